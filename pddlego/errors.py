@@ -1,0 +1,40 @@
+"""Errors that a user, a model, a network or a disk can cause, as typed values.
+
+Every one says three things: what happened, why, and what to do next. Whatever is not a `PddlegoError` is a bug of
+ours. The command line turns one into three lines and an exit code; an episode turns one into a typed outcome.
+"""
+
+from __future__ import annotations
+
+
+class PddlegoError(Exception):
+    """Base of all expected errors. `what` happened, `why`, and what to do `next` (both may be empty)."""
+
+    def __init__(self, what: str, why: str = "", next_step: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.why = why
+        self.next_step = next_step
+
+    def __str__(self) -> str:
+        return "\n".join(part for part in (self.what, self.why, self.next_step) if part)
+
+
+class UsageError(PddlegoError):
+    """The user asked for something that does not exist or does not fit (exit code 2)."""
+
+
+class SettingError(UsageError):
+    """A settings file, a prompt or a domain on disk is not what it must be (exit code 2)."""
+
+
+class ModelError(PddlegoError):
+    """The model could not answer: endpoint, key, network, or a transcript that does not match (exit code 3)."""
+
+
+class EngineError(PddlegoError):
+    """The game engine could not start, died, or answered with an error (exit code 3)."""
+
+
+class JournalError(PddlegoError):
+    """A run folder cannot be written or read (exit code 3)."""

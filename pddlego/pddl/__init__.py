@@ -1,0 +1,37 @@
+"""The problem as a value: parse, print, edit, check, diff. Imports nothing of the rest of the package."""
+
+from pddlego.pddl.check import Defect, DefectKind, check
+from pddlego.pddl.diff import Diff, diff
+from pddlego.pddl.domain import Action, Domain, Predicate, parse_domain
+from pddlego.pddl.edit import Edit, EditReport, EditSyntaxError, Entry, EntryKind, apply_edit, parse_edit
+from pddlego.pddl.names import from_name, same_name, to_name
+from pddlego.pddl.problem import Atom, Problem, TypedName, parse_problem
+from pddlego.pddl.sexpr import PddlSyntaxError, Sexpr
+
+__all__ = [
+    "Action",
+    "Atom",
+    "Defect",
+    "DefectKind",
+    "Diff",
+    "Domain",
+    "Edit",
+    "EditReport",
+    "EditSyntaxError",
+    "Entry",
+    "EntryKind",
+    "PddlSyntaxError",
+    "Predicate",
+    "Problem",
+    "Sexpr",
+    "TypedName",
+    "apply_edit",
+    "check",
+    "diff",
+    "from_name",
+    "parse_domain",
+    "parse_edit",
+    "parse_problem",
+    "same_name",
+    "to_name",
+]

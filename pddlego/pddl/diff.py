@@ -1,0 +1,30 @@
+"""What changed between two problems."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pddlego.pddl.problem import Atom, Problem, TypedName
+
+
+@dataclass(frozen=True)
+class Diff:
+    """Objects and facts that only the later (`added`) or only the earlier problem (`removed`) has, sorted."""
+
+    added_objects: tuple[TypedName, ...]
+    removed_objects: tuple[TypedName, ...]
+    added_facts: tuple[Atom, ...]
+    removed_facts: tuple[Atom, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.added_objects or self.removed_objects or self.added_facts or self.removed_facts)
+
+
+def diff(before: Problem, after: Problem) -> Diff:
+    """The difference of two problems; goals are not compared, because the goal ladder changes them."""
+    return Diff(
+        tuple(each for each in after.sorted_objects() if each not in before.objects),
+        tuple(each for each in before.sorted_objects() if each not in after.objects),
+        tuple(each for each in after.sorted_facts() if each not in before.facts),
+        tuple(each for each in before.sorted_facts() if each not in after.facts),
+    )

@@ -1,0 +1,175 @@
+"""The domain: types, constants, predicates and actions, as a value, with the text it was read from."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from pddlego.pddl.problem import ANY_TYPE, TypedName, read_typed_list
+from pddlego.pddl.sexpr import PddlSyntaxError, Sexpr, read_sexprs, show
+
+
+@dataclass(frozen=True)
+class Predicate:
+    """A predicate and the typed parameters it takes."""
+
+    name: str
+    parameters: tuple[TypedName, ...]
+
+    def __str__(self) -> str:
+        return "(" + " ".join([self.name, *(f"{each.name} - {each.type}" for each in self.parameters)]) + ")"
+
+
+@dataclass(frozen=True)
+class Action:
+    """An action schema. Parameters keep their `?`; precondition and effect are expressions."""
+
+    name: str
+    parameters: tuple[TypedName, ...]
+    precondition: Sexpr
+    effect: Sexpr
+
+
+@dataclass(frozen=True)
+class Domain:
+    """A PDDL domain. `supertypes` lists (type, parent) as declared; `text` is the file without comments."""
+
+    name: str
+    requirements: tuple[str, ...]
+    supertypes: tuple[tuple[str, str], ...]
+    constants: tuple[TypedName, ...]
+    predicates: tuple[Predicate, ...]
+    actions: tuple[Action, ...]
+    derived: tuple[tuple[Predicate, Sexpr], ...]
+    text: str
+
+    @cached_property
+    def types(self) -> dict[str, frozenset[str]]:
+        """Every type with itself and all its ancestors."""
+        parents: dict[str, set[str]] = {ANY_TYPE: set()}
+        for name, parent in self.supertypes:
+            parents.setdefault(name, set()).add(parent)
+            parents.setdefault(parent, set())
+        return {name: frozenset(_ancestors(name, parents)) | {ANY_TYPE} for name in parents}
+
+    @cached_property
+    def predicates_by_name(self) -> dict[str, Predicate]:
+        return {each.name: each for each in self.predicates}
+
+    @cached_property
+    def actions_by_name(self) -> dict[str, Action]:
+        return {each.name: each for each in self.actions}
+
+    def is_a(self, kind: str, wanted: str) -> bool:
+        """Whether an object of type `kind` may stand where `wanted` is asked for (`(either a b)` asks for one of)."""
+        own = self.types.get(kind, frozenset({kind, ANY_TYPE}))
+        return any(each in own for each in either(wanted))
+
+
+def either(kind: str) -> tuple[str, ...]:
+    """The types that a type expression allows: `(either a b)` allows a and b."""
+    return tuple(kind.strip("()").split()[1:]) if kind.startswith("(either ") else (kind,)
+
+
+def parse_domain(text: str) -> Domain:
+    """Read one domain file. Raises `PddlSyntaxError` with every fault of its structure.
+
+    Conditions and effects are kept as expressions; the planner's translator checks them when it grounds.
+    """
+    sexprs = read_sexprs(text)
+    faults = list(sexprs.faults)
+    found = [each for each in sexprs.expressions if isinstance(each, tuple) and each and each[0] == "define"]
+    if len(found) != 1 or len(sexprs.expressions) != 1:
+        faults.append("a domain file is exactly one (define (domain …) …)")
+        raise PddlSyntaxError(faults)
+    reader = _DomainReader(faults)
+    for part in found[0][1:]:
+        reader.section(part)
+    if faults:
+        raise PddlSyntaxError(faults)
+    return reader.domain(_without_comments(text))
+
+
+class _DomainReader:
+    """Collects the sections of a domain; faults go to the list it was given."""
+
+    def __init__(self, faults: list[str]) -> None:
+        self.faults = faults
+        self.name = "unnamed"
+        self.requirements: tuple[str, ...] = ()
+        self.types: list[TypedName] = []
+        self.constants: list[TypedName] = []
+        self.predicates: list[Predicate] = []
+        self.actions: list[Action] = []
+        self.derived: list[tuple[Predicate, Sexpr]] = []
+
+    def section(self, part: Sexpr) -> None:
+        if not isinstance(part, tuple) or not part:
+            self.faults.append(f"'{show(part)}' is no section of a domain")
+            return
+        head, rest = part[0], part[1:]
+        if head == "domain":
+            self.name = str(rest[0]) if rest else "unnamed"
+        elif head == ":requirements":
+            self.requirements = tuple(str(each) for each in rest)
+        elif head == ":types":
+            self.types += read_typed_list(rest, self.faults)
+        elif head == ":constants":
+            self.constants += read_typed_list(rest, self.faults)
+        elif head == ":predicates":
+            self.predicates += [self._predicate(each) for each in rest]
+        elif head == ":action":
+            self._action(rest)
+        elif head == ":derived" and len(rest) == 2:
+            self.derived.append((self._predicate(rest[0]), rest[1]))
+        else:
+            self.faults.append(f"section {show(head)} is not supported in a domain")
+
+    def _predicate(self, part: Sexpr) -> Predicate:
+        if not isinstance(part, tuple) or not part or not isinstance(part[0], str):
+            self.faults.append(f"'{show(part)}' is no predicate: write (name ?x - type …)")
+            return Predicate(show(part), ())
+        return Predicate(part[0], tuple(read_typed_list(part[1:], self.faults)))
+
+    def _action(self, rest: tuple[Sexpr, ...]) -> None:
+        name = str(rest[0]) if rest else "unnamed"
+        fields: dict[str, Sexpr] = {}
+        for key, value in zip(rest[1::2], rest[2::2]):
+            fields[show(key)] = value
+        unknown = sorted(set(fields) - {":parameters", ":precondition", ":effect"})
+        if unknown or len(rest) % 2 == 0 or ":effect" not in fields:
+            self.faults.append(f"action {name}: write :parameters (…) :precondition (…) :effect (…), each once")
+            return
+        parameters = fields.get(":parameters", ())
+        typed = tuple(read_typed_list(parameters if isinstance(parameters, tuple) else (parameters,), self.faults))
+        self.actions.append(Action(name, typed, fields.get(":precondition", ("and",)), fields[":effect"]))
+
+    def domain(self, text: str) -> Domain:
+        supertypes = tuple((each.name, each.type) for each in self.types)
+        return Domain(
+            self.name,
+            self.requirements,
+            supertypes,
+            tuple(self.constants),
+            tuple(self.predicates),
+            tuple(self.actions),
+            tuple(self.derived),
+            text,
+        )
+
+
+def _ancestors(name: str, parents: dict[str, set[str]]) -> set[str]:
+    seen: set[str] = set()
+    waiting = [name]
+    while waiting:
+        each = waiting.pop()
+        if each not in seen:
+            seen.add(each)
+            waiting += parents.get(each, set())
+    return seen
+
+
+def _without_comments(text: str) -> str:
+    lines = (re.sub(r"\s*;.*", "", line).rstrip() for line in text.splitlines())
+    return "\n".join(line for line in lines if line)

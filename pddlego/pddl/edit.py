@@ -1,0 +1,394 @@
+"""PDDL-edit: the paper's JSON edit of a problem, applied to atoms instead of lines.
+
+The order is fixed: (1) rename objects, (2) delete, (3) replace facts, (4) add. Renaming comes first, so that the rest
+of an edit may use the old or the new name; it works on whole names, so `loc1` never touches `loc10`. Renaming onto an
+object that exists merges the two: a loop of the map has closed. Deleting an object deletes the facts about it.
+
+`apply_edit` is pure and total: it returns the new problem with a report of what every line of the edit did. Nothing
+fails silently; what is harmless is done and noted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+
+from pddlego.pddl.problem import Atom, Problem, TypedName, read_atom, read_typed_list
+from pddlego.pddl.sexpr import Sexpr, read_sexprs, show
+
+
+@dataclass(frozen=True)
+class SectionEdit:
+    """The changes of one section, as the text that the model wrote. Replacing by `None` deletes."""
+
+    add: tuple[str, ...] = ()
+    replace: tuple[tuple[str, str | None], ...] = ()
+    delete: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A whole edit (paper, Appendix B). The empty edit changes nothing and is valid."""
+
+    objects: SectionEdit = SectionEdit()
+    init: SectionEdit = SectionEdit()
+
+
+class EditSyntaxError(ValueError):
+    """An answer holds no readable edit; the message says what is wrong with it."""
+
+
+class EntryKind(str, Enum):
+    """What became of one line of an edit."""
+
+    APPLIED = "applied"
+    RENAMED = "renamed"
+    MERGED = "merged"
+    ALREADY = "already there"
+    TOLERATED = "tolerated"
+    UNMATCHED = "matched nothing"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of an edit, where it stood (`init.add`), what became of it, and why if that is not plain."""
+
+    kind: EntryKind
+    where: str
+    line: str
+    note: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.where} {self.line}: {self.kind.value}" + (f" ({self.note})" if self.note else "")
+
+
+@dataclass(frozen=True)
+class EditReport:
+    """The problem after an edit and what became of every line of it, in the order in which they took effect."""
+
+    problem: Problem
+    entries: tuple[Entry, ...] = field(default=())
+
+    def of(self, *kinds: EntryKind) -> tuple[Entry, ...]:
+        return tuple(each for each in self.entries if each.kind in kinds)
+
+    @property
+    def unmatched(self) -> tuple[Entry, ...]:
+        """Lines that named something the problem does not have. They did nothing; the model is told."""
+        return self.of(EntryKind.UNMATCHED)
+
+    @property
+    def refused(self) -> tuple[Entry, ...]:
+        """Lines that could not be read or would have made nonsense."""
+        return self.of(EntryKind.REFUSED)
+
+
+class _SectionModel(BaseModel):
+    """The JSON border: empty and missing parts are allowed, a single line stands for a list of one."""
+
+    model_config = ConfigDict(extra="forbid")
+    add: list[str] = []
+    replace: dict[str, str | None] = {}
+    delete: list[str] = []
+
+    @field_validator("add", "delete", mode="before")
+    @classmethod
+    def _lines(cls, value: Any) -> Any:
+        if value is None or value == {}:
+            return []
+        return [value] if isinstance(value, str) else value
+
+    @field_validator("replace", mode="before")
+    @classmethod
+    def _pairs(cls, value: Any) -> Any:
+        return {} if value is None or value == [] else value
+
+    def as_value(self) -> SectionEdit:
+        return SectionEdit(tuple(self.add), tuple(self.replace.items()), tuple(self.delete))
+
+
+class _EditModel(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    objects: _SectionModel = _SectionModel()
+    init: _SectionModel = _SectionModel()
+
+    @field_validator("objects", "init", mode="before")
+    @classmethod
+    def _section(cls, value: Any) -> Any:
+        return {} if value is None or value == [] else value
+
+
+EDIT_SCHEMA: Mapping[str, Any] = _EditModel.model_json_schema()
+"""JSON schema of an edit, for endpoints that can hold a model to one."""
+
+
+def parse_edit(text: str) -> Edit:
+    """Read the first JSON object in `text` as an edit; what stands around it is ignored.
+
+    Raises `EditSyntaxError` if there is none, or if its keys or values are not those of an edit.
+    """
+    start = text.find("{")
+    if start < 0:
+        raise EditSyntaxError('the answer holds no JSON object: answer with {"objects": {…}, "init": {…}}')
+    try:
+        value, _ = json.JSONDecoder().raw_decode(text, start)
+    except json.JSONDecodeError as error:
+        raise EditSyntaxError(f"the JSON cannot be read: {error.msg} at line {error.lineno}") from error
+    except RecursionError as error:
+        raise EditSyntaxError("the JSON is nested too deeply") from error
+    try:
+        model = _EditModel.model_validate(value)
+    except ValidationError as error:
+        faults = (f"{'.'.join(str(each) for each in one['loc'])}: {one['msg']}" for one in error.errors())
+        raise EditSyntaxError("the JSON is no edit: " + "; ".join(faults)) from error
+    return Edit(model.objects.as_value(), model.init.as_value())
+
+
+def apply_edit(problem: Problem, edit: Edit, constants: Iterable[TypedName] = ()) -> EditReport:
+    """Apply `edit` to `problem`; `constants` are the domain's objects, which exist without being declared."""
+    bench = _Bench(problem, constants)
+    bench.rename(edit.objects.replace, edit.objects.add)
+    bench.delete_objects(edit.objects.delete)
+    for line in edit.init.delete:
+        bench.delete_fact("init.delete", line)
+    for old, new in edit.init.replace:
+        bench.replace_fact(old, new)
+    for line in edit.objects.add:
+        bench.add_objects(line)
+    for line in edit.init.add:
+        bench.add_facts(line)
+    return EditReport(bench.problem(), tuple(bench.entries))
+
+
+class _Bench:
+    """The problem while it is edited. Lives for one call of `apply_edit`."""
+
+    def __init__(self, problem: Problem, constants: Iterable[TypedName]) -> None:
+        self.before = problem
+        self.constants = {each.name: each.type for each in constants}
+        self.objects = {each.name: each.type for each in problem.sorted_objects()}
+        self.twins = {each for each in problem.objects if self.objects[each.name] != each.type}
+        self.facts = set(problem.facts)
+        self.goal = problem.goal
+        self.renamed: dict[str, str] = {}
+        self.removed: set[Atom] = set()
+        self.entries: list[Entry] = []
+
+    def problem(self) -> Problem:
+        objects = {TypedName(name, kind) for name, kind in self.objects.items()} | self.twins
+        return Problem(self.before.name, self.before.domain, frozenset(objects), frozenset(self.facts), self.goal)
+
+    def note(self, kind: EntryKind, where: str, line: str, note: str = "") -> None:
+        self.entries.append(Entry(kind, where, line, note))
+
+    # (1) rename
+
+    def rename(self, pairs: Iterable[tuple[str, str | None]], added: Iterable[str]) -> None:
+        where = "objects.replace"
+        names: dict[str, str] = {}
+        kinds: dict[str, str] = {}
+        merged: set[str] = set()
+        done: dict[str, str] = {}
+        for old_line, new_line in pairs:
+            line = f"{old_line} -> {new_line}"
+            old, new = self._typed(old_line), self._typed(new_line or "")
+            if not new and len(old) == 1:
+                self.delete_objects([old_line], where)
+            elif len(old) != 1 or len(new) != 1:
+                self.note(EntryKind.REFUSED, where, line, "write one 'name - type' on each side")
+            elif old[0].name in self.constants:
+                self.note(EntryKind.REFUSED, where, line, f"{old[0].name} belongs to the domain and keeps its name")
+            elif old[0].name not in self.objects:
+                known = new[0].name in self.objects or new[0].name in self.constants
+                kind = EntryKind.ALREADY if known else EntryKind.UNMATCHED
+                self.note(kind, where, line, f"there is no object {old[0].name}")
+                if known:
+                    done[old[0].name] = new[0].name
+            else:
+                names[old[0].name] = new[0].name
+                kinds[new[0].name] = self.objects[old[0].name] if new[0].type == "object" else new[0].type
+                merged |= self._note_rename(old[0].name, new[0].name, line, set(names))
+        self._carry(names, kinds, merged)
+        declared = {each.name for line in added for each in self._typed(line)}
+        self.renamed = {old: new for old, new in (names | done).items() if old != new and old not in declared}
+
+    def _note_rename(self, old: str, new: str, line: str, leaving: set[str]) -> set[str]:
+        where = "objects.replace"
+        if old == new:
+            self.note(EntryKind.ALREADY, where, line, "the name stays")
+        elif (new in self.objects and new not in leaving) or new in self.constants:
+            self.note(EntryKind.MERGED, where, line, f"{new} exists: the two become one")
+            return {new}
+        else:
+            self.note(EntryKind.RENAMED, where, line)
+        return set()
+
+    def _carry(self, names: dict[str, str], kinds: dict[str, str], merged: set[str]) -> None:
+        kept = {name: kind for name, kind in self.objects.items() if name not in names}
+        for new, kind in kinds.items():
+            if new not in self.constants and new not in merged:
+                kept[new] = kind
+        self.objects = kept
+        self.twins = {each for each in self.twins if each.name in kept and kept[each.name] != each.type}
+        self.facts = {Atom(each.predicate, tuple(names.get(arg, arg) for arg in each.args)) for each in self.facts}
+        self.goal = _rename_arguments(self.goal, names)
+
+    # (2) delete
+
+    def delete_objects(self, lines: Iterable[str], where: str = "objects.delete") -> None:
+        for line in lines:
+            typed = self._typed(line)
+            if not typed:
+                self.note(EntryKind.REFUSED, where, line, "write 'name - type'")
+            for each in typed:
+                name = self.renamed.get(each.name, each.name)
+                if name not in self.objects:
+                    gone = each.name in self.renamed.values()
+                    self.note(EntryKind.ALREADY if gone else EntryKind.UNMATCHED, where, line, f"no object {name}")
+                elif name != each.name:
+                    self.note(EntryKind.TOLERATED, where, line, f"it was renamed to {name}, which stays")
+                else:
+                    self._drop_object(name, where, line)
+
+    def _drop_object(self, name: str, where: str, line: str) -> None:
+        del self.objects[name]
+        self.twins = {each for each in self.twins if each.name != name}
+        about = sorted((each for each in self.facts if name in each.args), key=lambda each: each.sort_key)
+        self.facts -= set(about)
+        self.removed |= set(about)
+        listed = " ".join(str(each) for each in about)
+        self.note(EntryKind.APPLIED, where, line, f"with it: {listed}" if about else "")
+
+    def delete_fact(self, where: str, line: str) -> None:
+        for atom, _ in self._atoms(where, line):
+            found = self._find(atom)
+            if found is None:
+                self.note(EntryKind.UNMATCHED, where, str(atom), "the problem has no such fact")
+            else:
+                self.facts.discard(found)
+                self.removed.add(found)
+                self.note(EntryKind.APPLIED, where, str(atom), "" if found == atom else f"as {found}")
+
+    # (3) replace
+
+    def replace_fact(self, old_line: str, new_line: str | None) -> None:
+        where = "init.replace"
+        if not (new_line or "").strip():
+            self.delete_fact(where, old_line)
+            return
+        old, new = self._atoms(where, old_line), self._atoms(where, new_line or "")
+        if len(old) != 1 or len(new) != 1:
+            if old and new:
+                self.note(EntryKind.REFUSED, where, f"{old_line} -> {new_line}", "write one fact on each side")
+            return
+        before, after = old[0][0], self._current(new[0][0])
+        line = f"{before} -> {new[0][0]}"
+        found = self._find(before)
+        if found is None:
+            self._replace_missing(before, after, line)
+        elif found == after:
+            self.note(EntryKind.ALREADY, where, line, "nothing changes")
+        else:
+            self.facts.discard(found)
+            self.removed.add(found)
+            self.facts.add(after)
+            self.note(EntryKind.APPLIED, where, line)
+
+    def _replace_missing(self, before: Atom, after: Atom, line: str) -> None:
+        where = "init.replace"
+        if after in self.facts:
+            self.note(EntryKind.ALREADY, where, line, f"{after} is there")
+        elif before in self.removed or self._current(before) in self.removed:
+            self.facts.add(after)
+            self.note(EntryKind.TOLERATED, where, line, f"{before} was deleted by the same edit")
+        else:
+            self.note(EntryKind.UNMATCHED, where, line, f"the problem has no {before}; {after} was not added")
+
+    # (4) add
+
+    def add_objects(self, line: str) -> None:
+        where = "objects.add"
+        typed = self._typed(line)
+        if not typed:
+            self.note(EntryKind.REFUSED, where, line, "write 'name - type'")
+        for each in typed:
+            known = self.constants.get(each.name, self.objects.get(each.name))
+            if known is None:
+                self.objects[each.name] = each.type
+                self.note(EntryKind.APPLIED, where, str(each))
+            elif known == each.type or each.type == "object":
+                self.note(EntryKind.ALREADY, where, str(each))
+            else:
+                self.note(EntryKind.REFUSED, where, str(each), f"{each.name} is a {known}; give it one type")
+
+    def add_facts(self, line: str) -> None:
+        where = "init.add"
+        for written, tolerated in self._atoms(where, line, negation=True):
+            atom = self._current(written)
+            if atom in self.facts:
+                self.note(EntryKind.ALREADY, where, str(written))
+                continue
+            self.facts.add(atom)
+            note = tolerated or ("" if atom == written else f"as {atom}")
+            self.note(EntryKind.TOLERATED if note else EntryKind.APPLIED, where, str(written), note)
+
+    # reading the lines
+
+    def _current(self, atom: Atom) -> Atom:
+        return Atom(atom.predicate, tuple(self.renamed.get(arg, arg) for arg in atom.args))
+
+    def _find(self, atom: Atom) -> Atom | None:
+        """The fact that `atom` means, under the new names or the old ones."""
+        current = self._current(atom)
+        if current in self.facts:
+            return current
+        return atom if atom in self.facts else None
+
+    def _typed(self, line: str) -> list[TypedName]:
+        reading = read_sexprs(line)
+        if reading.faults:
+            return []
+        faults: list[str] = []
+        parts = reading.expressions
+        if len(parts) == 1 and isinstance(parts[0], tuple):
+            parts = parts[0]
+        typed = list(read_typed_list(parts, faults))
+        return [] if faults else typed
+
+    def _atoms(self, where: str, line: str, negation: bool = False) -> list[tuple[Atom, str]]:
+        """The facts that a line states, each with a note on what was tolerated; an unreadable line is refused."""
+        reading = read_sexprs(line)
+        parts = reading.expressions
+        note = "a parenthesis was missing" if reading.faults else ""
+        if parts and all(isinstance(part, str) for part in parts):
+            parts, note = (tuple(parts),), "it stood without parentheses"
+        found: list[tuple[Atom, str]] = []
+        for part in parts:
+            atom = read_atom(part)
+            if atom is not None:
+                found.append((atom, note))
+            elif negation and isinstance(part, tuple) and len(part) == 2 and part[0] == "not":
+                self.delete_fact(where, show(part[1]))
+                return found
+            else:
+                found = []
+                break
+        if not found:
+            self.note(EntryKind.REFUSED, where, line, "it is no fact: write (predicate object …)")
+        return found
+
+
+def _rename_arguments(condition: Sexpr, names: Mapping[str, str]) -> Sexpr:
+    """Rename objects in a condition, leaving predicate names (which stand first) alone."""
+    if isinstance(condition, str) or not condition:
+        return condition
+    return (
+        condition[0],
+        *(names.get(part, part) if isinstance(part, str) else _rename_arguments(part, names) for part in condition[1:]),
+    )

@@ -1,0 +1,50 @@
+"""Names: between the words of a game ("living room") and PDDL names (`living_room`), exactly and back.
+
+A space becomes an underscore, so that a hyphen of the game ("frosted-glass door") stays one. The mapping is exact for
+lower-case text of letters, digits, spaces and hyphens that holds no underscore, which is all that the games print.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_NAME = re.compile(r"[a-z][a-z0-9_-]*\Z")
+_NUMBER = re.compile(r"(\d+)")
+
+
+def is_name(word: str) -> bool:
+    """Whether `word` is a PDDL name: a letter, then letters, digits, `-` and `_`."""
+    return bool(_NAME.match(word))
+
+
+def to_name(text: str) -> str:
+    """The PDDL name of a thing that the game calls `text`."""
+    return "_".join(text.lower().split())
+
+
+def from_name(name: str) -> str:
+    """What the game calls the thing with the PDDL name `name`."""
+    return name.replace("_", " ")
+
+
+def same_name(left: str, right: str) -> bool:
+    """Whether two spellings mean one thing: `living-room`, `living_room` and "Living Room" do."""
+    return _folded(left) == _folded(right)
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known name that `word` is most likely a misspelling of, if one is close."""
+    import difflib
+
+    close = difflib.get_close_matches(word, sorted(known), n=1, cutoff=0.75)
+    return close[0] if close else None
+
+
+def natural(word: str) -> tuple[tuple[int, int, str], ...]:
+    """A sort key that puts `loc2` before `loc10`."""
+    return tuple((0, int(part), "") if part.isdigit() else (1, 0, part) for part in _NUMBER.split(word) if part)
+
+
+def _folded(text: str) -> str:
+    return re.sub(r"[\s_-]+", " ", text.strip().lower())

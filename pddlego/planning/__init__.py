@@ -1,0 +1,26 @@
+"""Text in, plan out. Imports nothing of the rest but `pddl`.
+
+Imports stay lazy: a planner is chosen by `make_planner`, and what it needs is loaded in the planner's own process.
+"""
+
+from pddlego.planning.ladder import LadderResult, Rung, RungResult, climb
+from pddlego.planning.process import ENGINES, ProcessPlanner
+from pddlego.planning.result import Plan, PlanResult, Planner, PlanStatus, PlanStep, Search
+from pddlego.planning.validate import Validation, validate
+
+__all__ = [
+    "ENGINES",
+    "LadderResult",
+    "Plan",
+    "PlanResult",
+    "PlanStatus",
+    "PlanStep",
+    "ProcessPlanner",
+    "Planner",
+    "Rung",
+    "RungResult",
+    "Search",
+    "Validation",
+    "climb",
+    "validate",
+]

@@ -1,0 +1,214 @@
+"""PDDL to a ground STRIPS task: Fast Downward's translator parses, normalises and grounds; the rest is compiled here.
+
+What pyperplan's STRIPS tasks cannot say is compiled away: negative conditions become complement facts, derived atoms
+(the translator makes them from `exists`, `forall`, `or` and `imply`) are replaced by their rules, conditional effects
+split an operator, and a goal with several ways becomes one artificial last step for each, stripped from the plan.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from pddlego.pddl import Domain, Problem, Sexpr
+from pddlego.pddl.sexpr import read_sexprs
+
+MAX_VARIANTS = 5_000
+"""Most conjunctions that one condition, and operators that one ground action, may compile into."""
+
+GOAL_FACT = "(goal-reached)"
+GOAL_STEP = "(reach-goal)"
+
+Literal = tuple[str, bool]
+Conjunction = frozenset[Literal]
+
+
+class NotPlannableError(Exception):
+    """The domain or problem says something that cannot be grounded; the message names it."""
+
+
+@dataclass(frozen=True)
+class Operator:
+    """A ground STRIPS operator. `action` is the ground action, shared by all operators compiled from it."""
+
+    action: str
+    preconditions: frozenset[str]
+    adds: frozenset[str]
+    deletes: frozenset[str]
+
+
+@dataclass(frozen=True)
+class GroundTask:
+    """A ground STRIPS task. Operators are sorted, so that the same problem gives the same task everywhere."""
+
+    facts: frozenset[str]
+    initial: frozenset[str]
+    goals: frozenset[str]
+    operators: tuple[Operator, ...]
+
+
+def ground(domain: Domain, problem: Problem) -> GroundTask | None:
+    """Ground `problem`. None means that the goal is out of reach even if nothing were ever deleted.
+
+    Raises `NotPlannableError` for what the translator rejects and for what cannot be compiled into STRIPS. Redirects
+    standard output while it works, because the translator prints: not for use in a process with threads that print.
+    """
+    numeric = {":fluents", ":numeric-fluents", ":durative-actions", ":action-costs"} & set(domain.requirements)
+    if numeric:
+        raise NotPlannableError(f"{', '.join(sorted(numeric))} is not supported: numbers and time are not planned with")
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        task, explored = _translate(domain, problem)
+    reachable, fluents, actions, goal, axioms, _ = explored
+    if not reachable or goal is None:
+        return None
+    initial = {_text(atom) for atom in task.init if getattr(atom, "predicate", "=") != "=" and atom in fluents}
+    return _Compiler(axioms).compile(initial, actions, goal)
+
+
+def _translate(domain: Domain, problem: Problem) -> tuple[Any, Any]:
+    from fast_downward.translate import instantiate, normalize, options
+    from fast_downward.translate.pddl_parser import parsing_functions
+    from fast_downward.translate.pddl_parser.parse_error import ParseError
+
+    options.set_options(["domain", "problem"])
+    constants = {each.name for each in domain.constants}
+    own = frozenset(each for each in problem.objects if each.name not in constants)
+    stated = Problem(problem.name, domain.name, own, problem.facts, problem.goal)
+    try:
+        task = parsing_functions.parse_task(_domain_lists(domain.text), _lists(stated.as_sexpr()))
+        normalize.normalize(task)
+        return task, instantiate.explore(task)
+    except (ParseError, SystemExit) as error:
+        raise NotPlannableError(" ".join(str(error).split())) from error
+    except KeyError as error:
+        raise NotPlannableError(f"{error.args[0]!r} is used but not declared (is it a type?)") from error
+    except (StopIteration, IndexError, ValueError, AssertionError, AttributeError, TypeError) as error:
+        raise NotPlannableError(f"the translator cannot read it ({type(error).__name__} {error})") from error
+
+
+@lru_cache(maxsize=8)
+def _domain_lists(text: str) -> Any:
+    return _lists(read_sexprs(text).expressions[0])
+
+
+def _lists(expression: Sexpr) -> Any:
+    return expression if isinstance(expression, str) else [_lists(part) for part in expression]
+
+
+def _text(atom: Any) -> str:
+    return "(" + " ".join((str(atom.predicate), *atom.args)) + ")"
+
+
+def _literal(literal: Any) -> Literal:
+    return _text(literal), not literal.negated
+
+
+class _Compiler:
+    """Turns grounded actions with derived atoms and conditional effects into STRIPS operators."""
+
+    def __init__(self, axioms: Iterable[Any]) -> None:
+        self.rules: dict[str, list[list[Literal]]] = defaultdict(list)
+        for axiom in axioms:
+            self.rules[_text(axiom.effect)].append([_literal(each) for each in axiom.condition])
+        self.known: dict[Literal, tuple[Conjunction, ...]] = {}
+        self.open: set[str] = set()
+
+    def compile(self, initial: set[str], actions: Iterable[Any], goal: Iterable[Any]) -> GroundTask:
+        drafts = [draft for action in actions for draft in self._variants(action)]
+        ways = self._conjoin(self._ways(_literal(each)) for each in goal)
+        if len(ways) == 1:
+            goals = next(iter(ways))
+        else:
+            goals = frozenset({(GOAL_FACT, True)})
+            drafts += [(GOAL_STEP, way, frozenset({GOAL_FACT}), frozenset()) for way in ways]
+        negated = {fact for _, condition, _, _ in drafts for fact, positive in condition if not positive}
+        negated |= {fact for fact, positive in goals if not positive}
+        operators = {
+            Operator(
+                action,
+                frozenset(_plain(each) for each in condition),
+                adds | {_plain((fact, False)) for fact in (deletes - adds) & negated},
+                (deletes - adds) | {_plain((fact, False)) for fact in adds & negated},
+            )
+            for action, condition, adds, deletes in drafts
+        }
+        start = frozenset(initial) | {_plain((fact, False)) for fact in negated if fact not in initial}
+        wanted = frozenset(_plain(each) for each in goals)
+        facts = start | wanted
+        facts = facts.union(*(each.preconditions | each.adds | each.deletes for each in operators))
+        ordered = sorted(operators, key=lambda each: (each.action, sorted(each.preconditions), sorted(each.adds)))
+        return GroundTask(facts, start, wanted, tuple(ordered))
+
+    def _variants(self, action: Any) -> list[tuple[str, Conjunction, frozenset[str], frozenset[str]]]:
+        """The STRIPS operators of one ground action: one for each way its conditions can be true."""
+        name = action.name.replace(" )", ")")
+        grouped: dict[tuple[Literal, ...], tuple[set[str], set[str]]] = {}
+        for effects, which in ((action.add_effects, 0), (action.del_effects, 1)):
+            for condition, atom in effects:
+                key = tuple(sorted({_literal(each) for each in condition}))
+                grouped.setdefault(key, (set(), set()))[which].add(_text(atom))
+        drafts = [
+            (condition, frozenset[str](), frozenset[str]())
+            for condition in self._conjoin(self._ways(_literal(each)) for each in action.precondition)
+        ]
+        for when, (adds, deletes) in sorted(grouped.items()):
+            yes = self._conjoin(self._ways(each) for each in when)
+            no = self._negate(yes) if when else ()
+            split = []
+            for condition, added, deleted in drafts:
+                fires = [(each, added | adds, deleted | deletes) for each in self._conjoin([[condition], yes])]
+                split += fires + [(each, added, deleted) for each in self._conjoin([[condition], no])]
+            drafts = self._bounded(split, name)
+        return [(name, condition, adds, deletes) for condition, adds, deletes in drafts]
+
+    def _ways(self, literal: Literal) -> tuple[Conjunction, ...]:
+        """The ways in which a literal can be true, over atoms that are not derived."""
+        fact, positive = literal
+        if fact not in self.rules:
+            return (frozenset({literal}),)
+        if literal not in self.known:
+            if fact in self.open:
+                raise NotPlannableError(f"the derived predicate in {fact} is recursive, which is not supported")
+            self.open.add(fact)
+            bodies = [self._conjoin(self._ways(each) for each in body) for body in self.rules[fact]]
+            either = tuple(dict.fromkeys(way for ways in bodies for way in ways))
+            self.known[literal] = either if positive else self._negate(either)
+            self.open.discard(fact)
+        return self.known[literal]
+
+    def _negate(self, ways: Iterable[Conjunction]) -> tuple[Conjunction, ...]:
+        """The ways in which none of `ways` is true: one literal of each must be false."""
+        falsified = ([frozenset({(fact, not positive)}) for fact, positive in sorted(way)] for way in ways)
+        return self._conjoin(falsified)
+
+    def _conjoin(self, choices: Iterable[Iterable[Conjunction]]) -> tuple[Conjunction, ...]:
+        """All consistent conjunctions that take one way from each choice; supersets of another are dropped."""
+        found: list[Conjunction] = [frozenset()]
+        for ways in choices:
+            options = list(ways)
+            joined = dict.fromkeys(each | way for each in found for way in options)
+            consistent = [each for each in joined if not any((fact, not positive) in each for fact, positive in each)]
+            found = self._bounded(_minimal(consistent) if len(options) > 1 else consistent, "a condition")
+        return tuple(found)
+
+    def _bounded(self, items: list[Any], what: str) -> list[Any]:
+        if len(items) > MAX_VARIANTS:
+            raise NotPlannableError(f"{what} has more than {MAX_VARIANTS} ways to be true: simplify its or/forall")
+        return items
+
+
+def _minimal(ways: list[Conjunction]) -> list[Conjunction]:
+    """Drop every way that another way implies. Quadratic, so only where it is cheap."""
+    if len(ways) > 200:
+        return ways
+    return [each for each in ways if not any(other < each for other in ways)]
+
+
+def _plain(literal: Literal) -> str:
+    fact, positive = literal
+    return fact if positive else f"(not {fact})"

@@ -1,0 +1,57 @@
+"""The goal ladder: the end goal first, then the sub-goals to fall back on (paper, section 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pddlego.pddl import Domain, Problem, Sexpr
+from pddlego.planning.result import Plan, Planner, PlanResult, PlanStatus, Search
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One goal of the ladder, with the search that suits it."""
+
+    name: str
+    goal: Sexpr
+    search: Search = Search()
+
+
+@dataclass(frozen=True)
+class RungResult:
+    """What planning for one rung gave."""
+
+    name: str
+    result: PlanResult
+
+
+@dataclass(frozen=True)
+class LadderResult:
+    """Every rung that was tried, in order. `plan` is that of the last one, if it was solved."""
+
+    tried: tuple[RungResult, ...]
+
+    @property
+    def plan(self) -> Plan | None:
+        return self.tried[-1].result.plan if self.tried else None
+
+    @property
+    def rung(self) -> str | None:
+        """The name of the rung that the plan is for."""
+        return self.tried[-1].name if self.plan is not None else None
+
+
+def climb(planner: Planner, domain: Domain, problem: Problem, rungs: Sequence[Rung]) -> LadderResult:
+    """Try the rungs in order and stop at the first that has a plan.
+
+    A rung that is already true gives no plan and the next one is tried; an invalid problem stops the climb, because
+    every other rung would fail in the same way.
+    """
+    tried: list[RungResult] = []
+    for rung in rungs:
+        result = planner.solve(domain, problem.with_goal(rung.goal), rung.search)
+        tried.append(RungResult(rung.name, result))
+        if result.status in (PlanStatus.SOLVED, PlanStatus.INVALID):
+            break
+    return LadderResult(tuple(tried))

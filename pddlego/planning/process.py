@@ -1,0 +1,120 @@
+"""The planner as the rest of the package sees it: a planning process behind one call."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from typing import BinaryIO, cast
+
+from pddlego.pddl import Domain, Problem
+from pddlego.planning.result import PlanResult, PlanStatus, Search
+from pddlego.planning.worker import receive, send
+
+ENGINES = ("pyperplan", "fast-downward")
+
+_BOOT = "import sys; sys.path[:] = sys.argv[3:]; from pddlego.planning.worker import main; main()"
+
+
+class ProcessPlanner:
+    """Plans in a process of its own, started at once and again after a time-out or a crash.
+
+    `timeout` is in seconds and `memory` in MiB for each call (0: no limit). Calls from several threads wait for each
+    other; planners are cheap, so give each worker its own where that matters.
+    """
+
+    def __init__(self, engine: str = "pyperplan", timeout: float = 30.0, memory: int = 4096) -> None:
+        if engine not in ENGINES:
+            raise ValueError(f"there is no planner '{engine}'; the planners are {', '.join(ENGINES)}")
+        self.engine = engine
+        self.timeout = timeout
+        self.memory = memory
+        self._lock = threading.Lock()
+        self._folder = tempfile.mkdtemp(prefix="pddlego-planner-")
+        self._process = self._start()
+
+    @property
+    def name(self) -> str:
+        return self.engine
+
+    def solve(self, domain: Domain, problem: Problem, search: Search) -> PlanResult:
+        """Plan for `problem.goal`; `timeout` and `crashed` are answers like any other."""
+        with self._lock:
+            return self._solve(domain, problem, search)
+
+    def close(self) -> None:
+        with self._lock:
+            self._kill()
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def __enter__(self) -> ProcessPlanner:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _solve(self, domain: Domain, problem: Problem, search: Search) -> PlanResult:
+        started = time.perf_counter()
+        if self._process.poll() is not None:
+            self._kill()
+            self._process = self._start()
+        expired = threading.Event()
+
+        def expire() -> None:
+            expired.set()
+            self._signal()
+
+        timer = threading.Timer(self.timeout, expire)
+        timer.daemon = True
+        timer.start()
+        try:
+            send(cast(BinaryIO, self._process.stdin), (domain.text, problem, search))
+            return cast(PlanResult, receive(cast(BinaryIO, self._process.stdout)))
+        except (EOFError, OSError):
+            seconds = time.perf_counter() - started
+            if expired.is_set():
+                message = f"no answer within {self.timeout:g} s"
+                return PlanResult(PlanStatus.TIMEOUT, problem.goal, None, message, seconds)
+            code = self._process.wait()
+            return PlanResult(PlanStatus.CRASHED, problem.goal, None, f"the planner process ended ({code})", seconds)
+        except BaseException:
+            # Interrupted between question and answer: the pipe is out of step, so the process must go.
+            self._signal()
+            raise
+        finally:
+            timer.cancel()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        paths = [path for path in sys.path if path]
+        command = [sys.executable, "-c", _BOOT, self.engine, str(self.memory), *paths]
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=self._folder,
+            env={**os.environ, "PYTHONHASHSEED": "0"},
+            start_new_session=True,
+        )
+
+    def _signal(self) -> None:
+        """Kill the process with all its children."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if hasattr(os, "killpg"):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            else:
+                self._process.kill()
+
+    def _kill(self) -> None:
+        self._signal()
+        with contextlib.suppress(OSError):
+            for stream in (self._process.stdin, self._process.stdout):
+                if stream is not None:
+                    stream.close()
+        self._process.wait()

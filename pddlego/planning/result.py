@@ -1,0 +1,109 @@
+"""What a planner is asked and what it answers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+from pddlego.pddl import Domain, Problem, Sexpr
+
+
+class PlanStatus(str, Enum):
+    """How a planning call ended."""
+
+    SOLVED = "solved"
+    ALREADY_TRUE = "already true"
+    UNSOLVABLE = "unsolvable"
+    INVALID = "invalid"
+    TIMEOUT = "timeout"
+    CRASHED = "crashed"
+
+
+@dataclass(frozen=True)
+class PlanStep:
+    """A ground action: its name and its arguments, all PDDL names."""
+
+    action: str
+    args: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return "(" + " ".join((self.action, *self.args)) + ")"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The steps of a plan, in the order of execution."""
+
+    steps: tuple[PlanStep, ...]
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __str__(self) -> str:
+        return "\n".join(str(step) for step in self.steps)
+
+
+@dataclass(frozen=True)
+class PlanResult:
+    """The answer of one planning call. `plan` is there if and only if the status is `solved`; `seconds` is wall time."""
+
+    status: PlanStatus
+    goal: Sexpr
+    plan: Plan | None = None
+    message: str = ""
+    seconds: float = 0.0
+
+
+ALGORITHMS = {
+    "bfs": "breadth-first: plans of minimal length, the nearest goal first",
+    "astar": "A*: plans of minimal length with an admissible heuristic (blind, hmax, lmcut, landmark)",
+    "wastar": "weighted A* (weight 5)",
+    "gbf": "greedy best-first: fast, plans of any length",
+    "ehs": "enforced hill-climbing, greedy best-first where it gets stuck",
+    "ids": "iterative deepening; does not notice that a goal is unreachable, so it ends by timeout then",
+}
+HEURISTICS = ("blind", "hadd", "hff", "hmax", "hsa", "landmark", "lmcut")
+DEFAULT_HEURISTIC = {"astar": "lmcut", "wastar": "hff", "gbf": "hff", "ehs": "hff"}
+
+_SEARCH = re.compile(r"([a-z]+)(?:\(([a-z]+)\))?\Z")
+
+
+@dataclass(frozen=True)
+class Search:
+    """A search of pyperplan with its heuristic, written `bfs`, `astar(lmcut)`, `gbf(hff)`."""
+
+    algorithm: str = "bfs"
+    heuristic: str | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Search:
+        """Raises `ValueError`, which lists what there is, if `text` names no search."""
+        match = _SEARCH.match(text.strip().lower())
+        algorithm, heuristic = match.groups() if match else (text, None)
+        if algorithm not in ALGORITHMS:
+            raise ValueError(f"there is no search '{text}'; the searches are {', '.join(ALGORITHMS)}")
+        if heuristic is not None and heuristic not in HEURISTICS:
+            raise ValueError(f"there is no heuristic '{heuristic}'; the heuristics are {', '.join(HEURISTICS)}")
+        default = DEFAULT_HEURISTIC.get(algorithm)
+        if default is None and heuristic is not None:
+            raise ValueError(f"{algorithm} takes no heuristic: write '{algorithm}'")
+        return cls(algorithm, heuristic or default)
+
+    def __str__(self) -> str:
+        return f"{self.algorithm}({self.heuristic})" if self.heuristic else self.algorithm
+
+
+class Planner(Protocol):
+    """Finds a plan for the goal of a problem. Never raises for anything the problem may hold: see `PlanStatus`."""
+
+    @property
+    def name(self) -> str:
+        """Which engine this is, as it stands in the journal."""
+
+    def solve(self, domain: Domain, problem: Problem, search: Search) -> PlanResult:
+        """Plan for `problem.goal`."""
+
+    def close(self) -> None:
+        """Give back processes and files. Safe to call twice."""

@@ -1,0 +1,53 @@
+"""One planning call, inside the planning process: check, ground, search, validate."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from pddlego.pddl import Domain, Problem, check
+from pddlego.planning.result import Plan, PlanResult, PlanStatus, Search
+from pddlego.planning.validate import goal_holds, validate
+
+Solver = Callable[[Domain, Problem, Search], "Plan | None"]
+"""Returns a plan or None if there is none; raises `NotPlannableError` for what the engine cannot express."""
+
+
+def solve(domain: Domain, problem: Problem, search: Search, solver: Solver) -> PlanResult:
+    """Plan for `problem.goal` with `solver`; every plan is executed on the problem before it is returned."""
+    started = time.perf_counter()
+    status, plan, message = _solve(domain, problem, search, solver)
+    return PlanResult(status, problem.goal, plan, message, time.perf_counter() - started)
+
+
+def _solve(domain: Domain, problem: Problem, search: Search, solver: Solver) -> tuple[PlanStatus, Plan | None, str]:
+    from pddlego.planning.ground import NotPlannableError
+
+    defects = [each for each in check(domain, problem) if each.blocking]
+    if defects:
+        return PlanStatus.INVALID, None, "; ".join(each.message for each in defects)
+    try:
+        if goal_holds(domain, problem):
+            return PlanStatus.ALREADY_TRUE, None, "the goal is already true in the initial state"
+        plan = solver(domain, problem, search)
+    except NotPlannableError as error:
+        return PlanStatus.INVALID, None, str(error)
+    except RecursionError:
+        return PlanStatus.INVALID, None, "a condition is nested too deeply"
+    except MemoryError:
+        return PlanStatus.CRASHED, None, "the planner ran out of memory"
+    if plan is None:
+        return PlanStatus.UNSOLVABLE, None, "no sequence of actions reaches the goal from what is known"
+    validation = validate(domain, problem, plan)
+    if not validation.valid:
+        return PlanStatus.CRASHED, None, f"the plan found does not work: {validation.message}"
+    return PlanStatus.SOLVED, plan, ""
+
+
+def solve_strips(domain: Domain, problem: Problem, search: Search) -> Plan | None:
+    """The default engine: Fast Downward's translator grounds, pyperplan searches."""
+    from pddlego.planning.ground import ground
+    from pddlego.planning.search import find_plan
+
+    task = ground(domain, problem)
+    return None if task is None else find_plan(task, search)

@@ -1,0 +1,46 @@
+"""Fast Downward through unified-planning: the optional engine for big problems, and the oracle of our tests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pddlego.pddl import Domain, Problem
+from pddlego.planning.result import Plan, PlanStep, Search
+
+OPTIMAL = frozenset({"bfs", "astar", "ids"})
+"""Searches that promise the shortest plan; for these Fast Downward is asked for an optimal one too."""
+
+
+def solve_fast_downward(domain: Domain, problem: Problem, search: Search) -> Plan | None:
+    """A plan of Fast Downward, optimal where `search` is. Needs the extra `fast-downward`.
+
+    Writes `output.sas` into the working directory, so two calls must not share one. Raises `NotPlannableError` where
+    the reader or the engine refuses the problem.
+    """
+    from unified_planning.engines import PlanGenerationResultStatus as Status
+    from unified_planning.exceptions import UPException
+    from unified_planning.io import PDDLReader
+    from unified_planning.shortcuts import OneshotPlanner, get_environment
+
+    from pddlego.planning.ground import NotPlannableError
+
+    get_environment().credits_stream = None
+    constants = {each.name for each in domain.constants}
+    own = frozenset(each for each in problem.objects if each.name not in constants)
+    stated = Problem(problem.name, domain.name, own, problem.facts, problem.goal)
+    try:
+        parsed = PDDLReader().parse_problem_string(domain.text, str(stated))
+        name = "fast-downward-opt" if search.algorithm in OPTIMAL else "fast-downward"
+        with OneshotPlanner(name=name) as engine:
+            result = engine.solve(parsed)
+    except (UPException, AssertionError, KeyError, ValueError, SyntaxError) as error:
+        raise NotPlannableError(f"unified-planning cannot handle it ({error})") from error
+    if result.status in (Status.UNSOLVABLE_PROVEN, Status.UNSOLVABLE_INCOMPLETELY):
+        return None
+    if result.plan is None:
+        raise NotPlannableError(f"Fast Downward gave no plan: {result.status.name.lower()}")
+    return Plan(tuple(_step(each) for each in result.plan.actions))
+
+
+def _step(instance: Any) -> PlanStep:
+    return PlanStep(str(instance.action.name), tuple(str(each) for each in instance.actual_parameters))

@@ -1,0 +1,108 @@
+"""The planning process: answers planning calls on its pipes until they close.
+
+A process of its own bounds time and memory, survives whatever a problem does to a planner, keeps the translator's
+printing away from our screen, and has a fixed hash seed, so that the same problem gives the same plan everywhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import signal
+import struct
+import sys
+import threading
+import time
+from functools import lru_cache
+from typing import BinaryIO
+
+from pddlego.pddl import Domain, Problem, parse_domain
+from pddlego.planning.result import PlanResult, PlanStatus, Search
+from pddlego.planning.solve import Solver, solve, solve_strips
+
+HEADER = struct.Struct("!I")
+
+
+def send(stream: BinaryIO, value: object) -> None:
+    """Write one value: its length in four bytes, then its pickle."""
+    data = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+    stream.write(HEADER.pack(len(data)) + data)
+    stream.flush()
+
+
+def receive(stream: BinaryIO) -> object:
+    """Read one value. Raises `EOFError` when the other side is gone."""
+    head = stream.read(HEADER.size)
+    if len(head) < HEADER.size:
+        raise EOFError
+    size: int = HEADER.unpack(head)[0]
+    data = stream.read(size)
+    if len(data) < size:
+        raise EOFError
+    return pickle.loads(data)
+
+
+def main() -> None:
+    """Serve: arguments are the engine and the memory limit in MiB (0 for none)."""
+    engine, memory = sys.argv[1], int(sys.argv[2])
+    answers = os.fdopen(os.dup(1), "wb")
+    # Planners print, also from C; nothing but answers may reach the pipe.
+    silence = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silence, 1)
+    os.dup2(silence, 2)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _limit_memory(memory)
+    threading.Thread(target=_die_with_parent, daemon=True).start()
+    solver = _solver(engine)
+    with contextlib.suppress(EOFError):
+        while True:
+            request = receive(sys.stdin.buffer)
+            send(answers, _answer(request, solver))
+
+
+def _answer(request: object, solver: Solver) -> PlanResult:
+    text, problem, search = request  # type: ignore[misc]
+    assert isinstance(problem, Problem)
+    assert isinstance(search, Search)
+    try:
+        return solve(_domain(text), problem, search, solver)
+    except MemoryError:
+        return PlanResult(PlanStatus.CRASHED, problem.goal, message="the planner ran out of memory")
+
+
+@lru_cache(maxsize=8)
+def _domain(text: str) -> Domain:
+    return parse_domain(text)
+
+
+def _solver(engine: str) -> Solver:
+    if engine == "fast-downward":
+        from pddlego.planning.unified import solve_fast_downward
+
+        return solve_fast_downward
+    # Loaded before the first call, while the game engine is still starting.
+    import pddlego.planning.ground
+    import pddlego.planning.search  # noqa: F401
+
+    return solve_strips
+
+
+def _limit_memory(mebibytes: int) -> None:
+    if not mebibytes:
+        return
+    try:
+        import resource
+    except ImportError:  # Windows has no such limits.
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (mebibytes << 20, mebibytes << 20))
+
+
+def _die_with_parent() -> None:
+    """End, with all children, when the parent is gone: during a long search nobody reads the closed pipe."""
+    parent = os.getppid()
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    if hasattr(os, "killpg"):
+        os.killpg(os.getpid(), signal.SIGKILL)
+    os._exit(1)
