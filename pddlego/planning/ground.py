@@ -11,11 +11,12 @@ import contextlib
 import io
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 from pddlego.pddl import Domain, Problem, Sexpr
+from pddlego.pddl.names import natural
 from pddlego.pddl.sexpr import read_sexprs
 
 MAX_VARIANTS = 5_000
@@ -67,7 +68,26 @@ def ground(domain: Domain, problem: Problem) -> GroundTask | None:
     if not reachable or goal is None:
         return None
     initial = {_text(atom) for atom in task.init if getattr(atom, "predicate", "=") != "=" and atom in fluents}
-    return _Compiler(axioms).compile(initial, actions, goal)
+    compiled = _Compiler(axioms).compile(initial, actions, goal)
+    return replace(compiled, operators=_ordered(domain, compiled.operators))
+
+
+def _ordered(domain: Domain, operators: Iterable[Operator]) -> tuple[Operator, ...]:
+    """Operators in the order of the domain file: actions, then constants as declared, names of objects last.
+
+    This order breaks the ties between equally good plans, so it should depend as little as possible on what a model
+    happened to call a thing.
+    """
+    actions = {each.name: number for number, each in enumerate(domain.actions)}
+    constants = {each.name: number for number, each in enumerate(domain.constants)}
+
+    def key(operator: Operator) -> tuple[object, ...]:
+        name, *args = operator.action.strip("()").split()
+        declared = tuple(constants[arg] for arg in args if arg in constants)
+        names = tuple(natural(arg) for arg in args)
+        return actions.get(name, len(actions)), declared, names, sorted(operator.preconditions), sorted(operator.adds)
+
+    return tuple(sorted(operators, key=key))
 
 
 def _translate(domain: Domain, problem: Problem) -> tuple[Any, Any]:
@@ -141,8 +161,7 @@ class _Compiler:
         wanted = frozenset(_plain(each) for each in goals)
         facts = start | wanted
         facts = facts.union(*(each.preconditions | each.adds | each.deletes for each in operators))
-        ordered = sorted(operators, key=lambda each: (each.action, sorted(each.preconditions), sorted(each.adds)))
-        return GroundTask(facts, start, wanted, tuple(ordered))
+        return GroundTask(facts, start, wanted, tuple(operators))
 
     def _variants(self, action: Any) -> list[tuple[str, Conjunction, frozenset[str], frozenset[str]]]:
         """The STRIPS operators of one ground action: one for each way its conditions can be true."""

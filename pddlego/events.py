@@ -1,0 +1,187 @@
+"""What can happen in an episode. Everything that people see or keep is made from these events and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Literal, Union
+
+
+class Outcome(str, Enum):
+    """How an episode ended. `no plan` means that no usable problem came from the model within its retries."""
+
+    WON = "won"
+    LOST = "lost"
+    STEP_LIMIT = "step limit"
+    NO_PLAN = "no plan"
+    MODEL_ERROR = "model error"
+    BUDGET = "budget"
+    INTERRUPTED = "interrupted"
+    CRASHED = "crashed"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What an episode may use at most: game steps, model calls, tokens (in and out), seconds. None: no limit."""
+
+    steps: int
+    calls: int | None = None
+    tokens: int | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class EpisodeStarted:
+    """The first event: what is played, by which method and model, under which limits."""
+
+    setting: str
+    title: str
+    mode: str
+    model: str
+    seed: int
+    task: str
+    goals: tuple[str, ...]
+    limits: Limits
+    map: Mapping[str, Any] | None = None
+    type: Literal["started"] = "started"
+
+
+@dataclass(frozen=True)
+class Observed:
+    """The game answered. `command` is None for the first look; `text` is the whole answer, `read` what is read of it.
+
+    `refused` means that nothing happened; `surprise` says how the answer differs from what the plan expected.
+    """
+
+    step: int
+    command: str | None
+    text: str
+    read: str
+    score: float = 0.0
+    won: bool = False
+    lost: bool = False
+    refused: bool = False
+    surprise: str = ""
+    type: Literal["observed"] = "observed"
+
+
+@dataclass(frozen=True)
+class RecordedMessage:
+    """A message as it was sent."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request goes out. `call` counts model calls from 1, `attempt` the tries at the same question from 0."""
+
+    call: int
+    purpose: str
+    attempt: int
+    messages: tuple[RecordedMessage, ...]
+    characters: int
+    type: Literal["asked"] = "asked"
+
+
+@dataclass(frozen=True)
+class Answered:
+    """The model answered."""
+
+    call: int
+    text: str
+    tokens_in: int
+    tokens_out: int
+    tokens_cached: int
+    seconds: float
+    attempts: int
+    estimated: bool = False
+    finish: str = "stop"
+    type: Literal["answered"] = "answered"
+
+
+@dataclass(frozen=True)
+class EditLine:
+    """One line of an edit and what became of it."""
+
+    kind: str
+    where: str
+    line: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Formalized:
+    """An answer was accepted: the problem is now `problem`, and this changed."""
+
+    problem: str
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    lines: tuple[EditLine, ...] = ()
+    defects: tuple[str, ...] = ()
+    type: Literal["formalized"] = "formalized"
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """An answer could not be used, and why. `lines` is what became of the lines of an edit."""
+
+    attempt: int
+    category: str
+    message: str
+    evidence: tuple[str, ...] = ()
+    lines: tuple[EditLine, ...] = ()
+    type: Literal["rejected"] = "rejected"
+
+
+@dataclass(frozen=True)
+class TriedRung:
+    """One rung of the ladder and what planning for it gave. `length` counts the steps of its plan."""
+
+    name: str
+    status: str
+    message: str
+    seconds: float
+    length: int = 0
+
+
+@dataclass(frozen=True)
+class Planned:
+    """The ladder was climbed. `rung` names the goal of the plan, or is None if no goal can be reached."""
+
+    tried: tuple[TriedRung, ...]
+    rung: str | None
+    plan: tuple[str, ...]
+    commands: tuple[str, ...]
+    type: Literal["planned"] = "planned"
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What an episode used. `seconds` is wall time, of which `model_seconds` were waited for answers."""
+
+    steps: int = 0
+    refused: int = 0
+    calls: int = 0
+    characters: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    tokens_cached: int = 0
+    seconds: float = 0.0
+    model_seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class EpisodeEnded:
+    """The last event."""
+
+    outcome: Outcome
+    message: str
+    score: float
+    tally: Tally = field(default_factory=Tally)
+    type: Literal["ended"] = "ended"
+
+
+Event = Union[EpisodeStarted, Observed, Asked, Answered, Formalized, Rejected, Planned, EpisodeEnded]

@@ -1,0 +1,75 @@
+"""What a method is: it turns a situation into a request, and the answer into a proposal.
+
+Methods are pure: the agent asks the model. Two kinds: a `Formalizer` proposes a problem to plan with, a
+`CommandSource` proposes the next command directly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from pddlego.models import Request
+from pddlego.pddl import Defect, EditReport, Problem
+from pddlego.situation import Feedback, Situation
+
+
+@dataclass(frozen=True)
+class ProblemProposal:
+    """What an answer makes of the problem. `feedback` says why it cannot be used; without it the problem is sound.
+
+    `report` is there for edits. `defects` are all that the check found, the harmless ones too.
+    """
+
+    problem: Problem
+    feedback: Feedback | None = None
+    report: EditReport | None = None
+    defects: tuple[Defect, ...] = ()
+
+
+@dataclass(frozen=True)
+class CommandProposal:
+    """The command that an answer stands for. `feedback` says why it cannot be used."""
+
+    command: str
+    feedback: Feedback | None = None
+
+
+class Formalizer(Protocol):
+    """A method that lets a planner choose the commands."""
+
+    mode: str
+
+    def request(self, situation: Situation) -> Request: ...
+
+    def read(self, answer: str, situation: Situation) -> ProblemProposal: ...
+
+
+class CommandSource(Protocol):
+    """A method that chooses commands itself. `request` may be None: then no model is asked and the answer is empty."""
+
+    mode: str
+
+    def request(self, situation: Situation) -> Request | None: ...
+
+    def read(self, answer: str, situation: Situation) -> CommandProposal: ...
+
+
+MAX_REJECTED = 2_000
+"""Characters of a rejected answer that are shown to the model again."""
+
+
+def shortened(answer: str) -> str:
+    """A rejected answer as it is shown again: whole, or its beginning and end."""
+    if len(answer) <= MAX_REJECTED:
+        return answer.strip() or "(an empty answer)"
+    half = MAX_REJECTED // 2
+    return f"{answer[:half]}\n[…]\n{answer[-half:]}"
+
+
+def defects_feedback(defects: tuple[Defect, ...]) -> Feedback | None:
+    """What to tell the model about defects that make planning impossible; None if there are none."""
+    blocking = [each for each in defects if each.blocking]
+    if not blocking:
+        return None
+    return Feedback("defects", "the problem file has these defects:", tuple(each.message for each in blocking))

@@ -1,0 +1,52 @@
+"""PDDL-edit: the model writes what changes in the problem (paper, equation 4')."""
+
+from __future__ import annotations
+
+from pddlego.formalize.base import ProblemProposal, defects_feedback, shortened
+from pddlego.formalize.prompts import Prompts
+from pddlego.models import Message, Request
+from pddlego.pddl import EditSyntaxError, apply_edit, check, parse_edit
+from pddlego.pddl.edit import EDIT_SCHEMA
+from pddlego.situation import Feedback, Situation
+
+
+class PddlEdit:
+    """Asks for JSON edits and applies them to the last accepted problem."""
+
+    mode = "edit"
+
+    def __init__(self, prompts: Prompts) -> None:
+        self._prompts = prompts
+
+    def request(self, situation: Situation) -> Request:
+        return problem_request(self._prompts, "edit", situation, schema=True)
+
+    def read(self, answer: str, situation: Situation) -> ProblemProposal:
+        """An edit is accepted or rejected as a whole: after a rejected one the problem is what it was."""
+        try:
+            edit = parse_edit(answer)
+        except EditSyntaxError as error:
+            return ProblemProposal(situation.problem, Feedback("invalid answer", f"{error}."))
+        report = apply_edit(situation.problem, edit, situation.domain.constants)
+        defects = check(situation.domain, report.problem)
+        feedback = defects_feedback(defects)
+        if report.refused:
+            lines = tuple(str(entry) for entry in report.refused) + (feedback.evidence if feedback else ())
+            feedback = Feedback("refused lines", "these lines of the edit cannot be applied:", lines)
+        return ProblemProposal(report.problem, feedback, report, defects)
+
+
+def problem_request(prompts: Prompts, purpose: str, situation: Situation, schema: bool = False) -> Request:
+    """A request about the problem: the unchanging part first, so that endpoints can cache it, then what is new."""
+    system = prompts.render(purpose, domain=situation.domain.text)
+    user = prompts.render(
+        "problem",
+        problem=str(situation.problem),
+        news=situation.news,
+        notes=situation.notes,
+        feedback=situation.feedback,
+        rejected=shortened(situation.rejected),
+        attempt=situation.attempt,
+    )
+    messages = (Message("system", system), Message("user", user))
+    return Request(purpose, messages, situation, EDIT_SCHEMA if schema else None)

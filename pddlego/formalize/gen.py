@@ -1,0 +1,39 @@
+"""PDDL-gen: the model writes the whole problem file again each time (paper, equation 4)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pddlego.formalize.base import ProblemProposal, defects_feedback
+from pddlego.formalize.edit import problem_request
+from pddlego.formalize.prompts import Prompts
+from pddlego.models import Request
+from pddlego.pddl.check import check_reading
+from pddlego.pddl.problem import read_problem
+from pddlego.situation import Situation
+
+
+class PddlGen:
+    """Asks for whole problem files."""
+
+    mode = "gen"
+
+    def __init__(self, prompts: Prompts) -> None:
+        self._prompts = prompts
+
+    def request(self, situation: Situation) -> Request:
+        return problem_request(self._prompts, "gen", situation)
+
+    def read(self, answer: str, situation: Situation) -> ProblemProposal:
+        """Read the file in the answer. The goal ladder sets the goal, so a goal that is missing or wrong is harmless."""
+        reading = read_problem(_file_in(answer))
+        problem = replace(reading.problem, domain=situation.domain.name, goal=situation.problem.goal)
+        needed = tuple(name for name in reading.missing if name in (":objects", ":init"))
+        defects = check_reading(situation.domain, replace(reading, problem=problem, missing=needed))
+        return ProblemProposal(problem, defects_feedback(defects), None, defects)
+
+
+def _file_in(answer: str) -> str:
+    """The part of an answer that is the file: from its `(define` to the last parenthesis."""
+    start, end = answer.lower().find("(define"), answer.rfind(")")
+    return answer[start : end + 1] if 0 <= start < end else answer

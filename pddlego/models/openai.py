@@ -1,0 +1,248 @@
+"""Any endpoint that speaks OpenAI's chat completions: OpenAI itself, vLLM, Ollama, llama.cpp and the like."""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit, urlunsplit
+
+from pddlego.errors import ModelError
+from pddlego.models.base import Completion, Request
+
+if TYPE_CHECKING:
+    import openai
+    import tenacity
+
+MAX_WAIT = 120.0
+"""Longest wait, in seconds, that a Retry-After may ask for; a longer one ends the call."""
+
+_FORMATS = ("json_schema", "json_object", "text")
+
+
+class OpenAIModel:
+    """A language model behind an OpenAI-compatible endpoint.
+
+    What is worth another try (timeouts, lost connections, 429, 5xx) is tried `attempts` times with growing waits; a
+    Retry-After is honoured. What the endpoint does not support (a response format, a temperature, a seed) is left out
+    from then on. `temperature` 1 is the paper's. The key is kept in this object and in no text.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        api_key: str | None = None,
+        base_url: str | None = None,
+        temperature: float = 1.0,
+        seed: int | None = None,
+        timeout: float = 120.0,
+        attempts: int = 6,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        import openai
+
+        if not api_key and not base_url:
+            raise ModelError(
+                f"There is no key for the model {name}",
+                "OPENAI_API_KEY is not set, and no --base-url names another endpoint.",
+                "Set OPENAI_API_KEY, give --base-url, or play with --model reader.",
+            )
+        self._name = name
+        self._key = api_key or ""
+        self._base_url = base_url
+        self._settings: dict[str, Any] = {"temperature": temperature}
+        if seed is not None:
+            self._settings["seed"] = seed
+        self._asked = dict(self._settings)
+        self._formats = list(_FORMATS)
+        self._attempts = attempts
+        self._sleep = sleep
+        self._client = openai.OpenAI(
+            api_key=api_key or "none", base_url=base_url, timeout=timeout, max_retries=0, default_headers={}
+        )
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        return {"model": self._name, "base_url": without_credentials(self._base_url), **self._asked}
+
+    def complete(self, request: Request) -> Completion:
+        """Ask the endpoint. Raises `ModelError`, one readable line without secrets, when it does not answer."""
+        import openai
+
+        started = time.perf_counter()
+        tries = 0
+
+        def once() -> Any:
+            nonlocal tries
+            tries += 1
+            return self._send(request)
+
+        try:
+            response = self._retrying()(once)
+        except openai.OpenAIError as error:
+            raise self._failure(error, tries) from None
+        return self._completion(request, response, time.perf_counter() - started, tries)
+
+    def _send(self, request: Request) -> Any:
+        """One request; what the endpoint refuses as unsupported is dropped, and the request sent again."""
+        import openai
+
+        while True:
+            messages: Any = [{"role": each.role, "content": each.content} for each in request.messages]
+            extra = dict(self._settings)
+            if request.schema is not None:
+                extra |= self._response_format(request)
+            try:
+                return self._client.chat.completions.create(model=self._name, messages=messages, **extra)
+            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+                if not self._drop_unsupported(error, extra):
+                    raise
+
+    def _response_format(self, request: Request) -> dict[str, Any]:
+        form = self._formats[0]
+        if form == "json_schema":
+            schema = {"name": request.purpose, "schema": dict(request.schema or {}), "strict": False}
+            return {"response_format": {"type": "json_schema", "json_schema": schema}}
+        return {"response_format": {"type": "json_object"}} if form == "json_object" else {}
+
+    def _drop_unsupported(self, error: openai.APIStatusError, sent: Mapping[str, Any]) -> bool:
+        """Remember what the endpoint does not take. False if the error is about something else."""
+        said = str(error).lower()
+        if "response_format" in sent and re.search(r"response[_ ]format|json[_ ]?(schema|object|mode)|guided", said):
+            self._formats.pop(0)
+            return True
+        for name in ("temperature", "seed"):
+            if name in sent and name in said:
+                del self._settings[name]
+                return True
+        return False
+
+    def _retrying(self) -> tenacity.Retrying:
+        import tenacity
+
+        return tenacity.Retrying(
+            retry=tenacity.retry_if_exception(_is_passing),
+            wait=_wait,
+            stop=tenacity.stop_after_attempt(self._attempts),
+            sleep=self._sleep,
+            reraise=True,
+        )
+
+    def _completion(self, request: Request, response: Any, seconds: float, tries: int) -> Completion:
+        choices = getattr(response, "choices", None)
+        if not choices or getattr(choices[0], "message", None) is None:
+            raise ModelError(
+                f"{self._name} gave no answer", "The endpoint's reply holds no choices.", "Is --base-url an API endpoint?"
+            )
+        text = choices[0].message.content or ""
+        usage = getattr(response, "usage", None)
+        details = getattr(usage, "prompt_tokens_details", None)
+        return Completion(
+            text,
+            usage.prompt_tokens if usage else request.characters // 4,
+            usage.completion_tokens if usage else len(text) // 4,
+            (getattr(details, "cached_tokens", 0) or 0) if details else 0,
+            seconds,
+            tries,
+            usage is None,
+            str(choices[0].finish_reason or "stop"),
+        )
+
+    def _failure(self, error: openai.OpenAIError, tries: int) -> ModelError:
+        import openai
+
+        where = without_credentials(self._base_url) or "the OpenAI endpoint"
+        after = f" after {tries} tries" if tries > 1 else ""
+        why, advice = _explain(error)
+        if isinstance(error, openai.APIStatusError):
+            what = f"{where} answered {error.status_code} to {self._name}{after}"
+        else:
+            what = f"{where} did not answer to {self._name}{after}"
+        return ModelError(self._clean(what), self._clean(why), advice)
+
+    def _clean(self, text: str) -> str:
+        """The text on one line, without the key."""
+        line = " ".join(text.split())[:300]
+        for secret in (self._key, _password(self._base_url)):
+            if secret:
+                line = line.replace(secret, "***")
+        return re.sub(r"\bsk-[\w*-]{6,}", "sk-***", line)
+
+
+def without_credentials(url: str | None) -> str | None:
+    """The URL as it may be shown and kept: without user, password and query."""
+    if not url:
+        return None
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rsplit("@", 1)[-1], parts.path, "", ""))
+
+
+def _password(url: str | None) -> str | None:
+    try:
+        return urlsplit(url).password if url else None
+    except ValueError:
+        return None
+
+
+def _is_passing(error: BaseException) -> bool:
+    """Whether the same request may succeed later."""
+    import openai
+
+    if isinstance(error, openai.RateLimitError):
+        return getattr(error, "code", None) != "insufficient_quota" and (_retry_after(error) or 0.0) <= MAX_WAIT
+    if isinstance(error, openai.APIStatusError):
+        return error.status_code in (408, 409) or error.status_code >= 500
+    return isinstance(error, openai.APIConnectionError)  # holds time-outs too
+
+
+def _wait(state: tenacity.RetryCallState) -> float:
+    """Seconds until the next try: what the endpoint asks for, else 1, 2, 4 … 60, with a little chance in it."""
+    error = state.outcome.exception() if state.outcome else None
+    asked = _retry_after(error) if error is not None else None
+    if asked is not None:
+        return min(asked, MAX_WAIT)
+    return min(60.0, 2.0 ** (state.attempt_number - 1)) * random.uniform(0.75, 1.25)
+
+
+def _retry_after(error: BaseException) -> float | None:
+    """Seconds that the endpoint asks to wait, from `Retry-After` as a number or a date."""
+    from email.utils import parsedate_to_datetime
+
+    response = getattr(error, "response", None)
+    value = response.headers.get("retry-after") if response is not None else None
+    if not value:
+        return None
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
+    except ValueError:
+        return None
+
+
+def _explain(error: openai.OpenAIError) -> tuple[str, str]:
+    """Why a call failed and what to do, in words."""
+    import openai
+
+    if isinstance(error, openai.APITimeoutError):
+        return "It took longer than the time-out.", "Raise --model-timeout, or try a faster model."
+    if isinstance(error, openai.APIConnectionError):
+        return f"No connection: {error.__cause__ or error}.", "Check --base-url and the network; is the server running?"
+    said = str(getattr(error, "message", error))
+    if isinstance(error, openai.AuthenticationError):
+        return said, "Check OPENAI_API_KEY."
+    if isinstance(error, openai.PermissionDeniedError):
+        return said, "The key may not use this model: choose another, or ask for access."
+    if isinstance(error, openai.NotFoundError):
+        return said, "Check the name of the model and --base-url."
+    if isinstance(error, openai.RateLimitError):
+        return said, "Wait, or raise your limits at the provider."
+    return said, "Try again later; if it stays, check the request's size and the model's name."

@@ -1,0 +1,152 @@
+"""Plays one episode: puts game, method, model, planner and journal together. The Python side of `pddlego play`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from pddlego import resources
+from pddlego.agent import Agent
+from pddlego.errors import UsageError
+from pddlego.events import EpisodeEnded, Event, Limits
+from pddlego.formalize import ActionGen, CommandSource, Formalizer, PddlEdit, PddlGen, RandomActions
+from pddlego.formalize.prompts import Prompts
+from pddlego.games import Game
+from pddlego.journal import JournalWriter, RunFolder, environment_manifest
+from pddlego.models import Model
+from pddlego.planning import Planner
+from pddlego.settings import Setting
+
+MODES = ("edit", "gen", "act", "random")
+
+Listener = Callable[[Event, float], None]
+"""Called with every event and the seconds since the start, in order."""
+
+
+@dataclass(frozen=True)
+class Episode:
+    """What to play: the setting, the seed, the method and its limits."""
+
+    setting: Setting
+    seed: int
+    mode: str
+    limits: Limits
+    retries: int = 5
+    replan_every_step: bool = False
+
+    def manifest(self, model: Model, planner: Planner) -> dict[str, Any]:
+        """What the run folder records, without anything secret."""
+        setting = self.setting
+        prompts = {f"prompts/{name}.j2": text for name, text in _prompt_texts(setting.prompts)}
+        texts = {f"domains/{setting.domain.name}": setting.domain.text, **prompts}
+        return {
+            "setting": setting.manifest(),
+            "mode": self.mode,
+            "model": {"name": model.name, **model.description},
+            "seeds": [self.seed],
+            "limits": asdict(self.limits),
+            "retries": self.retries,
+            "replan": "every-step" if self.replan_every_step else "on-surprise",
+            "planner": planner.name,
+            **environment_manifest(texts),
+        }
+
+
+def make_method(mode: str, setting: Setting, seed: int) -> Formalizer | CommandSource:
+    """The method of a mode. Raises `UsageError` for an unknown one."""
+    prompts = Prompts(setting.prompts)
+    if mode == "edit":
+        return PddlEdit(prompts)
+    if mode == "gen":
+        return PddlGen(prompts)
+    if mode == "act":
+        return ActionGen(prompts)
+    if mode == "random":
+        return RandomActions(seed)
+    raise UsageError(f"There is no mode '{mode}'", f"The modes are: {', '.join(MODES)}.", "Choose one with --mode.")
+
+
+def make_game(setting: Setting, seed: int, java: str | None = None) -> Game:
+    """The game of a setting. Raises `UsageError` for an unknown engine or seed, `EngineError` if Java does not start."""
+    setting.check_seed(seed)
+    if setting.engine != "textworldexpress":
+        raise UsageError(f"There is no engine '{setting.engine}'", "There is: textworldexpress.", "Mend the setting.")
+    from pddlego.games.java import shared_machine
+    from pddlego.games.textworld import TextWorldGame
+
+    values = {name: each.value for name, each in setting.parameters.items()}
+    return TextWorldGame(setting.game, values, seed, setting.fold, lambda: shared_machine(java))
+
+
+def episode_events(episode: Episode, game: Game, model: Model, planner: Planner) -> Iterator[Event]:
+    """Play and yield every event."""
+    method = make_method(episode.mode, episode.setting, episode.seed)
+    agent = Agent(
+        episode.setting,
+        episode.seed,
+        game,
+        method,
+        model,
+        planner,
+        episode.limits,
+        episode.retries,
+        episode.replan_every_step,
+    )
+    return agent.run()
+
+
+def follow(events: Iterable[Event], listeners: Iterable[Listener]) -> EpisodeEnded:
+    """Hand every event to every listener, in order, and return the last one.
+
+    An interrupt that arrives while a listener works is passed on to the agent, which then ends its episode properly.
+    """
+    listening = list(listeners)
+    began = time.monotonic()
+    source = iter(events)
+    last: Event | None = None
+    pending: KeyboardInterrupt | None = None
+    while True:
+        try:
+            event = source.throw(pending) if pending is not None else next(source)  # type: ignore[attr-defined]
+        except StopIteration:
+            break
+        pending = None
+        last = event
+        try:
+            for listen in listening:
+                listen(event, time.monotonic() - began)
+        except KeyboardInterrupt as error:
+            pending = error
+    assert isinstance(last, EpisodeEnded)
+    return last
+
+
+def open_run(root: Path, episode: Episode, model: Model, planner: Planner) -> tuple[RunFolder, JournalWriter]:
+    """A new run folder for one episode, and its journal."""
+    label = f"{episode.setting.name}-{episode.mode}-{_label(model.name)}-seed{episode.seed}"
+    run = RunFolder(root, label, episode.manifest(model, planner))
+    return run, run.episode(episode.seed)
+
+
+def _label(name: str) -> str:
+    """A model's name as part of a folder's name: no separators, no surprises."""
+    return "".join(each if each.isalnum() or each in "-." else "_" for each in name)[:40].strip(".") or "model"
+
+
+def _prompt_texts(folder: str) -> Iterable[tuple[str, str]]:
+    for name in (*resources.names("prompts", ".j2"), *(f"{folder}/{each}" for each in _parts(folder))):
+        yield name, resources.read("prompts", f"{name}.j2")
+
+
+def _parts(folder: str) -> list[str]:
+    found: Mapping[str, None] = {
+        each.name[:-3]: None
+        for root in resources.roots("prompts")
+        if root.joinpath(folder).is_dir()
+        for each in root.joinpath(folder).iterdir()
+        if each.name.endswith(".j2")
+    }
+    return sorted(found)

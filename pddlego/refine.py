@@ -1,0 +1,56 @@
+"""The refinement loop: propose, check, turn what failed into feedback, propose again, stop at a limit.
+
+Free of games: whatever a model writes and a machine can check is refined in this way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from pddlego.events import Event
+from pddlego.situation import Feedback
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Attempt(Generic[T]):
+    """One try. `value` is there if and only if `feedback` is not; `answer` is what the model said."""
+
+    answer: str
+    value: T | None = None
+    feedback: Feedback | None = None
+
+
+@dataclass(frozen=True)
+class Retry:
+    """What the next try must know: how many came before, the answer that failed and why. The first try has neither."""
+
+    attempt: int = 0
+    rejected: str = ""
+    feedback: Feedback | None = None
+
+
+class ExhaustedError(Exception):
+    """All tries failed; `feedback` is the reason of the last one."""
+
+    def __init__(self, tries: int, feedback: Feedback) -> None:
+        super().__init__(f"{tries} answers in a row could not be used; the last: {feedback.message}")
+        self.feedback = feedback
+
+
+def refine(
+    propose: Callable[[Retry], Generator[Event, None, Attempt[T]]], retries: int
+) -> Generator[Event, None, T]:
+    """Try up to `1 + retries` times and return the first value. Raises `ExhaustedError`."""
+    retry = Retry()
+    while True:
+        attempt = yield from propose(retry)
+        if attempt.value is not None:
+            return attempt.value
+        assert attempt.feedback is not None
+        if retry.attempt >= retries:
+            raise ExhaustedError(retry.attempt + 1, attempt.feedback)
+        retry = Retry(retry.attempt + 1, attempt.answer, attempt.feedback)

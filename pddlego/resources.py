@@ -1,0 +1,56 @@
+"""Finds settings, domains and prompts: the folders that ship with the package, and those in the working directory.
+
+A folder `envs/`, `domains/` or `prompts/` in the working directory adds to ours, and a file of the same name wins.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib.resources import files
+from pathlib import Path
+
+from pddlego.errors import SettingError
+
+if sys.version_info >= (3, 11):
+    from importlib.resources.abc import Traversable
+else:
+    from importlib.abc import Traversable
+
+FOLDERS = ("envs", "domains", "prompts")
+
+
+def roots(folder: str) -> list[Traversable]:
+    """Where files of `folder` are looked for, the winning place first."""
+    package = files("pddlego")
+    places: list[Traversable] = [Path.cwd() / folder, package / folder]
+    # An editable install leaves the folders where they are: beside the package, at the top of the repository.
+    if isinstance(package, Path):
+        places.append(package.parent / folder)
+    found: list[Traversable] = []
+    for place in places:
+        if place.is_dir() and not any(str(place) == str(other) for other in found):
+            found.append(place)
+    return found
+
+
+def names(folder: str, suffix: str) -> list[str]:
+    """Names, without `suffix`, of all files of `folder`, sorted."""
+    found = {each.name[: -len(suffix)] for root in roots(folder) for each in root.iterdir() if _has(each, suffix)}
+    return sorted(found)
+
+
+def read(folder: str, name: str) -> str:
+    """The text of a file. Raises `SettingError` if there is none or if it cannot be read."""
+    for root in roots(folder):
+        place = root.joinpath(*name.split("/"))
+        if place.is_file():
+            try:
+                return place.read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                raise SettingError(f"{folder}/{name} cannot be read", str(error), "Check the file.") from error
+    looked = ", ".join(str(root) for root in roots(folder)) or f"no folder {folder}/ at all"
+    raise SettingError(f"There is no file {folder}/{name}", f"Looked in: {looked}.", "Check the name.")
+
+
+def _has(place: Traversable, suffix: str) -> bool:
+    return place.is_file() and place.name.endswith(suffix)
