@@ -74,7 +74,24 @@ class Agent:
         self._tally = Tally()
 
     def run(self) -> Iterator[Event]:
-        """Play to the end. The last event is always `EpisodeEnded`, whatever happens."""
+        """Play to the end. The last event is always `EpisodeEnded`, whatever happens.
+
+        While an event is looked at, the episode's time stands still: a slow display costs no seconds. An interrupt
+        that is thrown in here ends the episode as `interrupted`.
+        """
+        episode = self._episode()
+        event = next(episode, None)
+        while event is not None:
+            shown = self._clock()
+            thrown: KeyboardInterrupt | None = None
+            try:
+                yield event
+            except KeyboardInterrupt as error:
+                thrown = error
+            self._began += self._clock() - shown
+            event = episode.throw(thrown) if thrown else next(episode, None)
+
+    def _episode(self) -> Generator[Event, None, None]:
         try:
             yield self._started()
             yield self._observed(None, self.game.start())
@@ -129,14 +146,16 @@ class Agent:
         return Attempt(answer, intentions)
 
     def _accept(self, proposal: ProblemProposal) -> Event:
-        changed = diff(self._problem, proposal.problem)
-        self._problem = proposal.problem
         report = proposal.report
+        renamed = report.renamed if report else ()
+        changed = diff(self._problem, proposal.problem, dict(renamed))
+        self._problem = proposal.problem
         self._notes = tuple(str(entry) for entry in report.unmatched) if report else ()
         return ev.Formalized(
             str(proposal.problem),
             tuple(str(each) for each in (*changed.added_objects, *changed.added_facts)),
             tuple(str(each) for each in (*changed.removed_objects, *changed.removed_facts)),
+            renamed,
             _lines(report),
             tuple(each.message for each in proposal.defects),
         )

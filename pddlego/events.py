@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Literal, Union
+from typing import Any, Literal, TypeAlias
 
 
 class Outcome(str, Enum):
@@ -114,11 +114,15 @@ class EditLine:
 
 @dataclass(frozen=True)
 class Formalized:
-    """An answer was accepted: the problem is now `problem`, and this changed."""
+    """An answer was accepted: the problem is now `problem`, and this changed.
+
+    `renamed` lists (old, new) names; what only got another name is neither in `added` nor in `removed`.
+    """
 
     problem: str
     added: tuple[str, ...]
     removed: tuple[str, ...]
+    renamed: tuple[tuple[str, str], ...] = ()
     lines: tuple[EditLine, ...] = ()
     defects: tuple[str, ...] = ()
     type: Literal["formalized"] = "formalized"
@@ -184,4 +188,4 @@ class EpisodeEnded:
     type: Literal["ended"] = "ended"
 
 
-Event = Union[EpisodeStarted, Observed, Asked, Answered, Formalized, Rejected, Planned, EpisodeEnded]
+Event: TypeAlias = EpisodeStarted | Observed | Asked | Answered | Formalized | Rejected | Planned | EpisodeEnded

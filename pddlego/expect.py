@@ -24,7 +24,7 @@ def surprise(setting: Setting, step: PlanStep, text: str, problem: Problem, said
     if match is None:
         return "the game answered otherwise than the plan expected"
     parameters = (each.name.lstrip("?") for each in setting.domain.actions_by_name[step.action].parameters)
-    predicted = dict(zip(parameters, step.args))
+    predicted = dict(zip(parameters, step.args, strict=True))
     known = {each.name for each in problem.objects}
     for name, seen in match.groupdict().items():
         wanted = predicted[name]

@@ -155,7 +155,9 @@ def _events(path: Path, data: bytes) -> Iterator[Event]:
             entry = json.loads(line)
             if entry["v"] > SCHEMA:
                 raise JournalError(
-                    f"{path} was written by a newer pddlego", f"Its schema is {entry['v']}, ours is {SCHEMA}.", "Update."
+                    f"{path} was written by a newer pddlego",
+                    f"Its schema is {entry['v']}, ours is {SCHEMA}.",
+                    "Update.",
                 )
             yield adapter.validate_python(entry["event"], strict=False)
         except (ValueError, KeyError, TypeError, ValidationError) as error:
@@ -190,11 +192,7 @@ def _version(name: str) -> str | None:
 
 def _revision() -> str | None:
     try:
-        done = subprocess.run(
-            ["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5, check=False
-        )
+        done = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() or None
-
-

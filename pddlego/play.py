@@ -70,7 +70,7 @@ def make_method(mode: str, setting: Setting, seed: int) -> Formalizer | CommandS
 
 
 def make_game(setting: Setting, seed: int, java: str | None = None) -> Game:
-    """The game of a setting. Raises `UsageError` for an unknown engine or seed, `EngineError` if Java does not start."""
+    """The game of a setting. Raises `UsageError` for an unknown engine or seed, `EngineError` if Java fails."""
     setting.check_seed(seed)
     if setting.engine != "textworldexpress":
         raise UsageError(f"There is no engine '{setting.engine}'", "There is: textworldexpress.", "Mend the setting.")
@@ -119,6 +119,8 @@ def follow(events: Iterable[Event], listeners: Iterable[Listener]) -> EpisodeEnd
             for listen in listening:
                 listen(event, time.monotonic() - began)
         except KeyboardInterrupt as error:
+            if isinstance(event, EpisodeEnded):
+                break
             pending = error
     assert isinstance(last, EpisodeEnded)
     return last

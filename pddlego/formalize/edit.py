@@ -5,8 +5,7 @@ from __future__ import annotations
 from pddlego.formalize.base import ProblemProposal, defects_feedback, shortened
 from pddlego.formalize.prompts import Prompts
 from pddlego.models import Message, Request
-from pddlego.pddl import EditSyntaxError, apply_edit, check, parse_edit
-from pddlego.pddl.edit import EDIT_SCHEMA
+from pddlego.pddl import EDIT_SCHEMA, EditSyntaxError, apply_edit, check, parse_edit
 from pddlego.situation import Feedback, Situation
 
 

@@ -25,7 +25,7 @@ class PddlGen:
         return problem_request(self._prompts, "gen", situation)
 
     def read(self, answer: str, situation: Situation) -> ProblemProposal:
-        """Read the file in the answer. The goal ladder sets the goal, so a goal that is missing or wrong is harmless."""
+        """Read the file in the answer. The goal ladder sets the goal: one that is missing or wrong does no harm."""
         reading = read_problem(_file_in(answer))
         problem = replace(reading.problem, domain=situation.domain.name, goal=situation.problem.goal)
         needed = tuple(name for name in reading.missing if name in (":objects", ":init"))

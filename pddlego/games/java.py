@@ -37,7 +37,7 @@ class JavaMachine:
 
         self.java = java or bundled_java()
         self.owner = os.getpid()
-        self._errors = tempfile.TemporaryFile()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 -- lives as long as the machine
         self._process = self._launch()
         port, token = self._greeting()
         try:
@@ -67,7 +67,7 @@ class JavaMachine:
         """End the machine. Safe to call twice and from a forked child, which leaves the parent's machine alone."""
         if os.getpid() != self.owner:
             return
-        with contextlib.suppress(Exception):  # noqa: BLE001 -- a broken gateway must not keep the machine alive
+        with contextlib.suppress(Exception):
             self.gateway.shutdown()
         self._process.kill()
         self._process.wait()
@@ -174,7 +174,9 @@ def engine_folder() -> Path:
         from textworld_express.constants import BASEPATH
     except ImportError as error:
         raise EngineError(
-            "There is no game engine", "The package textworld-express is missing.", "Run 'pip install textworld-express'."
+            "There is no game engine",
+            "The package textworld-express is missing.",
+            "Run 'pip install textworld-express'.",
         ) from error
     return Path(BASEPATH)
 

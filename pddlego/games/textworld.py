@@ -44,9 +44,7 @@ class TextWorldGame:
         fault = self._call("load the game", lambda: self._interface.load(self.game, self.parameters))
         if fault:
             raise EngineError(f"The engine refused the game {self.game}", str(fault).strip(), "Check its parameters.")
-        answer = self._call(
-            "start the game", lambda: self._interface.generateNewGameJSON(self.seed, self.fold, False)
-        )
+        answer = self._call("start the game", lambda: self._interface.generateNewGameJSON(self.seed, self.fold, False))
         observation = self._observation(answer)
         if observation.text.startswith("ERROR"):
             raise EngineError(f"The engine could not make the game {self.game}", observation.text, self.parameters)
@@ -81,4 +79,6 @@ class TextWorldGame:
                 tuple(sorted(fields["validActions"])),
             )
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise EngineError("The game engine gave an unreadable answer", repr(error), "Run 'pddlego doctor'.") from error
+            raise EngineError(
+                "The game engine gave an unreadable answer", repr(error), "Run 'pddlego doctor'."
+            ) from error

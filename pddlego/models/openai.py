@@ -138,7 +138,9 @@ class OpenAIModel:
         choices = getattr(response, "choices", None)
         if not choices or getattr(choices[0], "message", None) is None:
             raise ModelError(
-                f"{self._name} gave no answer", "The endpoint's reply holds no choices.", "Is --base-url an API endpoint?"
+                f"{self._name} gave no answer",
+                "The endpoint's reply holds no choices.",
+                "Is --base-url an API endpoint?",
             )
         text = choices[0].message.content or ""
         usage = getattr(response, "usage", None)

@@ -58,14 +58,16 @@ class TranscriptModel:
 def _difference(call: RecordedCall, request: Request) -> str:
     if call.purpose != request.purpose:
         return f"It was recorded for '{call.purpose}' and is asked for '{request.purpose}'."
-    for number, (old, new) in enumerate(zip(call.messages, request.messages), start=1):
+    for number, (old, new) in enumerate(zip(call.messages, request.messages, strict=False), start=1):
         if old.role != new.role:
             return f"Message {number} was from {old.role} and is from {new.role}."
-        for line, (before, after) in enumerate(zip(_lines(old), _lines(new)), start=1):
+        for line, (before, after) in enumerate(zip(_lines(old), _lines(new), strict=False), start=1):
             if before != after:
                 return f"Message {number} ({old.role}), line {line}: recorded '{before[:80]}', now '{after[:80]}'."
         if old.content != new.content:
-            return f"Message {number} ({old.role}) has {len(_lines(old))} lines in the record and {len(_lines(new))} now."
+            return (
+                f"Message {number} ({old.role}) has {len(_lines(old))} lines in the record and {len(_lines(new))} now."
+            )
     if len(call.messages) != len(request.messages):
         return f"It was recorded with {len(call.messages)} messages and has {len(request.messages)} now."
     return ""

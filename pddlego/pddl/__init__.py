@@ -3,12 +3,14 @@
 from pddlego.pddl.check import Defect, DefectKind, check
 from pddlego.pddl.diff import Diff, diff
 from pddlego.pddl.domain import Action, Domain, Predicate, parse_domain
-from pddlego.pddl.edit import Edit, EditReport, EditSyntaxError, Entry, EntryKind, SectionEdit, apply_edit, parse_edit
+from pddlego.pddl.edit import Edit, EditReport, Entry, EntryKind, SectionEdit, apply_edit
+from pddlego.pddl.edit_json import EDIT_SCHEMA, EditSyntaxError, parse_edit
 from pddlego.pddl.names import from_name, same_name, to_name
 from pddlego.pddl.problem import Atom, Problem, TypedName, parse_problem
 from pddlego.pddl.sexpr import PddlSyntaxError, Sexpr
 
 __all__ = [
+    "EDIT_SCHEMA",
     "Action",
     "Atom",
     "Defect",

@@ -135,7 +135,7 @@ class _Checker:
             message = f"{atom}: {predicate.name} takes {len(predicate.parameters)} argument(s), as in {predicate}"
             yield Defect(DefectKind.ARITY, str(atom), message)
             return
-        for arg, parameter in zip(atom.args, predicate.parameters):
+        for arg, parameter in zip(atom.args, predicate.parameters, strict=True):
             yield from self._argument(atom, arg, parameter.type, scope, where)
 
     def _argument(self, atom: Atom, arg: str, wanted: str, scope: Mapping[str, str], where: str) -> Iterator[Defect]:

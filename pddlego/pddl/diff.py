@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pddlego.pddl.problem import Atom, Problem, TypedName
+from pddlego.pddl.problem import Atom, Problem, TypedName, rename
 
 
 @dataclass(frozen=True)
@@ -20,8 +21,13 @@ class Diff:
         return bool(self.added_objects or self.removed_objects or self.added_facts or self.removed_facts)
 
 
-def diff(before: Problem, after: Problem) -> Diff:
-    """The difference of two problems; goals are not compared, because the goal ladder changes them."""
+def diff(before: Problem, after: Problem, renamed: Mapping[str, str] | None = None) -> Diff:
+    """The difference of two problems; goals are not compared, because the goal ladder changes them.
+
+    With `renamed` (old name: new name) what only got another name counts as unchanged.
+    """
+    if renamed:
+        before = rename(before, renamed)
     return Diff(
         tuple(each for each in after.sorted_objects() if each not in before.objects),
         tuple(each for each in before.sorted_objects() if each not in after.objects),

@@ -135,7 +135,7 @@ class _DomainReader:
     def _action(self, rest: tuple[Sexpr, ...]) -> None:
         name = str(rest[0]) if rest else "unnamed"
         fields: dict[str, Sexpr] = {}
-        for key, value in zip(rest[1::2], rest[2::2]):
+        for key, value in zip(rest[1::2], rest[2::2], strict=False):
             fields[show(key)] = value
         unknown = sorted(set(fields) - {":parameters", ":precondition", ":effect"})
         if unknown or len(rest) % 2 == 0 or ":effect" not in fields:

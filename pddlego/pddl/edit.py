@@ -10,16 +10,12 @@ fails silently; what is harmless is done and noted.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
-
-from pddlego.pddl.problem import Atom, Problem, TypedName, read_atom, read_typed_list
-from pddlego.pddl.sexpr import Sexpr, read_sexprs, show
+from pddlego.pddl.problem import Atom, Problem, TypedName, read_atom, read_typed_list, rename, rename_atom
+from pddlego.pddl.sexpr import read_sexprs, show
 
 
 @dataclass(frozen=True)
@@ -37,10 +33,6 @@ class Edit:
 
     objects: SectionEdit = SectionEdit()
     init: SectionEdit = SectionEdit()
-
-
-class EditSyntaxError(ValueError):
-    """An answer holds no readable edit; the message says what is wrong with it."""
 
 
 class EntryKind(str, Enum):
@@ -70,10 +62,14 @@ class Entry:
 
 @dataclass(frozen=True)
 class EditReport:
-    """The problem after an edit and what became of every line of it, in the order in which they took effect."""
+    """The problem after an edit and what became of every line of it, in the order in which they took effect.
+
+    `renamed` lists (old, new) names of objects that were renamed or merged.
+    """
 
     problem: Problem
-    entries: tuple[Entry, ...] = field(default=())
+    entries: tuple[Entry, ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()
 
     def of(self, *kinds: EntryKind) -> tuple[Entry, ...]:
         return tuple(each for each in self.entries if each.kind in kinds)
@@ -89,67 +85,6 @@ class EditReport:
         return self.of(EntryKind.REFUSED)
 
 
-class _SectionModel(BaseModel):
-    """The JSON border: empty and missing parts are allowed, a single line stands for a list of one."""
-
-    model_config = ConfigDict(extra="forbid")
-    add: list[str] = []
-    replace: dict[str, str | None] = {}
-    delete: list[str] = []
-
-    @field_validator("add", "delete", mode="before")
-    @classmethod
-    def _lines(cls, value: Any) -> Any:
-        if value is None or value == {}:
-            return []
-        return [value] if isinstance(value, str) else value
-
-    @field_validator("replace", mode="before")
-    @classmethod
-    def _pairs(cls, value: Any) -> Any:
-        return {} if value is None or value == [] else value
-
-    def as_value(self) -> SectionEdit:
-        return SectionEdit(tuple(self.add), tuple(self.replace.items()), tuple(self.delete))
-
-
-class _EditModel(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-    objects: _SectionModel = _SectionModel()
-    init: _SectionModel = _SectionModel()
-
-    @field_validator("objects", "init", mode="before")
-    @classmethod
-    def _section(cls, value: Any) -> Any:
-        return {} if value is None or value == [] else value
-
-
-EDIT_SCHEMA: Mapping[str, Any] = _EditModel.model_json_schema()
-"""JSON schema of an edit, for endpoints that can hold a model to one."""
-
-
-def parse_edit(text: str) -> Edit:
-    """Read the first JSON object in `text` as an edit; what stands around it is ignored.
-
-    Raises `EditSyntaxError` if there is none, or if its keys or values are not those of an edit.
-    """
-    start = text.find("{")
-    if start < 0:
-        raise EditSyntaxError('the answer holds no JSON object: answer with {"objects": {…}, "init": {…}}')
-    try:
-        value, _ = json.JSONDecoder().raw_decode(text, start)
-    except json.JSONDecodeError as error:
-        raise EditSyntaxError(f"the JSON cannot be read: {error.msg} at line {error.lineno}") from error
-    except RecursionError as error:
-        raise EditSyntaxError("the JSON is nested too deeply") from error
-    try:
-        model = _EditModel.model_validate(value)
-    except ValidationError as error:
-        faults = (f"{'.'.join(str(each) for each in one['loc'])}: {one['msg']}" for one in error.errors())
-        raise EditSyntaxError("the JSON is no edit: " + "; ".join(faults)) from error
-    return Edit(model.objects.as_value(), model.init.as_value())
-
-
 def apply_edit(problem: Problem, edit: Edit, constants: Iterable[TypedName] = ()) -> EditReport:
     """Apply `edit` to `problem`; `constants` are the domain's objects, which exist without being declared."""
     bench = _Bench(problem, constants)
@@ -163,7 +98,7 @@ def apply_edit(problem: Problem, edit: Edit, constants: Iterable[TypedName] = ()
         bench.add_objects(line)
     for line in edit.init.add:
         bench.add_facts(line)
-    return EditReport(bench.problem(), tuple(bench.entries))
+    return EditReport(bench.problem(), tuple(bench.entries), tuple(bench.carried.items()))
 
 
 class _Bench:
@@ -177,6 +112,7 @@ class _Bench:
         self.facts = set(problem.facts)
         self.goal = problem.goal
         self.renamed: dict[str, str] = {}
+        self.carried: dict[str, str] = {}
         self.removed: set[Atom] = set()
         self.entries: list[Entry] = []
 
@@ -236,8 +172,9 @@ class _Bench:
                 kept[new] = kind
         self.objects = kept
         self.twins = {each for each in self.twins if each.name in kept and kept[each.name] != each.type}
-        self.facts = {Atom(each.predicate, tuple(names.get(arg, arg) for arg in each.args)) for each in self.facts}
-        self.goal = _rename_arguments(self.goal, names)
+        moved = rename(replace(self.before, facts=frozenset(self.facts)), names)
+        self.facts, self.goal = set(moved.facts), moved.goal
+        self.carried = {old: new for old, new in names.items() if old != new}
 
     # (2) delete
 
@@ -341,7 +278,7 @@ class _Bench:
     # reading the lines
 
     def _current(self, atom: Atom) -> Atom:
-        return Atom(atom.predicate, tuple(self.renamed.get(arg, arg) for arg in atom.args))
+        return rename_atom(atom, self.renamed)
 
     def _find(self, atom: Atom) -> Atom | None:
         """The fact that `atom` means, under the new names or the old ones."""
@@ -382,13 +319,3 @@ class _Bench:
         if not found:
             self.note(EntryKind.REFUSED, where, line, "it is no fact: write (predicate object …)")
         return found
-
-
-def _rename_arguments(condition: Sexpr, names: Mapping[str, str]) -> Sexpr:
-    """Rename objects in a condition, leaving predicate names (which stand first) alone."""
-    if isinstance(condition, str) or not condition:
-        return condition
-    return (
-        condition[0],
-        *(names.get(part, part) if isinstance(part, str) else _rename_arguments(part, names) for part in condition[1:]),
-    )

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -87,6 +87,22 @@ class Problem:
         lines = [f"(define (problem {self.name})", f"  (:domain {self.domain})"]
         lines += ["  (:objects", *objects, "  )", "  (:init", *facts, "  )", f"  (:goal {show(self.goal)})", ")"]
         return "\n".join(lines)
+
+
+def rename(problem: Problem, names: Mapping[str, str]) -> Problem:
+    """The problem with every object that is a key of `names` renamed, all at once, in objects, facts and goal."""
+    return Problem(
+        problem.name,
+        problem.domain,
+        frozenset(TypedName(names.get(each.name, each.name), each.type) for each in problem.objects),
+        frozenset(rename_atom(each, names) for each in problem.facts),
+        _rename_arguments(problem.goal, names),
+    )
+
+
+def rename_atom(atom: Atom, names: Mapping[str, str]) -> Atom:
+    """The fact with its arguments renamed."""
+    return Atom(atom.predicate, tuple(names.get(arg, arg) for arg in atom.args))
 
 
 @dataclass(frozen=True)
@@ -218,3 +234,13 @@ def _word(section: tuple[Sexpr, ...], default: str) -> str:
 def _short(expression: Sexpr) -> str:
     text = show(expression)
     return text if len(text) <= 60 else text[:57] + "…"
+
+
+def _rename_arguments(condition: Sexpr, names: Mapping[str, str]) -> Sexpr:
+    """Rename objects in a condition, leaving predicate names (which stand first) alone."""
+    if isinstance(condition, str) or not condition:
+        return condition
+    return (
+        condition[0],
+        *(names.get(part, part) if isinstance(part, str) else _rename_arguments(part, names) for part in condition[1:]),
+    )

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Union
+from typing import TypeAlias
 
-Sexpr = Union[str, tuple["Sexpr", ...]]
+Sexpr: TypeAlias = "str | tuple[Sexpr, ...]"
 
 MAX_DEPTH = 100
 """Deepest nesting that is read. Real domains stay below 15; beyond this a text is an accident or an attack."""

@@ -5,7 +5,7 @@ Imports stay lazy: a planner is chosen by `make_planner`, and what it needs is l
 
 from pddlego.planning.ladder import LadderResult, Rung, RungResult, climb
 from pddlego.planning.process import ENGINES, ProcessPlanner
-from pddlego.planning.result import Plan, PlanResult, Planner, PlanStatus, PlanStep, Search
+from pddlego.planning.result import Plan, Planner, PlanResult, PlanStatus, PlanStep, Search
 from pddlego.planning.validate import Validation, validate
 
 __all__ = [
@@ -15,8 +15,8 @@ __all__ = [
     "PlanResult",
     "PlanStatus",
     "PlanStep",
-    "ProcessPlanner",
     "Planner",
+    "ProcessPlanner",
     "Rung",
     "RungResult",
     "Search",

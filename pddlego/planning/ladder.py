@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pddlego.pddl import Domain, Problem, Sexpr
-from pddlego.planning.result import Plan, Planner, PlanResult, PlanStatus, Search
+from pddlego.planning.result import BREADTH_FIRST, Plan, Planner, PlanResult, PlanStatus, Search
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,7 @@ class Rung:
 
     name: str
     goal: Sexpr
-    search: Search = Search()
+    search: Search = BREADTH_FIRST
 
 
 @dataclass(frozen=True)

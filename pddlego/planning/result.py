@@ -47,7 +47,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class PlanResult:
-    """The answer of one planning call. `plan` is there if and only if the status is `solved`; `seconds` is wall time."""
+    """The answer of one planning call: a plan if and only if the status is `solved`. `seconds` is wall time."""
 
     status: PlanStatus
     goal: Sexpr
@@ -93,6 +93,10 @@ class Search:
 
     def __str__(self) -> str:
         return f"{self.algorithm}({self.heuristic})" if self.heuristic else self.algorithm
+
+
+BREADTH_FIRST = Search()
+"""The default: short plans, and of many goals the nearest."""
 
 
 class Planner(Protocol):

@@ -39,7 +39,9 @@ class IndexedTask(Task):  # type: ignore[misc]
         self._always: list[tuple[int, Any]] = []
         index: dict[str, list[tuple[int, Any]]] = defaultdict(list)
         for number, operator in enumerate(operators):
-            rarest = min(operator.preconditions, key=lambda fact: (fact in task.initial, uses[fact], fact), default=None)
+            rarest = min(
+                operator.preconditions, key=lambda fact: (fact in task.initial, uses[fact], fact), default=None
+            )
             (self._always if rarest is None else index[rarest]).append((number, operator))
         self._index = dict(index)
 

@@ -41,7 +41,7 @@ def validate(domain: Domain, problem: Problem, plan: Plan) -> Validation:
         action = domain.actions_by_name.get(step.action)
         if action is None or len(action.parameters) != len(step.args):
             return Validation(tuple(states), f"{step} at time {time} is no action of the domain")
-        binding = {each.name: arg for each, arg in zip(action.parameters, step.args)}
+        binding = {each.name: arg for each, arg in zip(action.parameters, step.args, strict=True)}
         missing = world.missing(action.precondition, states[-1], binding)
         if missing:
             advice = f"{step} has an unsatisfied precondition at time {time}: {missing}"
@@ -59,7 +59,7 @@ def goal_holds(domain: Domain, problem: Problem) -> bool:
 def effects_of(domain: Domain, problem: Problem, step: PlanStep, state: State) -> State:
     """The state after `step`, whether or not its precondition holds."""
     action = domain.actions_by_name[step.action]
-    binding = {each.name: arg for each, arg in zip(action.parameters, step.args)}
+    binding = {each.name: arg for each, arg in zip(action.parameters, step.args, strict=True)}
     return World(domain, problem).apply(action.effect, state, binding)
 
 
@@ -139,7 +139,7 @@ class World:
         typed = list(read_typed_list(variables if isinstance(variables, tuple) else (variables,), []))
         choices = [[each.name for each in self._of_type(variable)] for variable in typed]
         for chosen in itertools.product(*choices):
-            yield {**binding, **{variable.name: name for variable, name in zip(typed, chosen)}}
+            yield {**binding, **{variable.name: name for variable, name in zip(typed, chosen, strict=True)}}
 
     def _of_type(self, variable: TypedName) -> Iterator[TypedName]:
         return (each for each in self.objects if self.domain.is_a(each.type, variable.type))
@@ -152,7 +152,8 @@ class World:
             return False
         self._open.add(atom)
         try:
-            return any(self.holds(condition, state, dict(zip(names, atom.args))) for names, condition in rules)
+            bodies = ((condition, dict(zip(names, atom.args, strict=True))) for names, condition in rules)
+            return any(self.holds(condition, state, binding) for condition, binding in bodies)
         finally:
             self._open.discard(atom)
 

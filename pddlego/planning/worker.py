@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 from functools import lru_cache
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from pddlego.pddl import Domain, Problem, parse_domain
 from pddlego.planning.result import PlanResult, PlanStatus, Search
@@ -62,9 +62,7 @@ def main() -> None:
 
 
 def _answer(request: object, solver: Solver) -> PlanResult:
-    text, problem, search = request  # type: ignore[misc]
-    assert isinstance(problem, Problem)
-    assert isinstance(search, Search)
+    text, problem, search = cast("tuple[str, Problem, Search]", request)
     try:
         return solve(_domain(text), problem, search, solver)
     except MemoryError:

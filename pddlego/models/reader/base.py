@@ -64,7 +64,9 @@ class ReaderModel:
             return str(apply_edit(situation.problem, edit, situation.domain.constants).problem)
         if request.purpose == "edit":
             return json.dumps(as_json(edit), indent=1)
-        raise ModelError(f"The built-in reader cannot answer for '{request.purpose}'", "It knows edit, gen and act.", "")
+        raise ModelError(
+            f"The built-in reader cannot answer for '{request.purpose}'", "It knows edit, gen and act.", ""
+        )
 
 
 def as_json(edit: Edit) -> dict[str, Any]:

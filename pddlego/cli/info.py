@@ -1,0 +1,132 @@
+"""`pddlego games` and `pddlego doctor`: what there is, and whether it works."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from pddlego.errors import EngineError, PddlegoError, UsageError
+from pddlego.setting_files import load_setting, setting_names
+
+
+def run_games() -> None:
+    """Print every setting with its limits and splits."""
+    console = Console()
+    table = Table("name", "what", "steps", "seeds", box=None, pad_edge=False)
+    for name in setting_names():
+        setting = load_setting(name)
+        seeds = setting.folds[setting.fold]
+        splits = ", ".join(f"{split} {each.start}-{each.stop - 1}" for split, each in setting.seeds.items())
+        text = f"{seeds.start}-{seeds.stop - 1}" + (f" ({splits})" if splits else "")
+        table.add_row(name, f"{setting.title}: {setting.about}", str(setting.max_steps), text)
+    console.print(table, highlight=False)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The result of one check: a word on success, or what is wrong and how to mend it."""
+
+    name: str
+    good: bool
+    text: str
+    mend: str = ""
+
+
+def run_doctor(model: str | None, base_url: str | None, runs: str, java: str | None) -> int:
+    """Print what works and how to mend what does not. Exit code 0 if all works, else 3."""
+    console = Console()
+    checks: list[tuple[str, Callable[[], str]]] = [
+        ("Java", lambda: _java(java)),
+        ("game engine", lambda: _engine(java)),
+        ("planner", _planner),
+        ("model", lambda: _model(model, base_url)),
+        ("runs folder", lambda: _runs(runs)),
+    ]
+    good = True
+    for name, call in checks:
+        finding = _examine(name, call)
+        good &= finding.good
+        mark, style = ("ok", "green") if finding.good else ("!!", "bold red")
+        console.print(f"[{style}]{mark}[/] {name:<12} ", end="", highlight=False)
+        console.print(finding.text, markup=False, highlight=False, soft_wrap=True)
+        if finding.mend:
+            console.print(f"   {'':<12} {finding.mend}", markup=False, highlight=False, style="yellow", soft_wrap=True)
+    return 0 if good else 3
+
+
+def _examine(name: str, call: Callable[[], str]) -> Finding:
+    try:
+        return Finding(name, True, call())
+    except PddlegoError as error:
+        text = " ".join(f"{error.what}: {error.why}".split())
+        return Finding(name, False, text, error.next_step)
+
+
+def _java(java: str | None) -> str:
+    from pddlego.games.java import shared_machine
+
+    machine = shared_machine(java)
+    return f"Java {machine.version} ({machine.java})"
+
+
+def _engine(java: str | None) -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    from pddlego.play import make_game
+
+    began = time.perf_counter()
+    setting = load_setting("coin")
+    observation = make_game(setting, setting.folds[setting.fold].start, java).start()
+    try:
+        engine = version("textworld-express")
+    except PackageNotFoundError as error:
+        raise EngineError("No textworld-express", str(error), "Run 'pip install textworld-express'.") from error
+    seconds = time.perf_counter() - began
+    return f"textworld-express {engine}, a game in {seconds:.2f} s ({len(observation.valid_commands)} valid commands)"
+
+
+def _planner() -> str:
+    from pddlego.pddl import Atom, Problem, TypedName
+    from pddlego.planning import PlanStatus, ProcessPlanner, Search
+
+    setting = load_setting("coin")
+    facts = frozenset({Atom("at", ("a",)), Atom("item_at", ("coin", "a"))})
+    problem = Problem("doctor", setting.domain.name, frozenset({TypedName("a", "location")}), facts, ("have", "coin"))
+    with ProcessPlanner() as planner:
+        result = planner.solve(setting.domain, problem, Search())
+    if result.status is not PlanStatus.SOLVED:
+        raise EngineError(f"The planner answered '{result.status.value}'", result.message, "Reinstall pddlego.")
+    return f"fast-downward.translate and pyperplan, a plan in {result.seconds * 1000:.0f} ms"
+
+
+def _model(model: str | None, base_url: str | None) -> str:
+    if model in (None, "reader"):
+        return "none configured: the built-in reader plays (set PDDLEGO_MODEL or --model for a language model)"
+    assert model is not None
+    if model.startswith("transcript:"):
+        return f"{model} (not asked)"
+    from pddlego.models.openai import OpenAIModel
+    from pddlego.models.probe import probe
+
+    key = os.environ.get("OPENAI_API_KEY")
+    endpoint = OpenAIModel(model, key, base_url, timeout=20.0, attempts=1)
+    seconds = probe(endpoint)
+    return f"{model} answers in {seconds:.1f} s"
+
+
+def _runs(runs: str) -> str:
+    place = Path(runs)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=place):
+            pass
+    except OSError as error:
+        raise UsageError(f"{place} cannot be written", f"{error.strerror}.", "Choose another with --runs.") from error
+    return f"{place.resolve()} can be written"

@@ -1,0 +1,166 @@
+"""The commands of `pddlego`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from pddlego import __version__
+from pddlego.errors import PddlegoError, UsageError
+
+app = typer.Typer(
+    name="pddlego",
+    help="Agents that play text games by planning: a model writes PDDL, a planner plans, the game answers.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+EXIT_WON, EXIT_NOT_WON, EXIT_USAGE, EXIT_BROKEN, EXIT_INTERRUPTED = 0, 1, 2, 3, 130
+
+
+def main() -> None:
+    """The entry point. Expected errors become three lines and an exit code; a traceback is always a bug of ours."""
+    try:
+        app()
+    except PddlegoError as error:
+        _report(error)
+        sys.exit(EXIT_USAGE if isinstance(error, UsageError) else EXIT_BROKEN)
+    except KeyboardInterrupt:
+        sys.exit(EXIT_INTERRUPTED)
+    except BrokenPipeError:
+        # The reader of our pipe (head, less) has gone; nothing may be written any more, not even at exit.
+        sys.stdout = None
+        sys.exit(EXIT_BROKEN)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"pddlego {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Agents that play text games by planning: a model writes PDDL, a planner plans, the game answers."""
+
+
+@app.command()
+def play(
+    game: Annotated[str, typer.Argument(help="What to play: a file in envs/ (see 'pddlego games').")],
+    mode: Annotated[
+        str, typer.Option(help="edit (PDDL-edit), gen (PDDL-gen), act (the model picks commands) or random.")
+    ] = "edit",
+    seed: Annotated[int, typer.Option(help="Which house: a seed of the game's fold.")] = 0,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="A model's name, 'reader' or 'transcript:FILE'. Default: the reader.",
+            envvar="PDDLEGO_MODEL",
+            show_envvar=True,
+        ),
+    ] = None,
+    base_url: Annotated[
+        str | None,
+        typer.Option(help="An OpenAI-compatible endpoint, such as that of vLLM or Ollama.", envvar="OPENAI_BASE_URL"),
+    ] = None,
+    temperature: Annotated[float, typer.Option(min=0.0, help="Sent to the model; the paper's is 1.")] = 1.0,
+    model_timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that one answer may take.")] = 120.0,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="A parameter of the game, such as numLocations=5. Repeatable."),
+    ] = None,
+    fold: Annotated[str | None, typer.Option(help="train, dev or test; default as the game says.")] = None,
+    max_steps: Annotated[int | None, typer.Option(help="Commands that may be sent.")] = None,
+    max_calls: Annotated[int | None, typer.Option(min=1, help="Model calls that may be made.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens, in and out, that may be used.")] = None,
+    max_seconds: Annotated[float | None, typer.Option(min=0.0, help="Seconds that the episode may take.")] = None,
+    retries: Annotated[
+        int, typer.Option(min=0, help="How often the model is asked again about an unusable answer.")
+    ] = 5,
+    replan: Annotated[
+        str, typer.Option(help="When to ask the model: 'on-surprise' (and at a plan's end) or 'every-step'.")
+    ] = "on-surprise",
+    search: Annotated[
+        str | None,
+        typer.Option(help="A search for every goal: bfs, astar(lmcut), gbf(hff), … Default: as the game says."),
+    ] = None,
+    planner: Annotated[str, typer.Option(help="pyperplan, or fast-downward (extra).")] = "pyperplan",
+    planner_timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that one planning call may take.")] = 30.0,
+    planner_memory: Annotated[int, typer.Option(min=0, help="MiB that the planner may use; 0: no limit.")] = 4096,
+    runs: Annotated[str, typer.Option(help="Where the run folder is made.")] = "runs",
+    pace: Annotated[float, typer.Option(min=0.0, help="Seconds that each moment stays on a terminal.")] = 0.4,
+    java: Annotated[
+        str | None,
+        typer.Option(help="A Java to use instead of the one that comes along.", envvar="PDDLEGO_JAVA"),
+    ] = None,
+    json_lines: Annotated[bool, typer.Option("--json", help="Print every event as a line of JSON.")] = False,
+) -> None:
+    """Play one episode and watch it.
+
+    Exit code: 0 won, 1 not won, 2 wrong usage, 3 the model or the engine failed, 130 interrupted.
+    """
+    from pddlego.cli.play import PlayOptions, run_play
+
+    options = PlayOptions(
+        game=game,
+        mode=mode,
+        seed=seed,
+        model=model,
+        base_url=base_url,
+        temperature=temperature,
+        model_timeout=model_timeout,
+        overrides=tuple(set_ or ()),
+        fold=fold,
+        max_steps=max_steps,
+        max_calls=max_calls,
+        max_tokens=max_tokens,
+        max_seconds=max_seconds,
+        retries=retries,
+        replan=replan,
+        search=search,
+        planner=planner,
+        planner_timeout=planner_timeout,
+        planner_memory=planner_memory,
+        runs=runs,
+        pace=pace,
+        java=java,
+        json_lines=json_lines,
+    )
+    raise typer.Exit(run_play(options))
+
+
+@app.command()
+def games() -> None:
+    """List what can be played."""
+    from pddlego.cli.info import run_games
+
+    run_games()
+
+
+@app.command()
+def doctor(
+    model: Annotated[str | None, typer.Option(envvar="PDDLEGO_MODEL", help="The model to try.")] = None,
+    base_url: Annotated[str | None, typer.Option(envvar="OPENAI_BASE_URL", help="Its endpoint.")] = None,
+    runs: Annotated[str, typer.Option(help="The folder for runs.")] = "runs",
+    java: Annotated[str | None, typer.Option(envvar="PDDLEGO_JAVA", help="The Java to try.")] = None,
+) -> None:
+    """Check Java, the engine, the planner, the model's endpoint and the folder for runs; say how to mend what fails."""
+    from pddlego.cli.info import run_doctor
+
+    raise typer.Exit(run_doctor(model, base_url, runs, java))
+
+
+def _report(error: PddlegoError) -> None:
+    """Three lines on standard error: what, why, what to do next."""
+    labels = ("Error: ", "  why: ", "  do:  ")
+    for label, part in zip(labels, (error.what, error.why, error.next_step), strict=True):
+        if part:
+            typer.echo(label + " ".join(part.split()), err=True)

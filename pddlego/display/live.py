@@ -1,0 +1,164 @@
+"""Shows an episode while it runs: panels on a terminal, plain lines on a pipe, JSON lines for programs."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Protocol, TextIO
+
+from pydantic import TypeAdapter
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.live import Live
+
+from pddlego.display import panels
+from pddlego.display.screen import MIN_HEIGHT, MIN_WIDTH, screen
+from pddlego.display.text import Glyphs, clean, glyphs_for, one_line
+from pddlego.display.view import View, fold
+from pddlego.events import (
+    Answered,
+    Asked,
+    EpisodeEnded,
+    EpisodeStarted,
+    Event,
+    Formalized,
+    Observed,
+    Planned,
+    Rejected,
+)
+
+
+class Display(Protocol):
+    """Takes events and shows them, between `__enter__` and `__exit__`."""
+
+    def __enter__(self) -> Display: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+    def show(self, event: Event, seconds: float) -> None: ...
+
+
+class LiveDisplay:
+    """Panels that are drawn anew when something happens. `pace` is the least time, in seconds, that a moment stays."""
+
+    def __init__(self, console: Console, pace: float) -> None:
+        self._console = console
+        self._pace = pace
+        self._view = View()
+        self._glyphs = glyphs_for(console.encoding)
+        self._began = time.monotonic()
+        self._live = Live(self, console=console, refresh_per_second=8, transient=False, vertical_overflow="crop")
+
+    def __enter__(self) -> LiveDisplay:
+        self._began = time.monotonic()
+        self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._live.stop()
+
+    def show(self, event: Event, seconds: float) -> None:
+        self._view = fold(self._view, event, seconds)
+        self._live.refresh()
+        if isinstance(event, (Observed, Planned, Rejected)):
+            time.sleep(self._pace)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        view = self._view
+        now = view.ended.tally.seconds if view.ended else time.monotonic() - self._began
+        # Less than the terminal has: what is printed below must not push the header out of sight.
+        yield screen(view, options.max_width, console.height - 3, now, self._glyphs)
+
+
+class LineDisplay:
+    """One line or a few for each event, for pipes, logs and narrow terminals. Colour only where the console has it."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._glyphs = glyphs_for(console.encoding)
+        self._view = View()
+
+    def __enter__(self) -> LineDisplay:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return None
+
+    def show(self, event: Event, seconds: float) -> None:
+        self._view = fold(self._view, event, seconds)
+        for line, style in event_lines(event, self._view, self._glyphs):
+            self._console.print(line, style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+class JsonDisplay:
+    """Every event as one line of JSON, in the form of the journal."""
+
+    def __init__(self, stream: TextIO = sys.stdout) -> None:
+        self._stream = stream
+        self._adapter: TypeAdapter[Event] = TypeAdapter(Event)
+
+    def __enter__(self) -> JsonDisplay:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return None
+
+    def show(self, event: Event, seconds: float) -> None:
+        body = self._adapter.dump_json(event).decode()
+        self._stream.write(f'{{"t":{seconds:.3f},"event":{body}}}\n')
+        self._stream.flush()
+
+
+def event_lines(event: Event, view: View, glyphs: Glyphs) -> Iterator[tuple[str, str]]:
+    """An event as lines of text, each with its style."""
+    if isinstance(event, EpisodeStarted):
+        parts = (f"seed {event.seed}", event.mode, clean(event.model), f"at most {event.limits.steps} steps")
+        yield f"{clean(event.title)}: {', '.join(parts)}", "bold"
+    elif isinstance(event, Observed):
+        style = "yellow" if event.refused else ""
+        said = one_line(event.read or event.text, 2000)
+        command = f"{clean(event.command)} {glyphs.arrow} " if event.command is not None else ""
+        yield f"{event.step:>3}  {command}{said}", style
+        if event.surprise:
+            yield f"     ! {clean(event.surprise)}", "yellow"
+    elif isinstance(event, Formalized):
+        changes = [f"{old} {glyphs.arrow} {new}" for old, new in event.renamed]
+        changes += [f"{glyphs.added} {each}" for each in event.added]
+        changes += [f"{glyphs.removed} {each}" for each in event.removed]
+        yield f"     {clean('  '.join(changes)) or 'no change'}", "dim"
+        for line in event.lines:
+            if line.kind in ("matched nothing", "refused", "merged"):
+                yield f"     ! {clean(f'{line.where} {line.line}: {line.kind}')}", "yellow"
+    elif isinstance(event, Rejected):
+        yield f"     {glyphs.failed} answer {event.attempt + 1} rejected: {clean(event.message)}", "red"
+        for each in event.evidence:
+            yield f"       {clean(each)}", "red"
+    elif isinstance(event, Planned) and event.rung is not None:
+        yield f"     plan for '{event.rung}': {', '.join(clean(each) for each in event.commands)}", "green"
+    elif isinstance(event, EpisodeEnded):
+        yield panels.result_line(view).plain, "bold"
+        yield f"     {panels.meter(view, event.tally.seconds, glyphs)}", "dim"
+    elif isinstance(event, (Asked, Answered)):
+        return
+
+
+def make_display(console: Console, pace: float, json_lines: bool) -> Display:
+    """The display that suits the output: `json_lines` wins, then panels if the terminal is large enough, else lines."""
+    if json_lines:
+        return JsonDisplay()
+    if console.is_terminal and not console.is_dumb_terminal and _is_large(console):
+        return LiveDisplay(console, pace)
+    return LineDisplay(console)
+
+
+def _is_large(console: Console) -> bool:
+    return console.width >= MIN_WIDTH and console.height >= MIN_HEIGHT

@@ -1,0 +1,85 @@
+"""The whole screen of one episode at a given size: which panels, where, how large."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+
+from pddlego.display import panels
+from pddlego.display.text import Glyphs
+from pddlego.display.view import View
+
+MIN_WIDTH, MIN_HEIGHT = 72, 20
+"""A smaller terminal gets plain lines."""
+
+MAX_HEIGHT = 44
+WIDE, VERY_WIDE = 110, 170
+
+
+def screen(view: View, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
+    """Everything about the episode, exactly `width` wide and at most `height` lines high."""
+    height = min(height, MAX_HEIGHT)
+    body = _body(view, width, height - 2, now, glyphs)
+    return Group(panels.header(view, now, glyphs), body, panels.result_line(view))
+
+
+def _body(view: View, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
+    if not view.goals:
+        return panels.log_panel(view, width, height, now, glyphs)
+    if width >= VERY_WIDE:
+        return _very_wide(view, width, height, now, glyphs)
+    if width >= WIDE:
+        left = width * 6 // 10
+        return _columns([_scene(view, left, height, now, glyphs), _thoughts(view, width - left, height, glyphs)])
+    middle, log = max(len(view.goals) + 5, height // 3), max(5, height // 5)
+    left = width // 2
+    return Group(
+        panels.map_panel(view, width, height - middle - log, glyphs),
+        _columns(
+            [
+                panels.goal_panel(view, left, middle, glyphs),
+                panels.changes_panel(view, width - left, middle, glyphs),
+            ]
+        ),
+        panels.log_panel(view, width, log, now, glyphs),
+    )
+
+
+def _very_wide(view: View, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
+    left, middle = width * 45 // 100, width * 27 // 100
+    right = width - left - middle
+    return _columns(
+        [
+            _scene(view, left, height, now, glyphs),
+            _thoughts(view, middle, height, glyphs),
+            panels.problem_panel(view, right, height, glyphs),
+        ]
+    )
+
+
+def _scene(view: View, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
+    """What the game is: the map and the last answers."""
+    log = max(8, height // 3)
+    upper = panels.map_panel(view, width, height - log, glyphs)
+    return Group(upper, panels.log_panel(view, width, log, now, glyphs))
+
+
+def _thoughts(view: View, width: int, height: int, glyphs: Glyphs) -> RenderableType:
+    """What the agent makes of it: goals, plan, and what it learned."""
+    ladder = len(view.goals) + 2
+    plan = max(5, min(len(view.plan) + 2, height // 3))
+    return Group(
+        panels.ladder_panel(view, width, ladder, glyphs),
+        panels.plan_panel(view, width, plan, glyphs),
+        panels.changes_panel(view, width, height - ladder - plan, glyphs),
+    )
+
+
+def _columns(parts: Sequence[RenderableType]) -> Table:
+    grid = Table.grid(padding=0)
+    for _ in parts:
+        grid.add_column()
+    grid.add_row(*parts)
+    return grid

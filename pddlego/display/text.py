@@ -1,0 +1,48 @@
+"""Text from games and models is data: nothing in it may steer the terminal."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def clean(text: str) -> str:
+    """`text` without control characters, terminal escapes and direction marks; tabs become blanks."""
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n").replace("\t", "    "))
+
+
+def one_line(text: str, width: int) -> str:
+    """`text` on one line of at most `width` characters, with an ellipsis if it was longer."""
+    line = " ".join(clean(text).split())
+    return line if len(line) <= width else line[: max(0, width - 1)].rstrip() + "…"
+
+
+@dataclass(frozen=True)
+class Glyphs:
+    """The signs of the display."""
+
+    here: str = "●"
+    unknown: str = "?"
+    thing: str = "◆"
+    across: str = "─"
+    across_door: str = "╫"
+    down: str = "│"
+    down_door: str = "╪"
+    used: str = "▶"
+    failed: str = "✗"
+    done: str = "✓"
+    dot: str = "·"
+    added: str = "+"
+    removed: str = "−"
+    arrow: str = "→"
+
+
+UNICODE = Glyphs()
+ASCII = Glyphs("@", "?", "*", "-", "#", "|", "#", ">", "x", "v", "-", "+", "-", "->")
+
+
+def glyphs_for(encoding: str) -> Glyphs:
+    """The signs that an output of this encoding can show."""
+    return UNICODE if encoding.lower().replace("-", "").startswith("utf") else ASCII

@@ -1,0 +1,124 @@
+"""What is on screen, as a value folded from events and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pddlego.events import (
+    Answered,
+    Asked,
+    EditLine,
+    EpisodeEnded,
+    EpisodeStarted,
+    Event,
+    Formalized,
+    Limits,
+    Observed,
+    Planned,
+    Rejected,
+    TriedRung,
+)
+
+LOG_LENGTH = 50
+
+
+@dataclass(frozen=True)
+class View:
+    """The state of one episode as far as it is shown. `executed` counts the steps of the current plan that were sent.
+
+    `asking` is the purpose of the request in flight (empty if none) and `asked_at` when it was sent, in seconds.
+    """
+
+    title: str = ""
+    setting: str = ""
+    mode: str = ""
+    model: str = ""
+    seed: int = 0
+    goals: tuple[str, ...] = ()
+    limits: Limits = field(default_factory=lambda: Limits(0))
+    map_rule: Mapping[str, Any] | None = None
+    problem: str = ""
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()
+    lines: tuple[EditLine, ...] = ()
+    rejected: Rejected | None = None
+    tried: tuple[TriedRung, ...] = ()
+    rung: str | None = None
+    plan: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    executed: int = 0
+    surprise: str = ""
+    log: tuple[Observed, ...] = ()
+    step: int = 0
+    refused: int = 0
+    calls: int = 0
+    tokens: int = 0
+    estimated: bool = False
+    seconds: float = 0.0
+    asking: str = ""
+    asked_at: float = 0.0
+    ended: EpisodeEnded | None = None
+
+
+def fold(view: View, event: Event, seconds: float) -> View:
+    """The view after `event`, which happened `seconds` after the start."""
+    view = replace(view, seconds=seconds)
+    if isinstance(event, EpisodeStarted):
+        return _started(event)
+    if isinstance(event, Observed):
+        return _observed(view, event)
+    if isinstance(event, Asked):
+        return replace(view, asking=event.purpose, asked_at=seconds, calls=event.call)
+    if isinstance(event, Answered):
+        tokens = view.tokens + event.tokens_in + event.tokens_out
+        return replace(view, asking="", tokens=tokens, estimated=view.estimated or event.estimated)
+    if isinstance(event, Formalized):
+        return replace(
+            view,
+            problem=event.problem,
+            added=event.added,
+            removed=event.removed,
+            renamed=event.renamed,
+            lines=event.lines,
+            rejected=None,
+        )
+    if isinstance(event, Rejected):
+        return replace(view, rejected=event)
+    if isinstance(event, Planned):
+        return replace(
+            view,
+            tried=event.tried,
+            rung=event.rung,
+            plan=event.plan,
+            commands=event.commands,
+            executed=0,
+            surprise="",
+        )
+    return replace(view, asking="", ended=event)
+
+
+def _started(event: EpisodeStarted) -> View:
+    return View(
+        event.title,
+        event.setting,
+        event.mode,
+        event.model,
+        event.seed,
+        event.goals,
+        event.limits,
+        event.map,
+    )
+
+
+def _observed(view: View, event: Observed) -> View:
+    return replace(
+        view,
+        log=(*view.log, event)[-LOG_LENGTH:],
+        step=event.step,
+        refused=view.refused + event.refused,
+        executed=view.executed + (event.command is not None),
+        surprise=event.surprise,
+    )
