@@ -13,8 +13,8 @@ from pddlego.expect import surprise
 from pddlego.formalize import CommandProposal, CommandSource, Formalizer, ProblemProposal
 from pddlego.games import Game, Observation
 from pddlego.models import Model
-from pddlego.pddl import EditReport, diff
-from pddlego.planning import LadderResult, Planner, PlanStatus, PlanStep, climb
+from pddlego.pddl import EditReport, Problem, diff
+from pddlego.planning import LadderResult, Planner, PlanStatus, PlanStep, RungResult, climb, validate
 from pddlego.refine import Attempt, ExhaustedError, Retry, refine
 from pddlego.settings import Setting
 from pddlego.situation import Exchange, Feedback, Situation
@@ -136,14 +136,29 @@ class Agent:
         ladder = climb(self.planner, self.setting.domain, proposal.problem, self.setting.ladder)
         steps = ladder.plan.steps if ladder.plan else ()
         intentions = tuple(Intention(self.setting.command(step), step) for step in steps)
+        planned = self._planned(ladder, proposal.problem, intentions)
         if not intentions:
             feedback = _no_plan(ladder)
-            yield _planned(ladder, ())
+            yield planned
             yield _rejected(retry, feedback, proposal.report)
             return Attempt(answer, feedback=feedback)
         yield self._accept(proposal)
-        yield _planned(ladder, intentions)
+        yield planned
         return Attempt(answer, intentions)
+
+    def _planned(self, ladder: LadderResult, problem: Problem, intentions: Sequence[Intention]) -> ev.Planned:
+        """What the ladder gave, with what each step of the plan is expected to change."""
+        expected = validate(self.setting.domain, problem, ladder.plan).states if ladder.plan else ()
+        plan = tuple(
+            ev.PlannedStep(
+                str(each.step),
+                each.command,
+                tuple(sorted(str(fact) for fact in after - before)),
+                tuple(sorted(str(fact) for fact in before - after)),
+            )
+            for each, before, after in zip(intentions, expected, expected[1:], strict=False)
+        )
+        return ev.Planned(tuple(_tried(each) for each in ladder.tried), ladder.rung, plan)
 
     def _accept(self, proposal: ProblemProposal) -> Event:
         report = proposal.report
@@ -285,19 +300,9 @@ def _rejected(retry: Retry, feedback: Feedback, report: EditReport | None) -> ev
     return ev.Rejected(retry.attempt, feedback.category, feedback.message, feedback.evidence, _lines(report))
 
 
-def _planned(ladder: LadderResult, intentions: Sequence[Intention]) -> ev.Planned:
-    tried = tuple(
-        ev.TriedRung(
-            each.name,
-            each.result.status.value,
-            each.result.message,
-            each.result.seconds,
-            len(each.result.plan or ()),
-        )
-        for each in ladder.tried
-    )
-    plan = tuple(str(each.step) for each in intentions)
-    return ev.Planned(tried, ladder.rung, plan, tuple(each.command for each in intentions))
+def _tried(rung: RungResult) -> ev.TriedRung:
+    result = rung.result
+    return ev.TriedRung(rung.name, result.status.value, result.message, result.seconds, len(result.plan or ()))
 
 
 def _lines(report: EditReport | None) -> tuple[ev.EditLine, ...]:

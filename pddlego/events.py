@@ -152,13 +152,22 @@ class TriedRung:
 
 
 @dataclass(frozen=True)
+class PlannedStep:
+    """One step of a plan: the ground action, its command, and the facts that it is expected to add and remove."""
+
+    action: str
+    command: str
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Planned:
     """The ladder was climbed. `rung` names the goal of the plan, or is None if no goal can be reached."""
 
     tried: tuple[TriedRung, ...]
     rung: str | None
-    plan: tuple[str, ...]
-    commands: tuple[str, ...]
+    plan: tuple[PlannedStep, ...]
     type: Literal["planned"] = "planned"
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from rich.text import Text
 
 from pddlego.display.text import Glyphs, clean
-from pddlego.pddl import Atom, PddlSyntaxError, Problem, from_name, parse_problem
+from pddlego.pddl import Atom, Problem, from_name
 
 Place = tuple[int, int]
 
@@ -34,12 +34,8 @@ class House:
     elsewhere: tuple[Room, ...] = ()
 
 
-def house_of(problem_text: str, rule: Mapping[str, Any]) -> House:
-    """Lay the known rooms out on a grid, starting where the agent is or at any room."""
-    try:
-        problem = parse_problem(problem_text)
-    except PddlSyntaxError:
-        return House({}, {})
+def house_of(problem: Problem, rule: Mapping[str, Any]) -> House:
+    """Lay the known rooms out on a grid."""
     rooms = _rooms(problem, rule)
     exits = [each for each in problem.sorted_facts() if each.predicate == rule["exit"] and len(each.args) == 3]
     closed = {frozenset(each.args) for each in problem.facts if each.predicate == rule["closed"]}

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from pddlego.display.map import draw, house_of
 from pddlego.display.text import Glyphs, clean
-from pddlego.display.view import View
+from pddlego.display.view import View, expected_problem
 from pddlego.events import Observed, Outcome
 
 _OUTCOME_STYLE = {Outcome.WON: "bold green", Outcome.INTERRUPTED: "yellow"}
@@ -45,7 +45,7 @@ def map_panel(view: View, width: int, height: int, glyphs: Glyphs) -> Panel:
     if view.map_rule is None or not view.problem:
         body: RenderableType = Text("nothing is known yet" if view.map_rule else "no map", style="dim")
         return Panel(body, title="map", height=height, width=width, border_style="dim")
-    house = house_of(view.problem, view.map_rule)
+    house = house_of(expected_problem(view), view.map_rule)
     picture = draw(house, inner, lines, glyphs)
     used = picture.plain.count("\n") + 1
     top = max(0, (lines - used) // 2)
@@ -101,9 +101,9 @@ def plan_lines(view: View, height: int, glyphs: Glyphs) -> list[Text]:
     lines: list[Text] = []
     for number, step in enumerate(view.plan):
         if number < view.executed:
-            lines.append(Text(f"{glyphs.done} {step}", "dim"))
+            lines.append(Text(f"{glyphs.done} {clean(step.action)}", "dim"))
         else:
-            lines.append(Text(f"{glyphs.used if number == view.executed else ' '} {step}"))
+            lines.append(Text(f"{glyphs.used if number == view.executed else ' '} {clean(step.action)}"))
     if view.surprise:
         lines.append(Text(f"! {clean(view.surprise)}", "yellow"))
     if not lines and view.tried:

@@ -17,16 +17,19 @@ from pddlego.events import (
     Limits,
     Observed,
     Planned,
+    PlannedStep,
     Rejected,
     TriedRung,
 )
+from pddlego.pddl import Atom, PddlSyntaxError, Problem, parse_problem
 
 LOG_LENGTH = 50
 
 
 @dataclass(frozen=True)
 class View:
-    """The state of one episode as far as it is shown. `executed` counts the steps of the current plan that were sent.
+    """The state of one episode as far as it is shown. `executed` counts the steps of the current plan that were sent,
+    and `surprise` says how the answer to the last of them differs from what the plan expected.
 
     `asking` is the purpose of the request in flight (empty if none) and `asked_at` when it was sent, in seconds.
     """
@@ -47,8 +50,7 @@ class View:
     rejected: Rejected | None = None
     tried: tuple[TriedRung, ...] = ()
     rung: str | None = None
-    plan: tuple[str, ...] = ()
-    commands: tuple[str, ...] = ()
+    plan: tuple[PlannedStep, ...] = ()
     executed: int = 0
     surprise: str = ""
     log: tuple[Observed, ...] = ()
@@ -61,6 +63,28 @@ class View:
     asking: str = ""
     asked_at: float = 0.0
     ended: EpisodeEnded | None = None
+
+
+def expected_problem(view: View) -> Problem:
+    """The problem, moved on by what the executed steps of the plan were expected to change.
+
+    The problem itself changes only when the model has read what happened; a person wants to see where the agent is.
+    """
+    try:
+        problem = parse_problem(view.problem)
+    except PddlSyntaxError:
+        return Problem("unknown", "unknown")
+    facts = {str(each): each for each in problem.facts}
+    for step in view.plan[: view.executed - bool(view.surprise)]:
+        for fact in step.removed:
+            facts.pop(fact, None)
+        facts |= {fact: _atom(fact) for fact in step.added}
+    return replace(problem, facts=frozenset(facts.values()))
+
+
+def _atom(text: str) -> Atom:
+    predicate, *args = text.strip("()").split()
+    return Atom(predicate, tuple(args))
 
 
 def fold(view: View, event: Event, seconds: float) -> View:
@@ -93,7 +117,6 @@ def fold(view: View, event: Event, seconds: float) -> View:
             tried=event.tried,
             rung=event.rung,
             plan=event.plan,
-            commands=event.commands,
             executed=0,
             surprise="",
         )

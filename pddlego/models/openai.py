@@ -49,6 +49,13 @@ class OpenAIModel:
                 "OPENAI_API_KEY is not set, and no --base-url names another endpoint.",
                 "Set OPENAI_API_KEY, give --base-url, or play with --model reader.",
             )
+        parts = urlsplit(base_url or "http://default")
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ModelError(
+                "The endpoint's address is no URL",
+                f"It is '{without_credentials(base_url)}'.",
+                "Write it like http://127.0.0.1:8000/v1.",
+            )
         self._name = name
         self._key = api_key or ""
         self._base_url = base_url
@@ -87,6 +94,8 @@ class OpenAIModel:
             response = self._retrying()(once)
         except openai.OpenAIError as error:
             raise self._failure(error, tries) from None
+        except ValueError as error:  # a reply that claims to be JSON and is not
+            raise self._no_answer(f"The endpoint's reply is not JSON ({type(error).__name__})") from None
         return self._completion(request, response, time.perf_counter() - started, tries)
 
     def _send(self, request: Request) -> Any:
@@ -137,12 +146,9 @@ class OpenAIModel:
     def _completion(self, request: Request, response: Any, seconds: float, tries: int) -> Completion:
         choices = getattr(response, "choices", None)
         if not choices or getattr(choices[0], "message", None) is None:
-            raise ModelError(
-                f"{self._name} gave no answer",
-                "The endpoint's reply holds no choices.",
-                "Is --base-url an API endpoint?",
-            )
-        text = choices[0].message.content or ""
+            raise self._no_answer("The endpoint's reply holds no choices")
+        content = choices[0].message.content
+        text = content if isinstance(content, str) else ""
         usage = getattr(response, "usage", None)
         details = getattr(usage, "prompt_tokens_details", None)
         return Completion(
@@ -155,6 +161,9 @@ class OpenAIModel:
             usage is None,
             str(choices[0].finish_reason or "stop"),
         )
+
+    def _no_answer(self, why: str) -> ModelError:
+        return ModelError(f"{self._name} gave no answer", f"{why}.", "Is --base-url an OpenAI-compatible endpoint?")
 
     def _failure(self, error: openai.OpenAIError, tries: int) -> ModelError:
         import openai

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -73,7 +74,7 @@ def either(kind: str) -> tuple[str, ...]:
 
 
 def parse_domain(text: str) -> Domain:
-    """Read one domain file. Raises `PddlSyntaxError` with every fault of its structure.
+    """Read one domain file. Raises `PddlSyntaxError` with every fault of its structure and every undeclared type.
 
     Conditions and effects are kept as expressions; the planner's translator checks them when it grounds.
     """
@@ -86,9 +87,11 @@ def parse_domain(text: str) -> Domain:
     reader = _DomainReader(faults)
     for part in found[0][1:]:
         reader.section(part)
+    domain = reader.domain(_without_comments(text))
+    faults += _undeclared_types(domain)
     if faults:
         raise PddlSyntaxError(faults)
-    return reader.domain(_without_comments(text))
+    return domain
 
 
 class _DomainReader:
@@ -157,6 +160,18 @@ class _DomainReader:
             tuple(self.derived),
             text,
         )
+
+
+def _undeclared_types(domain: Domain) -> Iterator[str]:
+    """Faults that the translator does not notice: it takes an unknown type for one without objects."""
+    typed = [("constants", domain.constants)]
+    typed += [(f"predicate {each.name}", each.parameters) for each in domain.predicates]
+    typed += [(f"action {each.name}", each.parameters) for each in domain.actions]
+    for where, names in typed:
+        for each in names:
+            for kind in either(each.type):
+                if kind not in domain.types:
+                    yield f"{where}: type {kind} is not declared"
 
 
 def _ancestors(name: str, parents: dict[str, set[str]]) -> set[str]:

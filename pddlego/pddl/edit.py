@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from pddlego.pddl.problem import Atom, Problem, TypedName, read_atom, read_typed_list, rename, rename_atom
+from pddlego.pddl.problem import ANY_TYPE, Atom, Problem, TypedName, read_atom, read_typed_list, rename, rename_atom
 from pddlego.pddl.sexpr import read_sexprs, show
 
 
@@ -101,6 +101,9 @@ def apply_edit(problem: Problem, edit: Edit, constants: Iterable[TypedName] = ()
     return EditReport(bench.problem(), tuple(bench.entries), tuple(bench.carried.items()))
 
 
+RENAME = "objects.replace"
+
+
 class _Bench:
     """The problem while it is edited. Lives for one call of `apply_edit`."""
 
@@ -126,52 +129,47 @@ class _Bench:
     # (1) rename
 
     def rename(self, pairs: Iterable[tuple[str, str | None]], added: Iterable[str]) -> None:
-        where = "objects.replace"
-        names: dict[str, str] = {}
-        kinds: dict[str, str] = {}
-        merged: set[str] = set()
+        renames: list[tuple[TypedName, TypedName, str]] = []
         done: dict[str, str] = {}
         for old_line, new_line in pairs:
             line = f"{old_line} -> {new_line}"
             old, new = self._typed(old_line), self._typed(new_line or "")
-            if not new and len(old) == 1:
-                self.delete_objects([old_line], where)
+            if not (new_line or "").strip() and len(old) == 1:
+                self.delete_objects([old_line], RENAME)
             elif len(old) != 1 or len(new) != 1:
-                self.note(EntryKind.REFUSED, where, line, "write one 'name - type' on each side")
+                self.note(EntryKind.REFUSED, RENAME, line, "write one 'name - type' on each side")
             elif old[0].name in self.constants:
-                self.note(EntryKind.REFUSED, where, line, f"{old[0].name} belongs to the domain and keeps its name")
-            elif old[0].name not in self.objects:
-                known = new[0].name in self.objects or new[0].name in self.constants
-                kind = EntryKind.ALREADY if known else EntryKind.UNMATCHED
-                self.note(kind, where, line, f"there is no object {old[0].name}")
-                if known:
-                    done[old[0].name] = new[0].name
+                self.note(EntryKind.REFUSED, RENAME, line, f"{old[0].name} belongs to the domain and keeps its name")
+            elif old[0].name in self.objects:
+                renames.append((old[0], new[0], line))
+            elif new[0].name in self.objects or new[0].name in self.constants:
+                self.note(EntryKind.ALREADY, RENAME, line, f"there is no object {old[0].name}")
+                done[old[0].name] = new[0].name
             else:
-                names[old[0].name] = new[0].name
-                kinds[new[0].name] = self.objects[old[0].name] if new[0].type == "object" else new[0].type
-                merged |= self._note_rename(old[0].name, new[0].name, line, set(names))
-        self._carry(names, kinds, merged)
+                self.note(EntryKind.UNMATCHED, RENAME, line, f"there is no object {old[0].name}")
+        self._carry(renames)
         declared = {each.name for line in added for each in self._typed(line)}
-        self.renamed = {old: new for old, new in (names | done).items() if old != new and old not in declared}
+        self.renamed = {old: new for old, new in (self.carried | done).items() if old not in declared}
 
-    def _note_rename(self, old: str, new: str, line: str, leaving: set[str]) -> set[str]:
-        where = "objects.replace"
-        if old == new:
-            self.note(EntryKind.ALREADY, where, line, "the name stays")
-        elif (new in self.objects and new not in leaving) or new in self.constants:
-            self.note(EntryKind.MERGED, where, line, f"{new} exists: the two become one")
-            return {new}
-        else:
-            self.note(EntryKind.RENAMED, where, line)
-        return set()
-
-    def _carry(self, names: dict[str, str], kinds: dict[str, str], merged: set[str]) -> None:
-        kept = {name: kind for name, kind in self.objects.items() if name not in names}
-        for new, kind in kinds.items():
-            if new not in self.constants and new not in merged:
-                kept[new] = kind
-        self.objects = kept
-        self.twins = {each for each in self.twins if each.name in kept and kept[each.name] != each.type}
+    def _carry(self, renames: list[tuple[TypedName, TypedName, str]]) -> None:
+        """Rename all at once, so that two objects may swap their names."""
+        names = {old.name: new.name for old, new, _ in renames if old.name in self.objects}
+        staying = {name: kind for name, kind in self.objects.items() if name not in names}
+        for old, new, line in renames:
+            if old.name not in names:
+                self.note(EntryKind.UNMATCHED, RENAME, line, f"{old.name} is deleted by the same edit")
+            elif old.name == new.name:
+                self.note(EntryKind.ALREADY, RENAME, line, "the name stays")
+            elif new.name in staying or new.name in self.constants:
+                self.note(EntryKind.MERGED, RENAME, line, f"{new.name} exists: the two become one")
+            else:
+                self.note(EntryKind.RENAMED, RENAME, line)
+        for old, new, _ in renames:
+            if old.name in names and new.name not in self.constants:
+                kind = self.objects[old.name] if new.type == ANY_TYPE else new.type
+                staying.setdefault(new.name, kind)
+        self.objects = staying
+        self.twins = {each for each in self.twins if self.objects.get(each.name, each.type) != each.type}
         moved = rename(replace(self.before, facts=frozenset(self.facts)), names)
         self.facts, self.goal = set(moved.facts), moved.goal
         self.carried = {old: new for old, new in names.items() if old != new}
@@ -259,7 +257,7 @@ class _Bench:
             if known is None:
                 self.objects[each.name] = each.type
                 self.note(EntryKind.APPLIED, where, str(each))
-            elif known == each.type or each.type == "object":
+            elif known == each.type or each.type == ANY_TYPE:
                 self.note(EntryKind.ALREADY, where, str(each))
             else:
                 self.note(EntryKind.REFUSED, where, str(each), f"{each.name} is a {known}; give it one type")

@@ -61,9 +61,6 @@ class ProcessPlanner:
 
     def _solve(self, domain: Domain, problem: Problem, search: Search) -> PlanResult:
         started = time.perf_counter()
-        if self._process.poll() is not None:
-            self._kill()
-            self._process = self._start()
         expired = threading.Event()
 
         def expire() -> None:
@@ -74,21 +71,36 @@ class ProcessPlanner:
         timer.daemon = True
         timer.start()
         try:
-            send(cast(BinaryIO, self._process.stdin), (domain.text, problem, search))
-            return cast(PlanResult, receive(cast(BinaryIO, self._process.stdout)))
+            return self._ask((domain.text, problem, search))
         except (EOFError, OSError):
             seconds = time.perf_counter() - started
+            self._kill()
             if expired.is_set():
                 message = f"no answer within {self.timeout:g} s"
                 return PlanResult(PlanStatus.TIMEOUT, problem.goal, None, message, seconds)
-            code = self._process.wait()
-            return PlanResult(PlanStatus.CRASHED, problem.goal, None, f"the planner process ended ({code})", seconds)
+            message = f"the planner process ended ({self._process.returncode})"
+            return PlanResult(PlanStatus.CRASHED, problem.goal, None, message, seconds)
         except BaseException:
             # Interrupted between question and answer: the pipe is out of step, so the process must go.
-            self._signal()
+            self._kill()
             raise
         finally:
             timer.cancel()
+
+    def _ask(self, question: tuple[str, Problem, Search]) -> PlanResult:
+        """Ask the process; if it was gone before it heard the question, ask a new one."""
+        if self._process.poll() is not None:
+            self._restart()
+        try:
+            send(cast(BinaryIO, self._process.stdin), question)
+        except OSError:
+            self._restart()
+            send(cast(BinaryIO, self._process.stdin), question)
+        return cast(PlanResult, receive(cast(BinaryIO, self._process.stdout)))
+
+    def _restart(self) -> None:
+        self._kill()
+        self._process = self._start()
 
     def _start(self) -> subprocess.Popen[bytes]:
         paths = [path for path in sys.path if path]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from pddlego.pddl import Domain, Problem
@@ -12,14 +13,13 @@ OPTIMAL = frozenset({"bfs", "astar", "ids"})
 
 
 def solve_fast_downward(domain: Domain, problem: Problem, search: Search) -> Plan | None:
-    """A plan of Fast Downward, optimal where `search` is. Needs the extra `fast-downward`.
+    """A plan of Fast Downward, optimal where `search` is and the engine can be. Needs the extra `fast-downward`.
 
     Writes `output.sas` into the working directory, so two calls must not share one. Raises `NotPlannableError` where
     the reader or the engine refuses the problem.
     """
     from unified_planning.engines import PlanGenerationResultStatus as Status
     from unified_planning.exceptions import UPException
-    from unified_planning.io import PDDLReader
     from unified_planning.shortcuts import OneshotPlanner, get_environment
 
     from pddlego.planning.ground import NotPlannableError
@@ -28,11 +28,17 @@ def solve_fast_downward(domain: Domain, problem: Problem, search: Search) -> Pla
     constants = {each.name for each in domain.constants}
     own = frozenset(each for each in problem.objects if each.name not in constants)
     stated = Problem(problem.name, domain.name, own, problem.facts, problem.goal)
+    engines = ["fast-downward"]
+    if search.algorithm in OPTIMAL:
+        # The optimal engine does not take axioms, which quantified goals become: then any plan is better than none.
+        engines.insert(0, "fast-downward-opt")
     try:
-        parsed = PDDLReader().parse_problem_string(domain.text, str(stated))
-        name = "fast-downward-opt" if search.algorithm in OPTIMAL else "fast-downward"
-        with OneshotPlanner(name=name) as engine:
-            result = engine.solve(parsed)
+        parsed = _reader().parse_problem_string(domain.text, str(stated))
+        for name in engines:
+            with OneshotPlanner(name=name) as engine:
+                result = engine.solve(parsed)
+            if result.status is not Status.UNSUPPORTED_PROBLEM:
+                break
     except (UPException, AssertionError, KeyError, ValueError, SyntaxError) as error:
         raise NotPlannableError(f"unified-planning cannot handle it ({error})") from error
     if result.status in (Status.UNSOLVABLE_PROVEN, Status.UNSOLVABLE_INCOMPLETELY):
@@ -40,6 +46,14 @@ def solve_fast_downward(domain: Domain, problem: Problem, search: Search) -> Pla
     if result.plan is None:
         raise NotPlannableError(f"Fast Downward gave no plan: {result.status.name.lower()}")
     return Plan(tuple(_step(each) for each in result.plan.actions))
+
+
+@lru_cache(maxsize=1)
+def _reader() -> Any:
+    """The PDDL reader of unified-planning; building its grammar takes longer than reading a problem."""
+    from unified_planning.io import PDDLReader
+
+    return PDDLReader()
 
 
 def _step(instance: Any) -> PlanStep:

@@ -17,6 +17,7 @@ _ROOM = re.compile(r"^You are in the ([^.]+)\.")
 _OPEN_EXIT = re.compile(r"(?:Through an open [^,.]+, to|To) the (North|South|East|West) you see the ([^.]+)\.")
 _CLOSED_EXIT = re.compile(r"To the (North|South|East|West) you see a closed [^.]+\.")
 _REVEALED = re.compile(r"^You open the .+, revealing the ([^.]+)\.")
+_SHUT = re.compile(r"^You can't move there, the door is closed")
 _COIN = re.compile(r"\ba coin\.")
 _TAKEN = re.compile(r"^You take the (.+)\.")
 
@@ -74,10 +75,12 @@ class _Draft:
         """Take in one answer of the game."""
         direction = (exchange.command or "").rsplit(" ", 1)[-1]
         room, revealed = _ROOM.match(exchange.text), _REVEALED.match(exchange.text)
-        taken = _TAKEN.match(exchange.text)
-        if revealed and (self.here, direction) in self.exits:
-            other = self._name(self.exits[self.here, direction], to_name(revealed.group(1)))
+        taken, behind = _TAKEN.match(exchange.text), self.exits.get((self.here, direction))
+        if revealed and behind is not None:
+            other = self._name(behind, to_name(revealed.group(1)))
             self.closed.discard(frozenset((self.here, other)))
+        elif _SHUT.match(exchange.text) and behind is not None:
+            self.closed.add(frozenset((self.here, behind)))
         elif room:
             self._enter(to_name(room.group(1)), direction, exchange.text)
         elif taken:

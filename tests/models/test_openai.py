@@ -1,0 +1,192 @@
+"""The real client against a real server on this machine."""
+
+from __future__ import annotations
+
+import socket
+import traceback
+from typing import Any
+
+import pytest
+
+from pddlego.errors import ModelError
+from pddlego.models import Message, Request
+from pddlego.models.openai import OpenAIModel, without_credentials
+from pddlego.pddl import EDIT_SCHEMA
+from pddlego.settings import Setting
+from pddlego.situation import Situation
+from tests.model_server import ModelServer, Reply, answer, fault
+
+KEY = "sk-canary-0123456789abcdef"
+
+
+@pytest.fixture
+def request_(coin: Setting) -> Request:
+    situation = Situation("coin", "", coin.domain, coin.start)
+    messages = (Message("system", "Answer in JSON."), Message("user", "What?"))
+    return Request("edit", messages, situation, EDIT_SCHEMA)
+
+
+def model(server: ModelServer, waits: list[float] | None = None, **options: Any) -> OpenAIModel:
+    sleeping = waits if waits is not None else []
+    options = {"temperature": 0.5, "seed": 7, "timeout": 5.0, **options}
+    return OpenAIModel("test-model", KEY, server.url, sleep=sleeping.append, **options)
+
+
+def test_an_answer_with_its_numbers(model_server: ModelServer, request_: Request) -> None:
+    model_server.replies = [answer('{"init": {}}')]
+    completion = model(model_server).complete(request_)
+    assert completion.text == '{"init": {}}'
+    assert (completion.tokens_in, completion.tokens_out, completion.tokens_cached) == (100, 20, 64)
+    assert completion.attempts == 1
+    assert not completion.estimated
+    sent = model_server.requests[0]
+    assert sent["model"] == "test-model"
+    assert (sent["temperature"], sent["seed"]) == (0.5, 7)
+    assert sent["messages"] == [{"role": "system", "content": "Answer in JSON."}, {"role": "user", "content": "What?"}]
+    assert sent["response_format"]["type"] == "json_schema"
+    assert model_server.headers[0]["authorization" if "authorization" in model_server.headers[0] else "Authorization"]
+
+
+def test_without_usage_tokens_are_estimated_and_marked(model_server: ModelServer, request_: Request) -> None:
+    model_server.replies = [answer("x" * 40, usage=False)]
+    completion = model(model_server).complete(request_)
+    assert completion.estimated
+    assert completion.tokens_out == 10
+
+
+@pytest.mark.parametrize(
+    "passing",
+    [
+        fault(429, "slow down"),
+        fault(500, "oops"),
+        fault(502, "oops"),
+        fault(503, "busy"),
+        fault(529, "overloaded"),
+        fault(408, "timeout"),
+        Reply(503, "<html>busy</html>", {"content-type": "text/html"}),
+        Reply(drop=True),
+    ],
+)
+def test_what_may_pass_is_tried_again(model_server: ModelServer, request_: Request, passing: Reply) -> None:
+    waits: list[float] = []
+    model_server.replies = [passing, passing, answer("{}")]
+    completion = model(model_server, waits).complete(request_)
+    assert completion.text == "{}"
+    assert completion.attempts == 3
+    assert len(model_server.requests) == 3
+    assert 0.7 <= waits[0] <= 1.3
+    assert 1.4 <= waits[1] <= 2.6
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 422])
+def test_what_will_not_pass_is_not_tried_again(model_server: ModelServer, request_: Request, status: int) -> None:
+    model_server.replies = [fault(status, "no such luck")]
+    with pytest.raises(ModelError) as caught:
+        model(model_server).complete(request_)
+    assert len(model_server.requests) == 1
+    assert f"answered {status}" in caught.value.what
+    assert "no such luck" in caught.value.why
+    assert caught.value.next_step
+
+
+def test_retry_after_is_honoured(model_server: ModelServer, request_: Request) -> None:
+    waits: list[float] = []
+    model_server.replies = [fault(429, "slow", headers={"retry-after": "17"}), answer("{}")]
+    model(model_server, waits).complete(request_)
+    assert waits == [17.0]
+
+
+def test_a_retry_after_of_hours_ends_the_call(model_server: ModelServer, request_: Request) -> None:
+    model_server.replies = [fault(429, "slow", headers={"retry-after": "7200"})]
+    with pytest.raises(ModelError, match="429"):
+        model(model_server).complete(request_)
+    assert len(model_server.requests) == 1
+
+
+def test_a_spent_quota_is_not_tried_again(model_server: ModelServer, request_: Request) -> None:
+    model_server.replies = [fault(429, "You exceeded your quota", code="insufficient_quota")]
+    with pytest.raises(ModelError, match="quota"):
+        model(model_server).complete(request_)
+    assert len(model_server.requests) == 1
+
+
+def test_it_gives_up_after_the_last_try(model_server: ModelServer, request_: Request) -> None:
+    model_server.replies = [fault(500, "oops")]
+    with pytest.raises(ModelError, match="after 3 tries"):
+        model(model_server, attempts=3).complete(request_)
+    assert len(model_server.requests) == 3
+
+
+def test_a_time_out(model_server: ModelServer, request_: Request) -> None:
+    model_server.replies = [answer("{}", delay=1.0), answer("{}")]
+    completion = model(model_server, timeout=0.3).complete(request_)
+    assert completion.attempts == 2
+    model_server.replies = [answer("{}", delay=1.0)]
+    with pytest.raises(ModelError, match="longer than the time-out"):
+        model(model_server, timeout=0.2, attempts=1).complete(request_)
+
+
+def test_nobody_there(request_: Request) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+    client = OpenAIModel("m", KEY, url, attempts=2, sleep=lambda _: None)
+    with pytest.raises(ModelError, match="No connection"):
+        client.complete(request_)
+
+
+@pytest.mark.parametrize("word", ["response_format", "json_schema is not supported", "guided decoding failed"])
+def test_an_unsupported_response_format_is_negotiated_down_once(
+    model_server: ModelServer, request_: Request, word: str
+) -> None:
+    no = fault(400, f"Invalid parameter: {word}")
+    model_server.replies = [no, no, answer("{}")]
+    client = model(model_server)
+    assert client.complete(request_).text == "{}"
+    formats = [(each.get("response_format") or {}).get("type") for each in model_server.requests]
+    assert formats == ["json_schema", "json_object", None]
+    client.complete(request_)
+    assert "response_format" not in model_server.requests[-1]
+
+
+def test_an_unsupported_temperature_is_left_out_from_then_on(model_server: ModelServer, request_: Request) -> None:
+    model_server.replies = [fault(400, "Unsupported value: 'temperature' does not support 0.5"), answer("{}")]
+    client = model(model_server)
+    client.complete(request_)
+    assert "temperature" not in model_server.requests[-1]
+    assert model_server.requests[-1]["seed"] == 7
+    assert client.description["temperature"] == 0.5
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [Reply(body='{"id": "x", "object": "chat.completion", "choices": []}'), Reply(body="{}"), Reply(body="<html>")],
+)
+def test_a_reply_that_is_no_completion(model_server: ModelServer, request_: Request, reply: Reply) -> None:
+    model_server.replies = [reply]
+    with pytest.raises(ModelError):
+        model(model_server, attempts=1).complete(request_)
+
+
+def test_a_key_never_reaches_a_text(model_server: ModelServer, request_: Request) -> None:
+    model_server.replies = [fault(401, f"Incorrect API key provided: {KEY}. Also sk-other-987654321.")]
+    client = model(model_server)
+    with pytest.raises(ModelError) as caught:
+        client.complete(request_)
+    shown = "".join(traceback.format_exception(caught.value)) + repr(caught.value.args) + str(client.description)
+    assert KEY not in shown
+    assert "sk-other" not in shown
+    assert "Check OPENAI_API_KEY" in str(caught.value)
+
+
+def test_a_password_in_the_url_never_reaches_a_text(request_: Request) -> None:
+    client = OpenAIModel("m", None, "http://me:geheim@127.0.0.1:9/v1?token=geheim", attempts=1)
+    with pytest.raises(ModelError) as caught:
+        client.complete(request_)
+    assert "geheim" not in str(caught.value) + str(client.description)
+    assert without_credentials("http://me:geheim@host:1/v1?x=y") == "http://host:1/v1"
+
+
+def test_without_key_and_endpoint_there_is_no_model() -> None:
+    with pytest.raises(ModelError, match="There is no key"):
+        OpenAIModel("gpt-x")

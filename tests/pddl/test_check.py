@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pddlego.pddl import DefectKind, Domain, Problem, TypedName, check, parse_domain, parse_problem
+
+DOMAIN = parse_domain("""(define (domain d) (:requirements :adl)
+  (:types room thing - object small - thing direction)
+  (:constants north south - direction)
+  (:predicates (at ?r - room) (link ?a ?b - room ?d - direction) (in ?t - thing ?x - (either room thing)))
+  (:derived (near ?r - room) (at ?r))
+  (:action go :parameters (?r - room) :effect (at ?r)))""")
+
+
+def problem(objects: str = "a b - room c - small", init: str = "(at a)", goal: str = "(at b)") -> str:
+    return f"(define (problem p) (:domain d) (:objects {objects}) (:init {init}) (:goal {goal}))"
+
+
+def test_a_sound_problem_has_no_defect() -> None:
+    assert check(DOMAIN, problem(init="(at a) (link a b north) (in c a) (in c c)")) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "says"),
+    [
+        (problem(init="(at x)"), DefectKind.UNDECLARED_OBJECT, "add 'x - room' to the objects"),
+        (problem("kitchen - room", "(at kitchn)", "(at kitchen)"), DefectKind.UNDECLARED_OBJECT, "mean kitchen?"),
+        (problem(init="(att a)"), DefectKind.UNDECLARED_PREDICATE, "predicate att is not declared"),
+        (problem(init="(blah a)"), DefectKind.UNDECLARED_PREDICATE, "use one of at, in, link"),
+        (problem("a b - rooom"), DefectKind.UNDECLARED_TYPE, "type rooom does not exist"),
+        (problem(init="(at a b)"), DefectKind.ARITY, "at takes 1 argument(s), as in (at ?r - room)"),
+        (problem(init="(at c)"), DefectKind.ARGUMENT_TYPE, "c is a small, but at takes a room there"),
+        (problem(init="(link a b c)"), DefectKind.ARGUMENT_TYPE, "takes a direction"),
+        (problem(init="(in c north)"), DefectKind.ARGUMENT_TYPE, "takes a (either room thing)"),
+        (problem("a a b - room"), DefectKind.DUPLICATE_OBJECT, "a is declared twice"),
+        (problem("a b - room a - thing"), DefectKind.TWO_TYPES, "two types, room and thing"),
+        (problem("a b - room 1x - room"), DefectKind.BAD_NAME, "object 1x"),
+        (problem(init="(at a) (not (at b))"), DefectKind.NEGATED_INIT, "leave it out"),
+        (problem(init="(at a) (not (at a))"), DefectKind.NEGATED_INIT, "both listed and negated"),
+        ("(define (problem p) (:domain d) (:objects a - room) (:goal (at a)))", DefectKind.MISSING_SECTION, ":init"),
+        (problem()[:-1], DefectKind.SYNTAX, "unbalanced parenthesis"),
+        (problem(goal="(at ?x)"), DefectKind.VARIABLE, "variable ?x is not bound"),
+        (problem(init="(at ?x)"), DefectKind.VARIABLE, "variable ?x is not bound"),
+        (problem(goal="(exists (?x - thing) (at ?x))"), DefectKind.ARGUMENT_TYPE, "?x is a thing"),
+        (problem(goal="(exists (?x - nothing) (at ?x))"), DefectKind.UNDECLARED_TYPE, "nothing"),
+        (problem(goal="(exists (at a))"), DefectKind.SYNTAX, "write (exists"),
+        (problem(goal="(not (at a) (at b))"), DefectKind.SYNTAX, "takes exactly 1"),
+        (problem(init="(near a)"), DefectKind.UNDECLARED_PREDICATE, "near"),
+        ("(define (problem p) (:domain e) (:objects) (:init) (:goal (and)))", DefectKind.DOMAIN_NAME, "names domain e"),
+    ],
+)
+def test_every_defect_is_found_and_says_what_to_do(text: str, kind: DefectKind, says: str) -> None:
+    found = [each for each in check(DOMAIN, text) if each.kind is kind]
+    assert found, [str(each) for each in check(DOMAIN, text)]
+    assert any(says in each.message for each in found), [str(each) for each in found]
+
+
+def test_all_defects_come_at_once() -> None:
+    text = problem("a - room a - thing", "(at x) (att a) (at a a) (not (at b))", "(at ?x)")[:-1]
+    kinds = {each.kind for each in check(DOMAIN, text)}
+    assert len(kinds) >= 6
+
+
+def test_what_a_planner_does_not_mind_is_not_blocking() -> None:
+    harmless = check(DOMAIN, problem("a a b - room", "(at a) (not (at b))"))
+    assert len(harmless) == 2
+    assert not any(each.blocking for each in harmless)
+
+
+def test_a_value_is_checked_like_a_text() -> None:
+    value = Problem("p", "d", frozenset({TypedName("a", "room"), TypedName("a", "thing")}), goal=("at", "a"))
+    assert [each.kind for each in check(DOMAIN, value)] == [DefectKind.TWO_TYPES]
+
+
+@given(st.text(alphabet="()abnort:-? \nexistsfl=", max_size=120))
+def test_checking_is_total(goal: str) -> None:
+    check(DOMAIN, problem(goal=goal))
+    check(DOMAIN, goal)
+
+
+def test_the_starting_problem_of_coin_is_sound() -> None:
+    from pddlego import resources
+
+    domain: Domain = parse_domain(resources.read("domains", "coin.pddl"))
+    assert check(domain, parse_problem(resources.read("domains", "coin-start.pddl"))) == ()

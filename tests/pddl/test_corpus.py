@@ -1,0 +1,92 @@
+"""96 recorded edits of real models, applied to the problems that they were written for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pddlego.pddl import EditSyntaxError, Problem, apply_edit, check, diff, parse_domain, parse_edit, parse_problem
+from pddlego.pddl.problem import read_problem
+
+CORPUS = Path(__file__).parent.parent / "data" / "corpus" / "edits.jsonl"
+
+DOMAIN = parse_domain("""(define (domain environment) (:types location direction)
+  (:predicates (at ?l - location) (visited ?l - location) (connected ?a ?b - location ?d - direction)
+               (closed_door ?a ?b - location)))""")
+
+START = parse_problem("""(define (problem exploration) (:domain environment)
+  (:objects kitchen - location north south east west - direction) (:init (at kitchen) (visited kitchen))
+  (:goal (exists (?x - location) (and (not (visited ?x)) (at ?x)))))""")
+
+REAL_FAULTS = ("never was", "it was, before", "not declared", "line is not in the file", "invalid JSON", "exit leads")
+"""How the corpus names what is a real fault of an edit, or of one before it, and may end in a message."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    defects: tuple[str, ...]
+    answer: str
+    before: Problem
+    after: Problem | None
+    known: bool
+
+
+def recorded() -> Iterator[Recorded]:
+    """Every row with the problem before it: that of the row before, if it is an earlier step of the same game.
+
+    A game whose record begins later than step 0 has lost what came before; `known` is False for its first row.
+    """
+    game, step, last = "", 0, START
+    for line in CORPUS.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        begins = str(row["game"]) != game or row["step"] <= step
+        if begins:
+            last = START
+        game, step = str(row["game"]), row["step"]
+        text = row["problem_after_as_recorded"]
+        after = read_problem(text).problem if text else None
+        yield Recorded(tuple(row["defects"]), row["edit"], last, after, not begins or row["step"] == 0)
+        last = after or last
+
+
+def _message(each: Recorded) -> str:
+    """What the model would be told about this edit; defects that were there before do not count."""
+    try:
+        report = apply_edit(each.before, parse_edit(each.answer))
+    except EditSyntaxError as error:
+        return str(error)
+    old = {str(defect) for defect in check(DOMAIN, each.before)}
+    new = [str(defect) for defect in check(DOMAIN, report.problem) if defect.blocking and str(defect) not in old]
+    return "; ".join([*new, *(str(entry) for entry in (*report.unmatched, *report.refused))])
+
+
+def test_there_are_96() -> None:
+    assert len(list(recorded())) == 96
+
+
+def test_every_edit_without_a_fault_is_applied_without_a_word() -> None:
+    clean = [each for each in recorded() if not each.defects]
+    assert len(clean) == 23
+    assert [_message(each) for each in clean] == [""] * len(clean)
+
+
+def test_a_clean_edit_gives_the_problem_that_line_replacement_gave() -> None:
+    for each in recorded():
+        if each.defects or each.after is None:
+            continue
+        assert not diff(apply_edit(each.before, parse_edit(each.answer)).problem, each.after)
+
+
+def test_only_edits_with_a_real_fault_end_in_a_message() -> None:
+    for each in recorded():
+        message = _message(each) if each.known else ""
+        if message:
+            assert any(fault in defect for defect in each.defects for fault in REAL_FAULTS), (each.defects, message)
+
+
+def test_how_many_end_in_a_message() -> None:
+    known = [each for each in recorded() if each.known]
+    assert len(known) == 79
+    assert sum(bool(_message(each)) for each in known) == 13

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import pytest
+
+from pddlego.pddl import PddlSyntaxError, TypedName, parse_domain
+
+TEXT = """; a comment
+(define (domain D)
+  (:requirements :strips :typing)   ; another
+  (:types room - place place vehicle - object)
+  (:constants north - object)
+  (:predicates (at ?r - place))
+  (:action go :parameters (?r - room) :precondition (at ?r) :effect (not (at ?r))))"""
+
+
+def test_what_a_domain_holds() -> None:
+    domain = parse_domain(TEXT)
+    assert domain.name == "d"
+    assert domain.constants == (TypedName("north", "object"),)
+    assert domain.types["room"] == {"room", "place", "object"}
+    assert domain.is_a("room", "place")
+    assert not domain.is_a("place", "room")
+    assert domain.is_a("vehicle", "(either room vehicle)")
+    assert domain.actions_by_name["go"].precondition == ("at", "?r")
+    assert ";" not in domain.text
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("", "exactly one"),
+        ("(define (domain d)) x", "exactly one"),
+        ("(define (domain d) (:functions (cost)))", ":functions is not supported"),
+        ("(define (domain d) word)", "no section"),
+        ("(define (domain d) (:action a :effect))", "each once"),
+        ("(define (domain d) (:action a :parameters () :precondition (b)))", "each once"),
+        ("(define (domain d) (:action a :params () :effect (b)))", "each once"),
+        ("(define (domain d) (:predicates at))", "is no predicate"),
+        ("(define (domain d) (:predicates (at ?x - nix)))", "predicate at: type nix is not declared"),
+        ("(define (domain d) (:action a :parameters (?x - nix) :effect (b)))", "action a: type nix"),
+        ("(define (domain d) (:constants c - nix))", "constants: type nix"),
+        ("(define (domain d)", "unbalanced"),
+    ],
+)
+def test_faults_are_named(text: str, fault: str) -> None:
+    with pytest.raises(PddlSyntaxError) as caught:
+        parse_domain(text)
+    assert fault in str(caught.value)
+
+
+def test_a_circle_of_types_does_no_harm() -> None:
+    domain = parse_domain("(define (domain d) (:types a - b b - a c - c))")
+    assert domain.is_a("a", "b")
+    assert domain.is_a("b", "a")

@@ -1,0 +1,221 @@
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pddlego.pddl import Atom, Edit, EntryKind, Problem, SectionEdit, TypedName, apply_edit, diff, parse_problem
+from tests.pddl.strategies import ROOMS, atoms, edits, names, problems, typed_names, wild_edits
+
+HOUSE = parse_problem("""(define (problem house) (:domain d)
+  (:objects kitchen loc1 loc10 pantry - location)
+  (:init (at kitchen) (visited kitchen) (visited pantry) (connected kitchen loc1 south) (connected loc1 kitchen north)
+         (closed_door kitchen loc1) (connected pantry loc10 east))
+  (:goal (at loc1)))""")
+
+
+def objects(**lines: object) -> Edit:
+    return Edit(objects=_section(lines))
+
+
+def init(**lines: object) -> Edit:
+    return Edit(init=_section(lines))
+
+
+def _section(lines: dict[str, object]) -> SectionEdit:
+    replace = lines.get("replace", {})
+    assert isinstance(replace, dict)
+    return SectionEdit(
+        tuple(lines.get("add", ())),  # type: ignore[arg-type]
+        tuple(replace.items()),
+        tuple(lines.get("delete", ())),  # type: ignore[arg-type]
+    )
+
+
+def kinds(problem: Problem, edit: Edit) -> list[EntryKind]:
+    return [entry.kind for entry in apply_edit(problem, edit).entries]
+
+
+# properties
+
+
+@given(problems, wild_edits)
+def test_applying_is_total_and_accounts_for_every_line(problem: Problem, edit: Edit) -> None:
+    report = apply_edit(problem, edit)
+    lines = sum(len(each.add) + len(each.replace) + len(each.delete) for each in (edit.objects, edit.init))
+    blank = sum(not line.strip() for each in (edit.objects, edit.init) for line in (*each.add, *each.delete))
+    assert len(report.entries) >= lines - blank
+
+
+@given(problems)
+def test_the_empty_edit_changes_nothing(problem: Problem) -> None:
+    report = apply_edit(problem, Edit())
+    assert report.problem == problem
+    assert report.entries == ()
+
+
+@given(problems, edits)
+def test_the_problem_changes_only_if_a_line_took_effect(problem: Problem, edit: Edit) -> None:
+    report = apply_edit(problem, edit)
+    effective = {EntryKind.APPLIED, EntryKind.RENAMED, EntryKind.MERGED, EntryKind.TOLERATED}
+    if not any(entry.kind in effective for entry in report.entries):
+        assert report.problem == problem
+
+
+@given(problems, st.lists(atoms, max_size=5), st.randoms(use_true_random=False))
+def test_space_case_and_order_do_not_matter(problem: Problem, facts: list[Atom], rng: random.Random) -> None:
+    lines = [str(each) for each in facts]
+    untidy = [line.upper().replace(" ", "  \n").replace("(", " ( ") for line in lines]
+    rng.shuffle(untidy)
+    assert apply_edit(problem, init(add=lines)).problem == apply_edit(problem, init(add=untidy)).problem
+    assert apply_edit(problem, init(delete=lines)).problem == apply_edit(problem, init(delete=untidy)).problem
+
+
+@given(problems, atoms)
+def test_adding_twice_is_adding_once(problem: Problem, fact: Atom) -> None:
+    once = apply_edit(problem, init(add=[str(fact)])).problem
+    again = apply_edit(once, init(add=[str(fact)]))
+    assert again.problem == once
+    assert [entry.kind for entry in again.entries] == [EntryKind.ALREADY]
+
+
+@given(problems, atoms)
+def test_what_is_deleted_is_gone(problem: Problem, fact: Atom) -> None:
+    assert fact not in apply_edit(problem, init(delete=[str(fact)])).problem.facts
+
+
+@given(problems, typed_names)
+def test_renaming_there_and_back_is_the_identity(problem: Problem, each: TypedName) -> None:
+    known = {one.name for one in problem.objects}
+    if each.name not in known or any("zz" in arg for fact in problem.facts for arg in fact.args):
+        return
+    there = apply_edit(problem, objects(replace={each.name: "zz"})).problem
+    assert apply_edit(there, objects(replace={"zz": each.name})).problem == problem
+
+
+@given(problems, names)
+def test_renaming_touches_whole_names_only(problem: Problem, new: str) -> None:
+    after = apply_edit(problem, objects(replace={"loc1": new})).problem
+    before10 = {fact for fact in problem.facts if "loc10" in fact.args and "loc1" not in fact.args}
+    assert before10 <= after.facts
+
+
+# the paper's cases
+
+
+def test_a_placeholder_gets_its_name_everywhere() -> None:
+    report = apply_edit(HOUSE, objects(replace={"loc1 - location": "garage - location"}))
+    assert Atom("connected", ("kitchen", "garage", "south")) in report.problem.facts
+    assert Atom("connected", ("pantry", "loc10", "east")) in report.problem.facts
+    assert report.problem.goal == ("at", "garage")
+    assert report.renamed == (("loc1", "garage"),)
+    assert not diff(HOUSE, report.problem, dict(report.renamed))
+
+
+def test_renaming_onto_a_known_room_merges_the_two() -> None:
+    report = apply_edit(HOUSE, objects(replace={"loc1 - location": "pantry - location"}))
+    assert [entry.kind for entry in report.entries] == [EntryKind.MERGED]
+    assert TypedName("loc1", "location") not in report.problem.objects
+    assert Atom("connected", ("kitchen", "pantry", "south")) in report.problem.facts
+
+
+def test_names_can_be_swapped() -> None:
+    report = apply_edit(HOUSE, objects(replace={"loc1": "loc10", "loc10": "loc1"}))
+    assert Atom("connected", ("pantry", "loc1", "east")) in report.problem.facts
+    assert Atom("connected", ("kitchen", "loc10", "south")) in report.problem.facts
+    assert report.problem.objects == HOUSE.objects
+
+
+def test_the_rest_of_an_edit_may_use_the_old_or_the_new_name() -> None:
+    for name in ("loc1", "garage"):
+        edit = Edit(
+            objects(replace={"loc1 - location": "garage - location"}).objects,
+            init(delete=[f"(closed_door kitchen {name})"]).init,
+        )
+        report = apply_edit(HOUSE, edit)
+        assert not any(fact.predicate == "closed_door" for fact in report.problem.facts)
+        assert not report.unmatched
+
+
+def test_a_fact_added_under_the_old_name_follows_the_renaming() -> None:
+    edit = Edit(objects(replace={"loc1": "garage"}).objects, init(add=["(at loc1)"]).init)
+    report = apply_edit(HOUSE, edit)
+    assert Atom("at", ("garage",)) in report.problem.facts
+    assert report.of(EntryKind.TOLERATED)
+
+
+def test_a_name_that_is_given_away_can_be_declared_anew() -> None:
+    edit = Edit(
+        objects(replace={"loc1": "garage"}, add=["loc1 - location"]).objects,
+        init(add=["(connected garage loc1 west)"]).init,
+    )
+    assert Atom("connected", ("garage", "loc1", "west")) in apply_edit(HOUSE, edit).problem.facts
+
+
+def test_deleting_an_object_deletes_the_facts_about_it_and_says_so() -> None:
+    report = apply_edit(HOUSE, objects(delete=["loc1 - location"]))
+    assert not any("loc1" in fact.args for fact in report.problem.facts)
+    assert "(closed_door kitchen loc1)" in report.entries[0].note
+
+
+def test_grouped_declarations() -> None:
+    report = apply_edit(HOUSE, objects(add=["north south - direction"]))
+    assert {TypedName("north", "direction"), TypedName("south", "direction")} <= report.problem.objects
+
+
+@pytest.mark.parametrize(
+    ("edit", "kind"),
+    [
+        (init(add=["(at kitchen)"]), EntryKind.ALREADY),
+        (init(replace={"(at kitchen)": "(at kitchen)"}), EntryKind.ALREADY),
+        (init(replace={"(at kitchen)": None}), EntryKind.APPLIED),
+        (init(replace={"(at kitchen)": ""}), EntryKind.APPLIED),
+        (init(replace={"(at garage)": "(visited kitchen)"}), EntryKind.ALREADY),
+        (init(replace={"(at garage)": "(at pantry)"}), EntryKind.UNMATCHED),
+        (init(delete=["(at garage)"]), EntryKind.UNMATCHED),
+        (init(add=["at pantry"]), EntryKind.TOLERATED),
+        (init(add=["(at pantry"]), EntryKind.TOLERATED),
+        (init(add=["(and (at pantry))"]), EntryKind.REFUSED),
+        (init(add=["("]), EntryKind.REFUSED),
+        (init(add=["(not (at kitchen))"]), EntryKind.APPLIED),
+        (objects(add=["kitchen - location"]), EntryKind.ALREADY),
+        (objects(add=["kitchen - item"]), EntryKind.REFUSED),
+        (objects(replace={"kitchen": "kitchen"}), EntryKind.ALREADY),
+        (objects(replace={"loc7 - location": "pantry - location"}), EntryKind.ALREADY),
+        (objects(replace={"loc7 - location": "garage - location"}), EntryKind.UNMATCHED),
+        (objects(replace={"loc1": None}), EntryKind.APPLIED),
+        (objects(replace={"loc1 loc10 - location": "a b - location"}), EntryKind.REFUSED),
+        (objects(delete=["garage - location"]), EntryKind.UNMATCHED),
+        (objects(delete=["()"]), EntryKind.REFUSED),
+    ],
+)
+def test_what_becomes_of_a_line(edit: Edit, kind: EntryKind) -> None:
+    assert kinds(HOUSE, edit) == [kind]
+
+
+def test_adding_what_a_replace_put_there() -> None:
+    edit = init(replace={"(at kitchen)": "(at pantry)"}, add=["(at pantry)"])
+    assert kinds(HOUSE, edit) == [EntryKind.APPLIED, EntryKind.ALREADY]
+
+
+def test_replacing_what_the_same_edit_deleted() -> None:
+    edit = init(replace={"(at kitchen)": "(at pantry)"}, delete=["(at kitchen)"])
+    assert kinds(HOUSE, edit) == [EntryKind.APPLIED, EntryKind.TOLERATED]
+    assert Atom("at", ("pantry",)) in apply_edit(HOUSE, edit).problem.facts
+
+
+def test_what_is_deleted_and_added_is_there() -> None:
+    edit = init(add=["(at kitchen)"], delete=["(at kitchen)"])
+    assert apply_edit(HOUSE, edit).problem == HOUSE
+
+
+def test_constants_exist_and_keep_their_names() -> None:
+    constants = [TypedName("coin", "item")]
+    assert [e.kind for e in apply_edit(HOUSE, objects(add=["coin - item"]), constants).entries] == [EntryKind.ALREADY]
+    assert [e.kind for e in apply_edit(HOUSE, objects(replace={"coin": "c"}), constants).entries] == [EntryKind.REFUSED]
+
+
+def test_the_world_of_the_strategies_holds_the_cases() -> None:
+    assert {"loc1", "loc10"} <= set(ROOMS)

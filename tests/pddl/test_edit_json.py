@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pddlego.pddl import Edit, EditSyntaxError, SectionEdit, parse_edit
+
+
+@pytest.mark.parametrize(
+    ("text", "edit"),
+    [
+        ("{}", Edit()),
+        ('{"objects": {}, "init": null}', Edit()),
+        ('{"init": {"add": "(at a)", "replace": [], "delete": null}}', Edit(init=SectionEdit(("(at a)",)))),
+        ('{"init": {"replace": {"(a)": null}}}', Edit(init=SectionEdit(replace=(("(a)", None),)))),
+        ('```json\n{"objects": {"add": ["a - b"]}}\n```\nDone.', Edit(SectionEdit(("a - b",)))),
+    ],
+)
+def test_reading(text: str, edit: Edit) -> None:
+    assert parse_edit(text) == edit
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no JSON object"),
+        ("I cannot do that.", "no JSON object"),
+        ('{"init": {"add": [(at a)]}}', "cannot be read"),
+        ('{"init": {"add": ["(at a)"', "cannot be read"),
+        ('{"init": {"plus": []}}', "init.plus"),
+        ('{"goal": []}', "goal"),
+        ('{"init": {"add": [1]}}', "init.add.0"),
+        ("[1]", "no JSON object"),
+        ('{"a":' * 100_000, "cannot be read|nested too deeply"),
+    ],
+)
+def test_what_is_no_edit_is_said(text: str, message: str) -> None:
+    with pytest.raises(EditSyntaxError, match=message):
+        parse_edit(text)
+
+
+@given(st.text(max_size=100) | st.text(alphabet='{}[]":,aobjectsinit\\n ', max_size=100))
+def test_any_text_gives_an_edit_or_an_edit_error(text: str) -> None:
+    with contextlib.suppress(EditSyntaxError):
+        assert isinstance(parse_edit(text), Edit)

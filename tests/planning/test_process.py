@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import itertools
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from pddlego.pddl import Atom, Problem, TypedName, parse_domain
+from pddlego.planning import PlanStatus, ProcessPlanner, Search
+from tests.houses import COIN, explored
+
+HANOI = parse_domain("""(define (domain hanoi) (:predicates (clear ?x) (on ?x ?y) (smaller ?x ?y))
+  (:action move :parameters (?d ?from ?to)
+    :precondition (and (smaller ?to ?d) (on ?d ?from) (clear ?d) (clear ?to))
+    :effect (and (clear ?from) (on ?d ?to) (not (on ?d ?from)) (not (clear ?to)))))""")
+
+
+def hanoi(discs: int) -> Problem:
+    """Needs 2^discs - 1 steps: as long as one likes."""
+    names = [f"d{number}" for number in range(1, discs + 1)]
+    pegs = ["p1", "p2", "p3"]
+    facts = {Atom("smaller", (peg, disc)) for peg in pegs for disc in names}
+    facts |= {Atom("smaller", (names[b], names[a])) for a in range(discs) for b in range(a + 1, discs)}
+    facts |= {Atom("clear", ("p2",)), Atom("clear", ("p3",)), Atom("clear", ("d1",)), Atom("on", (names[-1], "p1"))}
+    facts |= {Atom("on", pair) for pair in itertools.pairwise(names)}
+    goal = ("and", ("on", names[-1], "p3"), *(("on", a, b) for a, b in itertools.pairwise(names)))
+    objects = frozenset(TypedName(name) for name in [*names, *pegs])
+    return Problem("towers", "hanoi", objects, frozenset(facts), goal)
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    with open(f"/proc/{pid}/stat") as file:  # noqa: PTH123
+        return file.read().split()[2] != "Z"
+
+
+def test_every_search_finds_a_plan(planner: ProcessPlanner) -> None:
+    problem = explored(8, 5, seed=1)
+    best = len(planner.solve(COIN, problem, Search()).plan or ())
+    assert best > 0
+    for name in ("bfs", "ids", "ehs", "gbf(hff)", "gbf(hadd)", "gbf(hsa)", "wastar(hmax)", "astar(landmark)"):
+        result = planner.solve(COIN, problem, Search.parse(name))
+        assert result.status is PlanStatus.SOLVED, name
+        assert len(result.plan or ()) >= best
+    for name in ("ids", "astar(blind)", "astar(hmax)", "astar(lmcut)"):
+        assert len(planner.solve(COIN, problem, Search.parse(name)).plan or ()) == best, name
+
+
+@pytest.mark.parametrize("text", ["dfs", "bfs(hff)", "astar(h99)", "", "astar(", "astar(lmcut) "])
+def test_an_unknown_search_is_refused_with_a_list(text: str) -> None:
+    if text.strip() == "astar(lmcut)":
+        assert str(Search.parse(text)) == "astar(lmcut)"
+        return
+    with pytest.raises(ValueError, match=r"there is no|takes no heuristic"):
+        Search.parse(text)
+
+
+def test_the_four_ways_of_having_no_plan(planner: ProcessPlanner) -> None:
+    problem = explored(5, 2, seed=3)
+    true = planner.solve(COIN, problem.with_goal(("visited", "room0")), Search())
+    assert true.status is PlanStatus.ALREADY_TRUE
+    unreachable = planner.solve(COIN, problem.with_goal(("have", "coin")), Search())
+    assert unreachable.status is PlanStatus.UNSOLVABLE
+    invalid = planner.solve(COIN, problem.with_goal(("have", "gold")), Search())
+    assert invalid.status is PlanStatus.INVALID
+    assert "gold is not declared" in invalid.message
+    with ProcessPlanner(timeout=0.5) as hasty:
+        late = hasty.solve(HANOI, hanoi(16), Search())
+        assert late.status is PlanStatus.TIMEOUT
+        assert "0.5 s" in late.message
+        assert late.seconds < 5
+
+
+def test_the_same_planner_works_on_after_a_timeout() -> None:
+    with ProcessPlanner(timeout=1.5) as planner:
+        assert planner.solve(HANOI, hanoi(16), Search()).status is PlanStatus.TIMEOUT
+        assert planner.solve(COIN, explored(5, 2, seed=3), Search()).status is PlanStatus.SOLVED
+
+
+def test_memory_is_bounded() -> None:
+    with ProcessPlanner(memory=200) as planner:
+        result = planner.solve(HANOI, hanoi(14), Search())
+        assert result.status is PlanStatus.CRASHED
+        assert "memory" in result.message or "ended" in result.message
+        assert planner.solve(COIN, explored(5, 2, seed=3), Search()).status is PlanStatus.SOLVED
+
+
+def test_a_killed_planner_is_an_answer_and_the_next_call_works() -> None:
+    with ProcessPlanner() as planner:
+        planner._process.kill()
+        planner._process.wait()
+        assert planner.solve(COIN, explored(5, 2, seed=3), Search()).status is PlanStatus.SOLVED
+
+
+def test_an_unknown_engine_is_refused() -> None:
+    with pytest.raises(ValueError, match="pyperplan, fast-downward"):
+        ProcessPlanner("magic")
+
+
+def test_nothing_of_a_closed_planner_is_left() -> None:
+    planner = ProcessPlanner()
+    pid, folder = planner._process.pid, planner._folder
+    planner.close()
+    planner.close()
+    assert not alive(pid)
+    assert not os.path.exists(folder)  # noqa: PTH110
+
+
+def test_the_planner_dies_with_its_parent() -> None:
+    script = (
+        "import os, sys, threading; from pddlego.planning import ProcessPlanner, Search\n"
+        "from tests.planning.test_process import HANOI, hanoi\n"
+        "planner = ProcessPlanner(); print(planner._process.pid, flush=True)\n"
+        "planner.solve(HANOI, hanoi(16), Search())"
+    )
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        time.sleep(0.3)
+        assert alive(pid)
+        parent.kill()
+    deadline = time.monotonic() + 6
+    while alive(pid) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not alive(pid)
+
+
+def test_the_plan_does_not_depend_on_the_hash_seed() -> None:
+    script = (
+        "from pddlego.planning import ProcessPlanner, Search; from tests.houses import COIN, explored\n"
+        "planner = ProcessPlanner()\n"
+        "for name in ('bfs', 'gbf(hff)', 'astar(lmcut)'):\n"
+        "    for seed in range(4): print(planner.solve(COIN, explored(12, 6, seed), Search.parse(name)).plan)\n"
+        "planner.close()"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(outputs) == 1
+    assert "(move" in outputs.pop()

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import pytest
+
+from pddlego.pddl import Atom, parse_domain, parse_problem
+from pddlego.planning import Plan, PlanStep, validate
+from pddlego.planning.validate import World, goal_holds
+from tests.houses import COIN, WORKSHOP
+
+HOUSE = parse_problem("""(define (problem p) (:domain coin-collector) (:objects a b - location)
+  (:init (at a) (visited a) (connected a b north) (closed_door a b) (item_at coin b)) (:goal (have coin)))""")
+
+OPEN, GO = PlanStep("open_door", ("a", "b", "north")), PlanStep("move", ("a", "b", "north"))
+TAKE = PlanStep("take", ("coin", "b"))
+
+
+def test_a_plan_that_works_and_what_is_true_on_the_way() -> None:
+    result = validate(COIN, HOUSE, Plan((OPEN, GO, TAKE)))
+    assert result.valid
+    assert len(result.states) == 4
+    assert Atom("at", ("b",)) in result.states[2]
+    assert Atom("at", ("a",)) not in result.states[2]
+    assert Atom("have", ("coin",)) in result.states[3]
+
+
+@pytest.mark.parametrize(
+    ("steps", "message"),
+    [
+        ((GO,), "(move a b north) has an unsatisfied precondition at time 0: set (closed_door a b) to false"),
+        ((OPEN, TAKE), "(take coin b) has an unsatisfied precondition at time 1: set (at b) to true"),
+        ((OPEN,), "the goal is not satisfied at the end of the plan: set (have coin) to true"),
+        ((PlanStep("fly", ()),), "(fly) at time 0 is no action of the domain"),
+        ((PlanStep("move", ("a",)),), "(move a) at time 0 is no action of the domain"),
+    ],
+)
+def test_what_is_missing_is_said_as_advice(steps: tuple[PlanStep, ...], message: str) -> None:
+    assert validate(COIN, HOUSE, Plan(steps)).message == message
+
+
+def test_conditional_and_universal_effects_see_the_state_before() -> None:
+    problem = parse_problem("""(define (problem p) (:domain workshop) (:objects p0 p1 - place t0 t1 - thing)
+      (:init (at p0) (lit p0) (link p0 p1) (in t0 p0) (in t1 p0) (held t0)) (:goal (in t0 p1)))""")
+    result = validate(WORKSHOP, problem, Plan((PlanStep("go", ("p0", "p1")),)))
+    assert result.valid
+    assert Atom("in", ("t1", "p0")) in result.states[1]
+    assert Atom("in", ("t0", "p0")) not in result.states[1]
+
+
+@pytest.mark.parametrize(
+    ("goal", "holds"),
+    [
+        ("(and)", True),
+        ("(or)", False),
+        ("(imply (at b) (at a))", True),
+        ("(imply (at a) (at b))", False),
+        ("(exists (?x - location) (not (visited ?x)))", True),
+        ("(forall (?x - location) (visited ?x))", False),
+        ("(forall (?x - item) (not (have ?x)))", True),
+        ("(not (= a b))", True),
+        ("(exists (?x ?y - location) (and (connected ?x ?y north) (not (= ?x ?y))))", True),
+    ],
+)
+def test_conditions(goal: str, holds: bool) -> None:
+    text = str(HOUSE).replace("(:goal (have coin))", f"(:goal {goal})")
+    assert goal_holds(COIN, parse_problem(text)) is holds
+
+
+def test_derived_predicates_follow_their_rules_even_round_a_circle() -> None:
+    domain = parse_domain("""(define (domain d) (:predicates (link ?a ?b) (path ?a ?b))
+      (:derived (path ?a ?b) (or (link ?a ?b) (exists (?c) (and (link ?a ?c) (path ?c ?b))))))""")
+    problem = parse_problem("""(define (problem p) (:domain d) (:objects a b c e)
+      (:init (link a b) (link b a) (link b c)) (:goal (path a c)))""")
+    world = World(domain, problem)
+    assert goal_holds(domain, problem)
+    assert not world.holds(("path", "a", "e"), problem.facts, {})
