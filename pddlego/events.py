@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias
+
+from pydantic import TypeAdapter
 
 
 class Outcome(str, Enum):
@@ -198,3 +201,18 @@ class EpisodeEnded:
 
 
 Event: TypeAlias = EpisodeStarted | Observed | Asked | Answered | Formalized | Rejected | Planned | EpisodeEnded
+
+
+def dump_event(event: Event) -> str:
+    """The event as one line of JSON."""
+    return _adapter().dump_json(event).decode()
+
+
+def load_event(value: object) -> Event:
+    """The event that a JSON value holds. Raises `ValueError` if it holds none."""
+    return _adapter().validate_python(value)
+
+
+@lru_cache(maxsize=1)
+def _adapter() -> TypeAdapter[Event]:
+    return TypeAdapter(Event)

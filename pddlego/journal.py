@@ -17,10 +17,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from pydantic import TypeAdapter, ValidationError
-
 from pddlego.errors import JournalError
-from pddlego.events import Answered, Asked, EpisodeEnded, EpisodeStarted, Event
+from pddlego.events import Answered, Asked, EpisodeEnded, EpisodeStarted, Event, dump_event, load_event
 from pddlego.models.base import Completion, Message
 from pddlego.models.transcript import RecordedCall
 
@@ -35,7 +33,6 @@ class JournalWriter:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._adapter: TypeAdapter[Event] = TypeAdapter(Event)
         try:
             self._file: BinaryIO = path.open("xb")
         except OSError as error:
@@ -43,8 +40,7 @@ class JournalWriter:
 
     def write(self, event: Event, seconds: float) -> None:
         """Append `event`, which happened `seconds` after the start, and flush it."""
-        body = self._adapter.dump_json(event).decode()
-        line = f'{{"v":{SCHEMA},"t":{seconds:.3f},"event":{body}}}\n'
+        line = f'{{"v":{SCHEMA},"t":{seconds:.3f},"event":{dump_event(event)}}}\n'
         try:
             self._file.write(line.encode())
             self._file.flush()
@@ -148,7 +144,6 @@ def environment_manifest(texts: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _events(path: Path, data: bytes) -> Iterator[Event]:
-    adapter: TypeAdapter[Event] = TypeAdapter(Event)
     lines = data.split(b"\n")[:-1]  # what follows the last newline is a line that was never finished
     for number, line in enumerate(lines, start=1):
         try:
@@ -159,8 +154,8 @@ def _events(path: Path, data: bytes) -> Iterator[Event]:
                     f"Its schema is {entry['v']}, ours is {SCHEMA}.",
                     "Update.",
                 )
-            yield adapter.validate_python(entry["event"], strict=False)
-        except (ValueError, KeyError, TypeError, ValidationError) as error:
+            yield load_event(entry["event"])
+        except (ValueError, KeyError, TypeError) as error:
             why = f"Line {number} is no event ({type(error).__name__})."
             raise JournalError(f"{path} is damaged", why, "Restore the file, or cut it before that line.") from error
 

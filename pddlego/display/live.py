@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Protocol, TextIO
 
-from pydantic import TypeAdapter
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
 
@@ -26,6 +25,7 @@ from pddlego.events import (
     Observed,
     Planned,
     Rejected,
+    dump_event,
 )
 
 
@@ -102,7 +102,6 @@ class JsonDisplay:
 
     def __init__(self, stream: TextIO = sys.stdout) -> None:
         self._stream = stream
-        self._adapter: TypeAdapter[Event] = TypeAdapter(Event)
 
     def __enter__(self) -> JsonDisplay:
         return self
@@ -113,8 +112,7 @@ class JsonDisplay:
         return None
 
     def show(self, event: Event, seconds: float) -> None:
-        body = self._adapter.dump_json(event).decode()
-        self._stream.write(f'{{"t":{seconds:.3f},"event":{body}}}\n')
+        self._stream.write(f'{{"t":{seconds:.3f},"event":{dump_event(event)}}}\n')
         self._stream.flush()
 
 

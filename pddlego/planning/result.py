@@ -57,7 +57,7 @@ class PlanResult:
 
 
 ALGORITHMS = {
-    "bfs": "breadth-first: plans of minimal length, the nearest goal first",
+    "bfs": "breadth-first: plans of minimal length, the nearest goal first (A* with hmax where it is far)",
     "astar": "A*: plans of minimal length with an admissible heuristic (blind, hmax, lmcut, landmark)",
     "wastar": "weighted A* (weight 5)",
     "gbf": "greedy best-first: fast, plans of any length",

@@ -1,0 +1,1 @@
+"""Measurements, printed side by side in one run: `python -m benchmarks`."""

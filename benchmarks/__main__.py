@@ -1,0 +1,25 @@
+"""`python -m benchmarks [planning|start|play …]`: everything, or the named parts."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+
+from benchmarks import planning, play, start
+
+PARTS = {"planning": planning.main, "start": start.main, "play": play.main}
+
+
+def main() -> None:
+    chosen = sys.argv[1:] or list(PARTS)
+    unknown = [name for name in chosen if name not in PARTS]
+    if unknown:
+        sys.exit(f"There is no benchmark {', '.join(unknown)}; there are: {', '.join(PARTS)}")
+    print(f"Python {platform.python_version()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}")
+    for name in chosen:
+        print()
+        PARTS[name]()
+
+
+main()
