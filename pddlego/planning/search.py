@@ -23,7 +23,6 @@ from pyperplan.task import Task
 from pddlego.planning.ground import GOAL_STEP, GroundTask
 from pddlego.planning.result import Plan, PlanStep, Search
 
-
 BREADTH_FIRST_WORK = 400_000
 """Facts of expanded states after which breadth-first search gives way: some 0.1 s, and 0.1 GB of states."""
 
@@ -130,11 +129,10 @@ def _breadth_first(task: IndexedTask) -> list[Any] | None:
     try:
         task.work = BREADTH_FIRST_WORK
         found: list[Any] | None = breadth_first_search(task)
-        return found
     except _WorkSpentError:
         task.work = None
         found = astar_search(task, hMaxHeuristic(task))
-        return found
+    return found
 
 
 def _step(name: str) -> PlanStep:
