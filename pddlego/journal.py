@@ -14,8 +14,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
+from io import FileIO
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from pddlego.errors import JournalError
 from pddlego.events import Answered, Asked, EpisodeEnded, EpisodeStarted, Event, dump_event, load_event
@@ -34,24 +35,23 @@ class JournalWriter:
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            self._file: BinaryIO = path.open("xb")
+            # Unbuffered: every line is with the system at once, and nothing is left to fail when the file is closed.
+            self._file: FileIO = path.open("xb", buffering=0)
         except OSError as error:
             raise _cannot_write(path, error) from error
 
     def write(self, event: Event, seconds: float) -> None:
-        """Append `event`, which happened `seconds` after the start, and flush it."""
+        """Append `event`, which happened `seconds` after the start."""
         line = f'{{"v":{SCHEMA},"t":{seconds:.3f},"event":{dump_event(event)}}}\n'
+        data = line.encode()
         try:
-            self._file.write(line.encode())
-            self._file.flush()
+            while data:
+                data = data[self._file.write(data) :]
         except OSError as error:
             raise _cannot_write(self.path, error) from error
 
     def close(self) -> None:
-        try:
-            self._file.close()
-        except OSError as error:
-            raise _cannot_write(self.path, error) from error
+        self._file.close()
 
 
 @dataclass(frozen=True)

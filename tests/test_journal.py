@@ -137,6 +137,7 @@ def test_a_full_disk_is_an_error() -> None:
     if not full.exists():
         pytest.skip("needs /dev/full")
     writer = JournalWriter.__new__(JournalWriter)
-    writer.path, writer._file = full, full.open("wb")
+    writer.path, writer._file = full, full.open("wb", buffering=0)
     with pytest.raises(JournalError, match="No space left"):
         writer.write(SOME[0], 0.0)
+    writer.close()

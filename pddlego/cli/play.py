@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -54,6 +55,8 @@ class PlayOptions:
 
 def run_play(options: PlayOptions) -> int:
     """Play, show, record. Returns the exit code; raises `PddlegoError` for what goes wrong before the first event."""
+    # A polite kill is an interrupt: the episode ends properly and the terminal is left as it was.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     console = Console()
     if options.model is None and options.mode != "random":
         Console(stderr=options.json_lines).print(NO_MODEL, style="dim", highlight=False, soft_wrap=True)

@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from types import TracebackType
-from typing import Protocol, TextIO
+from typing import Protocol, TextIO, TypeVar
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
@@ -27,6 +27,8 @@ from pddlego.events import (
     Rejected,
     dump_event,
 )
+
+T = TypeVar("T")
 
 
 class Display(Protocol):
@@ -75,7 +77,19 @@ class LiveDisplay:
         yield screen(view, options.max_width, console.height - 3, now, self._glyphs)
 
 
-class LineDisplay:
+class _StreamDisplay:
+    """A display that needs no beginning and no end."""
+
+    def __enter__(self: T) -> T:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return None
+
+
+class LineDisplay(_StreamDisplay):
     """One line or a few for each event, for pipes, logs and narrow terminals. Colour only where the console has it."""
 
     def __init__(self, console: Console) -> None:
@@ -83,33 +97,17 @@ class LineDisplay:
         self._glyphs = glyphs_for(console.encoding)
         self._view = View()
 
-    def __enter__(self) -> LineDisplay:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        return None
-
     def show(self, event: Event, seconds: float) -> None:
         self._view = fold(self._view, event, seconds)
         for line, style in event_lines(event, self._view, self._glyphs):
             self._console.print(line, style=style, markup=False, highlight=False, soft_wrap=True)
 
 
-class JsonDisplay:
+class JsonDisplay(_StreamDisplay):
     """Every event as one line of JSON, in the form of the journal."""
 
     def __init__(self, stream: TextIO = sys.stdout) -> None:
         self._stream = stream
-
-    def __enter__(self) -> JsonDisplay:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        return None
 
     def show(self, event: Event, seconds: float) -> None:
         self._stream.write(f'{{"t":{seconds:.3f},"event":{dump_event(event)}}}\n')

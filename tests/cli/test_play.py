@@ -158,7 +158,10 @@ def test_an_endpoint_that_refuses_is_one_readable_line(tmp_path: Path, model_ser
     assert KEY not in written + done.stdout + done.stderr
 
 
-def test_ctrl_c_ends_cleanly_with_the_run_folder_whole(tmp_path: Path, model_server: ModelServer) -> None:
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_ends_cleanly_with_the_run_folder_whole(
+    tmp_path: Path, model_server: ModelServer, how: signal.Signals
+) -> None:
     model_server.replies = [answer("{}", delay=20.0)]
     command = [sys.executable, "-m", "pddlego", "play", "coin", "--model", "m", "--base-url", model_server.url]
     with subprocess.Popen(
@@ -167,7 +170,7 @@ def test_ctrl_c_ends_cleanly_with_the_run_folder_whole(tmp_path: Path, model_ser
         deadline = time.monotonic() + 20
         while not model_server.requests and time.monotonic() < deadline:
             time.sleep(0.05)
-        os.killpg(playing.pid, signal.SIGINT)
+        os.killpg(playing.pid, how)
         output, errors = playing.communicate(timeout=15)
     assert playing.returncode == 130, errors
     assert "interrupted after 0 steps" in output
