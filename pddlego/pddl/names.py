@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]*\Z")
 _NUMBER = re.compile(r"(\d+)")
@@ -41,6 +42,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     return close[0] if close else None
 
 
+@lru_cache(maxsize=10_000)
 def natural(word: str) -> tuple[tuple[int, int, str], ...]:
     """A sort key that puts `loc2` before `loc10`."""
     return tuple((0, int(part), "") if part.isdigit() else (1, 0, part) for part in _NUMBER.split(word) if part)

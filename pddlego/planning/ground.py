@@ -95,7 +95,8 @@ def _translate(domain: Domain, problem: Problem) -> tuple[Any, Any]:
     from fast_downward.translate.pddl_parser import parsing_functions
     from fast_downward.translate.pddl_parser.parse_error import ParseError
 
-    options.set_options(["domain", "problem"])
+    if options.options is None:
+        options.set_options(["domain", "problem"])
     constants = {each.name for each in domain.constants}
     own = frozenset(each for each in problem.objects if each.name not in constants)
     stated = Problem(problem.name, domain.name, own, problem.facts, problem.goal)

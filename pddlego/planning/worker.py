@@ -7,6 +7,7 @@ printing away from our screen, and has a fixed hash seed, so that the same probl
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import pickle
 import signal
@@ -55,6 +56,7 @@ def main() -> None:
     _limit_memory(memory)
     threading.Thread(target=_die_with_parent, daemon=True).start()
     solver = _solver(engine)
+    gc.freeze()  # what is loaded now stays: the collector need not look at it again at every call
     with contextlib.suppress(EOFError):
         while True:
             request = receive(sys.stdin.buffer)
