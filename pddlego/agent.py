@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from pddlego import events as ev
-from pddlego.errors import EngineError, ModelError, PddlegoError
+from pddlego.errors import ModelError, PddlegoError
 from pddlego.events import Event, Limits, Outcome, Tally
 from pddlego.expect import surprise
-from pddlego.formalize import CommandProposal, CommandSource, Formalizer, ProblemProposal
+from pddlego.formalize import CommandProposal, CommandSource, Formalizer, ProblemProposal, with_unmatched
 from pddlego.games import Game, Observation
 from pddlego.models import Model
 from pddlego.pddl import EditReport, Problem, diff
@@ -24,9 +24,12 @@ UNREACHABLE = {
     PlanStatus.ALREADY_TRUE: ("goal already true", "in this problem file the goal is true before any action:"),
     PlanStatus.INVALID: ("invalid problem", "the planner cannot read the problem file:"),
     PlanStatus.TIMEOUT: ("planner timeout", "the planner found no plan in time for this problem file:"),
-    PlanStatus.CRASHED: ("planner crashed", "the planner failed on this problem file:"),
 }
 """What the model is told when the ladder gives no plan, by the status of its last rung."""
+
+
+MAX_ANSWER = 200_000
+"""Characters of an answer that are read and kept; the longest useful one is a problem file of some thousand."""
 
 
 class _OverError(Exception):
@@ -103,9 +106,9 @@ class Agent:
         except ExhaustedError as error:
             yield self._ended(Outcome.NO_PLAN, str(error))
         except ModelError as error:
-            yield self._ended(Outcome.MODEL_ERROR, str(error))
-        except (EngineError, PddlegoError) as error:
-            yield self._ended(Outcome.CRASHED, str(error))
+            yield self._ended(Outcome.MODEL_ERROR, error.sentence)
+        except PddlegoError as error:
+            yield self._ended(Outcome.CRASHED, error.sentence)
         except KeyboardInterrupt:
             yield self._ended(Outcome.INTERRUPTED, "interrupted by the user")
         except Exception as error:  # noqa: BLE001 -- the episode's border: a bug ends this episode, not the others
@@ -137,8 +140,12 @@ class Agent:
         steps = ladder.plan.steps if ladder.plan else ()
         intentions = tuple(Intention(self.setting.command(step), step) for step in steps)
         planned = self._planned(ladder, proposal.problem, intentions)
+        broken = ladder.tried[-1].result
+        if broken.status is PlanStatus.CRASHED:
+            yield planned
+            raise _OverError(Outcome.CRASHED, f"the planner failed, which is no fault of the answer: {broken.message}")
         if not intentions:
-            feedback = _no_plan(ladder)
+            feedback = with_unmatched(_no_plan(ladder), proposal.report)
             yield planned
             yield _rejected(retry, feedback, proposal.report)
             return Attempt(answer, feedback=feedback)
@@ -200,7 +207,13 @@ class Agent:
         messages = tuple(ev.RecordedMessage(each.role, each.content) for each in request.messages)
         yield ev.Asked(number, request.purpose, situation.attempt, messages, request.characters)
         self._tally = used = replace(used, calls=number, characters=used.characters + request.characters)
-        answer = self.model.complete(request)
+        try:
+            answer = self.model.complete(replace(request, seconds=self._seconds_left()))
+        except ModelError:
+            self._check_budget()  # what ran out of the episode's time is no fault of the model
+            raise
+        # A lone surrogate, legal in JSON, can be neither written nor shown; an endless answer helps nobody.
+        answer = replace(answer, text=answer.text[:MAX_ANSWER].encode(errors="replace").decode())
         self._tally = replace(
             used,
             tokens_in=used.tokens_in + answer.tokens_in,
@@ -225,11 +238,16 @@ class Agent:
         """Raises `_OverError` before a call that a limit does not allow."""
         used, limits = self._tally, self.limits
         if limits.calls is not None and used.calls >= limits.calls:
-            raise _OverError(Outcome.BUDGET, f"{limits.calls} model calls are used up")
+            raise _OverError(Outcome.BUDGET, f"{_count(limits.calls, 'model call')} used up")
         if limits.tokens is not None and used.tokens_in + used.tokens_out >= limits.tokens:
-            raise _OverError(Outcome.BUDGET, f"{limits.tokens} tokens are used up")
-        if limits.seconds is not None and self._clock() - self._began >= limits.seconds:
-            raise _OverError(Outcome.BUDGET, f"{limits.seconds:g} seconds are over")
+            raise _OverError(Outcome.BUDGET, f"{_count(limits.tokens, 'token')} used up")
+        left = self._seconds_left()
+        if left is not None and left <= 0:
+            raise _OverError(Outcome.BUDGET, f"{_count(limits.seconds or 0, 'second')} used up")
+
+    def _seconds_left(self) -> float | None:
+        limit = self.limits.seconds
+        return None if limit is None else limit - (self._clock() - self._began)
 
     # execute
 
@@ -243,11 +261,12 @@ class Agent:
             if observed.lost:
                 raise _OverError(Outcome.LOST, "the game says that it can no longer be won")
             if observed.step >= self.limits.steps:
-                raise _OverError(Outcome.STEP_LIMIT, f"not won within {self.limits.steps} steps")
-            if observed.surprise or self.replan_every_step:
+                raise _OverError(Outcome.STEP_LIMIT, f"not won within {_count(self.limits.steps, 'step')}")
+            if observed.refused or observed.surprise or self.replan_every_step:
                 return
-            if self.limits.seconds is not None and self._clock() - self._began >= self.limits.seconds:
-                raise _OverError(Outcome.BUDGET, f"{self.limits.seconds:g} seconds are over")
+            left = self._seconds_left()
+            if left is not None and left <= 0:
+                raise _OverError(Outcome.BUDGET, f"{_count(self.limits.seconds or 0, 'second')} used up")
 
     def _observed(self, intention: Intention | None, answer: Observation) -> ev.Observed:
         """Take in what the game answered, and say whether it was refused or surprising."""
@@ -271,7 +290,7 @@ class Agent:
     def _started(self) -> ev.EpisodeStarted:
         setting = self.setting
         goals = tuple(rung.name for rung in setting.ladder) if self.method.mode in ("edit", "gen") else ()
-        drawn = setting.manifest()["map"]
+        drawn = asdict(setting.map) if setting.map else None
         return ev.EpisodeStarted(
             setting.name,
             setting.title,
@@ -287,6 +306,10 @@ class Agent:
     def _ended(self, outcome: Outcome, message: str) -> ev.EpisodeEnded:
         tally = replace(self._tally, seconds=self._clock() - self._began)
         return ev.EpisodeEnded(outcome, message, self._seen.score, tally)
+
+
+def _count(number: float, noun: str) -> str:
+    return f"{number:g} {noun}{'' if number == 1 else 's'}"
 
 
 def _no_plan(ladder: LadderResult) -> Feedback:

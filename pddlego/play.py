@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from pddlego import resources
 from pddlego.agent import Agent
-from pddlego.errors import UsageError
+from pddlego.errors import EngineError, SettingError, UsageError
 from pddlego.events import EpisodeEnded, Event, Limits
 from pddlego.formalize import ActionGen, CommandSource, Formalizer, PddlEdit, PddlGen, RandomActions
 from pddlego.formalize.prompts import Prompts
 from pddlego.games import Game
 from pddlego.journal import JournalWriter, RunFolder, environment_manifest
 from pddlego.models import Model
-from pddlego.planning import Planner
+from pddlego.planning import Planner, PlanStatus, ProcessPlanner
 from pddlego.settings import Setting
+from pddlego.situation import Exchange, Feedback, Situation
+
+MIN_MEMORY = 128
+"""MiB below which no planner starts."""
 
 MODES = ("edit", "gen", "act", "random")
 
@@ -41,7 +46,7 @@ class Episode:
         """What the run folder records, without anything secret."""
         setting = self.setting
         prompts = {f"prompts/{name}.j2": text for name, text in _prompt_texts(setting.prompts)}
-        texts = {f"domains/{setting.domain.name}": setting.domain.text, **prompts}
+        texts = {**setting.sources, **prompts}
         return {
             "setting": setting.manifest(),
             "mode": self.mode,
@@ -50,13 +55,26 @@ class Episode:
             "limits": asdict(self.limits),
             "retries": self.retries,
             "replan": "every-step" if self.replan_every_step else "on-surprise",
-            "planner": planner.name,
+            "planner": dict(planner.description),
             **environment_manifest(texts),
         }
 
 
 def make_method(mode: str, setting: Setting, seed: int) -> Formalizer | CommandSource:
-    """The method of a mode. Raises `UsageError` for an unknown one."""
+    """The method of a mode, its prompts tried out once.
+
+    Raises `UsageError` for an unknown mode and `SettingError` for a prompt that cannot be rendered.
+    """
+    method = _method(mode, setting, seed)
+    again = Feedback("trial", "trial", ("trial",))
+    looked = (Exchange(None, "trial"), Exchange("trial", "trial"))
+    first = Situation(setting.prompts, "trial", setting.domain, setting.start, looked, looked, ("trial",), ("trial",))
+    for situation in (first, replace(first, feedback=again, rejected="trial", attempt=1)):
+        method.request(situation)
+    return method
+
+
+def _method(mode: str, setting: Setting, seed: int) -> Formalizer | CommandSource:
     prompts = Prompts(setting.prompts)
     if mode == "edit":
         return PddlEdit(prompts)
@@ -67,6 +85,36 @@ def make_method(mode: str, setting: Setting, seed: int) -> Formalizer | CommandS
     if mode == "random":
         return RandomActions(seed)
     raise UsageError(f"There is no mode '{mode}'", f"The modes are: {', '.join(MODES)}.", "Choose one with --mode.")
+
+
+def make_planner(engine: str, timeout: float = 30.0, memory: int = 4096) -> ProcessPlanner:
+    """The planner of a name. Raises `UsageError` if there is none of that name or its packages are missing."""
+    if engine == "fast-downward":
+        missing = [name for name in ("unified_planning", "up_fast_downward") if find_spec(name) is None]
+        if missing:
+            raise UsageError(
+                "The planner fast-downward is not installed",
+                f"Missing: {', '.join(missing)}.",
+                "Install pddlego with its extra: pip install '.[fast-downward]'.",
+            )
+    if 0 < memory < MIN_MEMORY:
+        why = f"The planner itself needs about {MIN_MEMORY} MiB, and {memory} were given."
+        raise UsageError("--planner-memory is too small", why, "Give more, or 0 for no limit.")
+    try:
+        return ProcessPlanner(engine, timeout, memory)
+    except ValueError as error:
+        raise UsageError(f"'{engine}' is no planner", f"{error}.", "Choose one with --planner.") from error
+
+
+def check_ladder(setting: Setting, planner: Planner) -> None:
+    """Raises `SettingError` if the planner cannot plan for a goal of the ladder at all: no model could mend that."""
+    for rung in setting.ladder:
+        result = planner.solve(setting.domain, setting.start.with_goal(rung.goal), rung.search)
+        if result.status is PlanStatus.INVALID:
+            why = f"Goal '{rung.name}': {result.message}."
+            raise SettingError(f"{setting.name} cannot be planned for", why, "Mend the domain or the goal.")
+        if result.status is PlanStatus.CRASHED:
+            raise EngineError("The planner does not work", f"{result.message}.", "Run 'pddlego doctor'.")
 
 
 def make_game(setting: Setting, seed: int, java: str | None = None) -> Game:

@@ -37,7 +37,13 @@ class ExhaustedError(Exception):
     """All tries failed; `feedback` is the reason of the last one."""
 
     def __init__(self, tries: int, feedback: Feedback) -> None:
-        super().__init__(f"{tries} answers in a row could not be used; the last: {feedback.message}")
+        answers = "the answer" if tries == 1 else f"{tries} answers in a row"
+        reason = " ".join((feedback.message, *feedback.evidence[:1]))
+        super().__init__(
+            f"{answers} could not be used; the last: {reason}"
+            if tries > 1
+            else f"{answers} could not be used: {reason}"
+        )
         self.feedback = feedback
 
 

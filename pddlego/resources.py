@@ -5,6 +5,7 @@ A folder `envs/`, `domains/` or `prompts/` in the working directory adds to ours
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from importlib.resources import files
 from pathlib import Path
@@ -22,7 +23,9 @@ FOLDERS = ("envs", "domains", "prompts")
 def roots(folder: str) -> list[Traversable]:
     """Where files of `folder` are looked for, the winning place first."""
     package = files("pddlego")
-    places: list[Traversable] = [Path.cwd() / folder, package / folder]
+    places: list[Traversable] = [package / folder]
+    with contextlib.suppress(FileNotFoundError):  # the working directory may have been deleted under us
+        places.insert(0, Path.cwd() / folder)
     # An editable install leaves the folders where they are: beside the package, at the top of the repository.
     if isinstance(package, Path):
         places.append(package.parent / folder)

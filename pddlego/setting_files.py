@@ -143,6 +143,8 @@ def _read(name: str) -> _File:
         return _File.model_validate(tomllib.loads(resources.read("envs", f"{name}.toml")))
     except tomllib.TOMLDecodeError as error:
         raise SettingError(f"envs/{name}.toml is not TOML", f"{error}.", "Mend the file.") from error
+    except RecursionError as error:
+        raise SettingError(f"envs/{name}.toml is no setting", "It is nested too deeply.", "Mend the file.") from error
     except ValidationError as error:
         faults = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
         raise SettingError(
@@ -152,6 +154,9 @@ def _read(name: str) -> _File:
 
 def _build(name: str, file: _File) -> Setting:
     domain, start = _load_domain(file.planning.domain), _load_problem(file.planning.problem)
+    sources = {f"envs/{name}.toml": resources.read("envs", f"{name}.toml")}
+    for part in (file.planning.domain, file.planning.problem):
+        sources[f"domains/{part}.pddl"] = resources.read("domains", f"{part}.pddl")
     try:
         for pattern in (*file.game.refused, *file.observation.drop, *file.observation.keep):
             re.compile(pattern)
@@ -167,7 +172,7 @@ def _build(name: str, file: _File) -> Setting:
             tuple(file.game.refused),
             {fold: parse_range(seeds) for fold, seeds in file.game.folds.items()},
             {split: parse_range(seeds) for split, seeds in file.seeds.items()},
-            {key: Parameter(**each.model_dump()) for key, each in file.parameters.items()},
+            {key: _parameter(key, each) for key, each in file.parameters.items()},
             tuple(file.observation.drop),
             tuple(file.observation.keep),
             domain,
@@ -176,9 +181,16 @@ def _build(name: str, file: _File) -> Setting:
             _action_rules(domain, file.actions),
             file.prompts.folder,
             MapRule(**file.map.model_dump()) if file.map else None,
+            sources,
         )
     except (ValueError, re.error) as error:
         raise SettingError(f"envs/{name}.toml is no setting", f"{error}.", "Mend the file.") from error
+
+
+def _parameter(key: str, read: _Parameter) -> Parameter:
+    if not read.min <= read.value <= read.max:
+        raise ValueError(f"parameters.{key}: {read.value} is not from {read.min} to {read.max}")
+    return Parameter(**read.model_dump())
 
 
 def _rung(name: str, domain: Domain, start: Problem, rung: _Rung) -> Rung:
@@ -202,6 +214,8 @@ def _action_rules(domain: Domain, rules: Mapping[str, _Action]) -> dict[str, Act
     for name, rule in rules.items():
         parameters = {each.name.lstrip("?") for each in domain.actions_by_name[name].parameters}
         used = set(re.findall(r"\{(\w+)\}", rule.command)) | set(re.compile(rule.expect).groupindex)
+        if re.search(r"[{}]", re.sub(r"\{\w+\}", "", rule.command)):
+            raise ValueError(f"actions.{name}: '{rule.command}' has a brace that belongs to no {{name}}")
         if used - parameters:
             raise ValueError(f"actions.{name}: {sorted(used - parameters)} is no parameter of the action")
     return {name: ActionRule(rule.command, rule.expect) for name, rule in rules.items()}
@@ -266,4 +280,6 @@ def parse_range(text: str) -> range:
     if not match:
         raise ValueError(f"'{text}' is no range of seeds: write FIRST-LAST")
     first, last = int(match.group(1)), int(match.group(2) or match.group(1))
+    if last < first:
+        raise ValueError(f"'{text}' is no range of seeds: the last is before the first")
     return range(first, last + 1)

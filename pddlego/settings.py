@@ -13,6 +13,7 @@ from typing import Any
 
 from pddlego.errors import UsageError
 from pddlego.pddl import Domain, Problem, from_name
+from pddlego.pddl.sexpr import show
 from pddlego.planning import PlanStep, Rung
 
 
@@ -70,6 +71,7 @@ class Setting:
     actions: Mapping[str, ActionRule]
     prompts: str
     map: MapRule | None = None
+    sources: Mapping[str, str] = field(default_factory=dict, repr=False)
     overrides: Mapping[str, str] = field(default_factory=dict)
 
     def command(self, step: PlanStep) -> str:
@@ -113,7 +115,9 @@ class Setting:
             "parameters": {name: each.value for name, each in self.parameters.items()},
             "overrides": dict(self.overrides),
             "domain": self.domain.name,
-            "ladder": [{"name": each.name, "search": str(each.search)} for each in self.ladder],
+            "ladder": [
+                {"name": each.name, "goal": show(each.goal), "search": str(each.search)} for each in self.ladder
+            ],
             "map": asdict(self.map) if self.map else None,
         }
 

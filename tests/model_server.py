@@ -60,7 +60,7 @@ class ModelServer:
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["content-length"])))
                 outer.requests.append(body)
-                outer.headers.append(dict(self.headers))
+                outer.headers.append({key.title(): value for key, value in self.headers.items()})
                 number = min(len(outer.requests), len(outer.replies)) - 1
                 chosen = outer.replies[number]
                 reply = chosen(body) if callable(chosen) else chosen

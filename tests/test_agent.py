@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -12,14 +13,14 @@ import pytest
 from pddlego import events as ev
 from pddlego.agent import Agent
 from pddlego.errors import EngineError, ModelError
-from pddlego.events import EpisodeEnded, Event, Limits, Outcome
+from pddlego.events import EpisodeEnded, Event, Limits, Outcome, dump_event
 from pddlego.games import Game, Observation
 from pddlego.models import Completion, Model, Request
 from pddlego.models.base import ScriptedModel
 from pddlego.models.reader import ReaderModel
 from pddlego.planning import ProcessPlanner
 from pddlego.play import make_method
-from pddlego.settings import Setting
+from pddlego.settings import ActionRule, Setting
 from tests.grid_house import GridHouse, small_house
 
 
@@ -190,7 +191,6 @@ def test_lines_that_matched_nothing_go_back_to_the_model_once(coin: Setting, pla
 def test_a_door_that_shows_a_known_room_stops_the_plan(coin: Setting, planner: ProcessPlanner) -> None:
     """The plan opens a door to a placeholder; behind it is a room that was visited: going there would be wasted."""
     exits = {("kitchen", "north"): "pantry", ("kitchen", "east"): "corridor", ("corridor", "north"): "pantry"}
-    game = GridHouse(exits, frozenset({frozenset({"corridor", "pantry"})}), "nowhere")
     first = {
         "objects": {"add": ["kitchen pantry corridor loc1 - location"]},
         "init": {
@@ -200,10 +200,9 @@ def test_a_door_that_shows_a_known_room_stops_the_plan(coin: Setting, planner: P
             ]
         },
     }
-    game.start()
     model = ForgetfulModel([json.dumps(first)])
-    setting_house = GridHouse(exits, frozenset({frozenset({"corridor", "pantry"})}), "nowhere", start="corridor")
-    events = play(coin, planner, setting_house, model, limits=Limits(1))
+    game = GridHouse(exits, frozenset({frozenset({"corridor", "pantry"})}), "nowhere", start="corridor")
+    events = play(coin, planner, game, model, limits=Limits(1))
     observed = of(events, ev.Observed)[-1]
     assert observed.command == "open door to north"
     assert observed.surprise == "the plan expected loc1, and it is pantry"
@@ -332,11 +331,45 @@ def test_looking_costs_no_time(coin: Setting, planner: ProcessPlanner) -> None:
 
 
 def test_requests_do_not_grow_with_the_steps(coin: Setting, planner: ProcessPlanner) -> None:
-    exits = {(f"room {n}", "east" if n % 4 < 2 else "west"): f"room {n + 1}" for n in range(2)}
-    game = GridHouse({**exits, ("kitchen", "east"): "room 0"}, coin="room 2")
+    rooms = ["kitchen", *(f"room {number}" for number in range(12))]
+    game = GridHouse({(a, "east"): b for a, b in itertools.pairwise(rooms)}, coin="room 11")
     events = play(coin, planner, game, ReaderModel())
     assert ended(events).outcome is Outcome.WON
     asked = of(events, ev.Asked)
+    assert len(asked) == 13
     assert len({each.messages[0].content for each in asked}) == 1
     assert all(len(each.messages) == 2 for each in asked)
-    assert all(each.messages[1].content.count("You are in") == 1 for each in asked)
+    problems = [str(coin.start), *(each.problem for each in of(events, ev.Formalized))]
+    around = [len(each.messages[1].content) - len(problem) for each, problem in zip(asked, problems, strict=False)]
+    assert max(around[1:]) - min(around[1:]) < 40
+
+
+def test_a_refusal_stops_the_plan_even_where_the_setting_expects_nothing(
+    coin: Setting, planner: ProcessPlanner
+) -> None:
+    careless = replace(coin, actions={name: ActionRule(rule.command, "") for name, rule in coin.actions.items()})
+    wrong = {
+        "objects": {"add": ["kitchen loc1 loc2 - location"]},
+        "init": {"add": ["(at kitchen) (visited kitchen) (visited loc1)", "(connected kitchen loc1 north)"]},
+    }
+    wrong["init"]["add"].append("(connected loc1 loc2 north)")
+    events = play(careless, planner, small_house(), ForgetfulModel([json.dumps(wrong)]))
+    first = of(events, ev.Observed)[1]
+    assert first.refused
+    assert events[events.index(first) + 1].type == "asked"
+
+
+def test_lines_that_matched_nothing_are_told_with_a_rejection(coin: Setting, planner: ProcessPlanner) -> None:
+    lost = {
+        "objects": {"add": ["attic - location"]},
+        "init": {"add": ["(at attic)", "(visited attic)"], "delete": ["(at moon)"]},
+    }
+    model = ForgetfulModel([json.dumps(lost)])
+    play(coin, planner, small_house(), model)
+    assert "(at moon): matched nothing" in model.requests[1].messages[-1].content
+
+
+def test_a_lone_surrogate_in_an_answer_does_no_harm(coin: Setting, planner: ProcessPlanner) -> None:
+    events = play(coin, planner, small_house(), ForgetfulModel(["\ud800"]))
+    assert ended(events).outcome is Outcome.WON
+    assert all(dump_event(event) for event in events)

@@ -9,9 +9,9 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from pddlego import events as ev
-from pddlego.errors import JournalError
-from pddlego.events import Event, Limits, Outcome, Tally
-from pddlego.journal import SCHEMA, JournalWriter, RunFolder, environment_manifest, find_episode, read_episode
+from pddlego.errors import JournalError, UsageError
+from pddlego.events import SCHEMA, Event, Limits, Outcome, Tally
+from pddlego.journal import JournalWriter, RunFolder, environment_manifest, find_episode, read_episode
 
 text = st.text(max_size=20)
 texts = st.lists(text, max_size=3).map(tuple)
@@ -100,9 +100,9 @@ def test_damage_is_named(tmp_path: Path, line: bytes, says: str) -> None:
 
 
 def test_what_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(JournalError, match="cannot be read"):
+    with pytest.raises(UsageError, match="cannot be read"):
         read_episode(tmp_path / "none.jsonl")
-    with pytest.raises(JournalError, match="not one episode"):
+    with pytest.raises(UsageError, match="not one episode"):
         find_episode(tmp_path)
 
 
@@ -125,7 +125,7 @@ def test_the_environment() -> None:
 
 def test_a_place_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(JournalError, match="Cannot write") as caught:
+    with pytest.raises(UsageError, match="Cannot write") as caught:
         RunFolder(tmp_path / "file" / "runs", "coin", {})
     assert "--runs" in caught.value.next_step
     with pytest.raises(JournalError, match="Cannot write"):

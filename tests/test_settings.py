@@ -114,6 +114,8 @@ def test_a_folder_in_the_working_directory_adds_to_ours_and_wins(own: Path) -> N
         ('"take {i}"', '"take {x}"', "['x'] is no parameter"),
         ('expect = "^You take the (?P<i>[^.]+)\\\\."', 'expect = "("', "actions|missing|unterminated"),
         ('domain = "coin"', 'domain = "chess"', "no file domains/chess.pddl"),
+        ("value = 11", "value = 12", "12 is not from 1 to 11"),
+        ('train = "0-999"', 'train = "9-0"', "the last is before the first"),
         ('train = "0-999"', 'train = "many"', "no range of seeds"),
     ],
 )

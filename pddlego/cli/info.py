@@ -11,7 +11,9 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
+from pddlego.display.text import clean
 from pddlego.errors import EngineError, PddlegoError, UsageError
 from pddlego.setting_files import load_setting, setting_names
 
@@ -21,11 +23,16 @@ def run_games() -> None:
     console = Console()
     table = Table("name", "what", "steps", "seeds", box=None, pad_edge=False)
     for name in setting_names():
-        setting = load_setting(name)
+        try:
+            setting = load_setting(name)
+        except PddlegoError as error:
+            table.add_row(Text(clean(name)), Text(clean(error.sentence), "red"), "", "")
+            continue
         seeds = setting.folds[setting.fold]
         splits = ", ".join(f"{split} {each.start}-{each.stop - 1}" for split, each in setting.seeds.items())
         text = f"{seeds.start}-{seeds.stop - 1}" + (f" ({splits})" if splits else "")
-        table.add_row(name, f"{setting.title}: {setting.about}", str(setting.max_steps), text)
+        about = f"{setting.title}: {setting.about}"
+        table.add_row(Text(clean(name)), Text(clean(about)), str(setting.max_steps), text)
     console.print(table, highlight=False)
 
 
@@ -65,8 +72,8 @@ def _examine(name: str, call: Callable[[], str]) -> Finding:
     try:
         return Finding(name, True, call())
     except PddlegoError as error:
-        text = " ".join(f"{error.what}: {error.why}".split())
-        return Finding(name, False, text, error.next_step)
+        text = " ".join(clean(f"{error.what}: {error.why}").split())
+        return Finding(name, False, text, clean(error.next_step))
 
 
 def _java(java: str | None) -> str:
@@ -82,7 +89,7 @@ def _engine(java: str | None) -> str:
     from pddlego.play import make_game
 
     began = time.perf_counter()
-    setting = load_setting("coin")
+    setting = load_setting(setting_names()[0])
     observation = make_game(setting, setting.folds[setting.fold].start, java).start()
     try:
         engine = version("textworld-express")
@@ -92,33 +99,32 @@ def _engine(java: str | None) -> str:
     return f"textworld-express {engine}, a game in {seconds:.2f} s ({len(observation.valid_commands)} valid commands)"
 
 
+_TOY_DOMAIN = """(define (domain toy) (:predicates (here ?x) (way ?x ?y))
+  (:action go :parameters (?x ?y) :precondition (and (here ?x) (way ?x ?y)) :effect (and (here ?y) (not (here ?x)))))"""
+_TOY = "(define (problem toy) (:domain toy) (:objects a b) (:init (here a) (way a b)) (:goal (here b)))"
+
+
 def _planner() -> str:
-    from pddlego.pddl import Atom, Problem, TypedName
+    from pddlego.pddl import parse_domain, parse_problem
     from pddlego.planning import PlanStatus, ProcessPlanner, Search
 
-    setting = load_setting("coin")
-    facts = frozenset({Atom("at", ("a",)), Atom("item_at", ("coin", "a"))})
-    problem = Problem("doctor", setting.domain.name, frozenset({TypedName("a", "location")}), facts, ("have", "coin"))
     with ProcessPlanner() as planner:
-        result = planner.solve(setting.domain, problem, Search())
+        result = planner.solve(parse_domain(_TOY_DOMAIN), parse_problem(_TOY), Search())
     if result.status is not PlanStatus.SOLVED:
         raise EngineError(f"The planner answered '{result.status.value}'", result.message, "Reinstall pddlego.")
     return f"fast-downward.translate and pyperplan, a plan in {result.seconds * 1000:.0f} ms"
 
 
 def _model(model: str | None, base_url: str | None) -> str:
-    if model in (None, "reader"):
-        return "none configured: the built-in reader plays (set PDDLEGO_MODEL or --model for a language model)"
-    assert model is not None
-    if model.startswith("transcript:"):
-        return f"{model} (not asked)"
-    from pddlego.models.openai import OpenAIModel
+    from pddlego.models.make import ModelOptions, make_model
     from pddlego.models.probe import probe
 
-    key = os.environ.get("OPENAI_API_KEY")
-    endpoint = OpenAIModel(model, key, base_url, timeout=20.0, attempts=1)
-    seconds = probe(endpoint)
-    return f"{model} answers in {seconds:.1f} s"
+    if model is None or model == "reader":
+        return "none configured: the built-in reader plays (set PDDLEGO_MODEL or --model for a language model)"
+    made = make_model(ModelOptions(model, base_url, os.environ.get("OPENAI_API_KEY"), timeout=20.0, attempts=1))
+    if model.startswith("transcript:"):
+        return f"{model} can be read"
+    return f"{model} answers in {probe(made):.1f} s"
 
 
 def _runs(runs: str) -> str:

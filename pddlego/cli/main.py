@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import os
 import sys
 from typing import Annotated
 
@@ -24,16 +26,25 @@ EXIT_WON, EXIT_NOT_WON, EXIT_USAGE, EXIT_BROKEN, EXIT_INTERRUPTED = 0, 1, 2, 3, 
 
 def main() -> None:
     """The entry point. Expected errors become three lines and an exit code; a traceback is always a bug of ours."""
+    for stream in (sys.stdout, sys.stderr):
+        # Where a sign cannot be shown a question mark is better than a traceback.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         app()
     except PddlegoError as error:
         _report(error)
         sys.exit(EXIT_USAGE if isinstance(error, UsageError) else EXIT_BROKEN)
     except KeyboardInterrupt:
+        typer.echo("Interrupted.", err=True)
         sys.exit(EXIT_INTERRUPTED)
     except BrokenPipeError:
-        # The reader of our pipe (head, less) has gone; nothing may be written any more, not even at exit.
-        sys.stdout = None
+        sys.exit(EXIT_INTERRUPTED)
+    except OSError as error:
+        # Standard output is full or gone; nothing may be written to it any more, not even when Python ends.
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123
+        why = f"{error.strerror or error}."
+        _report(PddlegoError("The output cannot be written", why, "Free space, or send the output elsewhere."))
         sys.exit(EXIT_BROKEN)
 
 
@@ -54,6 +65,7 @@ def _common(
 
 @app.command()
 def play(
+    context: typer.Context,
     game: Annotated[str, typer.Argument(help="What to play: a file in envs/ (see 'pddlego games').")],
     mode: Annotated[
         str, typer.Option(help="edit (PDDL-edit), gen (PDDL-gen), act (the model picks commands) or random.")
@@ -71,8 +83,10 @@ def play(
         str | None,
         typer.Option(help="An OpenAI-compatible endpoint, such as that of vLLM or Ollama.", envvar="OPENAI_BASE_URL"),
     ] = None,
-    temperature: Annotated[float, typer.Option(min=0.0, help="Sent to the model; the paper's is 1.")] = 1.0,
-    model_timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that one answer may take.")] = 120.0,
+    temperature: Annotated[float, typer.Option(min=0.0, max=10.0, help="Sent to the model; the paper's is 1.")] = 1.0,
+    model_timeout: Annotated[
+        float, typer.Option(min=0.1, max=86400.0, help="Seconds that one answer may take.")
+    ] = 120.0,
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="A parameter of the game, such as numLocations=5. Repeatable."),
@@ -81,7 +95,9 @@ def play(
     max_steps: Annotated[int | None, typer.Option(help="Commands that may be sent.")] = None,
     max_calls: Annotated[int | None, typer.Option(min=1, help="Model calls that may be made.")] = None,
     max_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens, in and out, that may be used.")] = None,
-    max_seconds: Annotated[float | None, typer.Option(min=0.0, help="Seconds that the episode may take.")] = None,
+    max_seconds: Annotated[
+        float | None, typer.Option(min=0.0, max=1e7, help="Seconds that the episode may take.")
+    ] = None,
     retries: Annotated[
         int, typer.Option(min=0, help="How often the model is asked again about an unusable answer.")
     ] = 5,
@@ -90,13 +106,17 @@ def play(
     ] = "on-surprise",
     search: Annotated[
         str | None,
-        typer.Option(help="A search for every goal: bfs, astar(lmcut), gbf(hff), … Default: as the game says."),
+        typer.Option(help="A search for every goal: bfs, astar(lmcut), gbf(hff) and more. Default: as the game says."),
     ] = None,
-    planner: Annotated[str, typer.Option(help="pyperplan, or fast-downward (extra).")] = "pyperplan",
-    planner_timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that one planning call may take.")] = 30.0,
+    planner: Annotated[
+        str, typer.Option(help="pyperplan, or fast-downward (extra; it chooses its own search).")
+    ] = "pyperplan",
+    planner_timeout: Annotated[
+        float, typer.Option(min=0.1, max=86400.0, help="Seconds that one planning call may take.")
+    ] = 30.0,
     planner_memory: Annotated[int, typer.Option(min=0, help="MiB that the planner may use; 0: no limit.")] = 4096,
     runs: Annotated[str, typer.Option(help="Where the run folder is made.")] = "runs",
-    pace: Annotated[float, typer.Option(min=0.0, help="Seconds that each moment stays on a terminal.")] = 0.4,
+    pace: Annotated[float, typer.Option(min=0.0, max=60.0, help="Seconds that each moment stays on a terminal.")] = 0.4,
     java: Annotated[
         str | None,
         typer.Option(help="A Java to use instead of the one that comes along.", envvar="PDDLEGO_JAVA"),
@@ -109,6 +129,9 @@ def play(
     """
     from pddlego.cli.play import PlayOptions, run_play
 
+    source = context.get_parameter_source("base_url")
+    if model is None and source is not None and source.name == "COMMANDLINE":
+        raise UsageError("--base-url needs a model", "No --model was given.", "Name a model that the endpoint serves.")
     options = PlayOptions(
         game=game,
         mode=mode,
@@ -160,7 +183,9 @@ def doctor(
 
 def _report(error: PddlegoError) -> None:
     """Three lines on standard error: what, why, what to do next."""
+    from pddlego.display.text import clean
+
     labels = ("Error: ", "  why: ", "  do:  ")
     for label, part in zip(labels, (error.what, error.why, error.next_step), strict=True):
         if part:
-            typer.echo(label + " ".join(part.split()), err=True)
+            typer.echo(label + " ".join(clean(part).split()), err=True)

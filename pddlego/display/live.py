@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Protocol, TextIO, TypeVar
 
-from rich.console import Console, ConsoleOptions, RenderResult
+import rich.console
+from rich.console import ConsoleOptions, RenderResult
 from rich.live import Live
 
 from pddlego.display import panels
 from pddlego.display.screen import MIN_HEIGHT, MIN_WIDTH, screen
 from pddlego.display.text import Glyphs, clean, glyphs_for, one_line
-from pddlego.display.view import View, fold
+from pddlego.display.view import MARKED, View, fold
 from pddlego.events import (
     Answered,
     Asked,
@@ -25,10 +26,17 @@ from pddlego.events import (
     Observed,
     Planned,
     Rejected,
-    dump_event,
+    dump_line,
 )
 
 T = TypeVar("T")
+
+
+class Console(rich.console.Console):
+    """A console that leaves it to us what a broken pipe means; rich would end the process."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
 
 
 class Display(Protocol):
@@ -46,9 +54,10 @@ class Display(Protocol):
 class LiveDisplay:
     """Panels that are drawn anew when something happens. `pace` is the least time, in seconds, that a moment stays."""
 
-    def __init__(self, console: Console, pace: float) -> None:
+    def __init__(self, console: rich.console.Console, pace: float) -> None:
         self._console = console
         self._pace = pace
+        self._paced = 0.0
         self._view = View()
         self._glyphs = glyphs_for(console.encoding)
         self._began = time.monotonic()
@@ -69,10 +78,11 @@ class LiveDisplay:
         self._live.refresh()
         if isinstance(event, (Observed, Planned, Rejected)):
             time.sleep(self._pace)
+            self._paced += self._pace
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+    def __rich_console__(self, console: rich.console.Console, options: ConsoleOptions) -> RenderResult:
         view = self._view
-        now = view.ended.tally.seconds if view.ended else time.monotonic() - self._began
+        now = view.ended.tally.seconds if view.ended else time.monotonic() - self._began - self._paced
         # Less than the terminal has: what is printed below must not push the header out of sight.
         yield screen(view, options.max_width, console.height - 3, now, self._glyphs)
 
@@ -92,7 +102,7 @@ class _StreamDisplay:
 class LineDisplay(_StreamDisplay):
     """One line or a few for each event, for pipes, logs and narrow terminals. Colour only where the console has it."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: rich.console.Console) -> None:
         self._console = console
         self._glyphs = glyphs_for(console.encoding)
         self._view = View()
@@ -100,24 +110,31 @@ class LineDisplay(_StreamDisplay):
     def show(self, event: Event, seconds: float) -> None:
         self._view = fold(self._view, event, seconds)
         for line, style in event_lines(event, self._view, self._glyphs):
-            self._console.print(line, style=style, markup=False, highlight=False, soft_wrap=True)
+            self._console.print(
+                line, style=style, markup=False, highlight=False, soft_wrap=not self._console.is_terminal
+            )
 
 
 class JsonDisplay(_StreamDisplay):
-    """Every event as one line of JSON, in the form of the journal."""
+    """Every event as one line of JSON, as in the journal."""
 
-    def __init__(self, stream: TextIO = sys.stdout) -> None:
-        self._stream = stream
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream or sys.stdout
 
     def show(self, event: Event, seconds: float) -> None:
-        self._stream.write(f'{{"t":{seconds:.3f},"event":{dump_event(event)}}}\n')
+        self._stream.write(dump_line(event, seconds))
         self._stream.flush()
 
 
 def event_lines(event: Event, view: View, glyphs: Glyphs) -> Iterator[tuple[str, str]]:
     """An event as lines of text, each with its style."""
     if isinstance(event, EpisodeStarted):
-        parts = (f"seed {event.seed}", event.mode, clean(event.model), f"at most {event.limits.steps} steps")
+        parts = (
+            f"seed {event.seed}",
+            event.mode,
+            clean(event.model),
+            f"at most {event.limits.steps} step{'' if event.limits.steps == 1 else 's'}",
+        )
         yield f"{clean(event.title)}: {', '.join(parts)}", "bold"
     elif isinstance(event, Observed):
         style = "yellow" if event.refused else ""
@@ -132,7 +149,7 @@ def event_lines(event: Event, view: View, glyphs: Glyphs) -> Iterator[tuple[str,
         changes += [f"{glyphs.removed} {each}" for each in event.removed]
         yield f"     {clean('  '.join(changes)) or 'no change'}", "dim"
         for line in event.lines:
-            if line.kind in ("matched nothing", "refused", "merged"):
+            if line.kind in MARKED:
                 yield f"     ! {clean(f'{line.where} {line.line}: {line.kind}')}", "yellow"
     elif isinstance(event, Rejected):
         yield f"     {glyphs.failed} answer {event.attempt + 1} rejected: {clean(event.message)}", "red"
@@ -147,7 +164,7 @@ def event_lines(event: Event, view: View, glyphs: Glyphs) -> Iterator[tuple[str,
         return
 
 
-def make_display(console: Console, pace: float, json_lines: bool) -> Display:
+def make_display(console: rich.console.Console, pace: float, json_lines: bool) -> Display:
     """The display that suits the output: `json_lines` wins, then panels if the terminal is large enough, else lines."""
     if json_lines:
         return JsonDisplay()
@@ -156,5 +173,5 @@ def make_display(console: Console, pace: float, json_lines: bool) -> Display:
     return LineDisplay(console)
 
 
-def _is_large(console: Console) -> bool:
+def _is_large(console: rich.console.Console) -> bool:
     return console.width >= MIN_WIDTH and console.height >= MIN_HEIGHT

@@ -10,8 +10,9 @@ from rich.text import Text
 
 from pddlego.display.map import draw, house_of
 from pddlego.display.text import Glyphs, clean
-from pddlego.display.view import View, expected_problem
+from pddlego.display.view import MARKED, View, expected_problem
 from pddlego.events import Observed, Outcome
+from pddlego.pddl import from_name
 
 _OUTCOME_STYLE = {Outcome.WON: "bold green", Outcome.INTERRUPTED: "yellow"}
 
@@ -49,7 +50,8 @@ def map_panel(view: View, width: int, height: int, glyphs: Glyphs) -> Panel:
     picture = draw(house, inner, lines, glyphs)
     used = picture.plain.count("\n") + 1
     top = max(0, (lines - used) // 2)
-    legend = f"{glyphs.here} here  {glyphs.unknown} unexplored  {glyphs.across_door} door  {glyphs.thing} thing"
+    closed = from_name(str(view.map_rule["closed"]))
+    legend = f"{glyphs.here} here  {glyphs.unknown} unexplored  {glyphs.across_door} {closed}  {glyphs.thing} thing"
     body = Group(Text("\n" * (top - 1)) if top else Text("", end=""), _centred(picture, inner))
     return Panel(body, title="map", subtitle=legend, height=height, width=width, border_style="dim")
 
@@ -68,7 +70,7 @@ def changes_panel(view: View, width: int, height: int, glyphs: Glyphs) -> Panel:
         lines += [_change(glyphs.removed, each, "red") for each in view.removed]
     marked = view.rejected.lines if view.rejected else view.lines
     for line in marked:
-        if line.kind in ("matched nothing", "refused", "merged"):
+        if line.kind in MARKED:
             style = "yellow" if line.kind == "merged" else "bold yellow"
             lines.append(Text(clean(f"! {line.where} {line.line}: {line.kind}"), style))
     if not lines:

@@ -25,6 +25,9 @@ from pddlego.pddl import Atom, PddlSyntaxError, Problem, parse_problem
 
 LOG_LENGTH = 50
 
+MARKED = frozenset({"matched nothing", "refused", "merged"})
+"""What a person should see of the lines of an edit."""
+
 
 @dataclass(frozen=True)
 class View:

@@ -1,7 +1,7 @@
 """The methods: from a situation to a request, and from the answer to a problem or a command. No game, no network."""
 
 from pddlego.formalize.act import ActionGen, RandomActions
-from pddlego.formalize.base import CommandProposal, CommandSource, Formalizer, ProblemProposal
+from pddlego.formalize.base import CommandProposal, CommandSource, Formalizer, ProblemProposal, with_unmatched
 from pddlego.formalize.edit import PddlEdit
 from pddlego.formalize.gen import PddlGen
 
@@ -14,4 +14,5 @@ __all__ = [
     "PddlGen",
     "ProblemProposal",
     "RandomActions",
+    "with_unmatched",
 ]

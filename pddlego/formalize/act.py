@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 
-from pddlego.formalize.base import CommandProposal
+from pddlego.formalize.base import CommandProposal, shortened
 from pddlego.formalize.prompts import Prompts
 from pddlego.models import Message, Request
 from pddlego.situation import Feedback, Situation
@@ -28,7 +28,7 @@ class ActionGen:
             turn = self._prompts.render("act-turn", exchange=exchange, valid_commands=valid)
             messages.append(Message("user", turn))
         if situation.feedback is not None:
-            messages.append(Message("assistant", situation.rejected.strip() or "(nothing)"))
+            messages.append(Message("assistant", shortened(situation.rejected)))
             messages.append(Message("user", self._prompts.render("act-again", feedback=situation.feedback)))
         return Request("act", tuple(messages), situation)
 

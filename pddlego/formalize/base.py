@@ -6,7 +6,7 @@ Methods are pure: the agent asks the model. Two kinds: a `Formalizer` proposes a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from pddlego.models import Request
@@ -65,6 +65,12 @@ def shortened(answer: str) -> str:
         return answer.strip() or "(an empty answer)"
     half = MAX_REJECTED // 2
     return f"{answer[:half]}\n[…]\n{answer[-half:]}"
+
+
+def with_unmatched(feedback: Feedback, report: EditReport | None) -> Feedback:
+    """The feedback with the lines that matched nothing, which are often the cause of what went wrong."""
+    lines = tuple(str(entry) for entry in report.unmatched) if report else ()
+    return replace(feedback, evidence=(*feedback.evidence, *lines))
 
 
 def defects_feedback(defects: tuple[Defect, ...]) -> Feedback | None:

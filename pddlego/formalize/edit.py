@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pddlego.formalize.base import ProblemProposal, defects_feedback, shortened
+from pddlego.formalize.base import ProblemProposal, defects_feedback, shortened, with_unmatched
 from pddlego.formalize.prompts import Prompts
 from pddlego.models import Message, Request
 from pddlego.pddl import EDIT_SCHEMA, EditSyntaxError, apply_edit, check, parse_edit
@@ -32,6 +32,8 @@ class PddlEdit:
         if report.refused:
             lines = tuple(str(entry) for entry in report.refused) + (feedback.evidence if feedback else ())
             feedback = Feedback("refused lines", "these lines of the edit cannot be applied:", lines)
+        if feedback is not None:
+            feedback = with_unmatched(feedback, report)
         return ProblemProposal(report.problem, feedback, report, defects)
 
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
+import signal
 import subprocess
 import tempfile
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +41,8 @@ class JavaMachine:
         self.owner = os.getpid()
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 -- lives as long as the machine
         self._process = self._launch()
-        port, token = self._greeting()
         try:
+            port, token = self._greeting()
             self.gateway: Any = JavaGateway(
                 gateway_parameters=GatewayParameters(
                     port=port, auth_token=token, auto_field=True, read_timeout=READ_TIMEOUT
@@ -48,7 +50,11 @@ class JavaMachine:
             )
             self.version = str(self.gateway.jvm.java.lang.System.getProperty("java.version"))
         except (Py4JError, OSError) as error:
+            self._end()
             raise self._failure(f"it answered, but not in the way py4j expects ({error})") from error
+        except BaseException:
+            self._end()
+            raise
         threading.Thread(target=self._drain, daemon=True).start()
 
     @property
@@ -67,14 +73,20 @@ class JavaMachine:
         """End the machine. Safe to call twice and from a forked child, which leaves the parent's machine alone."""
         if os.getpid() != self.owner:
             return
-        with contextlib.suppress(Exception):
+        from py4j.protocol import Py4JError
+
+        with contextlib.suppress(Py4JError, OSError):
             self.gateway.shutdown()
-        self._process.kill()
-        self._process.wait()
+        self._end()
         for stream in (self._process.stdin, self._process.stdout, self._errors):
             with contextlib.suppress(OSError):
                 if stream is not None:
                     stream.close()
+
+    def _end(self) -> None:
+        """Kill the process, whatever it does."""
+        self._process.kill()
+        self._process.wait()
 
     def explain(self) -> str:
         """Why it does not answer: ended with which code, and the last it said."""
@@ -110,7 +122,10 @@ class JavaMachine:
         finally:
             timer.cancel()
         if not port.strip().isdigit() or not token.strip():
-            code = self._process.wait()
+            try:
+                code = self._process.wait(timeout=1.0)
+            except subprocess.TimeoutExpired:
+                raise self._failure("it runs, but it did not say its port first") from None
             raise self._failure(f"it ended with code {code} before it listened")
         return int(port), token.decode().strip()
 
@@ -137,6 +152,27 @@ class JavaMachine:
         return ""
 
 
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Holds Ctrl-C back until the block is done: py4j leaves its connection broken when it is interrupted.
+
+    Signals reach the main thread only; in any other this does nothing.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    held: list[int] = []
+    usual = {number: signal.signal(number, lambda seen, _: held.append(seen)) for number in _INTERRUPTS}
+    try:
+        yield
+    finally:
+        for number, handler in usual.items():
+            signal.signal(number, handler)
+        if held:
+            raise KeyboardInterrupt
+
+
+_INTERRUPTS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 _lock = threading.Lock()
 _machine: JavaMachine | None = None
 
@@ -151,9 +187,16 @@ def shared_machine(java: str | None = None) -> JavaMachine:
         if _machine is not None and (_machine.owner != os.getpid() or not _machine.alive):
             _machine.close()
             _machine = None
+        if _machine is not None and java not in (None, _machine.java):
+            raise EngineError(
+                "This process runs another Java already",
+                f"It runs {_machine.java}, and {java} was asked for.",
+                "Play with one Java in a process.",
+            )
         if _machine is None:
-            _machine = JavaMachine(java)
-            atexit.register(_machine.close)
+            with uninterrupted():
+                _machine = JavaMachine(java)
+                atexit.register(_machine.close)
         return _machine
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from pddlego.errors import EngineError
 from pddlego.games.base import Observation
-from pddlego.games.java import JavaMachine, shared_machine
+from pddlego.games.java import JavaMachine, shared_machine, uninterrupted
 
 
 class TextWorldGame:
@@ -59,7 +59,8 @@ class TextWorldGame:
         from py4j.protocol import Py4JError
 
         try:
-            return call()
+            with uninterrupted():
+                return call()
         except (Py4JError, OSError) as error:
             raise EngineError(
                 f"The game engine failed to {what}",

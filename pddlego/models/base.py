@@ -21,13 +21,15 @@ class Message:
 class Request:
     """One question. `purpose` is `edit`, `gen` or `act`; `schema` is a JSON schema that the answer should keep.
 
-    `situation` is what the messages were rendered from: rules read it, language models never see it.
+    `situation` is what the messages were rendered from: rules read it, language models never see it. `seconds` is how
+    long the answer may take with all retries; None: as long as the model allows.
     """
 
     purpose: str
     messages: tuple[Message, ...]
     situation: Situation
     schema: Mapping[str, Any] | None = None
+    seconds: float | None = None
 
     @property
     def characters(self) -> int:

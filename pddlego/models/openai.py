@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import base64
+import math
+import queue
 import random
 import re
+import threading
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
 
-from pddlego.errors import ModelError
+from pddlego.errors import ModelError, UsageError
 from pddlego.models.base import Completion, Request
 
 if TYPE_CHECKING:
@@ -43,32 +48,23 @@ class OpenAIModel:
     ) -> None:
         import openai
 
-        if not api_key and not base_url:
-            raise ModelError(
-                f"There is no key for the model {name}",
-                "OPENAI_API_KEY is not set, and no --base-url names another endpoint.",
-                "Set OPENAI_API_KEY, give --base-url, or play with --model reader.",
-            )
-        parts = urlsplit(base_url or "http://default")
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ModelError(
-                "The endpoint's address is no URL",
-                f"It is '{without_credentials(base_url)}'.",
-                "Write it like http://127.0.0.1:8000/v1.",
-            )
+        api_key = (api_key or "").strip()
+        _check_key(name, api_key, base_url)
+        _check_url(base_url)
         self._name = name
-        self._key = api_key or ""
         self._base_url = base_url
+        self._secrets = _secrets(api_key, base_url)
+        if any(secret in name for secret in self._secrets):
+            raise UsageError("The name of the model is a key", "It holds the key itself.", "Give the model's name.")
         self._settings: dict[str, Any] = {"temperature": temperature}
         if seed is not None:
             self._settings["seed"] = seed
         self._asked = dict(self._settings)
         self._formats = list(_FORMATS)
         self._attempts = attempts
+        self._timeout = timeout
         self._sleep = sleep
-        self._client = openai.OpenAI(
-            api_key=api_key or "none", base_url=base_url, timeout=timeout, max_retries=0, default_headers={}
-        )
+        self._client = openai.OpenAI(api_key=api_key or "none", base_url=base_url, timeout=timeout, max_retries=0)
 
     @property
     def name(self) -> str:
@@ -83,23 +79,21 @@ class OpenAIModel:
         import openai
 
         started = time.perf_counter()
-        tries = 0
-
-        def once() -> Any:
-            nonlocal tries
-            tries += 1
-            return self._send(request)
-
+        sent = [0]
         try:
-            response = self._retrying()(once)
+            deadline = started + (math.inf if request.seconds is None else request.seconds)
+            response = self._retrying(request.seconds)(self._send, request, deadline, sent)
         except openai.OpenAIError as error:
-            raise self._failure(error, tries) from None
-        except ValueError as error:  # a reply that claims to be JSON and is not
+            raise self._failure(error, sent[0]) from None
+        except (ValueError, RecursionError) as error:  # a reply that claims to be JSON and is not
             raise self._no_answer(f"The endpoint's reply is not JSON ({type(error).__name__})") from None
-        return self._completion(request, response, time.perf_counter() - started, tries)
+        return self._completion(request, response, time.perf_counter() - started, sent[0])
 
-    def _send(self, request: Request) -> Any:
-        """One request; what the endpoint refuses as unsupported is dropped, and the request sent again."""
+    def _send(self, request: Request, deadline: float, sent: list[int]) -> Any:
+        """One try, counted in `sent` and ended at the `deadline`.
+
+        What the endpoint refuses as unsupported is dropped, and the request sent again.
+        """
         import openai
 
         while True:
@@ -107,11 +101,35 @@ class OpenAIModel:
             extra = dict(self._settings)
             if request.schema is not None:
                 extra |= self._response_format(request)
+            sent[0] += 1
             try:
-                return self._client.chat.completions.create(model=self._name, messages=messages, **extra)
+                create = partial(self._client.chat.completions.create, model=self._name, messages=messages, **extra)
+                return self._within(min(self._timeout, deadline - time.perf_counter()), create)
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
                 if not self._drop_unsupported(error, extra):
                     raise
+
+    def _within(self, seconds: float, call: Callable[[], Any]) -> Any:
+        """The result of `call`, or a time-out: the client's own time-out starts anew with every byte that drips in."""
+        import openai
+
+        done: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
+
+        def work() -> None:
+            try:
+                done.put((call(), None))
+            except BaseException as error:  # noqa: BLE001 -- raised again below, in the thread that asked
+                done.put((None, error))
+
+        threading.Thread(target=work, daemon=True).start()
+        try:
+            result, error = done.get(timeout=max(0.01, seconds))
+        except queue.Empty:
+            request: Any = None
+            raise openai.APITimeoutError(request=request) from None
+        if error is not None:
+            raise error
+        return result
 
     def _response_format(self, request: Request) -> dict[str, Any]:
         form = self._formats[0]
@@ -132,13 +150,16 @@ class OpenAIModel:
                 return True
         return False
 
-    def _retrying(self) -> tenacity.Retrying:
+    def _retrying(self, seconds: float | None) -> tenacity.Retrying:
         import tenacity
 
+        stop: Any = tenacity.stop_after_attempt(self._attempts)
+        if seconds is not None:
+            stop |= tenacity.stop_before_delay(seconds)
         return tenacity.Retrying(
             retry=tenacity.retry_if_exception(_is_passing),
             wait=_wait,
-            stop=tenacity.stop_after_attempt(self._attempts),
+            stop=stop,
             sleep=self._sleep,
             reraise=True,
         )
@@ -148,17 +169,17 @@ class OpenAIModel:
         if not choices or getattr(choices[0], "message", None) is None:
             raise self._no_answer("The endpoint's reply holds no choices")
         content = choices[0].message.content
-        text = content if isinstance(content, str) else ""
+        text = self._masked(content) if isinstance(content, str) else ""
         usage = getattr(response, "usage", None)
-        details = getattr(usage, "prompt_tokens_details", None)
+        came, went = (_count(usage, name) for name in ("prompt_tokens", "completion_tokens"))
         return Completion(
             text,
-            usage.prompt_tokens if usage else request.characters // 4,
-            usage.completion_tokens if usage else len(text) // 4,
-            (getattr(details, "cached_tokens", 0) or 0) if details else 0,
+            request.characters // 4 if came is None else came,
+            len(text) // 4 if went is None else went,
+            _count(getattr(usage, "prompt_tokens_details", None), "cached_tokens") or 0,
             seconds,
             tries,
-            usage is None,
+            came is None or went is None,
             str(choices[0].finish_reason or "stop"),
         )
 
@@ -177,13 +198,55 @@ class OpenAIModel:
             what = f"{where} did not answer to {self._name}{after}"
         return ModelError(self._clean(what), self._clean(why), advice)
 
+    def _masked(self, text: str) -> str:
+        """The text without our own secrets, should the endpoint echo them."""
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        return text
+
     def _clean(self, text: str) -> str:
         """The text on one line, without the key."""
-        line = " ".join(text.split())[:300]
-        for secret in (self._key, _password(self._base_url)):
-            if secret:
-                line = line.replace(secret, "***")
-        return re.sub(r"\bsk-[\w*-]{6,}", "sk-***", line)
+        text = self._masked(text)
+        text = re.sub(r"\bsk-[\w*-]{6,}", "sk-***", text)
+        return " ".join(re.sub(r"(?i)\b(bearer|basic) [^\s'\"]+", r"\1 ***", text).split())[:300]
+
+
+def _check_key(name: str, key: str, base_url: str | None) -> None:
+    """Raises `UsageError`, without the key in it, for a key that is missing or cannot be sent in a header."""
+    if not key and not base_url:
+        raise UsageError(
+            f"There is no key for the model {name}",
+            "OPENAI_API_KEY is not set, and no --base-url names another endpoint.",
+            "Set OPENAI_API_KEY, give --base-url, or play with --model reader.",
+        )
+    if not (key.isascii() and (key.isprintable() or not key)):
+        raise UsageError(
+            "OPENAI_API_KEY cannot be sent",
+            "It holds characters that no key has.",
+            "Copy the key again, without quotes.",
+        )
+
+
+def _check_url(base_url: str | None) -> None:
+    """Raises `UsageError` if `base_url` is no http or https URL."""
+    if base_url is None:
+        return
+    try:
+        parts = urlsplit(base_url)
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        good = False
+    if not good:
+        shown = re.sub(r"//[^/@]*@", "//", base_url)[:100]
+        raise UsageError(
+            "The endpoint's address is no URL", f"It is '{shown}'.", "Write it like http://127.0.0.1:8000/v1."
+        )
+
+
+def _count(usage: object, name: str) -> int | None:
+    """A number of tokens, if the endpoint gave one."""
+    value = getattr(usage, name, None)
+    return value if isinstance(value, int) and 0 <= value < 10**9 else None
 
 
 def without_credentials(url: str | None) -> str | None:
@@ -194,21 +257,24 @@ def without_credentials(url: str | None) -> str | None:
     return urlunsplit((parts.scheme, parts.netloc.rsplit("@", 1)[-1], parts.path, "", ""))
 
 
-def _password(url: str | None) -> str | None:
-    try:
-        return urlsplit(url).password if url else None
-    except ValueError:
-        return None
+def _secrets(key: str, url: str | None) -> tuple[str, ...]:
+    """What must not be shown: the key, the password in the URL, and both together as a header holds them."""
+    parts = urlsplit(url or "")
+    found = [key, parts.password or ""]
+    if parts.password:
+        both = f"{unquote(parts.username or '')}:{unquote(parts.password)}"
+        found += [unquote(parts.password), base64.b64encode(both.encode()).decode()]
+    return tuple(each for each in found if len(each) >= 4)
 
 
 def _is_passing(error: BaseException) -> bool:
     """Whether the same request may succeed later."""
     import openai
 
-    if isinstance(error, openai.RateLimitError):
-        return getattr(error, "code", None) != "insufficient_quota" and (_retry_after(error) or 0.0) <= MAX_WAIT
     if isinstance(error, openai.APIStatusError):
-        return error.status_code in (408, 409) or error.status_code >= 500
+        if (_retry_after(error) or 0.0) > MAX_WAIT or getattr(error, "code", None) == "insufficient_quota":
+            return False
+        return error.status_code in (408, 429) or error.status_code >= 500
     return isinstance(error, openai.APIConnectionError)  # holds time-outs too
 
 

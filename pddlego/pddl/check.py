@@ -115,6 +115,8 @@ class _Checker:
                 message = f"object {name} has two types, {listed}: give it one"
                 yield Defect(DefectKind.TWO_TYPES, name, message)
             for kind in sorted(kinds):
+                if len(either(kind)) > 1:
+                    yield Defect(DefectKind.TWO_TYPES, name, f"object {name} is {kind}: give it one type")
                 yield from self._type(kind, f"{name} - {kind}")
 
     def _type(self, kind: str, where: str) -> Iterator[Defect]:

@@ -64,8 +64,12 @@ class Domain:
 
     def is_a(self, kind: str, wanted: str) -> bool:
         """Whether an object of type `kind` may stand where `wanted` is asked for (`(either a b)` asks for one of)."""
-        own = self.types.get(kind, frozenset({kind, ANY_TYPE}))
-        return any(each in own for each in either(wanted))
+
+        def fits(one: str) -> bool:
+            own = self.types.get(one, frozenset({one, ANY_TYPE}))
+            return any(each in own for each in either(wanted))
+
+        return all(fits(one) for one in either(kind))
 
 
 def either(kind: str) -> tuple[str, ...]:

@@ -134,7 +134,7 @@ class _Bench:
         for old_line, new_line in pairs:
             line = f"{old_line} -> {new_line}"
             old, new = self._typed(old_line), self._typed(new_line or "")
-            if not (new_line or "").strip() and len(old) == 1:
+            if _is_nothing(new_line) and len(old) == 1:
                 self.delete_objects([old_line], RENAME)
             elif len(old) != 1 or len(new) != 1:
                 self.note(EntryKind.REFUSED, RENAME, line, "write one 'name - type' on each side")
@@ -149,21 +149,27 @@ class _Bench:
                 self.note(EntryKind.UNMATCHED, RENAME, line, f"there is no object {old[0].name}")
         self._carry(renames)
         declared = {each.name for line in added for each in self._typed(line)}
-        self.renamed = {old: new for old, new in (self.carried | done).items() if old not in declared}
+        # A name that was given away and taken again means its new owner.
+        taken = declared | set(self.carried.values())
+        self.renamed = {old: new for old, new in (self.carried | done).items() if old not in taken}
 
     def _carry(self, renames: list[tuple[TypedName, TypedName, str]]) -> None:
         """Rename all at once, so that two objects may swap their names."""
         names = {old.name: new.name for old, new, _ in renames if old.name in self.objects}
         staying = {name: kind for name, kind in self.objects.items() if name not in names}
+        taken = set(staying) | set(self.constants)
         for old, new, line in renames:
             if old.name not in names:
                 self.note(EntryKind.UNMATCHED, RENAME, line, f"{old.name} is deleted by the same edit")
-            elif old.name == new.name:
+            elif old.name == new.name and new.type in (ANY_TYPE, self.objects[old.name]):
                 self.note(EntryKind.ALREADY, RENAME, line, "the name stays")
-            elif new.name in staying or new.name in self.constants:
+            elif old.name == new.name:
+                self.note(EntryKind.APPLIED, RENAME, line, f"it was a {self.objects[old.name]}")
+            elif new.name in taken:
                 self.note(EntryKind.MERGED, RENAME, line, f"{new.name} exists: the two become one")
             else:
                 self.note(EntryKind.RENAMED, RENAME, line)
+            taken.add(new.name)
         for old, new, _ in renames:
             if old.name in names and new.name not in self.constants:
                 kind = self.objects[old.name] if new.type == ANY_TYPE else new.type
@@ -214,7 +220,7 @@ class _Bench:
 
     def replace_fact(self, old_line: str, new_line: str | None) -> None:
         where = "init.replace"
-        if not (new_line or "").strip():
+        if _is_nothing(new_line):
             self.delete_fact(where, old_line)
             return
         old, new = self._atoms(where, old_line), self._atoms(where, new_line or "")
@@ -304,16 +310,23 @@ class _Bench:
         if parts and all(isinstance(part, str) for part in parts):
             parts, note = (tuple(parts),), "it stood without parentheses"
         found: list[tuple[Atom, str]] = []
+        negated: list[str] = []
         for part in parts:
             atom = read_atom(part)
             if atom is not None:
                 found.append((atom, note))
             elif negation and isinstance(part, tuple) and len(part) == 2 and part[0] == "not":
-                self.delete_fact(where, show(part[1]))
-                return found
+                negated.append(show(part[1]))
             else:
-                found = []
+                found, negated = [], []
                 break
-        if not found:
+        for fact in negated:
+            self.delete_fact(where, fact)
+        if not found and not negated:
             self.note(EntryKind.REFUSED, where, line, "it is no fact: write (predicate object …)")
         return found
+
+
+def _is_nothing(line: str | None) -> bool:
+    """Whether a line stands for deleting: null, the word for it, or nothing at all."""
+    return line is None or line.strip().lower() in ("", "null", "none")

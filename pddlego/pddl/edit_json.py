@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -59,18 +60,46 @@ def parse_edit(text: str) -> Edit:
 
     Raises `EditSyntaxError` if there is none, or if its keys or values are not those of an edit.
     """
-    start = text.find("{")
-    if start < 0:
-        raise EditSyntaxError('the answer holds no JSON object: answer with {"objects": {…}, "init": {…}}')
-    try:
-        value, _ = json.JSONDecoder().raw_decode(text, start)
-    except json.JSONDecodeError as error:
-        raise EditSyntaxError(f"the JSON cannot be read: {error.msg} at line {error.lineno}") from error
-    except RecursionError as error:
-        raise EditSyntaxError("the JSON is nested too deeply") from error
+    value = _first_object(text)
     try:
         model = _EditModel.model_validate(value)
     except ValidationError as error:
-        faults = (f"{'.'.join(str(each) for each in one['loc'])}: {one['msg']}" for one in error.errors())
-        raise EditSyntaxError("the JSON is no edit: " + "; ".join(faults)) from error
+        faults = (f"{'.'.join(str(each) for each in one['loc'])}: {one['msg']}" for one in error.errors()[:10])
+        text = re.sub(r" or instance of \w+", "", "; ".join(faults))
+        raise EditSyntaxError(f"the JSON is no edit: {text}") from error
     return Edit(model.objects.as_value(), model.init.as_value())
+
+
+MAX_STARTS = 50
+"""Opening braces at which a JSON object is looked for; prose has few."""
+
+
+def _first_object(text: str) -> Any:
+    """The first JSON object that is whole. Raises `EditSyntaxError` with what is wrong at the first brace."""
+    decoder = json.JSONDecoder(object_pairs_hook=_unique)
+    first: EditSyntaxError | None = None
+    start = text.find("{")
+    for _ in range(MAX_STARTS):
+        if start < 0:
+            break
+        try:
+            value, _ = decoder.raw_decode(text, start)
+            # A lone surrogate is legal in JSON and in no file: it becomes a question mark.
+            return json.loads(json.dumps(value, ensure_ascii=False).encode(errors="replace"))
+        except json.JSONDecodeError as error:
+            first = first or EditSyntaxError(f"the JSON cannot be read: {error.msg} at line {error.lineno}")
+        except RecursionError:
+            raise EditSyntaxError("the JSON is nested too deeply") from None
+        except ValueError as error:
+            raise EditSyntaxError(f"the JSON cannot be read: {str(error)[:100]}") from None
+        start = text.find("{", start + 1)
+    raise first or EditSyntaxError('the answer holds no JSON object: answer with {"objects": {…}, "init": {…}}')
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose keys are all different: of two equal keys the decoder would silently drop one."""
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        twice = next(key for number, (key, _) in enumerate(pairs) if key in dict(pairs[:number]))
+        raise ValueError(f"the key '{twice}' stands twice in one object; give it once")
+    return value

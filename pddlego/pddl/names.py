@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]*\Z")
-_NUMBER = re.compile(r"(\d+)")
+_NUMBER = re.compile(r"([0-9]+)")
 
 
 def is_name(word: str) -> bool:
@@ -44,8 +44,15 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
 @lru_cache(maxsize=10_000)
 def natural(word: str) -> tuple[tuple[int, int, str], ...]:
-    """A sort key that puts `loc2` before `loc10`."""
-    return tuple((0, int(part), "") if part.isdigit() else (1, 0, part) for part in _NUMBER.split(word) if part)
+    """A sort key that puts `loc2` before `loc10`, for any text."""
+    return tuple(_natural_part(part) for part in _NUMBER.split(word) if part)
+
+
+def _natural_part(part: str) -> tuple[int, int, str]:
+    if not _NUMBER.fullmatch(part):
+        return 1, 0, part
+    digits = part.lstrip("0")
+    return 0, len(digits), digits  # by length, then by digits: the order of numbers of any size
 
 
 def _folded(text: str) -> str:

@@ -89,6 +89,12 @@ class Problem:
         return "\n".join(lines)
 
 
+def without(problem: Problem, constants: Iterable[TypedName]) -> Problem:
+    """The problem without objects that are constants of the domain: declared twice, some readers refuse them."""
+    names = {each.name for each in constants}
+    return replace(problem, objects=frozenset(each for each in problem.objects if each.name not in names))
+
+
 def rename(problem: Problem, names: Mapping[str, str]) -> Problem:
     """The problem with every object that is a key of `names` renamed, all at once, in objects, facts and goal."""
     return Problem(

@@ -10,13 +10,14 @@ from __future__ import annotations
 import contextlib
 import io
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 from pddlego.pddl import Domain, Problem, Sexpr
 from pddlego.pddl.names import natural
+from pddlego.pddl.problem import without
 from pddlego.pddl.sexpr import read_sexprs
 
 MAX_VARIANTS = 5_000
@@ -31,6 +32,10 @@ Conjunction = frozenset[Literal]
 
 class NotPlannableError(Exception):
     """The domain or problem says something that cannot be grounded; the message names it."""
+
+
+class EngineFailedError(Exception):
+    """The engine broke down; the problem may be sound."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,9 @@ def ground(domain: Domain, problem: Problem) -> GroundTask | None:
     numeric = {":fluents", ":numeric-fluents", ":durative-actions", ":action-costs"} & set(domain.requirements)
     if numeric:
         raise NotPlannableError(f"{', '.join(sorted(numeric))} is not supported: numbers and time are not planned with")
+    circle = _circle(domain)
+    if circle:
+        raise NotPlannableError(f"the derived predicate {circle} is recursive, which is not supported")
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         task, explored = _translate(domain, problem)
     reachable, fluents, actions, goal, axioms, _ = explored
@@ -70,6 +78,31 @@ def ground(domain: Domain, problem: Problem) -> GroundTask | None:
     initial = {_text(atom) for atom in task.init if getattr(atom, "predicate", "=") != "=" and atom in fluents}
     compiled = _Compiler(axioms).compile(initial, actions, goal)
     return replace(compiled, operators=_ordered(domain, compiled.operators))
+
+
+def _circle(domain: Domain) -> str | None:
+    """A derived predicate that is defined by itself, directly or through others."""
+    uses: dict[str, set[str]] = {}
+    for predicate, condition in domain.derived:
+        uses.setdefault(predicate.name, set()).update(_words(condition))
+    for name in uses:
+        seen: set[str] = set()
+        waiting = [name]
+        while waiting:
+            for other in uses.get(waiting.pop(), set()) - seen:
+                if other == name:
+                    return name
+                seen.add(other)
+                waiting.append(other)
+    return None
+
+
+def _words(condition: Sexpr) -> Iterator[str]:
+    if isinstance(condition, str):
+        yield condition
+    else:
+        for part in condition:
+            yield from _words(part)
 
 
 def _ordered(domain: Domain, operators: Iterable[Operator]) -> tuple[Operator, ...]:
@@ -97,9 +130,7 @@ def _translate(domain: Domain, problem: Problem) -> tuple[Any, Any]:
 
     if options.options is None:
         options.set_options(["domain", "problem"])
-    constants = {each.name for each in domain.constants}
-    own = frozenset(each for each in problem.objects if each.name not in constants)
-    stated = Problem(problem.name, domain.name, own, problem.facts, problem.goal)
+    stated = replace(without(problem, domain.constants), domain=domain.name)
     try:
         task = parsing_functions.parse_task(_domain_lists(domain.text), _lists(stated.as_sexpr()))
         normalize.normalize(task)

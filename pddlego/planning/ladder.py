@@ -45,13 +45,13 @@ class LadderResult:
 def climb(planner: Planner, domain: Domain, problem: Problem, rungs: Sequence[Rung]) -> LadderResult:
     """Try the rungs in order and stop at the first that has a plan.
 
-    A rung that is already true gives no plan and the next one is tried; an invalid problem stops the climb, because
-    every other rung would fail in the same way.
+    A rung that is already true gives no plan and the next one is tried; an invalid problem or a broken planner stops
+    the climb, because every other rung would fail in the same way.
     """
     tried: list[RungResult] = []
     for rung in rungs:
         result = planner.solve(domain, problem.with_goal(rung.goal), rung.search)
         tried.append(RungResult(rung.name, result))
-        if result.status in (PlanStatus.SOLVED, PlanStatus.INVALID):
+        if result.status in (PlanStatus.SOLVED, PlanStatus.INVALID, PlanStatus.CRASHED):
             break
     return LadderResult(tuple(tried))

@@ -11,7 +11,9 @@ import sys
 import tempfile
 import threading
 import time
-from typing import BinaryIO, cast
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, cast
 
 from pddlego.pddl import Domain, Problem
 from pddlego.planning.result import PlanResult, PlanStatus, Search
@@ -19,14 +21,17 @@ from pddlego.planning.worker import receive, send
 
 ENGINES = ("pyperplan", "fast-downward")
 
+MAX_TIMEOUT = 1_000_000.0
+"""Seconds; more than any timer is asked for, and less than the longest that the system takes."""
+
 _BOOT = "import sys; sys.path[:] = sys.argv[3:]; from pddlego.planning.worker import main; main()"
 
 
 class ProcessPlanner:
     """Plans in a process of its own, started at once and again after a time-out or a crash.
 
-    `timeout` is in seconds and `memory` in MiB for each call (0: no limit). Calls from several threads wait for each
-    other; planners are cheap, so give each worker its own where that matters.
+    `timeout` is in seconds for each call, `memory` in MiB for the process; 0 is no limit. Calls from several threads
+    wait for each other; planners are cheap, so give each worker its own where that matters.
     """
 
     def __init__(self, engine: str = "pyperplan", timeout: float = 30.0, memory: int = 4096) -> None:
@@ -40,8 +45,8 @@ class ProcessPlanner:
         self._process = self._start()
 
     @property
-    def name(self) -> str:
-        return self.engine
+    def description(self) -> Mapping[str, Any]:
+        return {"engine": self.engine, "timeout": self.timeout, "memory": self.memory}
 
     def solve(self, domain: Domain, problem: Problem, search: Search) -> PlanResult:
         """Plan for `problem.goal`; `timeout` and `crashed` are answers like any other."""
@@ -67,18 +72,22 @@ class ProcessPlanner:
             expired.set()
             self._signal()
 
-        timer = threading.Timer(self.timeout, expire)
+        timer = threading.Timer(self.timeout or MAX_TIMEOUT, expire)
         timer.daemon = True
         timer.start()
         try:
-            return self._ask((domain.text, problem, search))
+            answer = self._ask((domain.text, problem, search))
+            timer.cancel()
+            if expired.is_set():
+                self._restart()  # the answer and the kill crossed
+            return answer
         except (EOFError, OSError):
             seconds = time.perf_counter() - started
             self._kill()
             if expired.is_set():
                 message = f"no answer within {self.timeout:g} s"
                 return PlanResult(PlanStatus.TIMEOUT, problem.goal, None, message, seconds)
-            message = f"the planner process ended ({self._process.returncode})"
+            message = f"the planner process ended ({self._process.returncode}); its memory limit is {self.memory} MiB"
             return PlanResult(PlanStatus.CRASHED, problem.goal, None, message, seconds)
         except BaseException:
             # Interrupted between question and answer: the pipe is out of step, so the process must go.
@@ -103,7 +112,7 @@ class ProcessPlanner:
         self._process = self._start()
 
     def _start(self) -> subprocess.Popen[bytes]:
-        paths = [path for path in sys.path if path]
+        paths = [path or str(Path.cwd()) for path in sys.path]
         command = [sys.executable, "-c", _BOOT, self.engine, str(self.memory), *paths]
         return subprocess.Popen(
             command,

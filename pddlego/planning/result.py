@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
+from typing import Any, Protocol
 
 from pddlego.pddl import Domain, Problem, Sexpr
 
@@ -103,8 +104,8 @@ class Planner(Protocol):
     """Finds a plan for the goal of a problem. Never raises for anything the problem may hold: see `PlanStatus`."""
 
     @property
-    def name(self) -> str:
-        """Which engine this is, as it stands in the journal."""
+    def description(self) -> Mapping[str, Any]:
+        """The engine and its limits, for the manifest."""
 
     def solve(self, domain: Domain, problem: Problem, search: Search) -> PlanResult:
         """Plan for `problem.goal`."""

@@ -21,7 +21,7 @@ def solve(domain: Domain, problem: Problem, search: Search, solver: Solver) -> P
 
 
 def _solve(domain: Domain, problem: Problem, search: Search, solver: Solver) -> tuple[PlanStatus, Plan | None, str]:
-    from pddlego.planning.ground import NotPlannableError
+    from pddlego.planning.ground import EngineFailedError, NotPlannableError
 
     defects = [each for each in check(domain, problem) if each.blocking]
     if defects:
@@ -32,6 +32,8 @@ def _solve(domain: Domain, problem: Problem, search: Search, solver: Solver) -> 
         plan = solver(domain, problem, search)
     except NotPlannableError as error:
         return PlanStatus.INVALID, None, str(error)
+    except EngineFailedError as error:
+        return PlanStatus.CRASHED, None, str(error)
     except RecursionError:
         return PlanStatus.INVALID, None, "a condition is nested too deeply"
     except MemoryError:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from pddlego.pddl import Domain, Problem
+from pddlego.pddl.problem import without
 from pddlego.planning.result import Plan, PlanStep, Search
 
 OPTIMAL = frozenset({"bfs", "astar", "ids"})
@@ -22,12 +24,10 @@ def solve_fast_downward(domain: Domain, problem: Problem, search: Search) -> Pla
     from unified_planning.exceptions import UPException
     from unified_planning.shortcuts import OneshotPlanner, get_environment
 
-    from pddlego.planning.ground import NotPlannableError
+    from pddlego.planning.ground import EngineFailedError, NotPlannableError
 
     get_environment().credits_stream = None
-    constants = {each.name for each in domain.constants}
-    own = frozenset(each for each in problem.objects if each.name not in constants)
-    stated = Problem(problem.name, domain.name, own, problem.facts, problem.goal)
+    stated = replace(without(problem, domain.constants), domain=domain.name)
     engines = ["fast-downward"]
     if search.algorithm in OPTIMAL:
         # The optimal engine does not take axioms, which quantified goals become: then any plan is better than none.
@@ -43,6 +43,8 @@ def solve_fast_downward(domain: Domain, problem: Problem, search: Search) -> Pla
         raise NotPlannableError(f"unified-planning cannot handle it ({error})") from error
     if result.status in (Status.UNSOLVABLE_PROVEN, Status.UNSOLVABLE_INCOMPLETELY):
         return None
+    if result.status is Status.TIMEOUT or result.status in (Status.INTERNAL_ERROR, Status.MEMOUT):
+        raise EngineFailedError(f"Fast Downward ended with {result.status.name.lower().replace('_', ' ')}")
     if result.plan is None:
         raise NotPlannableError(f"Fast Downward gave no plan: {result.status.name.lower()}")
     return Plan(tuple(_step(each) for each in result.plan.actions))

@@ -88,11 +88,14 @@ def test_json_is_nothing_but_events(tmp_path: Path) -> None:
         (("play", "coin", "--search", "dfs"), 2, "bfs, astar"),
         (("play", "coin", "--planner", "magic"), 2, "pyperplan, fast-downward"),
         (("play", "coin", "--replan", "never"), 2, "every-step"),
+        (("play", "coin", "--set", "numLocations=²"), 2, "from 1 to 11"),
         (("play", "coin", "--model", "gpt-4o"), 2, "OPENAI_API_KEY is not set"),
-        (("play", "coin", "--model", "transcript:nowhere"), 3, "cannot be read"),
-        (("play", "coin", "--model", "m", "--base-url", "nonsense"), 3, "no URL"),
+        (("play", "coin", "--model", "transcript:nowhere"), 2, "cannot be read"),
+        (("play", "coin", "--model", "m", "--base-url", "nonsense"), 2, "no URL"),
+        (("play", "coin", "--model", "m", "--base-url", "http://[bad"), 2, "no URL"),
+        (("play", "coin", "--model", "m", "--base-url", "http://me:secret@host:99999x/v1"), 2, "no URL"),
         (("play", "coin", "--java", "/no/such/java"), 3, "Tried /no/such/java"),
-        (("play", "coin", "--runs", "/proc/nowhere"), 3, "Cannot write"),
+        (("play", "coin", "--runs", "/proc/nowhere"), 2, "Cannot write"),
     ],
 )
 def test_what_a_user_can_get_wrong_ends_in_three_lines(
@@ -105,7 +108,15 @@ def test_what_a_user_can_get_wrong_ends_in_three_lines(
 
 
 @pytest.mark.parametrize(
-    "arguments", [("play",), ("play", "coin", "--seed", "x"), ("dance",), ("play", "coin", "--no")]
+    "arguments",
+    [
+        ("play",),
+        ("play", "coin", "--seed", "x"),
+        ("dance",),
+        ("play", "coin", "--no"),
+        ("play", "coin", "--pace", "inf"),
+        ("play", "coin", "--planner-timeout", "inf"),
+    ],
 )
 def test_wrong_options_are_usage_errors(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     done = run(*arguments, cwd=tmp_path)
@@ -185,6 +196,60 @@ def test_a_reader_of_our_pipe_that_goes_away_is_no_traceback(tmp_path: Path) -> 
     assert "No model configured" in done.stdout
     assert "Traceback" not in done.stderr
     assert "Exception ignored" not in done.stderr
+    (journal,) = tmp_path.rglob("*.jsonl")
+    assert read_episode(journal).complete
+
+
+def test_an_output_that_cannot_show_a_sign_shows_a_question_mark(tmp_path: Path) -> None:
+    done = run("play", "coin", "--seed", "12", cwd=tmp_path, PYTHONIOENCODING="ascii")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.isascii()
+
+
+def test_a_disk_that_is_full_is_three_lines(tmp_path: Path) -> None:
+    command = f"ulimit -f 8; {sys.executable} -m pddlego play coin --seed 12"
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 3
+    assert three_lines(done.stderr), done.stderr
+    assert "Cannot write" in done.stderr
+
+
+@pytest.mark.parametrize("key", ["AIzaSecretCanary\r", "AIzaSecretCanary\n", "AIzaSecretCanäry"])
+def test_a_key_that_cannot_be_sent_is_not_shown(tmp_path: Path, model_server: ModelServer, key: str) -> None:
+    arguments = ("play", "coin", "--model", "m", "--base-url", model_server.url, "--max-calls", "1")
+    done = run(*arguments, cwd=tmp_path, OPENAI_API_KEY=key)
+    assert "Traceback" not in done.stderr
+    written = "".join(path.read_text() for path in tmp_path.rglob("*") if path.is_file())
+    assert "SecretCan" not in written + done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("mode", ["edit", "gen", "act"])
+def test_a_model_that_says_the_unspeakable(tmp_path: Path, model_server: ModelServer, mode: str) -> None:
+    strange = [
+        '{"objects":{"add":["loc1\u00b2 - location", "a\\ud800 - location"]}}',
+        "\ud800",
+        "\x1b[2J\u202e",
+        "{" * 5000,
+    ]
+    strange += ['{"objects": ' + "1" * 5000 + "}", "(" * 50_000, "(define (problem p\u00b2) (:objects x\u00b2))"]
+    model_server.replies = [answer(text) for text in strange]
+    done = run("play", "coin", "--mode", mode, "--model", "m", "--base-url", model_server.url, cwd=tmp_path)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "no plan after 0 steps" in done.stdout
+    assert "\x1b" not in done.stdout
+    (journal,) = tmp_path.rglob("*.jsonl")
+    assert read_episode(journal).complete
+
+
+def test_a_broken_prompt_is_found_before_the_game_begins(tmp_path: Path) -> None:
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "problem.j2").write_text("{{ nothing }}")
+    done = run("play", "coin", cwd=tmp_path)
+    assert done.returncode == 2
+    assert three_lines(done.stderr), done.stderr
+    assert not (tmp_path / "runs").exists()
 
 
 def test_a_game_of_the_user_s_own(tmp_path: Path) -> None:

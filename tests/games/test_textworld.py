@@ -79,6 +79,21 @@ def test_a_java_that_does_not_listen_is_named_with_what_it_said(tmp_path: Path) 
     assert "Unsupported Java" in str(caught.value)
 
 
+def test_a_java_that_talks_and_stays_is_ended(tmp_path: Path) -> None:
+    fake = tmp_path / "java"
+    fake.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\necho hello\necho there\nexec sleep 1000\n")
+    fake.chmod(0o755)
+    with pytest.raises(EngineError, match="did not say its port"):
+        JavaMachine(str(fake))
+    assert not alive(int((tmp_path / "pid").read_text()))
+
+
+def test_two_javas_in_one_process_are_refused() -> None:
+    shared_machine()
+    with pytest.raises(EngineError, match="another Java already"):
+        shared_machine("/other/java")
+
+
 def test_a_machine_that_dies_is_an_error_and_the_next_game_gets_a_new_one() -> None:
     playing = game()
     playing.start()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import traceback
 from typing import Any
 
 import pytest
 
-from pddlego.errors import ModelError
+from pddlego.errors import ModelError, UsageError
 from pddlego.models import Message, Request
 from pddlego.models.openai import OpenAIModel, without_credentials
 from pddlego.pddl import EDIT_SCHEMA
@@ -44,7 +45,7 @@ def test_an_answer_with_its_numbers(model_server: ModelServer, request_: Request
     assert (sent["temperature"], sent["seed"]) == (0.5, 7)
     assert sent["messages"] == [{"role": "system", "content": "Answer in JSON."}, {"role": "user", "content": "What?"}]
     assert sent["response_format"]["type"] == "json_schema"
-    assert model_server.headers[0]["authorization" if "authorization" in model_server.headers[0] else "Authorization"]
+    assert model_server.headers[0]["Authorization"] == f"Bearer {KEY}"
 
 
 def test_without_usage_tokens_are_estimated_and_marked(model_server: ModelServer, request_: Request) -> None:
@@ -78,7 +79,18 @@ def test_what_may_pass_is_tried_again(model_server: ModelServer, request_: Reque
     assert 1.4 <= waits[1] <= 2.6
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 422])
+@pytest.mark.parametrize("usage", [{}, {"prompt_tokens": None, "completion_tokens": None, "total_tokens": None}])
+def test_usage_without_numbers_is_estimated(
+    model_server: ModelServer, request_: Request, usage: dict[str, None]
+) -> None:
+    body = json.loads(answer("x" * 40).body) | {"usage": usage}
+    model_server.replies = [Reply(body=json.dumps(body))]
+    completion = model(model_server).complete(request_)
+    assert completion.estimated
+    assert (completion.tokens_in, completion.tokens_out) == (5, 10)
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 422])
 def test_what_will_not_pass_is_not_tried_again(model_server: ModelServer, request_: Request, status: int) -> None:
     model_server.replies = [fault(status, "no such luck")]
     with pytest.raises(ModelError) as caught:
@@ -96,9 +108,10 @@ def test_retry_after_is_honoured(model_server: ModelServer, request_: Request) -
     assert waits == [17.0]
 
 
-def test_a_retry_after_of_hours_ends_the_call(model_server: ModelServer, request_: Request) -> None:
-    model_server.replies = [fault(429, "slow", headers={"retry-after": "7200"})]
-    with pytest.raises(ModelError, match="429"):
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_retry_after_of_hours_ends_the_call(model_server: ModelServer, request_: Request, status: int) -> None:
+    model_server.replies = [fault(status, "slow", headers={"retry-after": "7200"})]
+    with pytest.raises(ModelError, match=str(status)):
         model(model_server).complete(request_)
     assert len(model_server.requests) == 1
 
@@ -142,7 +155,8 @@ def test_an_unsupported_response_format_is_negotiated_down_once(
     no = fault(400, f"Invalid parameter: {word}")
     model_server.replies = [no, no, answer("{}")]
     client = model(model_server)
-    assert client.complete(request_).text == "{}"
+    completion = client.complete(request_)
+    assert (completion.text, completion.attempts) == ("{}", 3)
     formats = [(each.get("response_format") or {}).get("type") for each in model_server.requests]
     assert formats == ["json_schema", "json_object", None]
     client.complete(request_)
@@ -179,6 +193,25 @@ def test_a_key_never_reaches_a_text(model_server: ModelServer, request_: Request
     assert "Check OPENAI_API_KEY" in str(caught.value)
 
 
+@pytest.mark.parametrize("key", ["schlüssel", "two words\x00", "\r"])
+def test_a_key_that_cannot_be_sent_is_refused_without_showing_it(key: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        OpenAIModel("m", key)
+    assert key.strip() == "" or key not in str(caught.value)
+
+
+def test_a_key_is_taken_without_the_line_end_of_its_file(model_server: ModelServer, request_: Request) -> None:
+    OpenAIModel("m", "AIzaCanary\r\n", model_server.url).complete(request_)
+    assert model_server.headers[0]["Authorization"] == "Bearer AIzaCanary"
+
+
+@pytest.mark.parametrize("url", ["nonsense", "http://[bad", "http://me:geheim@host:99999x/v1", "ftp://host", "http://"])
+def test_an_address_that_is_no_url_is_refused(url: str) -> None:
+    with pytest.raises(UsageError, match="no URL") as caught:
+        OpenAIModel("m", None, url)
+    assert "geheim" not in str(caught.value)
+
+
 def test_a_password_in_the_url_never_reaches_a_text(request_: Request) -> None:
     client = OpenAIModel("m", None, "http://me:geheim@127.0.0.1:9/v1?token=geheim", attempts=1)
     with pytest.raises(ModelError) as caught:
@@ -188,5 +221,5 @@ def test_a_password_in_the_url_never_reaches_a_text(request_: Request) -> None:
 
 
 def test_without_key_and_endpoint_there_is_no_model() -> None:
-    with pytest.raises(ModelError, match="There is no key"):
+    with pytest.raises(UsageError, match="There is no key"):
         OpenAIModel("gpt-x")

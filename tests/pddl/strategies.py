@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from pddlego.pddl import Atom, Edit, Problem, SectionEdit, TypedName
 
 ROOMS = ["kitchen", "pantry", "loc1", "loc10", "loc2", "living_room"]
-names = st.sampled_from(ROOMS) | st.from_regex(r"[a-z][a-z0-9_-]{0,6}", fullmatch=True).filter(
+names = st.sampled_from(ROOMS) | st.from_regex(r"[a-z][a-z0-9²_-]{0,6}", fullmatch=True).filter(
     lambda name: name not in ("and", "or", "not", "exists", "forall", "imply", "when")
 )
 types = st.sampled_from(["location", "item", "object"])

@@ -36,6 +36,7 @@ def test_a_sound_problem_has_no_defect() -> None:
         (problem(init="(in c north)"), DefectKind.ARGUMENT_TYPE, "takes a (either room thing)"),
         (problem("a a b - room"), DefectKind.DUPLICATE_OBJECT, "a is declared twice"),
         (problem("a b - room a - thing"), DefectKind.TWO_TYPES, "two types, room and thing"),
+        (problem("a b - room e - (either room thing)"), DefectKind.TWO_TYPES, "give it one type"),
         (problem("a b - room 1x - room"), DefectKind.BAD_NAME, "object 1x"),
         (problem(init="(at a) (not (at b))"), DefectKind.NEGATED_INIT, "leave it out"),
         (problem(init="(at a) (not (at a))"), DefectKind.NEGATED_INIT, "both listed and negated"),
@@ -55,6 +56,12 @@ def test_every_defect_is_found_and_says_what_to_do(text: str, kind: DefectKind, 
     found = [each for each in check(DOMAIN, text) if each.kind is kind]
     assert found, [str(each) for each in check(DOMAIN, text)]
     assert any(says in each.message for each in found), [str(each) for each in found]
+
+
+def test_a_variable_of_either_type() -> None:
+    assert check(DOMAIN, problem(goal="(exists (?x - (either room thing)) (in c ?x))")) == ()
+    kinds = [each.kind for each in check(DOMAIN, problem(goal="(exists (?x - (either room thing)) (at ?x))"))]
+    assert kinds == [DefectKind.ARGUMENT_TYPE]
 
 
 def test_all_defects_come_at_once() -> None:

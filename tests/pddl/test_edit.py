@@ -160,6 +160,29 @@ def test_deleting_an_object_deletes_the_facts_about_it_and_says_so() -> None:
     assert "(closed_door kitchen loc1)" in report.entries[0].note
 
 
+def test_a_name_that_is_given_away_and_taken_means_its_new_owner() -> None:
+    edit = Edit(
+        objects(replace={"loc1": "loc10", "loc10": "pantry"}).objects,
+        init(add=["(closed_door kitchen loc10)"]).init,
+    )
+    report = apply_edit(HOUSE, edit)
+    assert Atom("closed_door", ("kitchen", "loc10")) in report.problem.facts
+    assert Atom("connected", ("kitchen", "loc10", "south")) in report.problem.facts
+    assert [entry.kind for entry in report.entries][:2] == [EntryKind.RENAMED, EntryKind.MERGED]
+
+
+def test_two_placeholders_that_become_one_room_are_merged() -> None:
+    report = apply_edit(HOUSE, objects(replace={"loc1": "garage", "loc10": "garage"}))
+    assert [entry.kind for entry in report.entries] == [EntryKind.RENAMED, EntryKind.MERGED]
+
+
+def test_a_negation_among_additions_loses_nothing() -> None:
+    report = apply_edit(HOUSE, init(add=["(not (at kitchen)) (at loc1)"]))
+    assert Atom("at", ("loc1",)) in report.problem.facts
+    assert Atom("at", ("kitchen",)) not in report.problem.facts
+    assert len(report.entries) == 2
+
+
 def test_grouped_declarations() -> None:
     report = apply_edit(HOUSE, objects(add=["north south - direction"]))
     assert {TypedName("north", "direction"), TypedName("south", "direction")} <= report.problem.objects
@@ -172,6 +195,8 @@ def test_grouped_declarations() -> None:
         (init(replace={"(at kitchen)": "(at kitchen)"}), EntryKind.ALREADY),
         (init(replace={"(at kitchen)": None}), EntryKind.APPLIED),
         (init(replace={"(at kitchen)": ""}), EntryKind.APPLIED),
+        (init(replace={"(at kitchen)": "null"}), EntryKind.APPLIED),
+        (objects(replace={"loc1 - location": "loc1 - item"}), EntryKind.APPLIED),
         (init(replace={"(at garage)": "(visited kitchen)"}), EntryKind.ALREADY),
         (init(replace={"(at garage)": "(at pantry)"}), EntryKind.UNMATCHED),
         (init(delete=["(at garage)"]), EntryKind.UNMATCHED),

@@ -16,6 +16,8 @@ from pddlego.pddl import Edit, EditSyntaxError, SectionEdit, parse_edit
         ('{"objects": {}, "init": null}', Edit()),
         ('{"init": {"add": "(at a)", "replace": [], "delete": null}}', Edit(init=SectionEdit(("(at a)",)))),
         ('{"init": {"replace": {"(a)": null}}}', Edit(init=SectionEdit(replace=(("(a)", None),)))),
+        ('For {kitchen} I write: {"objects": {"add": ["a - b"]}}', Edit(SectionEdit(("a - b",)))),
+        ('{"objects": {"add": ["\\ud800 - b"]}}', Edit(SectionEdit(("? - b",)))),
         ('```json\n{"objects": {"add": ["a - b"]}}\n```\nDone.', Edit(SectionEdit(("a - b",)))),
     ],
 )
@@ -32,6 +34,8 @@ def test_reading(text: str, edit: Edit) -> None:
         ('{"init": {"add": ["(at a)"', "cannot be read"),
         ('{"init": {"plus": []}}', "init.plus"),
         ('{"goal": []}', "goal"),
+        ('{"init": {"replace": {"(a)": "(b)", "(a)": "(c)"}}}', "'\\(a\\)' stands twice"),
+        ('{"objects": ' + "1" * 5000 + "}", "cannot be read|no edit"),
         ('{"init": {"add": [1]}}', "init.add.0"),
         ("[1]", "no JSON object"),
         ('{"a":' * 100_000, "cannot be read|nested too deeply"),

@@ -30,6 +30,13 @@ def test_numbers_sort_as_numbers() -> None:
     assert sorted(["loc10", "loc2", "kitchen"], key=natural) == ["kitchen", "loc2", "loc10"]
 
 
+@given(st.lists(st.text(max_size=8)))
+def test_any_text_can_be_sorted(words: list[str]) -> None:
+    longest = "loc" + "9" * 5000
+    assert len(sorted([*words, "loc²", longest], key=natural)) == len(words) + 2
+    assert sorted([longest, "loc2"], key=natural) == ["loc2", longest]
+
+
 def test_misspellings() -> None:
     assert nearest("kitchn", ["kitchen", "pantry"]) == "kitchen"
     assert nearest("zebra", ["kitchen", "pantry"]) is None

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from pddlego.pddl import Domain, Problem, Sexpr
 from pddlego.planning import Plan, PlanResult, PlanStatus, PlanStep, ProcessPlanner, Rung, Search, climb
@@ -13,7 +15,7 @@ class ScriptedPlanner:
 
     statuses: list[PlanStatus]
     asked: list[tuple[Sexpr, Search]] = field(default_factory=list)
-    name: str = "scripted"
+    description: Mapping[str, Any] = field(default_factory=dict)
 
     def solve(self, domain: Domain, problem: Problem, search: Search) -> PlanResult:
         status = self.statuses[len(self.asked)]
@@ -55,9 +57,13 @@ def test_an_invalid_problem_ends_the_climb() -> None:
 
 
 def test_no_rung_at_all() -> None:
-    tried, rung, _ = climbed(PlanStatus.UNSOLVABLE, PlanStatus.CRASHED, PlanStatus.UNSOLVABLE)
+    tried, rung, _ = climbed(PlanStatus.UNSOLVABLE, PlanStatus.TIMEOUT, PlanStatus.UNSOLVABLE)
     assert len(tried) == 3
     assert rung is None
+
+
+def test_a_broken_planner_ends_the_climb() -> None:
+    assert climbed(PlanStatus.CRASHED)[0] == [PlanStatus.CRASHED]
 
 
 def test_on_a_real_map(planner: ProcessPlanner) -> None:

@@ -61,13 +61,23 @@ def test_a_far_goal_on_a_large_map_is_no_explosion(planner: ProcessPlanner) -> N
     assert len(far.plan or ()) == len(planner.solve(COIN, problem, Search.parse("astar(hmax)")).plan or ()) == 20
 
 
-@pytest.mark.parametrize("text", ["dfs", "bfs(hff)", "astar(h99)", "", "astar(", "astar(lmcut) "])
+@pytest.mark.parametrize("text", ["dfs", "bfs(hff)", "astar(h99)", "", "astar("])
 def test_an_unknown_search_is_refused_with_a_list(text: str) -> None:
-    if text.strip() == "astar(lmcut)":
-        assert str(Search.parse(text)) == "astar(lmcut)"
-        return
     with pytest.raises(ValueError, match=r"there is no|takes no heuristic"):
         Search.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "means"),
+    [("bfs", "bfs"), (" ASTAR(lmcut) ", "astar(lmcut)"), ("astar", "astar(lmcut)"), ("gbf", "gbf(hff)")],
+)
+def test_searches_are_written_with_their_heuristic(text: str, means: str) -> None:
+    assert str(Search.parse(text)) == means
+
+
+def test_no_limit_of_time(planner: ProcessPlanner) -> None:
+    with ProcessPlanner(timeout=0) as patient:
+        assert patient.solve(COIN, explored(5, 2, seed=3), Search()).status is PlanStatus.SOLVED
 
 
 def test_the_four_ways_of_having_no_plan(planner: ProcessPlanner) -> None:
@@ -83,7 +93,6 @@ def test_the_four_ways_of_having_no_plan(planner: ProcessPlanner) -> None:
         late = hasty.solve(HANOI, hanoi(16), BLIND)
         assert late.status is PlanStatus.TIMEOUT
         assert "0.5 s" in late.message
-        assert late.seconds < 5
 
 
 def test_the_same_planner_works_on_after_a_timeout() -> None:
