@@ -210,7 +210,7 @@ class Agent:
         try:
             answer = self.model.complete(replace(request, seconds=self._seconds_left()))
         except ModelError:
-            self._check_budget()  # what ran out of the episode's time is no fault of the model
+            self._check_time()  # what ran out of the episode's time is no fault of the model
             raise
         # A lone surrogate, legal in JSON, can be neither written nor shown; an endless answer helps nobody.
         answer = replace(answer, text=answer.text[:MAX_ANSWER].encode(errors="replace").decode())
@@ -241,9 +241,12 @@ class Agent:
             raise _OverError(Outcome.BUDGET, f"{_count(limits.calls, 'model call')} used up")
         if limits.tokens is not None and used.tokens_in + used.tokens_out >= limits.tokens:
             raise _OverError(Outcome.BUDGET, f"{_count(limits.tokens, 'token')} used up")
+        self._check_time()
+
+    def _check_time(self) -> None:
         left = self._seconds_left()
         if left is not None and left <= 0:
-            raise _OverError(Outcome.BUDGET, f"{_count(limits.seconds or 0, 'second')} used up")
+            raise _OverError(Outcome.BUDGET, f"{_count(self.limits.seconds or 0, 'second')} used up")
 
     def _seconds_left(self) -> float | None:
         limit = self.limits.seconds
@@ -264,9 +267,7 @@ class Agent:
                 raise _OverError(Outcome.STEP_LIMIT, f"not won within {_count(self.limits.steps, 'step')}")
             if observed.refused or observed.surprise or self.replan_every_step:
                 return
-            left = self._seconds_left()
-            if left is not None and left <= 0:
-                raise _OverError(Outcome.BUDGET, f"{_count(self.limits.seconds or 0, 'second')} used up")
+            self._check_time()
 
     def _observed(self, intention: Intention | None, answer: Observation) -> ev.Observed:
         """Take in what the game answered, and say whether it was refused or surprising."""

@@ -50,10 +50,16 @@ def house_of(problem: Problem, rule: Mapping[str, Any]) -> House:
 
 
 def draw(house: House, width: int, height: int, glyphs: Glyphs) -> Text:
-    """The map as text of at most `width` x `height`; around the agent, if the whole does not fit."""
+    """The map as text of at most `width` x `height`; around the agent, if the whole does not fit (see `fits`)."""
     if not house.rooms:
         return Text("nothing is known yet", style="dim")
     return _Drawing(house, width, height, glyphs).picture()
+
+
+def fits(house: House, width: int, height: int) -> bool:
+    """Whether `draw` shows every room."""
+    columns, rows = _window(house, width, height)
+    return all(x in columns and y in rows for x, y in house.rooms)
 
 
 def _rooms(problem: Problem, rule: Mapping[str, Any]) -> dict[str, Room]:
@@ -114,16 +120,24 @@ def _around(low: int, high: int, here: int, most: int) -> list[int]:
     return list(range(low, high + 1))
 
 
+def _window(house: House, width: int, height: int) -> tuple[list[int], list[int]]:
+    """The columns and rows of the grid that are shown."""
+    if not house.rooms:
+        return [], []
+    lines = height - bool(house.elsewhere)
+    xs, ys = {x for x, _ in house.rooms}, {y for _, y in house.rooms}
+    here = next((place for place, room in house.rooms.items() if room.here), (0, 0))
+    columns = _around(min(xs), max(xs), here[0], max(1, (width + 3) // 8))
+    return columns, _around(min(ys), max(ys), here[1], max(1, (lines + 1) // 2))
+
+
 class _Drawing:
     """One drawing of a house: cells of equal width, links between them, gaps as high as there is room for."""
 
     def __init__(self, house: House, width: int, height: int, glyphs: Glyphs) -> None:
         self.house, self.glyphs = house, glyphs
         lines = height - bool(house.elsewhere)
-        xs, ys = {x for x, _ in house.rooms}, {y for _, y in house.rooms}
-        here = next((place for place, room in house.rooms.items() if room.here), (0, 0))
-        self.columns = _around(min(xs), max(xs), here[0], max(1, (width + 3) // 8))
-        self.rows = _around(min(ys), max(ys), here[1], max(1, (lines + 1) // 2))
+        self.columns, self.rows = _window(house, width, height)
         longest = max(len(_label(room, glyphs)) for room in house.rooms.values())
         self.cell = max(5, min(longest, (width + 3) // len(self.columns) - 3))
         spare = width - len(self.columns) * self.cell

@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
-from pddlego.display.map import draw, house_of
+from pddlego.display.map import draw, fits, house_of
 from pddlego.display.text import Glyphs, clean
 from pddlego.display.view import MARKED, View, expected_problem
 from pddlego.events import Observed, Outcome
@@ -53,7 +53,8 @@ def map_panel(view: View, width: int, height: int, glyphs: Glyphs) -> Panel:
     closed = from_name(str(view.map_rule["closed"]))
     legend = f"{glyphs.here} here  {glyphs.unknown} unexplored  {glyphs.across_door} {closed}  {glyphs.thing} thing"
     body = Group(Text("\n" * (top - 1)) if top else Text("", end=""), _centred(picture, inner))
-    return Panel(body, title="map", subtitle=legend, height=height, width=width, border_style="dim")
+    title = "map" if fits(house, inner, lines) else "map (a part)"
+    return Panel(body, title=title, subtitle=legend, height=height, width=width, border_style="dim")
 
 
 def changes_panel(view: View, width: int, height: int, glyphs: Glyphs) -> Panel:

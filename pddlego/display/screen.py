@@ -33,7 +33,7 @@ def _body(view: View, width: int, height: int, now: float, glyphs: Glyphs) -> Re
     if width >= WIDE:
         left = width * 6 // 10
         return _columns([_scene(view, left, height, now, glyphs), _thoughts(view, width - left, height, glyphs)])
-    middle, log = max(len(view.goals) + 5, height // 3), max(5, height // 5)
+    middle, log = max(len(view.goals) + 4, height // 3), max(4, height // 5)
     left = width // 2
     return Group(
         panels.map_panel(view, width, height - middle - log, glyphs),

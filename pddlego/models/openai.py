@@ -166,9 +166,10 @@ class OpenAIModel:
 
     def _completion(self, request: Request, response: Any, seconds: float, tries: int) -> Completion:
         choices = getattr(response, "choices", None)
-        if not choices or getattr(choices[0], "message", None) is None:
+        first: Any = choices[0] if isinstance(choices, list) and choices else None
+        if not hasattr(getattr(first, "message", None), "content"):
             raise self._no_answer("The endpoint's reply holds no choices")
-        content = choices[0].message.content
+        content = first.message.content
         text = self._masked(content) if isinstance(content, str) else ""
         usage = getattr(response, "usage", None)
         came, went = (_count(usage, name) for name in ("prompt_tokens", "completion_tokens"))
@@ -180,7 +181,7 @@ class OpenAIModel:
             seconds,
             tries,
             came is None or went is None,
-            str(choices[0].finish_reason or "stop"),
+            str(getattr(first, "finish_reason", None) or "stop"),
         )
 
     def _no_answer(self, why: str) -> ModelError:

@@ -1,0 +1,234 @@
+"""What users, disks, terminals and folders from elsewhere can do, through the real entry point."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from pddlego import resources
+from pddlego.journal import read_episode
+from tests.cli.test_play import run, three_lines
+from tests.model_server import ModelServer, Reply, answer, fault
+
+KEY = "canary-0123456789"
+
+
+def everything(folder: Path, done: subprocess.CompletedProcess[str]) -> str:
+    """All that was printed or written."""
+    written = [str(path) + (path.read_text() if path.is_file() else "") for path in (folder / "runs").rglob("*")]
+    return "".join(written) + done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("delay", [0.25, 0.35, 0.45, 0.55, 0.65, 0.8])
+def test_ctrl_c_while_everything_is_starting(tmp_path: Path, delay: float) -> None:
+    command = [sys.executable, "-m", "pddlego", "play", "coin", "--seed", "12", "--json"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as playing:
+        time.sleep(delay)
+        playing.send_signal(signal.SIGINT)
+        _, errors = playing.communicate(timeout=20)
+    assert playing.returncode in (0, 130), errors  # 0: it was faster than the interrupt
+    assert "Traceback" not in errors
+    for journal in tmp_path.rglob("*.jsonl"):
+        assert read_episode(journal).complete
+
+
+@pytest.mark.parametrize("arguments", [("play", "coin", "--seed", "3"), ("games",), ("--version",)])
+def test_a_full_standard_output(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "pddlego", *arguments],
+            cwd=tmp_path,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 3
+    assert "Traceback" not in done.stderr
+    assert "The output cannot be written" in done.stderr
+
+
+def test_a_working_directory_that_was_deleted(tmp_path: Path) -> None:
+    folder = tmp_path / "gone"
+    command = f"mkdir {folder}; cd {folder}; rmdir {folder}; {sys.executable} -m pddlego games"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr
+    assert "coin" in done.stdout
+
+
+def test_a_folder_of_prompts_cannot_run_code(tmp_path: Path) -> None:
+    (tmp_path / "prompts").mkdir()
+    evil = "{{ cycler.__init__.__globals__.os.system('touch PWNED') }}"
+    (tmp_path / "prompts" / "edit.j2").write_text(evil)
+    done = run("play", "coin", "--seed", "3", cwd=tmp_path)
+    assert not (tmp_path / "PWNED").exists()
+    assert done.returncode == 2
+    assert three_lines(done.stderr), done.stderr
+
+
+@pytest.mark.parametrize("template", ["{{ 1 / 0 }}", "{% include 'edit.j2' %}", "{{ 'a' + 1 }}", "{% for %}"])
+def test_templates_that_fail(tmp_path: Path, template: str) -> None:
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "edit.j2").write_text(template)
+    done = run("play", "coin", "--seed", "3", cwd=tmp_path)
+    assert done.returncode == 2
+    assert three_lines(done.stderr), done.stderr
+
+
+def own_game(folder: Path, old: str, new: str, domain: str | None = None) -> None:
+    (folder / "envs").mkdir()
+    (folder / "envs" / "mine.toml").write_text(resources.read("envs", "coin.toml").replace(old, new))
+    if domain is not None:
+        (folder / "domains").mkdir()
+        (folder / "domains" / "coin.pddl").write_text(domain)
+
+
+def test_a_domain_that_cannot_be_planned_with_is_refused_before_the_game(tmp_path: Path) -> None:
+    derived = "(:derived (far ?l - location) (exists (?m - location) (far ?m)))"
+    text = resources.read("domains", "coin.pddl").replace("(have ?i - item))", "(have ?i - item) (far ?l - location))")
+    own_game(tmp_path, "", "", text.replace("(:action move", f"{derived} (:action move"))
+    done = run("play", "mine", cwd=tmp_path)
+    assert done.returncode == 2, done.stdout
+    assert "recursive" in done.stderr
+    assert three_lines(done.stderr), done.stderr
+
+
+def test_a_broken_setting_does_not_hide_the_others(tmp_path: Path) -> None:
+    own_game(tmp_path, 'title = "Coin Collector"', 'title = "\\u001b[31m[bold]Mine"')
+    (tmp_path / "envs" / "broken.toml").write_text("a = " + "[" * 50_000)
+    done = run("games", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "[bold]Mine" in done.stdout
+    assert "\x1b" not in done.stdout
+    assert "nested too deeply" in " ".join(done.stdout.split())
+
+
+def test_terminal_escapes_of_an_endpoint_are_not_printed(tmp_path: Path, model_server: ModelServer) -> None:
+    model_server.replies = [fault(400, "\x1b[2Jgone")]
+    done = run("doctor", "--model", "m", "--base-url", model_server.url, cwd=tmp_path)
+    assert "\x1b" not in done.stdout + done.stderr
+    assert "gone" in done.stdout
+
+
+@pytest.mark.parametrize("mode", ["edit", "gen", "act"])
+def test_a_key_that_the_endpoint_echoes_is_kept_nowhere(tmp_path: Path, model_server: ModelServer, mode: str) -> None:
+    model_server.replies = [answer(f"move {KEY} Bearer {KEY}")]
+    arguments = ("play", "coin", "--mode", mode, "--model", "m", "--base-url", model_server.url, "--retries", "1")
+    done = run(*arguments, cwd=tmp_path, OPENAI_API_KEY=KEY)
+    assert done.returncode == 1, done.stderr
+    assert KEY not in everything(tmp_path, done)
+
+
+def test_a_password_in_the_address_is_kept_nowhere(tmp_path: Path, model_server: ModelServer) -> None:
+    import base64
+
+    both = base64.b64encode(f"me:{KEY}".encode()).decode()
+    model_server.replies = [fault(401, f"got Basic {both} for {KEY}")]
+    url = model_server.url.replace("//", f"//me:{KEY}@")
+    done = run("play", "coin", "--model", "m", "--base-url", url, cwd=tmp_path)
+    assert done.returncode == 3
+    assert KEY not in everything(tmp_path, done)
+    assert both not in everything(tmp_path, done)
+
+
+def test_a_key_pasted_as_the_model_s_name_is_refused(tmp_path: Path) -> None:
+    done = run("play", "coin", "--model", KEY, cwd=tmp_path, OPENAI_API_KEY=KEY)
+    assert done.returncode == 2
+    assert KEY not in done.stderr
+
+
+def test_an_endpoint_that_drips_is_a_time_out(tmp_path: Path) -> None:
+    """One byte at a time, for ever: the client's own time-out never comes."""
+    import socket
+    import threading
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def drip() -> None:
+            connection, _ = server.accept()
+            with connection:
+                connection.sendall(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n")
+                try:
+                    for _ in range(600):
+                        connection.sendall(b" ")
+                        time.sleep(0.05)
+                except OSError:
+                    return
+
+        threading.Thread(target=drip, daemon=True).start()
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/v1"
+        limits = ("--model-timeout", "0.5", "--max-seconds", "1")
+        done = run("play", "coin", "--model", "m", "--base-url", url, *limits, cwd=tmp_path)
+    assert done.returncode in (1, 3), done.stderr
+    assert "budget" in done.stdout or "time-out" in done.stdout
+
+
+def test_seconds_bound_the_retries_too(tmp_path: Path, model_server: ModelServer) -> None:
+    model_server.replies = [fault(500, "no")]
+    arguments = ("play", "coin", "--model", "m", "--base-url", model_server.url, "--max-seconds", "2")
+    done = run(*arguments, cwd=tmp_path)
+    assert len(model_server.requests) <= 3
+    assert done.returncode in (1, 3)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(body="[" * 200_000),
+        Reply(body='{"choices": "none"}'),
+        Reply(body='{"choices": [{"message": "text"}]}'),
+        Reply(body="null"),
+        Reply(body='"text"'),
+    ],
+)
+def test_replies_of_any_shape_are_model_errors(tmp_path: Path, model_server: ModelServer, reply: Reply) -> None:
+    model_server.replies = [reply]
+    done = run("play", "coin", "--model", "m", "--base-url", model_server.url, "--max-calls", "1", cwd=tmp_path)
+    assert "a bug in pddlego" not in done.stdout
+    assert "Traceback" not in done.stderr
+    assert done.returncode == 3, done.stdout
+
+
+@pytest.mark.parametrize("usage", ['"none"', '{"prompt_tokens": "lots"}', '{"prompt_tokens": ' + "1" * 400 + "}"])
+def test_odd_counts_of_tokens_are_estimated(tmp_path: Path, model_server: ModelServer, usage: str) -> None:
+    body = answer("move north", usage=False).body[:-1] + f', "usage": {usage}}}'
+    model_server.replies = [Reply(body=body)]
+    arguments = ("play", "coin", "--mode", "act", "--model", "m", "--base-url", model_server.url, "--max-steps", "1")
+    done = run(*arguments, "--seed", "12", cwd=tmp_path)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "~" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--base-url", "http://127.0.0.1:9/v1"), "needs a model"),
+        (("--planner-memory", "20"), "--planner-memory is too small"),
+        (("--model", "transcript:/dev/zero"), "no file"),
+    ],
+)
+def test_more_of_what_a_user_can_get_wrong(tmp_path: Path, arguments: tuple[str, ...], says: str) -> None:
+    done = run("play", "coin", *arguments, cwd=tmp_path)
+    assert done.returncode == 2, done.stdout
+    assert says in done.stderr
+    assert three_lines(done.stderr)
+
+
+def test_random_names_no_model(tmp_path: Path) -> None:
+    done = run("play", "coin", "--mode", "random", "--seed", "3", "--max-steps", "1", cwd=tmp_path)
+    assert "reader" not in done.stdout
+    assert "at most 1 step\n" in done.stdout
+
+
+def test_the_environment_names_an_endpoint_without_a_model(tmp_path: Path) -> None:
+    done = run("play", "coin", "--seed", "3", cwd=tmp_path, OPENAI_BASE_URL="http://127.0.0.1:9/v1")
+    assert done.returncode == 0, done.stderr
+    assert os.environ.get("OPENAI_BASE_URL") is None
