@@ -51,8 +51,21 @@ class _EditModel(BaseModel):
         return {} if value is None or value == [] else value
 
 
-EDIT_SCHEMA: Mapping[str, Any] = _EditModel.model_json_schema()
-"""JSON schema of an edit, for endpoints that can hold a model to one."""
+_LINES = {"type": "array", "items": {"type": "string"}}
+_PAIRS = {"type": "object", "additionalProperties": {"type": ["string", "null"]}}
+_SECTION = {
+    "type": "object",
+    "properties": {"add": _LINES, "replace": _PAIRS, "delete": _LINES},
+    "additionalProperties": False,
+}
+EDIT_SCHEMA: Mapping[str, Any] = {
+    "$defs": {"section": _SECTION},
+    "type": "object",
+    "properties": {name: {"$ref": "#/$defs/section"} for name in ("objects", "init")},
+    "required": ["objects", "init"],
+    "additionalProperties": False,
+}
+"""JSON schema of an edit, for endpoints that can hold a model to one; by hand, because every request pays for it."""
 
 
 def parse_edit(text: str) -> Edit:

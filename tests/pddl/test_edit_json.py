@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import contextlib
+import json
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pddlego.pddl import Edit, EditSyntaxError, SectionEdit, parse_edit
+from pddlego.pddl import EDIT_SCHEMA, Edit, EditSyntaxError, SectionEdit, parse_edit
 
 
 @pytest.mark.parametrize(
@@ -44,6 +45,13 @@ def test_reading(text: str, edit: Edit) -> None:
 def test_what_is_no_edit_is_said(text: str, message: str) -> None:
     with pytest.raises(EditSyntaxError, match=message):
         parse_edit(text)
+
+
+def test_the_schema_names_what_is_read() -> None:
+    parts = EDIT_SCHEMA["$defs"]["section"]["properties"]
+    edit: dict[str, dict[str, list[str]]] = {name: {part: [] for part in parts} for name in EDIT_SCHEMA["properties"]}
+    assert parse_edit(json.dumps(edit)) == Edit()
+    assert len(json.dumps(EDIT_SCHEMA)) < 600
 
 
 @given(st.text(max_size=100) | st.text(alphabet='{}[]":,aobjectsinit\\n ', max_size=100))
