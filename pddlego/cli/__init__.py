@@ -1,5 +1,16 @@
 """The command line: arguments, one call, an exit code. No logic, and nothing slow imported before it is needed."""
 
-from pddlego.cli.main import main
+from __future__ import annotations
 
-__all__ = ["main"]
+import sys
+
+
+def main() -> None:
+    """The entry point of `pddlego`. An interrupt while its modules are still loading is an interrupt like any other."""
+    try:
+        from pddlego.cli.main import run
+
+        run()
+    except KeyboardInterrupt:
+        sys.stderr.write("Interrupted.\n")
+        sys.exit(130)

@@ -24,8 +24,8 @@ app = typer.Typer(
 EXIT_WON, EXIT_NOT_WON, EXIT_USAGE, EXIT_BROKEN, EXIT_INTERRUPTED = 0, 1, 2, 3, 130
 
 
-def main() -> None:
-    """The entry point. Expected errors become three lines and an exit code; a traceback is always a bug of ours."""
+def run() -> None:
+    """Everything behind the entry point. Expected errors become three lines and an exit code; a traceback is always a bug of ours."""
     for stream in (sys.stdout, sys.stderr):
         # Where a sign cannot be shown a question mark is better than a traceback.
         if isinstance(stream, io.TextIOWrapper):
@@ -35,9 +35,6 @@ def main() -> None:
     except PddlegoError as error:
         _report(error)
         sys.exit(EXIT_USAGE if isinstance(error, UsageError) else EXIT_BROKEN)
-    except KeyboardInterrupt:
-        typer.echo("Interrupted.", err=True)
-        sys.exit(EXIT_INTERRUPTED)
     except BrokenPipeError:
         sys.exit(EXIT_INTERRUPTED)
     except OSError as error:

@@ -14,7 +14,7 @@ import pytest
 from pddlego import resources
 from pddlego.journal import read_episode
 from tests.cli.test_play import run, three_lines
-from tests.model_server import ModelServer, Reply, answer, fault
+from tests.model_server import ModelServer, answer, fault
 
 KEY = "canary-0123456789"
 
@@ -25,12 +25,15 @@ def everything(folder: Path, done: subprocess.CompletedProcess[str]) -> str:
     return "".join(written) + done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("delay", [0.25, 0.35, 0.45, 0.55, 0.65, 0.8])
+@pytest.mark.parametrize("delay", [0.0, 0.05, 0.1, 0.2, 0.3, 0.4])
 def test_ctrl_c_while_everything_is_starting(tmp_path: Path, delay: float) -> None:
     command = [sys.executable, "-m", "pddlego", "play", "coin", "--seed", "12", "--json"]
     with subprocess.Popen(
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as playing:
+        children = Path(f"/proc/{playing.pid}/task/{playing.pid}/children")
+        while playing.poll() is None and not children.read_text():
+            time.sleep(0.01)  # the planner is started first, and Java after it
         time.sleep(delay)
         playing.send_signal(signal.SIGINT)
         _, errors = playing.communicate(timeout=20)
@@ -118,10 +121,9 @@ def test_terminal_escapes_of_an_endpoint_are_not_printed(tmp_path: Path, model_s
     assert "gone" in done.stdout
 
 
-@pytest.mark.parametrize("mode", ["edit", "gen", "act"])
-def test_a_key_that_the_endpoint_echoes_is_kept_nowhere(tmp_path: Path, model_server: ModelServer, mode: str) -> None:
+def test_a_key_that_the_endpoint_echoes_is_kept_nowhere(tmp_path: Path, model_server: ModelServer) -> None:
     model_server.replies = [answer(f"move {KEY} Bearer {KEY}")]
-    arguments = ("play", "coin", "--mode", mode, "--model", "m", "--base-url", model_server.url, "--retries", "1")
+    arguments = ("play", "coin", "--mode", "act", "--model", "m", "--base-url", model_server.url, "--retries", "1")
     done = run(*arguments, cwd=tmp_path, OPENAI_API_KEY=KEY)
     assert done.returncode == 1, done.stderr
     assert KEY not in everything(tmp_path, done)
@@ -177,34 +179,6 @@ def test_seconds_bound_the_retries_too(tmp_path: Path, model_server: ModelServer
     done = run(*arguments, cwd=tmp_path)
     assert len(model_server.requests) <= 3
     assert done.returncode in (1, 3)
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        Reply(body="[" * 200_000),
-        Reply(body='{"choices": "none"}'),
-        Reply(body='{"choices": [{"message": "text"}]}'),
-        Reply(body="null"),
-        Reply(body='"text"'),
-    ],
-)
-def test_replies_of_any_shape_are_model_errors(tmp_path: Path, model_server: ModelServer, reply: Reply) -> None:
-    model_server.replies = [reply]
-    done = run("play", "coin", "--model", "m", "--base-url", model_server.url, "--max-calls", "1", cwd=tmp_path)
-    assert "a bug in pddlego" not in done.stdout
-    assert "Traceback" not in done.stderr
-    assert done.returncode == 3, done.stdout
-
-
-@pytest.mark.parametrize("usage", ['"none"', '{"prompt_tokens": "lots"}', '{"prompt_tokens": ' + "1" * 400 + "}"])
-def test_odd_counts_of_tokens_are_estimated(tmp_path: Path, model_server: ModelServer, usage: str) -> None:
-    body = answer("move north", usage=False).body[:-1] + f', "usage": {usage}}}'
-    model_server.replies = [Reply(body=body)]
-    arguments = ("play", "coin", "--mode", "act", "--model", "m", "--base-url", model_server.url, "--max-steps", "1")
-    done = run(*arguments, "--seed", "12", cwd=tmp_path)
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert "~" in done.stdout
 
 
 @pytest.mark.parametrize(

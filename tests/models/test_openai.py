@@ -79,10 +79,17 @@ def test_what_may_pass_is_tried_again(model_server: ModelServer, request_: Reque
     assert 1.4 <= waits[1] <= 2.6
 
 
-@pytest.mark.parametrize("usage", [{}, {"prompt_tokens": None, "completion_tokens": None, "total_tokens": None}])
-def test_usage_without_numbers_is_estimated(
-    model_server: ModelServer, request_: Request, usage: dict[str, None]
-) -> None:
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {},
+        {"prompt_tokens": None, "completion_tokens": None},
+        "none",
+        {"prompt_tokens": "lots"},
+        {"prompt_tokens": 10**400},
+    ],
+)
+def test_usage_without_numbers_is_estimated(model_server: ModelServer, request_: Request, usage: object) -> None:
     body = json.loads(answer("x" * 40).body) | {"usage": usage}
     model_server.replies = [Reply(body=json.dumps(body))]
     completion = model(model_server).complete(request_)
@@ -173,13 +180,37 @@ def test_an_unsupported_temperature_is_left_out_from_then_on(model_server: Model
 
 
 @pytest.mark.parametrize(
-    "reply",
-    [Reply(body='{"id": "x", "object": "chat.completion", "choices": []}'), Reply(body="{}"), Reply(body="<html>")],
+    "body",
+    [
+        '{"id": "x", "object": "chat.completion", "choices": []}',
+        "{}",
+        "<html>",
+        "[" * 200_000,
+        '{"choices": "none"}',
+        '{"choices": [{"message": "text"}]}',
+        '{"choices": [{"message": null}]}',
+        "null",
+        '"text"',
+    ],
 )
-def test_a_reply_that_is_no_completion(model_server: ModelServer, request_: Request, reply: Reply) -> None:
-    model_server.replies = [reply]
-    with pytest.raises(ModelError):
+def test_a_reply_that_is_no_completion(model_server: ModelServer, request_: Request, body: str) -> None:
+    model_server.replies = [Reply(body=body)]
+    with pytest.raises(ModelError, match="gave no answer"):
         model(model_server, attempts=1).complete(request_)
+
+
+def test_an_answer_without_content_is_empty(model_server: ModelServer, request_: Request) -> None:
+    model_server.replies = [Reply(body='{"choices": [{"message": {"content": null, "tool_calls": []}}]}')]
+    assert model(model_server).complete(request_).text == ""
+
+
+def test_a_deadline_holds_whatever_drips_in(model_server: ModelServer, request_: Request) -> None:
+    from dataclasses import replace
+
+    model_server.replies = [answer("{}", delay=2.0)]
+    with pytest.raises(ModelError, match="longer than the time-out"):
+        model(model_server).complete(replace(request_, seconds=0.2))
+    assert len(model_server.requests) == 1
 
 
 def test_a_key_never_reaches_a_text(model_server: ModelServer, request_: Request) -> None:

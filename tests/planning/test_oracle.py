@@ -46,7 +46,7 @@ def test_500_problems_are_solved_as_fast_downward_solves_them(part: int) -> None
 
 
 def test_breadth_first_plans_are_as_short_as_those_of_a_star(planner: ProcessPlanner) -> None:
-    for number in range(PROBLEMS):
+    for number in range(PROBLEMS // 2):
         domain, each = problem(number)
         first, second = planner.solve(domain, each, BFS), planner.solve(domain, each, ASTAR)
         assert first.status is second.status
