@@ -25,7 +25,7 @@ EXIT_WON, EXIT_NOT_WON, EXIT_USAGE, EXIT_BROKEN, EXIT_INTERRUPTED = 0, 1, 2, 3, 
 
 
 def run() -> None:
-    """Everything behind the entry point. Expected errors become three lines and an exit code; a traceback is always a bug of ours."""
+    """Run a command. Expected errors become three lines and an exit code; a traceback is always a bug of ours."""
     for stream in (sys.stdout, sys.stderr):
         # Where a sign cannot be shown a question mark is better than a traceback.
         if isinstance(stream, io.TextIOWrapper):
