@@ -150,6 +150,7 @@ def test_java_comes_from_the_package_and_not_from_the_path(monkeypatch: pytest.M
         machine.close()
 
 
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_child_leaves_the_machine_of_its_parent_alone() -> None:
     machine = shared_machine()
