@@ -25,6 +25,7 @@ def everything(folder: Path, done: subprocess.CompletedProcess[str]) -> str:
     return "".join(written) + done.stdout + done.stderr
 
 
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
 @pytest.mark.parametrize("delay", [0.0, 0.05, 0.1, 0.2, 0.3, 0.4])
 def test_ctrl_c_while_everything_is_starting(tmp_path: Path, delay: float) -> None:
     command = [sys.executable, "-m", "pddlego", "play", "coin", "--seed", "12", "--json"]
@@ -43,6 +44,7 @@ def test_ctrl_c_while_everything_is_starting(tmp_path: Path, delay: float) -> No
         assert read_episode(journal).complete
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.parametrize("arguments", [("play", "coin", "--seed", "3"), ("games",), ("--version",)])
 def test_a_full_standard_output(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     with Path("/dev/full").open("w") as full:

@@ -105,6 +105,7 @@ def test_a_machine_that_dies_is_an_error_and_the_next_game_gets_a_new_one() -> N
     assert again.start().text.startswith("You are in the kitchen.")
 
 
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
 def test_the_machine_is_small() -> None:
     playing = game()
     playing.start()
