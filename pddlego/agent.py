@@ -127,7 +127,8 @@ class Agent:
         answer = yield from self._ask(situation)
         proposal = self.method.read(answer, situation)
         if proposal.feedback is not None:
-            yield _rejected(retry, proposal.feedback, getattr(proposal, "report", None))
+            report = proposal.report if isinstance(proposal, ProblemProposal) else None
+            yield _rejected(retry, proposal.feedback, report)
             return Attempt(answer, feedback=proposal.feedback)
         if isinstance(proposal, CommandProposal):
             return Attempt(answer, (Intention(proposal.command),))
@@ -290,7 +291,7 @@ class Agent:
 
     def _started(self) -> ev.EpisodeStarted:
         setting = self.setting
-        goals = tuple(rung.name for rung in setting.ladder) if self.method.mode in ("edit", "gen") else ()
+        goals = tuple(rung.name for rung in setting.ladder) if self.method.plans else ()
         drawn = asdict(setting.map) if setting.map else None
         return ev.EpisodeStarted(
             setting.name,

@@ -17,8 +17,6 @@ if sys.version_info >= (3, 11):
 else:
     from importlib.abc import Traversable
 
-FOLDERS = ("envs", "domains", "prompts")
-
 
 def roots(folder: str) -> list[Traversable]:
     """Where files of `folder` are looked for, the winning place first."""

@@ -38,11 +38,15 @@ def run() -> None:
     except BrokenPipeError:
         sys.exit(EXIT_INTERRUPTED)
     except OSError as error:
-        # Standard output is full or gone; nothing may be written to it any more, not even when Python ends.
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123
-        why = f"{error.strerror or error}."
-        _report(PddlegoError("The output cannot be written", why, "Free space, or send the output elsewhere."))
+        silence_output()
+        place = "The output cannot be written" if error.filename is None else f"{error.filename} cannot be used"
+        _report(PddlegoError(place, f"{error.strerror or error}.", "Check free space and permissions there."))
         sys.exit(EXIT_BROKEN)
+
+
+def silence_output() -> None:
+    """Standard output is full or gone: nothing may be written to it any more, not even when Python ends."""
+    sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123
 
 
 def _version(asked: bool) -> None:

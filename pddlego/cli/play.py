@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from pddlego.cli.main import EXIT_BROKEN, EXIT_INTERRUPTED, EXIT_NOT_WON, EXIT_WON
+from pddlego.cli.main import EXIT_BROKEN, EXIT_INTERRUPTED, EXIT_NOT_WON, EXIT_WON, silence_output
 from pddlego.display.live import Console, Display, make_display
 from pddlego.errors import UsageError
 from pddlego.events import EpisodeEnded, Event, Limits, Outcome
@@ -93,7 +92,7 @@ def _until_nobody_looks(display: Display) -> Listener:
             display.show(event, seconds)
         except BrokenPipeError:
             gone = True
-            sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 -- nothing may fail again when Python ends
+            silence_output()
             raise KeyboardInterrupt from None
 
     return show

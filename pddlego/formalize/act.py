@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from typing import Literal
 
 from pddlego.formalize.base import CommandProposal, shortened
 from pddlego.formalize.prompts import Prompts
@@ -15,6 +16,7 @@ class ActionGen:
     """Asks for the next command; the conversation grows with every step, as in the paper."""
 
     mode = "act"
+    plans: Literal[False] = False
 
     def __init__(self, prompts: Prompts) -> None:
         self._prompts = prompts
@@ -48,6 +50,7 @@ class RandomActions:
     """Any valid command with equal probability, from a seed. Asks no model."""
 
     mode = "random"
+    plans: Literal[False] = False
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)

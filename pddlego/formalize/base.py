@@ -7,7 +7,7 @@ Methods are pure: the agent asks the model. Two kinds: a `Formalizer` proposes a
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Literal, Protocol
 
 from pddlego.models import Request
 from pddlego.pddl import Defect, EditReport, Problem
@@ -39,6 +39,7 @@ class Formalizer(Protocol):
     """A method that lets a planner choose the commands."""
 
     mode: str
+    plans: Literal[True]
 
     def request(self, situation: Situation) -> Request: ...
 
@@ -49,6 +50,7 @@ class CommandSource(Protocol):
     """A method that chooses commands itself. `request` may be None: then no model is asked and the answer is empty."""
 
     mode: str
+    plans: Literal[False]
 
     def request(self, situation: Situation) -> Request | None: ...
 

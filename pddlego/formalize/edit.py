@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pddlego.formalize.base import ProblemProposal, defects_feedback, shortened, with_unmatched
 from pddlego.formalize.prompts import Prompts
 from pddlego.models import Message, Request
@@ -13,6 +15,7 @@ class PddlEdit:
     """Asks for JSON edits and applies them to the last accepted problem."""
 
     mode = "edit"
+    plans: Literal[True] = True
 
     def __init__(self, prompts: Prompts) -> None:
         self._prompts = prompts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 from pddlego.formalize.base import ProblemProposal, defects_feedback
 from pddlego.formalize.edit import problem_request
@@ -17,6 +18,7 @@ class PddlGen:
     """Asks for whole problem files."""
 
     mode = "gen"
+    plans: Literal[True] = True
 
     def __init__(self, prompts: Prompts) -> None:
         self._prompts = prompts

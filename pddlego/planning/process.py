@@ -114,7 +114,7 @@ class ProcessPlanner:
     def _start(self) -> subprocess.Popen[bytes]:
         paths = [path or str(Path.cwd()) for path in sys.path]
         command = [sys.executable, "-c", _BOOT, self.engine, str(self.memory), *paths]
-        return subprocess.Popen(
+        started = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -123,9 +123,13 @@ class ProcessPlanner:
             env={**os.environ, "PYTHONHASHSEED": "0"},
             start_new_session=True,
         )
+        self._waited = False
+        return started
 
     def _signal(self) -> None:
-        """Kill the process with all its children."""
+        """Kill the process with all its children, unless it was waited for: its number may be another's by then."""
+        if self._waited:
+            return
         with contextlib.suppress(ProcessLookupError, PermissionError):
             if hasattr(os, "killpg"):
                 os.killpg(self._process.pid, signal.SIGKILL)
@@ -139,3 +143,4 @@ class ProcessPlanner:
                 if stream is not None:
                     stream.close()
         self._process.wait()
+        self._waited = True

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pddlego.pddl import Atom, Domain, Problem, Sexpr
 from pddlego.pddl.problem import TypedName, read_typed_list
 from pddlego.pddl.sexpr import show
-from pddlego.planning.result import Plan, PlanStep
+from pddlego.planning.result import Plan
 
 State = frozenset[Atom]
 
@@ -54,13 +54,6 @@ def validate(domain: Domain, problem: Problem, plan: Plan) -> Validation:
 def goal_holds(domain: Domain, problem: Problem) -> bool:
     """Whether the goal is true in the initial state."""
     return World(domain, problem).holds(problem.goal, problem.facts, {})
-
-
-def effects_of(domain: Domain, problem: Problem, step: PlanStep, state: State) -> State:
-    """The state after `step`, whether or not its precondition holds."""
-    action = domain.actions_by_name[step.action]
-    binding = {each.name: arg for each, arg in zip(action.parameters, step.args, strict=True)}
-    return World(domain, problem).apply(action.effect, state, binding)
 
 
 class World:
