@@ -1,4 +1,4 @@
-"""`python -m benchmarks [planning|start|play …]`: everything, or the named parts."""
+"""`python -m benchmarks [planning|start|play|games|plans|evaluation …]`: everything, or the named parts."""
 
 from __future__ import annotations
 
@@ -6,9 +6,16 @@ import os
 import platform
 import sys
 
-from benchmarks import planning, play, start
+from benchmarks import evaluation, games, planning, plans, play, start
 
-PARTS = {"planning": planning.main, "start": start.main, "play": play.main}
+PARTS = {
+    "planning": planning.main,
+    "start": start.main,
+    "play": play.main,
+    "games": games.main,
+    "plans": plans.main,
+    "evaluation": evaluation.main,
+}
 
 
 def main() -> None:

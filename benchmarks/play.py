@@ -3,44 +3,13 @@
 from __future__ import annotations
 
 import re
-import statistics
-import time
 from pathlib import Path
 
+from benchmarks.episodes import play
 from benchmarks.table import show
-from pddlego.events import EpisodeEnded, Limits, Outcome
-from pddlego.games import Game, Observation
 from pddlego.games.java import shared_machine
-from pddlego.models.reader import ReaderModel
 from pddlego.planning import ProcessPlanner
-from pddlego.play import Episode, episode_events, follow, make_game
 from pddlego.setting_files import load_setting
-
-
-class TimedGame:
-    """A game that adds up the time it takes itself."""
-
-    def __init__(self, game: Game) -> None:
-        self._game = game
-        self.seconds = 0.0
-
-    @property
-    def task(self) -> str:
-        return self._game.task
-
-    def start(self) -> Observation:
-        return self._timed(self._game.start)
-
-    def step(self, command: str) -> Observation:
-        return self._timed(lambda: self._game.step(command))
-
-    def _timed(self, call: object) -> Observation:
-        assert callable(call)
-        started = time.perf_counter()
-        observation = call()
-        self.seconds += time.perf_counter() - started
-        assert isinstance(observation, Observation)
-        return observation
 
 
 def main() -> None:
@@ -59,27 +28,9 @@ def _play(title: str, seeds: range, planner: ProcessPlanner) -> None:
     setting = load_setting("coin")
     rows = []
     for mode in ("edit", "gen", "act", "random"):
-        ends: list[EpisodeEnded] = []
-        own: list[float] = []
-        for seed in seeds:
-            game = TimedGame(make_game(setting, seed))
-            started = time.perf_counter()
-            episode = Episode(setting, seed, mode, Limits(setting.max_steps))
-            ends.append(follow(episode_events(episode, game, ReaderModel(), planner), []))
-            own.append(time.perf_counter() - started - game.seconds)
-        won = [each for each in ends if each.outcome is Outcome.WON]
-        steps = sum(each.tally.steps for each in ends)
-        rows.append(
-            [
-                mode,
-                f"{len(won)}/{len(ends)}",
-                f"{statistics.mean(each.tally.steps for each in won):.2f}",
-                str(sum(each.tally.refused for each in ends)),
-                f"{statistics.mean(each.tally.calls for each in ends):.2f}",
-                f"{statistics.mean(each.tally.characters for each in ends):,.0f}",
-                f"{sum(own) / steps * 1000:.1f}",
-            ]
-        )
+        done = play(setting, mode, seeds, planner)
+        own = done.own_milliseconds
+        rows.append([mode, done.won, done.steps, done.refused, done.calls, done.characters, own])
     head = ["mode", "won", "steps (won)", "refused", "calls", "characters sent", "own ms a step"]
     show(f"Coin Collector, built-in reader (rules, no language model), {title}", head, rows)
 

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from pddlego import events as ev
-from pddlego.errors import ModelError, PddlegoError
+from pddlego.errors import BudgetSpentError, ModelError, PddlegoError
 from pddlego.events import Event, Limits, Outcome, Tally
-from pddlego.expect import surprise
+from pddlego.expect import as_said, surprise
 from pddlego.formalize import CommandProposal, CommandSource, Formalizer, ProblemProposal, with_unmatched
 from pddlego.games import Game, Observation
 from pddlego.models import Model
-from pddlego.pddl import EditReport, Problem, diff
-from pddlego.planning import LadderResult, Planner, PlanStatus, PlanStep, RungResult, climb, validate
+from pddlego.pddl import Problem, diff
+from pddlego.planning import LadderResult, Planner, PlanStatus, PlanStep, climb, validate
 from pddlego.refine import Attempt, ExhaustedError, Retry, refine
 from pddlego.settings import Setting
 from pddlego.situation import Exchange, Feedback, Situation
+from pddlego.telling import kinds, lines, rejected, tried
 
 UNREACHABLE = {
     PlanStatus.UNSOLVABLE: ("goal unreachable", "with this problem file no sequence of actions reaches any goal:"),
@@ -105,6 +107,8 @@ class Agent:
             yield self._ended(over.outcome, over.message)
         except ExhaustedError as error:
             yield self._ended(Outcome.NO_PLAN, str(error))
+        except BudgetSpentError as error:
+            yield self._ended(Outcome.BUDGET, error.sentence)
         except ModelError as error:
             yield self._ended(Outcome.MODEL_ERROR, error.sentence)
         except PddlegoError as error:
@@ -127,8 +131,7 @@ class Agent:
         answer = yield from self._ask(situation)
         proposal = self.method.read(answer, situation)
         if proposal.feedback is not None:
-            report = proposal.report if isinstance(proposal, ProblemProposal) else None
-            yield _rejected(retry, proposal.feedback, report)
+            yield rejected(retry, proposal.feedback, proposal if isinstance(proposal, ProblemProposal) else None)
             return Attempt(answer, feedback=proposal.feedback)
         if isinstance(proposal, CommandProposal):
             return Attempt(answer, (Intention(proposal.command),))
@@ -137,9 +140,10 @@ class Agent:
     def _plan(
         self, retry: Retry, answer: str, proposal: ProblemProposal
     ) -> Generator[Event, None, Attempt[tuple[Intention, ...]]]:
-        ladder = climb(self.planner, self.setting.domain, proposal.problem, self.setting.ladder)
+        setting = self.setting
+        ladder = climb(self.planner, setting.domain, proposal.problem, setting.ladder, self._can_say)
         steps = ladder.plan.steps if ladder.plan else ()
-        intentions = tuple(Intention(self.setting.command(step), step) for step in steps)
+        intentions = tuple(Intention(setting.command(step), step) for step in steps)
         planned = self._planned(ladder, proposal.problem, intentions)
         broken = ladder.tried[-1].result
         if broken.status is PlanStatus.CRASHED:
@@ -148,11 +152,14 @@ class Agent:
         if not intentions:
             feedback = with_unmatched(_no_plan(ladder), proposal.report)
             yield planned
-            yield _rejected(retry, feedback, proposal.report)
+            yield rejected(retry, feedback, proposal)
             return Attempt(answer, feedback=feedback)
         yield self._accept(proposal)
         yield planned
-        return Attempt(answer, intentions)
+        return Attempt(answer, tuple(itertools.takewhile(lambda each: each.command, intentions)))
+
+    def _can_say(self, step: PlanStep) -> bool:
+        return bool(self.setting.command(step))
 
     def _planned(self, ladder: LadderResult, problem: Problem, intentions: Sequence[Intention]) -> ev.Planned:
         """What the ladder gave, with what each step of the plan is expected to change."""
@@ -166,7 +173,7 @@ class Agent:
             )
             for each, before, after in zip(intentions, expected, expected[1:], strict=False)
         )
-        return ev.Planned(tuple(_tried(each) for each in ladder.tried), ladder.rung, plan)
+        return ev.Planned(tuple(tried(each) for each in ladder.tried), ladder.rung, plan)
 
     def _accept(self, proposal: ProblemProposal) -> Event:
         report = proposal.report
@@ -179,8 +186,9 @@ class Agent:
             tuple(str(each) for each in (*changed.added_objects, *changed.added_facts)),
             tuple(str(each) for each in (*changed.removed_objects, *changed.removed_facts)),
             renamed,
-            _lines(report),
+            lines(report),
             tuple(each.message for each in proposal.defects),
+            kinds(proposal),
         )
 
     def _situation(self, retry: Retry) -> Situation:
@@ -196,6 +204,8 @@ class Agent:
             retry.feedback,
             retry.rejected,
             retry.attempt,
+            self.setting.reading,
+            self.setting.only_planned,
         )
 
     def _ask(self, situation: Situation) -> Generator[Event, None, str]:
@@ -257,7 +267,8 @@ class Agent:
 
     def _execute(self, intentions: Sequence[Intention]) -> Iterator[Event]:
         """Send the commands, until the game answers otherwise than the plan expected."""
-        for intention in intentions:
+        for planned in intentions:
+            intention = replace(planned, command=as_said(planned.command, self._seen.valid_commands))
             observed = self._observed(intention, self.game.step(intention.command))
             yield observed
             if observed.won:
@@ -279,9 +290,12 @@ class Agent:
             said = [each.text for each in self._history]
             difference = surprise(self.setting, intention.step, answer.text, self._problem, said)
         read = self.setting.read(answer.text)
+        exchange = Exchange(command, read)
+        if self.setting.score and command is not None:
+            exchange = replace(exchange, score=answer.score, gained=answer.score - self._seen.score)
         self._seen = answer
-        self._news.append(Exchange(command, read))
-        self._history.append(Exchange(command, read))
+        self._news.append(exchange)
+        self._history.append(exchange)
         if intention is not None:
             used = self._tally
             self._tally = replace(used, steps=used.steps + 1, refused=used.refused + refused)
@@ -319,17 +333,3 @@ def _no_plan(ladder: LadderResult) -> Feedback:
     category, message = UNREACHABLE[last.status]
     tried = (f"{each.name}: {each.result.status.value} ({each.result.message})" for each in ladder.tried)
     return Feedback(category, message, tuple(tried))
-
-
-def _rejected(retry: Retry, feedback: Feedback, report: EditReport | None) -> ev.Rejected:
-    return ev.Rejected(retry.attempt, feedback.category, feedback.message, feedback.evidence, _lines(report))
-
-
-def _tried(rung: RungResult) -> ev.TriedRung:
-    result = rung.result
-    return ev.TriedRung(rung.name, result.status.value, result.message, result.seconds, len(result.plan or ()))
-
-
-def _lines(report: EditReport | None) -> tuple[ev.EditLine, ...]:
-    entries = report.entries if report else ()
-    return tuple(ev.EditLine(each.kind.value, each.where, each.line, each.note) for each in entries)

@@ -38,6 +38,10 @@ class ModelError(PddlegoError):
     """The model could not answer: endpoint, key, network, or a transcript that does not match (exit code 3)."""
 
 
+class BudgetSpentError(ModelError):
+    """The budget of an evaluation allows no further request: the episode ends as `budget`."""
+
+
 class EngineError(PddlegoError):
     """The game engine could not start, died, or answered with an error (exit code 3)."""
 

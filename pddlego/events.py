@@ -122,7 +122,8 @@ class EditLine:
 class Formalized:
     """An answer was accepted: the problem is now `problem`, and this changed.
 
-    `renamed` lists (old, new) names; what only got another name is neither in `added` nor in `removed`.
+    `renamed` lists (old, new) names; what only got another name is neither in `added` nor in `removed`. `defects` are
+    the messages of what was wrong and harmless, `kinds` their kinds.
     """
 
     problem: str
@@ -131,18 +132,21 @@ class Formalized:
     renamed: tuple[tuple[str, str], ...] = ()
     lines: tuple[EditLine, ...] = ()
     defects: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
     type: Literal["formalized"] = "formalized"
 
 
 @dataclass(frozen=True)
 class Rejected:
-    """An answer could not be used, and why. `lines` is what became of the lines of an edit."""
+    """An answer could not be used, and why. `lines` is what became of the lines of an edit, `kinds` are the kinds of
+    the defects that the check found."""
 
     attempt: int
     category: str
     message: str
     evidence: tuple[str, ...] = ()
     lines: tuple[EditLine, ...] = ()
+    kinds: tuple[str, ...] = ()
     type: Literal["rejected"] = "rejected"
 
 

@@ -1,4 +1,4 @@
-"""Compares what the game answered with what the plan expected, by the rules of the setting."""
+"""Between plan and game: commands in the game's own spelling, and answers compared with what the plan expected."""
 
 from __future__ import annotations
 
@@ -33,6 +33,15 @@ def surprise(setting: Setting, step: PlanStep, text: str, problem: Problem, said
         if to_name(seen) in known or _was_said(wanted, said):
             return f"the plan expected {from_name(wanted)}, and it is {seen}"
     return ""
+
+
+def as_said(command: str, valid: Iterable[str]) -> str:
+    """The valid command that means the same, if `command` is none itself.
+
+    Games tell `TV stand` from `tv stand`, PDDL does not, and what a model calls `tv-stand` is the same thing.
+    """
+    listed = list(valid)
+    return command if command in listed else next((each for each in listed if same_name(each, command)), command)
 
 
 def _was_said(name: str, said: Iterable[str]) -> bool:

@@ -6,8 +6,10 @@ the last whole line.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import os
 import platform
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -35,19 +37,40 @@ class JournalWriter:
             # Unbuffered: every line is with the system at once, and nothing is left to fail when the file is closed.
             self._file: FileIO = path.open("xb", buffering=0)
         except OSError as error:
-            raise _cannot_write(path, error) from error
+            raise cannot_write(path, error) from error
 
     def write(self, event: Event, seconds: float) -> None:
         """Append `event`, which happened `seconds` after the start."""
-        data = dump_line(event, seconds).encode()
-        try:
-            while data:
-                data = data[self._file.write(data) :]
-        except OSError as error:
-            raise _cannot_write(self.path, error) from error
+        append(self._file, self.path, dump_line(event, seconds).encode())
 
     def close(self) -> None:
         self._file.close()
+
+
+def append(file: FileIO, path: Path, data: bytes) -> None:
+    """Write all of `data` to the end of an unbuffered file, or nothing. Raises `JournalError`.
+
+    A disk that is nearly full takes a part of a line without a word; what comes after it would be glued to it.
+    """
+    whole = os.fstat(file.fileno()).st_size
+    try:
+        while data:
+            data = data[file.write(data) :]
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            os.ftruncate(file.fileno(), whole)
+        raise cannot_write(path, error) from error
+
+
+def cut_unfinished_line(path: Path) -> bytes:
+    """What a file of lines holds, up to its last whole line; a rest that a kill left is removed."""
+    if not path.exists():
+        return b""
+    data = path.read_bytes()
+    whole = data.rfind(b"\n") + 1
+    if whole < len(data):
+        os.truncate(path, whole)
+    return data[:whole]
 
 
 @dataclass(frozen=True)
@@ -126,7 +149,7 @@ class RunFolder:
             (self.path / "episodes").mkdir()
             (self.path / "manifest.json").write_text(json.dumps(body, indent=2) + "\n", encoding="utf-8")
         except OSError as error:
-            raise _cannot_make(self.path, error) from error
+            raise cannot_make(self.path, error) from error
 
     def episode(self, seed: int) -> JournalWriter:
         return JournalWriter(self.path / "episodes" / f"seed-{seed}.jsonl")
@@ -166,16 +189,16 @@ def _fresh(root: Path, name: str) -> Path:
         except FileExistsError:
             continue
         except OSError as error:
-            raise _cannot_make(path, error) from error
+            raise cannot_make(path, error) from error
         return path
     raise UsageError(f"No free folder name in {root}", f"{name} and 998 variants exist.", "Choose another --runs.")
 
 
-def _cannot_make(path: Path, error: OSError) -> UsageError:
+def cannot_make(path: Path, error: OSError) -> UsageError:
     return UsageError(f"Cannot write {path}", f"{error.strerror or error}.", "Choose another place with --runs.")
 
 
-def _cannot_write(path: Path, error: OSError) -> JournalError:
+def cannot_write(path: Path, error: OSError) -> JournalError:
     why = f"{error.strerror or error}."
     return JournalError(f"Cannot write {path}", why, "Free space or choose another place with --runs.")
 

@@ -3,97 +3,38 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 
 from pddlego import resources
 from pddlego.errors import SettingError, UsageError
-from pddlego.pddl import Domain, PddlSyntaxError, Problem, check, parse_domain, parse_problem
+from pddlego.pddl import (
+    DefectKind,
+    Domain,
+    Edit,
+    PddlSyntaxError,
+    Problem,
+    SectionEdit,
+    apply_edit,
+    check,
+    parse_domain,
+    parse_problem,
+)
+from pddlego.pddl.problem import read_atom
 from pddlego.pddl.sexpr import read_sexprs
 from pddlego.planning import Rung, Search
+from pddlego.setting_schema import ActionTable, MapTable, ParameterTable, ReadingTable, RungTable, SettingFile
 from pddlego.settings import ActionRule, MapRule, Parameter, Setting
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class _Game(_Strict):
-    engine: str
-    name: str
-    fold: str
-    max_steps: int = Field(gt=0)
-    refused: list[str] = []
-    folds: dict[str, str]
-
-
-class _Observation(_Strict):
-    drop: list[str] = []
-    keep: list[str] = []
-
-
-class _Planning(_Strict):
-    domain: str
-    problem: str
-
-
-class _Rung(_Strict):
-    name: str
-    goal: str
-    search: str = "bfs"
-
-
-class _Action(_Strict):
-    command: str
-    expect: str = ""
-
-
-class _Prompts(_Strict):
-    folder: str
-
-
-class _Parameter(_Strict):
-    value: int
-    min: int
-    max: int
-    about: str = ""
-
-
-class _Map(_Strict):
-    room: str
-    here: str
-    visited: str
-    exit: str
-    closed: str
-    things: str
-    directions: dict[str, tuple[int, int]]
-
-
-class _File(_Strict):
-    title: str
-    about: str = ""
-    game: _Game
-    seeds: dict[str, str] = {}
-    parameters: dict[str, _Parameter] = {}
-    observation: _Observation = _Observation()
-    planning: _Planning
-    ladder: list[_Rung] = Field(min_length=1)
-    actions: dict[str, _Action]
-    prompts: _Prompts
-    map: _Map | None = None
+from pddlego.situation import ReadingRule
+from pddlego.toml import parse_toml
 
 
 def setting_names() -> list[str]:
-    """All settings that can be played, sorted."""
-    return resources.names("envs", ".toml")
+    """All settings that can be played, sorted. A name that begins with `_` is only there to be extended."""
+    return [name for name in resources.names("envs", ".toml") if not name.startswith("_")]
 
 
 def load_setting(
@@ -113,7 +54,7 @@ def load_setting(
         raise UsageError(
             f"There is no game '{name}'", f"The games are: {listed}.", "Choose one, or add envs/NAME.toml."
         )
-    setting = _build(name, _read(name))
+    setting = _build(name)
     setting = _with_parameters(setting, overrides or {})
     if fold is not None:
         if fold not in setting.folds:
@@ -138,13 +79,13 @@ def parse_search(text: str) -> Search:
         raise UsageError(f"'{text}' is no search", f"{error}.", "Example: --search 'astar(lmcut)'.") from error
 
 
-def _read(name: str) -> _File:
+def _read(name: str, tables: Sequence[Mapping[str, Any]]) -> SettingFile:
+    merged: dict[str, Any] = {}
+    for table in reversed(tables):
+        merged = _merged(merged, table)
+    merged.pop("extends", None)
     try:
-        return _File.model_validate(tomllib.loads(resources.read("envs", f"{name}.toml")))
-    except tomllib.TOMLDecodeError as error:
-        raise SettingError(f"envs/{name}.toml is not TOML", f"{error}.", "Mend the file.") from error
-    except RecursionError as error:
-        raise SettingError(f"envs/{name}.toml is no setting", "It is nested too deeply.", "Mend the file.") from error
+        return SettingFile.model_validate(merged)
     except ValidationError as error:
         faults = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
         raise SettingError(
@@ -152,15 +93,54 @@ def _read(name: str) -> _File:
         ) from error
 
 
-def _build(name: str, file: _File) -> Setting:
-    domain, start = _load_domain(file.planning.domain), _load_problem(file.planning.problem)
-    sources = {f"envs/{name}.toml": resources.read("envs", f"{name}.toml")}
-    for part in (file.planning.domain, file.planning.problem):
+def _chain(name: str) -> dict[str, dict[str, Any]]:
+    """The tables of a setting and of those that it extends, nearest first. Raises `SettingError`."""
+    chain: dict[str, dict[str, Any]] = {}
+    known = resources.names("envs", ".toml")
+    following: object = name
+    while following is not None:
+        last = next(reversed(chain), name)
+        if not isinstance(following, str) or following in chain or following not in known:
+            again = isinstance(following, str) and following in chain
+            why = "It extends itself." if again else f"extends names no setting: {following!r}."
+            raise SettingError(f"envs/{last}.toml is no setting", why, "Mend the file.")
+        chain[following] = _table(following)
+        following = chain[following].get("extends")
+    return chain
+
+
+def _table(name: str) -> dict[str, Any]:
+    try:
+        return parse_toml(resources.read("envs", f"{name}.toml"))
+    except ValueError as error:
+        raise SettingError(f"envs/{name}.toml is not TOML", f"{error}.", "Mend the file.") from error
+
+
+def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """Tables are merged key by key; everything else in `over` takes the place of what is in `base`."""
+    merged = dict(base)
+    for key, value in over.items():
+        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
+        merged[key] = _merged(merged[key], value) if both else value
+    return merged
+
+
+def _build(name: str) -> Setting:
+    chain = _chain(name)
+    file = _read(name, list(chain.values()))
+    domain = _load_domain(file.planning.domain)
+    start = _load_problem(file.planning.problem) if file.planning.problem else Problem("start", domain.name)
+    sources = {f"envs/{each}.toml": resources.read("envs", f"{each}.toml") for each in chain}
+    for part in filter(None, (file.planning.domain, file.planning.problem)):
         sources[f"domains/{part}.pddl"] = resources.read("domains", f"{part}.pddl")
     try:
-        for pattern in (*file.game.refused, *file.observation.drop, *file.observation.keep):
-            re.compile(pattern)
-        ladder = tuple(_rung(name, domain, start, rung) for rung in file.ladder)
+        patterns = (("game.refused", file.game.refused), ("observation.drop", file.observation.drop))
+        for where, listed in (*patterns, ("observation.keep", file.observation.keep)):
+            for pattern in listed:
+                _groups(where, pattern)
+        _check_start(domain, start)
+        ladder = tuple(_rung(domain, start, rung) for rung in file.ladder)
+        start = start if file.planning.problem else start.with_goal(ladder[0].goal)
         return Setting(
             name,
             file.title,
@@ -175,25 +155,53 @@ def _build(name: str, file: _File) -> Setting:
             {key: _parameter(key, each) for key, each in file.parameters.items()},
             tuple(file.observation.drop),
             tuple(file.observation.keep),
+            file.observation.score,
             domain,
             start,
             ladder,
             _action_rules(domain, file.actions),
             file.prompts.folder,
-            MapRule(**file.map.model_dump()) if file.map else None,
+            tuple(_stated(domain, name) for name in file.planning.only_planned),
+            tuple(_reading_rule(domain, number, each) for number, each in enumerate(file.reading, 1)),
+            _map_rule(domain, file.map) if file.map else None,
             sources,
         )
-    except (ValueError, re.error) as error:
+    except ValueError as error:
         raise SettingError(f"envs/{name}.toml is no setting", f"{error}.", "Mend the file.") from error
 
 
-def _parameter(key: str, read: _Parameter) -> Parameter:
+def _groups(where: str, pattern: str) -> set[str]:
+    """The names of the pattern's groups. Raises `ValueError`, which says where, if it is no regular expression."""
+    try:
+        return set(re.compile(pattern).groupindex)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise ValueError(f"{where}: '{pattern}' is no regular expression ({error})") from error
+
+
+def _check_start(domain: Domain, start: Problem) -> None:
+    defects = [each for each in check(domain, start) if each.blocking]
+    if defects:
+        raise ValueError(f"planning.problem: {defects[0].message}")
+
+
+def _map_rule(domain: Domain, table: MapTable) -> MapRule:
+    if table.room not in domain.types:
+        raise ValueError(f"map.room: '{table.room}' is no type of the domain")
+    for key, arity in (("here", 1), ("visited", 1), ("exit", 3), ("closed", 2), ("things", 2)):
+        name = getattr(table, key)
+        predicate = domain.predicates_by_name.get(name)
+        if predicate is None or len(predicate.parameters) != arity:
+            raise ValueError(f"map.{key}: '{name}' is no predicate with {arity} argument(s)")
+    return MapRule(**table.model_dump())
+
+
+def _parameter(key: str, read: ParameterTable) -> Parameter:
     if not read.min <= read.value <= read.max:
         raise ValueError(f"parameters.{key}: {read.value} is not from {read.min} to {read.max}")
     return Parameter(**read.model_dump())
 
 
-def _rung(name: str, domain: Domain, start: Problem, rung: _Rung) -> Rung:
+def _rung(domain: Domain, start: Problem, rung: RungTable) -> Rung:
     reading = read_sexprs(rung.goal)
     if reading.faults or len(reading.expressions) != 1:
         raise ValueError(f"ladder '{rung.name}': the goal is not one PDDL condition")
@@ -204,7 +212,7 @@ def _rung(name: str, domain: Domain, start: Problem, rung: _Rung) -> Rung:
     return Rung(rung.name, goal, Search.parse(rung.search))
 
 
-def _action_rules(domain: Domain, rules: Mapping[str, _Action]) -> dict[str, ActionRule]:
+def _action_rules(domain: Domain, rules: Mapping[str, ActionTable]) -> dict[str, ActionRule]:
     missing, unknown = (
         sorted(set(domain.actions_by_name) - set(rules)),
         sorted(set(rules) - set(domain.actions_by_name)),
@@ -213,12 +221,51 @@ def _action_rules(domain: Domain, rules: Mapping[str, _Action]) -> dict[str, Act
         raise ValueError(f"actions: no command for {missing}, no such action {unknown}")
     for name, rule in rules.items():
         parameters = {each.name.lstrip("?") for each in domain.actions_by_name[name].parameters}
-        used = set(re.findall(r"\{(\w+)\}", rule.command)) | set(re.compile(rule.expect).groupindex)
+        used = set(re.findall(r"\{(\w+)\}", rule.command)) | _groups(f"actions.{name}.expect", rule.expect)
+        if not rule.command.isprintable() or rule.command != rule.command.strip():
+            raise ValueError(f"actions.{name}: {rule.command!r} is no command: one line without blanks at its ends")
         if re.search(r"[{}]", re.sub(r"\{\w+\}", "", rule.command)):
             raise ValueError(f"actions.{name}: '{rule.command}' has a brace that belongs to no {{name}}")
         if used - parameters:
             raise ValueError(f"actions.{name}: {sorted(used - parameters)} is no parameter of the action")
     return {name: ActionRule(rule.command, rule.expect) for name, rule in rules.items()}
+
+
+def _stated(domain: Domain, name: str) -> str:
+    derived = {predicate.name for predicate, _ in domain.derived}
+    if name not in domain.predicates_by_name or name in derived:
+        raise ValueError(f"planning.only_planned: '{name}' is no predicate that a fact can have")
+    return name
+
+
+def _reading_rule(domain: Domain, number: int, read: ReadingTable) -> ReadingRule:
+    """The rule, its templates tried out with a name in place of every group."""
+    groups = _groups(f"reading rule {number}", read.text) | _groups(f"reading rule {number}", read.command)
+    if not read.text:
+        raise ValueError(f"reading rule {number}: its text matches everything")
+    trial = Problem("trial", domain.name)
+    for template in (*read.forget, *read.objects, *read.add):
+        unknown = sorted(set(re.findall(r"\{(\w+)\}", template)) - groups)
+        if unknown:
+            raise ValueError(f"reading rule {number}: '{template}' names {unknown}, which no group matches")
+    filled = [[re.sub(r"\{\w+\}", "x", each) for each in part] for part in (read.objects, read.add, read.forget)]
+    edit = Edit(SectionEdit(add=tuple(filled[0])), SectionEdit(add=tuple(filled[1])))
+    report = apply_edit(trial, edit, domain.constants)
+    forget = apply_edit(trial, Edit(init=SectionEdit(add=tuple(each.replace("*", "x") for each in filled[2]))))
+    unreadable = [str(each) for each in (*report.refused, *forget.refused)]
+    unreadable += [f"'{each}' is no fact" for part in filled[1:] for each in part if not _is_facts(each)]
+    kinds = (DefectKind.UNDECLARED_OBJECT, DefectKind.ARGUMENT_TYPE, DefectKind.TWO_TYPES)  # `x` stands for anything
+    problems = (report.problem, forget.problem)
+    wrong = [str(each) for one in problems for each in check(domain, one) if each.blocking and each.kind not in kinds]
+    if unreadable or wrong:
+        raise ValueError(f"reading rule {number}: {(unreadable + wrong)[0]}")
+    return ReadingRule(read.text, read.command, tuple(read.forget), tuple(read.objects), tuple(read.add))
+
+
+def _is_facts(text: str) -> bool:
+    reading = read_sexprs(text)
+    atoms = [read_atom(each) for each in reading.expressions]
+    return bool(atoms) and None not in atoms and not reading.faults
 
 
 def _load_domain(name: str) -> Domain:
@@ -259,8 +306,8 @@ def _with_parameters(setting: Setting, overrides: Mapping[str, str]) -> Setting:
 
 
 def _describe(parameters: Mapping[str, Parameter]) -> str:
-    listed = (f"{name} ({each.min}-{each.max}, now {each.value})" for name, each in parameters.items())
-    return f"The parameters are: {', '.join(listed)}."
+    listed = [f"{name} ({each.min}-{each.max}, now {each.value})" for name, each in parameters.items()]
+    return f"The parameters are: {', '.join(listed)}." if listed else "It has none."
 
 
 def parse_overrides(pairs: Sequence[str]) -> dict[str, str]:

@@ -15,6 +15,7 @@ from pddlego.errors import UsageError
 from pddlego.pddl import Domain, Problem, from_name
 from pddlego.pddl.sexpr import show
 from pddlego.planning import PlanStep, Rung
+from pddlego.situation import ReadingRule
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,10 @@ class Parameter:
 
 @dataclass(frozen=True)
 class ActionRule:
-    """How a PDDL action is said in the game, and what the game answers if the plan is right (a regular expression)."""
+    """How a PDDL action is said in the game, and what the game answers if the plan is right (a regular expression).
+
+    An empty command means that it is not known yet how to say it: a plan is carried out up to such a step.
+    """
 
     command: str
     expect: str
@@ -65,17 +69,23 @@ class Setting:
     parameters: Mapping[str, Parameter]
     drop: tuple[str, ...]
     keep: tuple[str, ...]
+    score: bool
     domain: Domain
     start: Problem
     ladder: tuple[Rung, ...]
     actions: Mapping[str, ActionRule]
     prompts: str
+    only_planned: tuple[str, ...] = ()
+    reading: tuple[ReadingRule, ...] = ()
     map: MapRule | None = None
     sources: Mapping[str, str] = field(default_factory=dict, repr=False)
     overrides: Mapping[str, str] = field(default_factory=dict)
 
     def command(self, step: PlanStep) -> str:
-        """The game command of a plan step. A `KeyError` cannot happen: every action has a checked template."""
+        """The game command of a plan step, empty if it has none yet.
+
+        A `KeyError` cannot happen: every action has a checked template.
+        """
         parameters = self.domain.actions_by_name[step.action].parameters
         values = {each.name.lstrip("?"): from_name(arg) for each, arg in zip(parameters, step.args, strict=True)}
         return re.sub(r"\{(\w+)\}", lambda match: values[match.group(1)], self.actions[step.action].command)
@@ -114,7 +124,10 @@ class Setting:
             "max_steps": self.max_steps,
             "parameters": {name: each.value for name, each in self.parameters.items()},
             "overrides": dict(self.overrides),
+            "observation": {"drop": self.drop, "keep": self.keep, "score": self.score},
             "domain": self.domain.name,
+            "only_planned": self.only_planned,
+            "reading": [asdict(each) for each in self.reading],
             "ladder": [
                 {"name": each.name, "goal": show(each.goal), "search": str(each.search)} for each in self.ladder
             ],

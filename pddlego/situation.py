@@ -9,10 +9,31 @@ from pddlego.pddl import Domain, Problem
 
 @dataclass(frozen=True)
 class Exchange:
-    """A command (None for the first observation) and what was read of the game's answer."""
+    """A command (None for the first observation) and what was read of the game's answer.
+
+    `score`, from 0 to 1, is there in settings where the score is read too; `gained` is by how much it grew.
+    """
 
     command: str | None
     text: str
+    score: float | None = None
+    gained: float = 0.0
+
+
+@dataclass(frozen=True)
+class ReadingRule:
+    """What one sentence of a game means, for the built-in reader: a rule that is data.
+
+    Wherever the regular expression `text` matches an answer (and `command`, if it is not empty, the command before it),
+    the facts `forget` go (a `*` stands for any one object), then `objects` and the facts `add` come. `{group}` is what
+    the group of that name matched, as a PDDL name; where that is none, the rule does not apply.
+    """
+
+    text: str
+    command: str = ""
+    forget: tuple[str, ...] = ()
+    objects: tuple[str, ...] = ()
+    add: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -30,7 +51,8 @@ class Situation:
 
     `news` is what happened since the last accepted answer, `history` all of the episode. `notes` are remarks on the
     last accepted answer (edit lines that matched nothing). `feedback` and `rejected` are set when the last answer to
-    this same question could not be used; `attempt` counts from 0.
+    this same question could not be used; `attempt` counts from 0. `rules` names the reader's rules for the game;
+    `reading` are those that are data. `only_planned` are predicates that come about in plans only.
     """
 
     rules: str
@@ -44,3 +66,5 @@ class Situation:
     feedback: Feedback | None = None
     rejected: str = ""
     attempt: int = 0
+    reading: tuple[ReadingRule, ...] = ()
+    only_planned: tuple[str, ...] = ()

@@ -25,8 +25,16 @@ SNAPSHOTS = Path(__file__).parent / "snapshots"
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("terminal") and shutil.which("tmux") is None:
         _missing("tmux is not installed")
+    if item.get_closest_marker("browser") and not (find_spec("playwright") and _chromium()):
+        _missing("Chromium or playwright is not installed")
+    if item.get_closest_marker("cluster") and find_spec("ray") is None:
+        _missing("the extra cluster is not installed")
     if item.get_closest_marker("oracle") and find_spec("up_fast_downward") is None:
         _missing("the extra fast-downward is not installed")
+
+
+def _chromium() -> str | None:
+    return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
 def _missing(reason: str) -> None:

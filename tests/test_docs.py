@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import doctest
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
+
+from pddlego.games import Game
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -12,3 +18,63 @@ def test_the_examples_in_formats_md() -> None:
     result = doctest.testfile(str(DOCS / "formats.md"), module_relative=False, encoding="utf-8")
     assert result.attempted >= 12
     assert result.failed == 0
+
+
+def test_the_examples_in_evaluating_md(tmp_path: Path) -> None:
+    place = {"run": tmp_path / "run"}
+    result = doctest.testfile(str(DOCS / "evaluating.md"), module_relative=False, encoding="utf-8", extraglobs=place)
+    assert result.attempted >= 7
+    assert result.failed == 0
+
+
+def test_adding_a_game_followed_literally(tmp_path: Path) -> None:
+    """Writes the files of the page into an empty folder, runs its commands there and compares what they print."""
+    page = (DOCS / "adding-a-game.md").read_text(encoding="utf-8")
+    files = re.findall(r"^`([\w./-]+)`:\n\n```\w+\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    assert len(files) == 6
+    for name, text in files:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    runs = [run for block in re.findall(r"^```console\n(.*?)^```", page, re.M | re.S) for run in block.split("$ ")[1:]]
+    assert len(runs) == 4
+    for run in runs:
+        command, _, wanted = run.partition("\n")
+        printed = _run(command, tmp_path)
+        assert doctest.OutputChecker().check_output(wanted, printed, doctest.ELLIPSIS), f"{command} printed:\n{printed}"
+
+
+def _run(command: str, folder: Path) -> str:
+    program, *arguments = command.split()
+    assert program == "pddlego"
+    environment = {**os.environ, "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run(
+        [sys.executable, "-m", "pddlego", *arguments],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        encoding="utf-8",
+    )
+    return done.stdout
+
+
+def test_the_engine_in_adding_a_game_is_a_game() -> None:
+    page = (DOCS / "adding-a-game.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    names: dict[str, object] = {}
+    exec(block, names)
+    countdown = names["Countdown"]
+    assert isinstance(countdown, type)
+    game: Game = countdown()
+    assert not game.start().won
+    assert [game.step("down").won for _ in range(3)] == [False, False, True]
+
+
+def test_the_readme_holds_the_tables_that_it_speaks_of() -> None:
+    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```\w*\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
+    assert all(len(block.split()) > 3 for block in blocks), "a block that is only a word is a placeholder"
+    assert "cooking-hard" in readme and "longer" in readme

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pddlego.expect import surprise
+from pddlego.expect import as_said, surprise
 from pddlego.pddl import Problem, TypedName
 from pddlego.planning import PlanStep
 from pddlego.settings import Setting
@@ -29,3 +29,18 @@ def test_what_surprises(coin: Setting, step: PlanStep, text: str, expected: str)
     found = surprise(coin, step, text, KNOWN, ["To the North you see the living room."])
     assert found.startswith(expected)
     assert bool(found) is bool(expected)
+
+
+@pytest.mark.parametrize(
+    ("command", "sent"),
+    [
+        ("put cup in tv stand", "put cup in TV stand"),
+        ("put cup in tv-stand", "put cup in TV stand"),
+        ("take t-shirt", "take T-shirt"),
+        ("take cup", "take cup"),
+        ("take Cup", "take Cup"),
+        ("fly away", "fly away"),
+    ],
+)
+def test_commands_are_sent_as_the_game_spells_them(command: str, sent: str) -> None:
+    assert as_said(command, ["put cup in TV stand", "take T-shirt", "take cup", "take Cup"]) == sent

@@ -1,27 +1,60 @@
-"""What the README promises of Coin Collector with the built-in reader, on the real engine."""
+"""What the README promises of the games with the built-in reader, on the real engine.
+
+Coin Collector on all of its 60 seeds; of the other games a few seeds here, all of them in `python -m benchmarks games`.
+"""
 
 from __future__ import annotations
 
 import statistics
+from collections.abc import Iterable
 
 import pytest
 
-from pddlego.events import EpisodeEnded, Limits, Outcome
+from pddlego.episodes import Episode, episode_events, follow, make_game
+from pddlego.events import EpisodeEnded, Limits, Observed, Outcome
 from pddlego.models.reader import ReaderModel
 from pddlego.planning import ProcessPlanner
-from pddlego.play import Episode, episode_events, follow, make_game
+from pddlego.setting_files import load_setting
 from pddlego.settings import Setting
+
+
+def play(setting: Setting, mode: str, seeds: Iterable[int], planner: ProcessPlanner) -> list[EpisodeEnded]:
+    ends = []
+    for seed in seeds:
+        episode = Episode(setting, seed, mode, Limits(setting.max_steps))
+        events = list(episode_events(episode, make_game(setting, seed), ReaderModel(), planner))
+        assert not [each for each in events if isinstance(each, Observed) and each.lost]
+        ends.append(follow(events, []))
+    return ends
 
 
 @pytest.mark.parametrize("mode", ["edit", "gen"])
 def test_60_of_60(coin: Setting, planner: ProcessPlanner, mode: str) -> None:
-    ends: list[EpisodeEnded] = []
-    for seed in range(60):
-        episode = Episode(coin, seed, mode, Limits(coin.max_steps))
-        ends.append(follow(episode_events(episode, make_game(coin, seed), ReaderModel(), planner), []))
+    ends = play(coin, mode, range(60), planner)
     assert [each.outcome for each in ends] == [Outcome.WON] * 60
     assert sum(each.tally.refused for each in ends) == 0
     assert statistics.mean(each.tally.steps for each in ends) <= 11.6
     test_seeds = [each.tally for each in ends[10:]]
     assert statistics.mean(each.calls for each in test_seeds) <= 5.9
     assert statistics.mean(each.characters for each in test_seeds) <= 22_000
+
+
+@pytest.mark.parametrize(
+    ("name", "mode", "fold", "seeds", "steps"),
+    [
+        ("cooking-easy", "edit", "train", range(0, 60, 6), 11.5),
+        ("cooking-easy", "gen", "train", range(3, 60, 6), 11.5),
+        ("cooking-hard", "edit", "train", range(0, 60, 8), 27),
+        ("cooking-hard", "gen", "test", range(20000, 20003), 27),
+        ("cooking-full", "edit", "train", range(0, 60, 15), 60),
+        ("mapreader", "edit", "train", range(0, 60, 4), 11),
+        ("mapreader", "gen", "dev", range(10000, 10005), 11),
+        ("twc", "edit", "train", range(0, 60, 6), 25),
+        ("twc", "gen", "test", range(20000, 20005), 25),
+    ],
+)
+def test_the_other_games(planner: ProcessPlanner, name: str, mode: str, fold: str, seeds: range, steps: float) -> None:
+    ends = play(load_setting(name, fold=fold), mode, seeds, planner)
+    assert [each.outcome for each in ends] == [Outcome.WON] * len(seeds)
+    assert sum(each.tally.refused for each in ends) == 0
+    assert statistics.mean(each.tally.steps for each in ends) <= steps

@@ -106,17 +106,24 @@ def test_a_folder_in_the_working_directory_adds_to_ours_and_wins(own: Path) -> N
         ('title = "Coin Collector"', "", "title: Field required"),
         ("max_steps = 50", "max_steps = -1", "game.max_steps"),
         ("max_steps = 50", "max_steps = 50\ncolour = 3", "game.colour"),
-        ('fold = "train"', 'fold = "exam"', "'exam' is none of"),
+        ("max_steps = 50", 'max_steps = 50\nfold = "exam"', "'exam' is none of"),
         ('goal = "(have coin)"', 'goal = "(have gold)"', "gold is not declared"),
         ('goal = "(have coin)"', 'goal = "(have coin"', "not one PDDL condition"),
         ('search = "bfs"', 'search = "dfs"', "there is no search 'dfs'"),
-        ("[actions.take]", "[actions.grab]", "no command for ['take'], no such action ['grab']"),
-        ('"take {i}"', '"take {x}"', "['x'] is no parameter"),
-        ('expect = "^You take the (?P<i>[^.]+)\\\\."', 'expect = "("', "actions|missing|unterminated"),
+        ("[prompts]", '[actions.grab]\ncommand = "grab"\n[prompts]', "no such action ['grab']"),
+        ("[prompts]", '[actions.take]\ncommand = "take {x}"\n[prompts]', "['x'] is no parameter"),
+        ("[prompts]", '[actions.take]\nexpect = "("\n[prompts]', "actions|missing|unterminated"),
         ('domain = "coin"', 'domain = "chess"', "no file domains/chess.pddl"),
         ("value = 11", "value = 12", "12 is not from 1 to 11"),
-        ('train = "0-999"', 'train = "9-0"', "the last is before the first"),
-        ('train = "0-999"', 'train = "many"', "no range of seeds"),
+        ("[planning]", '[planning]\nonly_planned = ["flown"]', "'flown' is no predicate"),
+        ("[prompts]", '[[reading]]\ntext = "("\n[prompts]', "missing|unterminated"),
+        ("[prompts]", '[[reading]]\ntext = "a"\nadd = ["(have {x})"]\n[prompts]', "which no group matches"),
+        ("[prompts]", '[[reading]]\ntext = "a"\nadd = ["(owns coin)"]\n[prompts]', "owns is not declared"),
+        ("[prompts]", '[[reading]]\ntext = "a"\nadd = ["(have coin"]\n[prompts]', "reading rule 1"),
+        ("[prompts]", '[[reading]]\ntext = "a"\nforget = ["(have * *)"]\n[prompts]', "takes 1 argument"),
+        ("[prompts]", '[[reading]]\ntext = "a"\nobjects = ["cup - dish"]\n[prompts]', "type dish does not exist"),
+        ("[prompts]", '[game.folds]\ntrain = "9-0"\n[prompts]', "the last is before the first"),
+        ("[prompts]", '[game.folds]\ntrain = "many"\n[prompts]', "no range of seeds"),
     ],
 )
 def test_a_wrong_file_says_what_is_wrong(own: Path, old: str, new: str, says: str) -> None:
@@ -128,3 +135,33 @@ def test_a_wrong_file_says_what_is_wrong(own: Path, old: str, new: str, says: st
     with pytest.raises(SettingError) as caught:
         load_setting("mine")
     assert says in str(caught.value) or re.search(says.replace("[", r"\["), str(caught.value))
+
+
+def test_a_setting_may_extend_another() -> None:
+    easy, full = load_setting("cooking-easy"), load_setting("cooking-full")
+    assert (easy.max_steps, full.max_steps) == (20, 150)
+    assert full.parameters["numLocations"].value == 11
+    assert full.parameters["numLocations"].about == easy.parameters["numLocations"].about
+    assert full.ladder == easy.ladder
+    files = ["envs/cooking-full.toml", "envs/cooking-easy.toml", "envs/_house.toml"]
+    assert [each for each in full.sources if each.startswith("envs/")] == files, "a run records them all"
+    assert "_house" not in setting_names()
+    with pytest.raises(UsageError, match="no game '_house'"):
+        load_setting("_house")
+
+
+@pytest.mark.parametrize(
+    ("extends", "says"),
+    [("'mine'", "It extends itself"), ("'chess'", "names no setting: 'chess'"), ("3", "names no setting: 3")],
+)
+def test_an_extension_that_leads_nowhere(own: Path, extends: str, says: str) -> None:
+    own.write_text(own.read_text().replace('extends = "_house"', f"extends = {extends}"))
+    with pytest.raises(SettingError, match=r"mine\.toml is no setting") as caught:
+        load_setting("mine")
+    assert says in str(caught.value)
+
+
+def test_tables_are_merged_and_lists_replaced(own: Path) -> None:
+    own.with_name("other.toml").write_text('extends = "mine"\ntitle = "Other"\n[game]\nrefused = ["no"]\n')
+    other = load_setting("other")
+    assert (other.title, other.max_steps, other.refused) == ("Other", 50, ("no",))

@@ -86,7 +86,7 @@ def _java(java: str | None) -> str:
 def _engine(java: str | None) -> str:
     from importlib.metadata import PackageNotFoundError, version
 
-    from pddlego.play import make_game
+    from pddlego.episodes import make_game
 
     began = time.perf_counter()
     setting = load_setting(setting_names()[0])

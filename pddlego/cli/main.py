@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from pddlego import __version__
+from pddlego.cli import eval as evaluating
 from pddlego.errors import PddlegoError, UsageError
 
 app = typer.Typer(
@@ -190,3 +191,8 @@ def _report(error: PddlegoError) -> None:
     for label, part in zip(labels, (error.what, error.why, error.next_step), strict=True):
         if part:
             typer.echo(label + " ".join(clean(part).split()), err=True)
+
+
+app.command(name="eval")(evaluating.evaluate)
+app.command()(evaluating.config)
+app.command()(evaluating.report)

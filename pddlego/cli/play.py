@@ -9,11 +9,22 @@ from pathlib import Path
 
 from pddlego.cli.main import EXIT_BROKEN, EXIT_INTERRUPTED, EXIT_NOT_WON, EXIT_WON, silence_output
 from pddlego.display.live import Console, Display, make_display
+from pddlego.episodes import (
+    Episode,
+    Listener,
+    check_ladder,
+    check_reader,
+    episode_events,
+    follow,
+    make_game,
+    make_planner,
+    open_run,
+)
 from pddlego.errors import UsageError
 from pddlego.events import EpisodeEnded, Event, Limits, Outcome
 from pddlego.models import Model
 from pddlego.models.make import ModelOptions, make_model
-from pddlego.play import Episode, Listener, check_ladder, episode_events, follow, make_game, make_planner, open_run
+from pddlego.models.reader import ReaderModel
 from pddlego.setting_files import load_setting, parse_overrides
 
 NO_MODEL = "No model configured: playing with the built-in reader (rules, no language model)"
@@ -59,6 +70,8 @@ def run_play(options: PlayOptions) -> int:
         Console(stderr=options.json_lines).print(NO_MODEL, style="dim", highlight=False, soft_wrap=True)
     episode = _episode(options)
     model = _model(options)
+    if isinstance(model, ReaderModel):
+        check_reader(episode.setting, options.mode)
     with make_planner(options.planner, options.planner_timeout, options.planner_memory) as planner:
         game = make_game(episode.setting, episode.seed, options.java)
         check_ladder(episode.setting, planner)

@@ -156,7 +156,10 @@ def event_lines(event: Event, view: View, glyphs: Glyphs) -> Iterator[tuple[str,
         for each in event.evidence:
             yield f"       {clean(each)}", "red"
     elif isinstance(event, Planned) and event.rung is not None:
-        yield f"     plan for '{event.rung}': {', '.join(clean(each.command) for each in event.plan)}", "green"
+        yield (
+            f"     plan for '{event.rung}': {', '.join(clean(each.command or each.action) for each in event.plan)}",
+            "green",
+        )
     elif isinstance(event, EpisodeEnded):
         yield panels.result_line(view).plain, "bold"
         yield f"     {panels.meter(view, event.tally.seconds, glyphs)}", "dim"

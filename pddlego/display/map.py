@@ -11,6 +11,7 @@ from rich.text import Text
 
 from pddlego.display.text import Glyphs, clean
 from pddlego.pddl import Atom, Problem, from_name
+from pddlego.pddl.names import natural
 
 Place = tuple[int, int]
 
@@ -72,7 +73,9 @@ def _rooms(problem: Problem, rule: Mapping[str, Any]) -> dict[str, Room]:
     for args in said("things"):
         if len(args) == 2:
             things.setdefault(args[1], []).append(args[0])
-    names = [each.name for each in problem.sorted_objects() if each.type == rule["room"]]
+    # A room may be a constant of the domain: then it is no object of the problem.
+    known = {each.name for each in problem.objects if each.type == rule["room"]}
+    names = sorted(known | here | visited | {room for args in said("exit") for room in args[:2]}, key=natural)
     return {name: Room(name, name in here, name in visited, tuple(things.get(name, ()))) for name in names}
 
 

@@ -59,6 +59,8 @@ class RandomActions:
         return None
 
     def read(self, answer: str, situation: Situation) -> CommandProposal:
+        if not situation.valid_commands:
+            return CommandProposal("", Feedback("no valid command", "the game lists no valid commands."))
         return CommandProposal(self._random.choice(situation.valid_commands))
 
 

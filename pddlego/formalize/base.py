@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from pddlego.models import Request
-from pddlego.pddl import Defect, EditReport, Problem
+from pddlego.pddl import Defect, DefectKind, EditReport, Problem
 from pddlego.situation import Feedback, Situation
 
 
@@ -73,6 +73,18 @@ def with_unmatched(feedback: Feedback, report: EditReport | None) -> Feedback:
     """The feedback with the lines that matched nothing, which are often the cause of what went wrong."""
     lines = tuple(str(entry) for entry in report.unmatched) if report else ()
     return replace(feedback, evidence=(*feedback.evidence, *lines))
+
+
+def without_planned(problem: Problem, only_planned: tuple[str, ...]) -> tuple[Problem, tuple[Defect, ...]]:
+    """The problem without facts that come about in plans only, and a harmless defect for each that was left out.
+
+    Whoever opens a fridge may well write that it is open; but a goal that asks for an opened container would then be
+    true for ever.
+    """
+    stated = [each for each in problem.sorted_facts() if each.predicate in only_planned]
+    kind, why = DefectKind.ONLY_PLANNED, "this comes about in plans only, and is left out"
+    defects = tuple(Defect(kind, str(each), f"{each}: {why}", blocking=False) for each in stated)
+    return replace(problem, facts=problem.facts - set(stated)), defects
 
 
 def defects_feedback(defects: tuple[Defect, ...]) -> Feedback | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pddlego.formalize.base import ProblemProposal, defects_feedback, shortened, with_unmatched
+from pddlego.formalize.base import ProblemProposal, defects_feedback, shortened, with_unmatched, without_planned
 from pddlego.formalize.prompts import Prompts
 from pddlego.models import Message, Request
 from pddlego.pddl import EDIT_SCHEMA, EditSyntaxError, apply_edit, check, parse_edit
@@ -30,19 +30,20 @@ class PddlEdit:
         except EditSyntaxError as error:
             return ProblemProposal(situation.problem, Feedback("invalid answer", f"{error}."))
         report = apply_edit(situation.problem, edit, situation.domain.constants)
-        defects = check(situation.domain, report.problem)
+        problem, left_out = without_planned(report.problem, situation.only_planned)
+        defects = (*check(situation.domain, problem), *left_out)
         feedback = defects_feedback(defects)
         if report.refused:
             lines = tuple(str(entry) for entry in report.refused) + (feedback.evidence if feedback else ())
             feedback = Feedback("refused lines", "these lines of the edit cannot be applied:", lines)
         if feedback is not None:
             feedback = with_unmatched(feedback, report)
-        return ProblemProposal(report.problem, feedback, report, defects)
+        return ProblemProposal(problem, feedback, report, defects)
 
 
 def problem_request(prompts: Prompts, purpose: str, situation: Situation, schema: bool = False) -> Request:
     """A request about the problem: the unchanging part first, so that endpoints can cache it, then what is new."""
-    system = prompts.render(purpose, domain=situation.domain.text)
+    system = prompts.render(purpose, domain=situation.domain.text, task=situation.task)
     user = prompts.render(
         "problem",
         problem=str(situation.problem),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from pddlego.formalize.base import ProblemProposal, defects_feedback
+from pddlego.formalize.base import ProblemProposal, defects_feedback, without_planned
 from pddlego.formalize.edit import problem_request
 from pddlego.formalize.prompts import Prompts
 from pddlego.models import Request
@@ -31,7 +31,8 @@ class PddlGen:
         reading = read_problem(_file_in(answer))
         problem = replace(reading.problem, domain=situation.domain.name, goal=situation.problem.goal)
         needed = tuple(name for name in reading.missing if name in (":objects", ":init"))
-        defects = check_reading(situation.domain, replace(reading, problem=problem, missing=needed))
+        problem, left_out = without_planned(problem, situation.only_planned)
+        defects = check_reading(situation.domain, replace(reading, problem=problem, missing=needed)) + left_out
         return ProblemProposal(problem, defects_feedback(defects), None, defects)
 
 

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from pddlego.deadline import Deadline
 from pddlego.errors import EngineError
 
 START_TIMEOUT = 30.0
@@ -114,13 +115,11 @@ class JavaMachine:
     def _greeting(self) -> tuple[int, str]:
         """The port and the token that the gateway prints when it listens."""
         assert self._process.stdout is not None
-        timer = threading.Timer(START_TIMEOUT, self._process.kill)
-        timer.daemon = True
-        timer.start()
+        deadline = Deadline(START_TIMEOUT, self._process.kill)
         try:
             port, token = self._process.stdout.readline(), self._process.stdout.readline()
         finally:
-            timer.cancel()
+            deadline.cancel()
         if not port.strip().isdigit() or not token.strip():
             try:
                 code = self._process.wait(timeout=1.0)
@@ -168,7 +167,7 @@ def uninterrupted() -> Iterator[None]:
     finally:
         for number, handler in usual.items():
             signal.signal(number, handler)
-        if held:
+        if any(usual[number] is not signal.SIG_IGN for number in held):
             raise KeyboardInterrupt
 
 

@@ -56,11 +56,14 @@ class TextWorldGame:
         return self._observation(self._call(f"answer '{command}'", lambda: self._interface.stepJSON(command)))
 
     def _call(self, what: str, call: Callable[[], Any]) -> Any:
-        from py4j.protocol import Py4JError
+        from py4j.protocol import Py4JError, Py4JJavaError
 
         try:
             with uninterrupted():
                 return call()
+        except Py4JJavaError as error:
+            why = str(error.java_exception).partition(":")[2].strip() or "It does not say why"
+            raise EngineError(f"The game engine failed to {what}", why, f"Parameters: {self.parameters}.") from error
         except (Py4JError, OSError) as error:
             raise EngineError(
                 f"The game engine failed to {what}",

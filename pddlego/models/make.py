@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pddlego.models.base import Model, ScriptedModel
+from pddlego.models.gate import Gate
 
 
 @dataclass(frozen=True)
@@ -22,8 +23,16 @@ class ModelOptions:
     attempts: int = 6
 
 
-def make_model(options: ModelOptions) -> Model:
-    """The model. Raises `UsageError` for a key, an address or a transcript that cannot be used."""
+def is_free(name: str) -> bool:
+    """Whether a model of this name sends nothing to an endpoint."""
+    return name in ("none", "reader") or name.startswith("transcript:")
+
+
+def make_model(options: ModelOptions, gate: Gate | None = None) -> Model:
+    """The model; what it sends to an endpoint passes the `gate`.
+
+    Raises `UsageError` for a key, an address or a transcript that cannot be used.
+    """
     if options.name == "none":
         return ScriptedModel(("",), "none")
     if options.name == "reader":
@@ -46,4 +55,5 @@ def make_model(options: ModelOptions) -> Model:
         options.seed,
         options.timeout,
         options.attempts,
+        gate=gate,
     )

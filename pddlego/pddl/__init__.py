@@ -1,7 +1,7 @@
 """The problem as a value: parse, print, edit, check, diff. Imports nothing of the rest of the package."""
 
 from pddlego.pddl.check import Defect, DefectKind, check
-from pddlego.pddl.diff import Diff, diff
+from pddlego.pddl.diff import Diff, diff, edit_between
 from pddlego.pddl.domain import Action, Domain, Predicate, parse_domain
 from pddlego.pddl.edit import Edit, EditReport, Entry, EntryKind, SectionEdit, apply_edit
 from pddlego.pddl.edit_json import EDIT_SCHEMA, EditSyntaxError, parse_edit
@@ -31,6 +31,7 @@ __all__ = [
     "apply_edit",
     "check",
     "diff",
+    "edit_between",
     "from_name",
     "parse_domain",
     "parse_edit",

@@ -33,6 +33,7 @@ class DefectKind(str, Enum):
     VARIABLE = "unbound variable"
     DERIVED_INIT = "derived predicate in init"
     DOMAIN_NAME = "other domain name"
+    ONLY_PLANNED = "only planned"
 
 
 @dataclass(frozen=True)

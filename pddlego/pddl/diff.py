@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from pddlego.pddl.edit import Edit, SectionEdit
 from pddlego.pddl.problem import Atom, Problem, TypedName, rename
 
 
@@ -34,3 +35,16 @@ def diff(before: Problem, after: Problem, renamed: Mapping[str, str] | None = No
         tuple(each for each in after.sorted_facts() if each not in before.facts),
         tuple(each for each in before.sorted_facts() if each not in after.facts),
     )
+
+
+def edit_between(before: Problem, after: Problem) -> Edit:
+    """The edit that makes `before` into `after`, without renaming: what is new is added, what is gone deleted."""
+    changed = diff(before, after)
+    return Edit(
+        SectionEdit(add=_lines(changed.added_objects), delete=_lines(changed.removed_objects)),
+        SectionEdit(add=_lines(changed.added_facts), delete=_lines(changed.removed_facts)),
+    )
+
+
+def _lines(items: Iterable[object]) -> tuple[str, ...]:
+    return tuple(str(each) for each in items)

@@ -93,6 +93,7 @@ def parse_domain(text: str) -> Domain:
         reader.section(part)
     domain = reader.domain(_without_comments(text))
     faults += _undeclared_types(domain)
+    faults += _wrong_heads(domain)
     if faults:
         raise PddlSyntaxError(faults)
     return domain
@@ -171,11 +172,22 @@ def _undeclared_types(domain: Domain) -> Iterator[str]:
     typed = [("constants", domain.constants)]
     typed += [(f"predicate {each.name}", each.parameters) for each in domain.predicates]
     typed += [(f"action {each.name}", each.parameters) for each in domain.actions]
+    typed += [(f"derived predicate {each.name}", each.parameters) for each, _ in domain.derived]
     for where, names in typed:
         for each in names:
             for kind in either(each.type):
                 if kind not in domain.types:
                     yield f"{where}: type {kind} is not declared"
+
+
+def _wrong_heads(domain: Domain) -> Iterator[str]:
+    """Derived predicates that are not declared as they are defined, which crashes the translator."""
+    for head, _ in domain.derived:
+        declared = domain.predicates_by_name.get(head.name)
+        if declared is None:
+            yield f"derived predicate {head.name}: it is not among the predicates"
+        elif len(declared.parameters) != len(head.parameters):
+            yield f"derived predicate {head.name}: it is declared with {len(declared.parameters)} argument(s)"
 
 
 def _ancestors(name: str, parents: dict[str, set[str]]) -> set[str]:

@@ -10,12 +10,13 @@ from __future__ import annotations
 import contextlib
 import io
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 from pddlego.pddl import Domain, Problem, Sexpr
+from pddlego.pddl.derived import recursive_predicate
 from pddlego.pddl.names import natural
 from pddlego.pddl.problem import without
 from pddlego.pddl.sexpr import read_sexprs
@@ -67,7 +68,7 @@ def ground(domain: Domain, problem: Problem) -> GroundTask | None:
     numeric = {":fluents", ":numeric-fluents", ":durative-actions", ":action-costs"} & set(domain.requirements)
     if numeric:
         raise NotPlannableError(f"{', '.join(sorted(numeric))} is not supported: numbers and time are not planned with")
-    circle = _circle(domain)
+    circle = recursive_predicate(domain)
     if circle:
         raise NotPlannableError(f"the derived predicate {circle} is recursive, which is not supported")
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
@@ -76,33 +77,29 @@ def ground(domain: Domain, problem: Problem) -> GroundTask | None:
     if not reachable or goal is None:
         return None
     initial = {_text(atom) for atom in task.init if getattr(atom, "predicate", "=") != "=" and atom in fluents}
-    compiled = _Compiler(axioms).compile(initial, actions, goal)
+    compiled = _relevant(_Compiler(axioms).compile(initial, actions, goal))
     return replace(compiled, operators=_ordered(domain, compiled.operators))
 
 
-def _circle(domain: Domain) -> str | None:
-    """A derived predicate that is defined by itself, directly or through others."""
-    uses: dict[str, set[str]] = {}
-    for predicate, condition in domain.derived:
-        uses.setdefault(predicate.name, set()).update(_words(condition))
-    for name in uses:
-        seen: set[str] = set()
-        waiting = [name]
-        while waiting:
-            for other in uses.get(waiting.pop(), set()) - seen:
-                if other == name:
-                    return name
-                seen.add(other)
-                waiting.append(other)
-    return None
+def _relevant(task: GroundTask) -> GroundTask:
+    """Only the operators that may contribute to the goal: they add a goal, or what a relevant operator needs.
 
-
-def _words(condition: Sexpr) -> Iterator[str]:
-    if isinstance(condition, str):
-        yield condition
-    else:
-        for part in condition:
-            yield from _words(part)
+    Any plan remains one without its irrelevant steps, so shortest plans stay as short; and a blind search no longer
+    tries every order of picking up things that nobody wants.
+    """
+    adding: dict[str, list[Operator]] = defaultdict(list)
+    for operator in task.operators:
+        for fact in operator.adds:
+            adding[fact].append(operator)
+    relevant: set[Operator] = set()
+    wanted, waiting = set(task.goals), list(task.goals)
+    while waiting:
+        for operator in adding[waiting.pop()]:
+            if operator not in relevant:
+                relevant.add(operator)
+                waiting += operator.preconditions - wanted
+                wanted |= operator.preconditions
+    return replace(task, operators=tuple(relevant))
 
 
 def _ordered(domain: Domain, operators: Iterable[Operator]) -> tuple[Operator, ...]:

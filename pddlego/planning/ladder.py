@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from pddlego.pddl import Domain, Problem, Sexpr
-from pddlego.planning.result import BREADTH_FIRST, Plan, Planner, PlanResult, PlanStatus, Search
+from pddlego.planning.result import BREADTH_FIRST, Plan, Planner, PlanResult, PlanStatus, PlanStep, Search
 
 
 @dataclass(frozen=True)
@@ -42,15 +42,25 @@ class LadderResult:
         return self.tried[-1].name if self.plan is not None else None
 
 
-def climb(planner: Planner, domain: Domain, problem: Problem, rungs: Sequence[Rung]) -> LadderResult:
+def climb(
+    planner: Planner,
+    domain: Domain,
+    problem: Problem,
+    rungs: Sequence[Rung],
+    can_begin: Callable[[PlanStep], bool] = lambda step: True,
+) -> LadderResult:
     """Try the rungs in order and stop at the first that has a plan.
 
-    A rung that is already true gives no plan and the next one is tried; an invalid problem or a broken planner stops
-    the climb, because every other rung would fail in the same way.
+    A rung that is already true gives no plan and the next one is tried, and so does one whose plan begins with a step
+    that cannot be carried out yet; an invalid problem or a broken planner stops the climb, because every other rung
+    would fail in the same way.
     """
     tried: list[RungResult] = []
     for rung in rungs:
         result = planner.solve(domain, problem.with_goal(rung.goal), rung.search)
+        if result.plan is not None and not can_begin(result.plan.steps[0]):
+            why = f"the plan begins with {result.plan.steps[0]}, and how to do that is not known yet"
+            result = replace(result, status=PlanStatus.UNSOLVABLE, plan=None, message=why)
         tried.append(RungResult(rung.name, result))
         if result.status in (PlanStatus.SOLVED, PlanStatus.INVALID, PlanStatus.CRASHED):
             break

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from pddlego.deadline import Deadline
 from pddlego.pddl import Domain, Problem
 from pddlego.planning.result import PlanResult, PlanStatus, Search
 from pddlego.planning.worker import receive, send
@@ -24,7 +25,7 @@ ENGINES = ("pyperplan", "fast-downward")
 MAX_TIMEOUT = 1_000_000.0
 """Seconds; more than any timer is asked for, and less than the longest that the system takes."""
 
-_BOOT = "import sys; sys.path[:] = sys.argv[3:]; from pddlego.planning.worker import main; main()"
+_BOOT = "import sys; sys.path[:] = sys.argv[4:]; from pddlego.planning.worker import main; main()"
 
 
 class ProcessPlanner:
@@ -66,25 +67,17 @@ class ProcessPlanner:
 
     def _solve(self, domain: Domain, problem: Problem, search: Search) -> PlanResult:
         started = time.perf_counter()
-        expired = threading.Event()
-
-        def expire() -> None:
-            expired.set()
-            self._signal()
-
-        timer = threading.Timer(self.timeout or MAX_TIMEOUT, expire)
-        timer.daemon = True
-        timer.start()
+        deadline = Deadline(self.timeout or MAX_TIMEOUT, self._signal)
         try:
             answer = self._ask((domain.text, problem, search))
-            timer.cancel()
-            if expired.is_set():
+            deadline.cancel()
+            if deadline.expired:
                 self._restart()  # the answer and the kill crossed
             return answer
         except (EOFError, OSError):
             seconds = time.perf_counter() - started
             self._kill()
-            if expired.is_set():
+            if deadline.expired:
                 message = f"no answer within {self.timeout:g} s"
                 return PlanResult(PlanStatus.TIMEOUT, problem.goal, None, message, seconds)
             message = f"the planner process ended ({self._process.returncode}); its memory limit is {self.memory} MiB"
@@ -94,7 +87,7 @@ class ProcessPlanner:
             self._kill()
             raise
         finally:
-            timer.cancel()
+            deadline.cancel()
 
     def _ask(self, question: tuple[str, Problem, Search]) -> PlanResult:
         """Ask the process; if it was gone before it heard the question, ask a new one."""
@@ -113,7 +106,7 @@ class ProcessPlanner:
 
     def _start(self) -> subprocess.Popen[bytes]:
         paths = [path or str(Path.cwd()) for path in sys.path]
-        command = [sys.executable, "-c", _BOOT, self.engine, str(self.memory), *paths]
+        command = [sys.executable, "-c", _BOOT, self.engine, str(self.memory), str(os.getpid()), *paths]
         started = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,

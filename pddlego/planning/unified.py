@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from pddlego.pddl import Domain, Problem
+from pddlego.pddl.derived import write_out
 from pddlego.pddl.problem import without
 from pddlego.planning.result import Plan, PlanStep, Search
 
@@ -17,9 +18,12 @@ OPTIMAL = frozenset({"bfs", "astar", "ids"})
 def solve_fast_downward(domain: Domain, problem: Problem, search: Search) -> Plan | None:
     """A plan of Fast Downward, optimal where `search` is and the engine can be. Needs the extra `fast-downward`.
 
+    unified-planning knows no derived predicates, so these are written out.
+
     Writes `output.sas` into the working directory, so two calls must not share one. Raises `NotPlannableError` where
     the reader or the engine refuses the problem.
     """
+    from pyparsing import ParseBaseException
     from unified_planning.engines import PlanGenerationResultStatus as Status
     from unified_planning.exceptions import UPException
     from unified_planning.shortcuts import OneshotPlanner, get_environment
@@ -33,13 +37,14 @@ def solve_fast_downward(domain: Domain, problem: Problem, search: Search) -> Pla
         # The optimal engine does not take axioms, which quantified goals become: then any plan is better than none.
         engines.insert(0, "fast-downward-opt")
     try:
-        parsed = _reader().parse_problem_string(domain.text, str(stated))
+        text, goal = write_out(domain, stated.goal)
+        parsed = _reader().parse_problem_string(text, str(stated.with_goal(goal)))
         for name in engines:
             with OneshotPlanner(name=name) as engine:
                 result = engine.solve(parsed)
             if result.status is not Status.UNSUPPORTED_PROBLEM:
                 break
-    except (UPException, AssertionError, KeyError, ValueError, SyntaxError) as error:
+    except (UPException, ParseBaseException, AssertionError, KeyError, ValueError, SyntaxError) as error:
         raise NotPlannableError(f"unified-planning cannot handle it ({error})") from error
     if result.status in (Status.UNSOLVABLE_PROVEN, Status.UNSOLVABLE_INCOMPLETELY):
         return None

@@ -62,10 +62,10 @@ class World:
     def __init__(self, domain: Domain, problem: Problem) -> None:
         self.domain = domain
         self.objects = sorted({*domain.constants, *problem.objects}, key=lambda each: each.name)
-        self._derived: dict[str, list[tuple[list[str], Sexpr]]] = {}
+        self._types = {each.name: each.type for each in self.objects}
+        self._derived: dict[str, list[tuple[tuple[TypedName, ...], Sexpr]]] = {}
         for predicate, condition in domain.derived:
-            parameters = [each.name for each in predicate.parameters]
-            self._derived.setdefault(predicate.name, []).append((parameters, condition))
+            self._derived.setdefault(predicate.name, []).append((predicate.parameters, condition))
         self._open: set[Atom] = set()
 
     def holds(self, condition: Sexpr, state: AbstractSet[Atom], binding: Mapping[str, str]) -> bool:
@@ -145,10 +145,18 @@ class World:
             return False
         self._open.add(atom)
         try:
-            bodies = ((condition, dict(zip(names, atom.args, strict=True))) for names, condition in rules)
-            return any(self.holds(condition, state, binding) for condition, binding in bodies)
+            return any(self._follows(atom, *rule, state) for rule in rules)
         finally:
             self._open.discard(atom)
+
+    def _follows(
+        self, atom: Atom, parameters: tuple[TypedName, ...], condition: Sexpr, state: AbstractSet[Atom]
+    ) -> bool:
+        """Whether one rule makes the atom true: its arguments are of the rule's types, and its condition holds."""
+        pairs = list(zip(parameters, atom.args, strict=True))
+        if not all(self.domain.is_a(self._types.get(arg, parameter.type), parameter.type) for parameter, arg in pairs):
+            return False
+        return self.holds(condition, state, {parameter.name: arg for parameter, arg in pairs})
 
 
 def _is_literal(condition: Sexpr) -> bool:

@@ -45,8 +45,8 @@ def receive(stream: BinaryIO) -> object:
 
 
 def main() -> None:
-    """Serve: arguments are the engine and the memory limit in MiB (0 for none)."""
-    engine, memory = sys.argv[1], int(sys.argv[2])
+    """Serve: arguments are the engine, the memory limit in MiB (0 for none) and the number of the parent process."""
+    engine, memory, parent = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     answers = os.fdopen(os.dup(1), "wb")
     # Planners print, also from C; nothing but answers may reach the pipe.
     silence = os.open(os.devnull, os.O_WRONLY)
@@ -54,7 +54,7 @@ def main() -> None:
     os.dup2(silence, 2)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _limit_memory(memory)
-    threading.Thread(target=_die_with_parent, daemon=True).start()
+    threading.Thread(target=_die_with, args=(parent,), daemon=True).start()
     solver = _solver(engine)
     gc.freeze()  # what is loaded now stays: the collector need not look at it again at every call
     with contextlib.suppress(EOFError):
@@ -98,9 +98,11 @@ def _limit_memory(mebibytes: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (mebibytes << 20, mebibytes << 20))
 
 
-def _die_with_parent() -> None:
-    """End, with all children, when the parent is gone: during a long search nobody reads the closed pipe."""
-    parent = os.getppid()
+def _die_with(parent: int) -> None:
+    """End, with all children, when the parent is gone: during a long search nobody reads the closed pipe.
+
+    The parent says its number: asked for here, it could be the number of whoever inherited us from one already gone.
+    """
     while os.getppid() == parent:
         time.sleep(1.0)
     if hasattr(os, "killpg"):

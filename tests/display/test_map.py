@@ -72,3 +72,12 @@ def test_an_unknown_direction_is_no_error(direction: str) -> None:
     text = f"""(define (problem p) (:domain d) (:objects a b - location)
       (:init (at a) (connected a b {direction})) (:goal (have coin)))"""
     draw(house_of(parse_problem(text), RULE), 40, 10, UNICODE)
+
+
+def test_a_room_that_is_a_constant_of_the_domain_is_drawn() -> None:
+    problem = parse_problem("""(define (problem p) (:domain d) (:objects hall loc1 - location)
+      (:init (at hall) (visited hall) (connected hall kitchen north) (connected kitchen hall south)
+             (connected kitchen loc1 east) (connected loc1 kitchen west)) (:goal (and)))""")
+    house = house_of(problem, RULE)
+    assert {room.name for room in house.rooms.values()} == {"hall", "kitchen", "loc1"}
+    assert not house.elsewhere

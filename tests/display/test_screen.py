@@ -15,10 +15,10 @@ from pddlego.display.panels import result_line
 from pddlego.display.screen import screen
 from pddlego.display.text import ASCII, UNICODE, clean, glyphs_for, one_line
 from pddlego.display.view import View, fold
+from pddlego.episodes import make_method
 from pddlego.events import Event, Limits, Outcome
 from pddlego.models.reader import ReaderModel
 from pddlego.planning import ProcessPlanner
-from pddlego.play import make_method
 from pddlego.settings import Setting
 from tests.conftest import check_snapshot
 from tests.grid_house import small_house
@@ -198,3 +198,11 @@ def test_text_helpers() -> None:
     assert glyphs_for("utf-8") is UNICODE
     assert glyphs_for("ascii") is ASCII
     assert all(ord(each) < 128 for each in "".join(vars(ASCII).values()))
+
+
+def test_a_step_without_a_command_is_shown_as_the_action_that_it_is() -> None:
+    stream = io.StringIO()
+    steps = (ev.PlannedStep("(move a b east)", "move east"), ev.PlannedStep("(follow_map b c)", ""))
+    with LineDisplay(Console(file=stream, width=80)) as display:
+        display.show(ev.Planned((), "be there", steps), 0.0)
+    assert stream.getvalue().rstrip() == "     plan for 'be there': move east, (follow_map b c)"

@@ -4,7 +4,7 @@ import pytest
 
 from pddlego.formalize import ActionGen, PddlEdit, PddlGen, RandomActions
 from pddlego.formalize.prompts import Prompts
-from pddlego.pddl import Atom
+from pddlego.pddl import Atom, parse_problem
 from pddlego.settings import Setting
 from pddlego.situation import Situation
 
@@ -87,3 +87,18 @@ def test_random_is_seeded_and_takes_any_valid_command(situation: Situation) -> N
     assert one == two
     source = RandomActions(3)
     assert {source.read("", situation).command for _ in range(50)} == set(situation.valid_commands)
+
+
+@pytest.mark.parametrize("method", [PddlEdit(PROMPTS), PddlGen(PROMPTS)])
+def test_what_comes_about_in_plans_only_is_left_out_with_a_word(coin: Setting, method: PddlEdit | PddlGen) -> None:
+    """Whoever takes the coin may write that it is had; a goal that asks for it would be true for ever."""
+    known = parse_problem(FILE.format(domain="coin-collector", goal="(:goal (have coin))"))
+    asked = Situation("coin", "", coin.domain, known, only_planned=("have",))
+    gen = str(known).replace("(at kitchen)", "(at kitchen) (have coin)")
+    answer = '{"init": {"add": ["(have coin)"]}}' if isinstance(method, PddlEdit) else gen
+    proposal = method.read(answer, asked)
+    assert proposal.feedback is None
+    assert proposal.problem.facts == known.facts
+    assert [each.message for each in proposal.defects] == [
+        "(have coin): this comes about in plans only, and is left out"
+    ]

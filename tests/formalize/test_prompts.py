@@ -9,10 +9,12 @@ from pddlego.formalize import ActionGen, PddlEdit, PddlGen, RandomActions
 from pddlego.formalize.base import MAX_REJECTED, shortened
 from pddlego.formalize.prompts import Prompts
 from pddlego.models import Request
-from pddlego.pddl import Problem, parse_problem
+from pddlego.pddl import Problem, apply_edit, check, parse_edit, parse_problem
+from pddlego.setting_files import load_setting
 from pddlego.settings import Setting
 from pddlego.situation import Exchange, Feedback, Situation
 from tests.conftest import check_snapshot
+from tests.models.reader.asking import Diary
 
 KNOWN = """(define (problem house) (:domain coin-collector) (:objects kitchen loc1 - location)
   (:init (at kitchen) (visited kitchen) (connected kitchen loc1 south) (closed_door kitchen loc1))
@@ -66,6 +68,44 @@ def test_act(coin: Setting) -> None:
 def test_act_again(coin: Setting) -> None:
     again = situation(coin, feedback=Feedback("invalid command", "'fly' is not in the list."), rejected="fly")
     check_snapshot("prompt-act-again.txt", text(ActionGen(Prompts("coin")).request(again)))
+
+
+GAMES = ("coin", "cooking-easy", "mapreader", "twc")
+TASK = "Your task is to take the coin that is located in the attic, and put it into the box found in the studio."
+
+
+@pytest.mark.parametrize("name", GAMES[1:])
+@pytest.mark.parametrize("method", [PddlEdit, PddlGen, ActionGen])
+def test_the_prompts_of_each_game(name: str, method: type[PddlEdit | PddlGen | ActionGen]) -> None:
+    setting = load_setting(name)
+    score, gained = (0.25, 0.25) if setting.score else (None, 0.0)
+    looked = (Exchange(None, "You are in the kitchen."), Exchange("take key", "You take the key.", score, gained))
+    asked = Situation(setting.prompts, TASK, setting.domain, setting.start, looked, looked, ("move north",))
+    shown = text(method(Prompts(setting.prompts)).request(asked))
+    check_snapshot(f"prompt-{method.mode}-{setting.prompts}.txt", shown)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_demonstrations_are_what_the_reader_would_answer(name: str) -> None:
+    """They speak the game's own language, fit the domain, and one begins where the other ends."""
+    setting = load_setting(name)
+    prompts = Prompts(setting.prompts)
+    shown = {each: prompts.render(f"{setting.prompts}/{each}-example") for each in ("gen", "edit")}
+    first, file = shown["gen"].split("begins:\n")[1].split("\nAnswer:\n")
+    known = parse_problem(file)
+    assert not check(setting.domain, file)
+    diary = Diary(setting, TASK)
+    assert diary.tell(None, first) == known
+    told, edit = shown["edit"].split("\nAnswer:\n")
+    report = apply_edit(known, parse_edit(edit), setting.domain.constants)
+    assert not report.unmatched
+    assert not report.refused
+    if name == "coin":
+        assert not check(setting.domain, report.problem)
+        return  # two commands told as one: the reader reads one at a time
+    news = (each.partition("\n") for each in told.split("The agent did: ")[1:])
+    exchanges = [Exchange(command, said.strip(), None, float("(it went up)" in said)) for command, _, said in news]
+    assert diary.read(*exchanges) == report.problem
 
 
 def test_random_sends_nothing(coin: Setting) -> None:

@@ -169,3 +169,12 @@ def test_what_is_read_of_a_room(coin: Setting) -> None:
         "To the North you see a closed wood door. To the South you see a closed wood door. "
         "To the East you see a closed patio door. To the West you see a closed plain door."
     )
+
+
+def test_the_score_of_twc_says_whether_a_place_was_right() -> None:
+    """Taking raises it, too; after a put it goes up for the right place and down for a wrong one."""
+    playing = TextWorldGame("twc", {"numLocations": 1, "numItemsToPutAway": 2}, 2, "train")
+    assert "take yellow onion" in playing.start().valid_commands
+    scores = [playing.step(each).score for each in ("take yellow onion", "put yellow onion in folding chair")]
+    scores += [playing.step(each).score for each in ("take yellow onion", "put yellow onion in shelf")]
+    assert 0 < scores[0] > scores[1] < scores[2] < scores[3]

@@ -11,7 +11,8 @@ import pytest
 
 from pddlego.errors import ModelError, UsageError
 from pddlego.models import Message, Request
-from pddlego.models.openai import OpenAIModel, without_credentials
+from pddlego.models.credentials import without_credentials
+from pddlego.models.openai import OpenAIModel
 from pddlego.pddl import EDIT_SCHEMA
 from pddlego.settings import Setting
 from pddlego.situation import Situation

@@ -9,7 +9,8 @@ from pddlego.pddl import DefectKind, Domain, Problem, TypedName, check, parse_do
 DOMAIN = parse_domain("""(define (domain d) (:requirements :adl)
   (:types room thing - object small - thing direction)
   (:constants north south - direction)
-  (:predicates (at ?r - room) (link ?a ?b - room ?d - direction) (in ?t - thing ?x - (either room thing)))
+  (:predicates (at ?r - room) (near ?r - room) (link ?a ?b - room ?d - direction)
+               (in ?t - thing ?x - (either room thing)))
   (:derived (near ?r - room) (at ?r))
   (:action go :parameters (?r - room) :effect (at ?r)))""")
 
@@ -28,7 +29,7 @@ def test_a_sound_problem_has_no_defect() -> None:
         (problem(init="(at x)"), DefectKind.UNDECLARED_OBJECT, "add 'x - room' to the objects"),
         (problem("kitchen - room", "(at kitchn)", "(at kitchen)"), DefectKind.UNDECLARED_OBJECT, "mean kitchen?"),
         (problem(init="(att a)"), DefectKind.UNDECLARED_PREDICATE, "predicate att is not declared"),
-        (problem(init="(blah a)"), DefectKind.UNDECLARED_PREDICATE, "use one of at, in, link"),
+        (problem(init="(blah a)"), DefectKind.UNDECLARED_PREDICATE, "use one of at, in, link, near"),
         (problem("a b - rooom"), DefectKind.UNDECLARED_TYPE, "type rooom does not exist"),
         (problem(init="(at a b)"), DefectKind.ARITY, "at takes 1 argument(s), as in (at ?r - room)"),
         (problem(init="(at c)"), DefectKind.ARGUMENT_TYPE, "c is a small, but at takes a room there"),
@@ -48,7 +49,7 @@ def test_a_sound_problem_has_no_defect() -> None:
         (problem(goal="(exists (?x - nothing) (at ?x))"), DefectKind.UNDECLARED_TYPE, "nothing"),
         (problem(goal="(exists (at a))"), DefectKind.SYNTAX, "write (exists"),
         (problem(goal="(not (at a) (at b))"), DefectKind.SYNTAX, "takes exactly 1"),
-        (problem(init="(near a)"), DefectKind.UNDECLARED_PREDICATE, "near"),
+        (problem(init="(near a)"), DefectKind.DERIVED_INIT, "leave it out of :init"),
         ("(define (problem p) (:domain e) (:objects) (:init) (:goal (and)))", DefectKind.DOMAIN_NAME, "names domain e"),
     ],
 )

@@ -113,3 +113,14 @@ def test_hill_climbing_that_gets_stuck_is_no_proof(planner: ProcessPlanner) -> N
         exact = planner.solve(WORKSHOP, problem, Search()).status
         assert planner.solve(WORKSHOP, problem, Search.parse("ehs(hff)")).status is exact
         assert exact in (PlanStatus.SOLVED, PlanStatus.UNSOLVABLE)
+
+
+def test_only_what_may_contribute_to_the_goal_is_kept() -> None:
+    """Picking up a hundred things nobody wants would make a hundred thousand orders of doing so; walking is one."""
+    items = " ".join(f"thing{number}" for number in range(100))
+    lying = " ".join(f"(item_at thing{number} a)" for number in range(100))
+    text = f"""(define (problem p) (:domain coin-collector) (:objects a b - location {items} - item)
+      (:init (at a) {lying} (connected a b north)) (:goal (at b)))"""
+    task = ground(COIN, parse_problem(text))
+    assert task is not None
+    assert [each.action for each in task.operators] == ["(move a b north)"]

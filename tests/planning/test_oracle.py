@@ -1,14 +1,20 @@
-"""Differential test: Fast Downward through unified-planning as the oracle."""
+"""Differential test: Fast Downward through unified-planning as the oracle. CI compares 500 problems, others 150."""
 
 from __future__ import annotations
+
+import os
 
 import pytest
 
 from pddlego.pddl import Domain, Problem
 from pddlego.planning import PlanStatus, ProcessPlanner, Search
+from pddlego.planning.validate import validate
+from pddlego.setting_files import load_setting
 from tests.houses import COIN, WORKSHOP, random_problem, random_workshop
+from tests.test_domains import kitchen
 
-PROBLEMS, PARTS = 500, 5  # in parts, so that pytest-xdist can share them out
+PROBLEMS = 500 if os.environ.get("CI") == "true" else 150
+PARTS = 5  # so that pytest-xdist can share them out
 BFS, ASTAR, ANY = Search(), Search.parse("astar(lmcut)"), Search.parse("gbf(hff)")
 
 
@@ -36,18 +42,36 @@ def _compare(numbers: range) -> list[tuple[int, PlanStatus, str]]:
 
 @pytest.mark.oracle
 @pytest.mark.parametrize("part", range(PARTS))
-def test_500_problems_are_solved_as_fast_downward_solves_them(part: int) -> None:
+def test_problems_are_solved_as_fast_downward_solves_them(part: int) -> None:
     results = _compare(range(part, PROBLEMS, PARTS))
     assert [(number, fault) for number, _, fault in results if fault] == []
     statuses = [status for _, status, _ in results]
     assert len(statuses) == PROBLEMS // PARTS
-    assert statuses.count(PlanStatus.SOLVED) > 200 // PARTS
-    assert statuses.count(PlanStatus.UNSOLVABLE) > 50 // PARTS
+    assert statuses.count(PlanStatus.SOLVED) > 0.4 * len(statuses)
+    assert statuses.count(PlanStatus.UNSOLVABLE) > 0.1 * len(statuses)
 
 
 def test_breadth_first_plans_are_as_short_as_those_of_a_star(planner: ProcessPlanner) -> None:
-    for number in range(PROBLEMS // 2):
+    for number in range(250):
         domain, each = problem(number)
         first, second = planner.solve(domain, each, BFS), planner.solve(domain, each, ASTAR)
         assert first.status is second.status
         assert len(first.plan or ()) == len(second.plan or ()), number
+
+
+@pytest.mark.oracle
+def test_fast_downward_plans_for_derived_predicates_too(planner: ProcessPlanner) -> None:
+    """They are written out for unified-planning; the plans are those of the problem as it stands."""
+    setting = load_setting("cooking-hard")
+    ready = ("recipe_known", "ingredient carrot", "wanted carrot sliced", "thing_at carrot kitchen", "have salt")
+    missing = ("recipe_known", "ingredient carrot", "closed fridge kitchen", "likely carrot fridge")
+    with ProcessPlanner("fast-downward", timeout=60) as oracle:
+        for facts in ((*ready, "thing_at knife corridor"), missing):
+            for rung in setting.ladder:
+                problem = kitchen(*facts).with_goal(rung.goal)
+                mine, theirs = (each.solve(setting.domain, problem, rung.search) for each in (planner, oracle))
+                assert mine.status is theirs.status, rung.name
+                for each in filter(None, (mine.plan, theirs.plan)):
+                    assert validate(setting.domain, problem, each).valid
+                if rung.search == BFS and mine.plan and theirs.plan:
+                    assert len(mine.plan) <= len(theirs.plan), rung.name

@@ -132,20 +132,21 @@ def test_nothing_of_a_closed_planner_is_left() -> None:
     assert not os.path.exists(folder)  # noqa: PTH110
 
 
-def test_the_planner_dies_with_its_parent() -> None:
+@pytest.mark.parametrize("ending", ["time.sleep(60)", "os._exit(0)"], ids=["killed", "gone before the planner looked"])
+def test_the_planner_dies_with_its_parent(ending: str) -> None:
     script = (
-        "import os, sys, threading; from pddlego.planning import ProcessPlanner, Search\n"
+        "import os, time; from pddlego.planning import ProcessPlanner\n"
+        "from pddlego.planning.worker import send\n"
         "from tests.planning.test_process import BLIND, HANOI, hanoi\n"
         "planner = ProcessPlanner(); print(planner._process.pid, flush=True)\n"
-        "planner.solve(HANOI, hanoi(16), BLIND)"
+        f"send(planner._process.stdin, (HANOI.text, hanoi(16), BLIND)); {ending}"
     )
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
         pid = int(parent.stdout.readline())
         time.sleep(0.3)
-        assert alive(pid)
         parent.kill()
-    deadline = time.monotonic() + 6
+    deadline = time.monotonic() + 20
     while alive(pid) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not alive(pid)

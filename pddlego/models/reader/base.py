@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from pddlego.errors import ModelError
 from pddlego.models.base import Completion, Request
 from pddlego.models.reader.coin import CoinRules
+from pddlego.models.reader.cooking import CookingRules
+from pddlego.models.reader.mapreader import MapReaderRules
+from pddlego.models.reader.patterns import PatternRules
+from pddlego.models.reader.twc import TidyRules
 from pddlego.pddl import Edit, apply_edit
 from pddlego.situation import Situation
 
@@ -20,11 +24,41 @@ class Rules(Protocol):
     def edit(self, situation: Situation) -> Edit:
         """The edit that brings `situation.problem` up to date with `situation.news`."""
 
+
+@runtime_checkable
+class CommandRules(Rules, Protocol):
+    """Rules that can also choose commands without a planner."""
+
     def command(self, situation: Situation) -> str:
         """The command to send next, from `situation.history`."""
 
 
-RULES: Mapping[str, type[Rules]] = {"coin": CoinRules}
+RULES: Mapping[str, type[Rules]] = {
+    "coin": CoinRules,
+    "cooking": CookingRules,
+    "mapreader": MapReaderRules,
+    "twc": TidyRules,
+}
+"""By the folder of a setting's prompts."""
+
+
+def can_answer(
+    rules: str, reading: bool, purpose: str, known: Mapping[str, type[Rules]] = RULES
+) -> tuple[str, str] | None:
+    """Why the reader cannot answer, and what to do; None if it can.
+
+    `rules` is the folder of the setting's prompts; `reading` says whether the setting brings rules of its own.
+    """
+    if purpose not in ("edit", "gen", "act"):
+        return "It knows edit, gen and act.", "Choose a language model with --model."
+    if not reading and rules not in known:
+        listed = ", ".join(sorted(known))
+        advice = "Choose a language model with --model, or write [[reading]] rules in the setting."
+        return f"It has no rules for '{rules}', only for {listed}.", advice
+    if purpose == "act" and (reading or not issubclass(known[rules], CommandRules)):
+        advice = "Use --mode edit or gen, or a language model with --model."
+        return "It reads what the game says, and in mode act nothing plans with that.", advice
+    return None
 
 
 class ReaderModel:
@@ -47,26 +81,23 @@ class ReaderModel:
         text = self._answer(request)
         return Completion(text, seconds=time.perf_counter() - started)
 
+    def _rules_for(self, situation: Situation) -> Rules:
+        """The rules in the setting, else those in Python."""
+        return PatternRules() if situation.reading else self._rules[situation.rules]()
+
     def _answer(self, request: Request) -> str:
         situation = request.situation
-        chosen = self._rules.get(situation.rules)
-        if chosen is None:
-            raise ModelError(
-                f"The built-in reader has no rules for '{situation.rules}'",
-                f"It can read: {', '.join(sorted(self._rules))}.",
-                "Choose a language model with --model, or write rules for the game.",
-            )
-        rules = chosen()
+        why = can_answer(situation.rules, bool(situation.reading), request.purpose, self._rules)
+        if why:
+            raise ModelError(f"The built-in reader cannot answer for '{request.purpose}'", *why)
+        rules = self._rules_for(situation)
         if request.purpose == "act":
+            assert isinstance(rules, CommandRules)
             return rules.command(situation)
         edit = rules.edit(situation)
         if request.purpose == "gen":
             return str(apply_edit(situation.problem, edit, situation.domain.constants).problem)
-        if request.purpose == "edit":
-            return json.dumps(as_json(edit), indent=1)
-        raise ModelError(
-            f"The built-in reader cannot answer for '{request.purpose}'", "It knows edit, gen and act.", ""
-        )
+        return json.dumps(as_json(edit), indent=1)
 
 
 def as_json(edit: Edit) -> dict[str, Any]:

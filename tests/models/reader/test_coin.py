@@ -110,7 +110,8 @@ def test_edits_are_in_the_format_of_the_paper(coin: Setting) -> None:
 
 
 def test_what_the_reader_cannot_do_is_a_model_error(coin: Setting) -> None:
-    with pytest.raises(ModelError, match="no rules for 'chess'"):
+    with pytest.raises(ModelError) as caught:
         answer("edit", situation(coin, coin.start, rules="chess"))
+    assert "no rules for 'chess'" in str(caught.value)
     with pytest.raises(ModelError, match="cannot answer for 'poem'"):
         answer("poem", situation(coin, coin.start))

@@ -16,6 +16,7 @@ from pddlego.events import EpisodeEnded, Event, Limits
 from pddlego.formalize import ActionGen, CommandSource, Formalizer, PddlEdit, PddlGen, RandomActions
 from pddlego.formalize.prompts import Prompts
 from pddlego.games import Game
+from pddlego.games.engines import BUILT_IN, GameSpec, foreign_game
 from pddlego.journal import JournalWriter, RunFolder, environment_manifest
 from pddlego.models import Model
 from pddlego.planning import Planner, PlanStatus, ProcessPlanner
@@ -45,7 +46,7 @@ class Episode:
     def manifest(self, model: Model, planner: Planner) -> dict[str, Any]:
         """What the run folder records, without anything secret."""
         setting = self.setting
-        prompts = {f"prompts/{name}.j2": text for name, text in _prompt_texts(setting.prompts)}
+        prompts = {f"prompts/{name}.j2": text for name, text in prompt_texts(setting.prompts)}
         texts = {**setting.sources, **prompts}
         return {
             "setting": setting.manifest(),
@@ -87,6 +88,15 @@ def _method(mode: str, setting: Setting, seed: int) -> Formalizer | CommandSourc
     raise UsageError(f"There is no mode '{mode}'", f"The modes are: {', '.join(MODES)}.", "Choose one with --mode.")
 
 
+def check_reader(setting: Setting, mode: str) -> None:
+    """Raises `UsageError` if the built-in reader cannot play the setting in this mode."""
+    from pddlego.models.reader import can_answer
+
+    why = can_answer(setting.prompts, bool(setting.reading), mode) if mode in MODES else None
+    if why:
+        raise UsageError(f"The built-in reader cannot play {setting.name} in mode {mode}", *why)
+
+
 def make_planner(engine: str, timeout: float = 30.0, memory: int = 4096) -> ProcessPlanner:
     """The planner of a name. Raises `UsageError` if there is none of that name or its packages are missing."""
     if engine == "fast-downward":
@@ -118,14 +128,14 @@ def check_ladder(setting: Setting, planner: Planner) -> None:
 
 
 def make_game(setting: Setting, seed: int, java: str | None = None) -> Game:
-    """The game of a setting. Raises `UsageError` for an unknown engine or seed, `EngineError` if Java fails."""
+    """The game of a setting. Raises `UsageError` for an unknown engine or seed, `EngineError` if the engine fails."""
     setting.check_seed(seed)
-    if setting.engine != "textworldexpress":
-        raise UsageError(f"There is no engine '{setting.engine}'", "There is: textworldexpress.", "Mend the setting.")
+    values = {name: each.value for name, each in setting.parameters.items()}
+    if setting.engine != BUILT_IN:
+        return foreign_game(setting.engine, GameSpec(setting.game, values, seed, setting.fold))
     from pddlego.games.java import shared_machine
     from pddlego.games.textworld import TextWorldGame
 
-    values = {name: each.value for name, each in setting.parameters.items()}
     return TextWorldGame(setting.game, values, seed, setting.fold, lambda: shared_machine(java))
 
 
@@ -186,7 +196,8 @@ def _label(name: str) -> str:
     return "".join(each if each.isalnum() or each in "-." else "_" for each in name)[:40].strip(".") or "model"
 
 
-def _prompt_texts(folder: str) -> Iterable[tuple[str, str]]:
+def prompt_texts(folder: str) -> Iterable[tuple[str, str]]:
+    """The name and text of every prompt that a game with this folder of prompts may use."""
     for name in (*resources.names("prompts", ".j2"), *(f"{folder}/{each}" for each in _parts(folder))):
         yield name, resources.read("prompts", f"{name}.j2")
 

@@ -1,0 +1,105 @@
+"""Episodes with the built-in reader, and what they cost."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pddlego.episodes import Episode, episode_events, follow, make_game
+from pddlego.events import EpisodeEnded, Limits, Outcome
+from pddlego.games import Game, Observation
+from pddlego.models.reader import ReaderModel
+from pddlego.planning import Planner
+from pddlego.settings import Setting
+
+
+class TimedGame:
+    """A game that adds up the time it takes itself."""
+
+    def __init__(self, game: Game) -> None:
+        self._game = game
+        self.seconds = 0.0
+
+    @property
+    def task(self) -> str:
+        return self._game.task
+
+    def start(self) -> Observation:
+        return self._timed(self._game.start)
+
+    def step(self, command: str) -> Observation:
+        return self._timed(lambda: self._game.step(command))
+
+    def _timed(self, call: object) -> Observation:
+        assert callable(call)
+        started = time.perf_counter()
+        observation = call()
+        self.seconds += time.perf_counter() - started
+        assert isinstance(observation, Observation)
+        return observation
+
+
+@dataclass(frozen=True)
+class Played:
+    """Some episodes of one setting and mode; `own` is pddlego's own time, planning included, in seconds."""
+
+    ends: tuple[EpisodeEnded, ...]
+    own: float
+
+    @property
+    def won(self) -> str:
+        return f"{len(self._won)}/{len(self.ends)}"
+
+    @property
+    def success(self) -> str:
+        return f"{100 * len(self._won) / len(self.ends):.0f}%"
+
+    @property
+    def steps(self) -> str:
+        """The mean over the episodes that were won."""
+        return f"{statistics.mean(each.tally.steps for each in self._won):.2f}" if self._won else "-"
+
+    @property
+    def most_steps(self) -> str:
+        return str(max((each.tally.steps for each in self._won), default="-"))
+
+    @property
+    def refused(self) -> str:
+        return str(sum(each.tally.refused for each in self.ends))
+
+    @property
+    def lost(self) -> str:
+        """Episodes that ended in a mistake that cannot be mended."""
+        return str(sum(each.outcome is Outcome.LOST for each in self.ends))
+
+    @property
+    def calls(self) -> str:
+        return f"{statistics.mean(each.tally.calls for each in self.ends):.2f}"
+
+    @property
+    def characters(self) -> str:
+        return f"{statistics.mean(each.tally.characters for each in self.ends):,.0f}"
+
+    @property
+    def own_milliseconds(self) -> str:
+        """A step."""
+        return f"{self.own / sum(each.tally.steps for each in self.ends) * 1000:.1f}"
+
+    @property
+    def _won(self) -> list[EpisodeEnded]:
+        return [each for each in self.ends if each.outcome is Outcome.WON]
+
+
+def play(setting: Setting, mode: str, seeds: Iterable[int], planner: Planner) -> Played:
+    """Play one episode for each seed, one after another."""
+    ends: list[EpisodeEnded] = []
+    own = 0.0
+    for seed in seeds:
+        game = TimedGame(make_game(setting, seed))
+        started = time.perf_counter()
+        episode = Episode(setting, seed, mode, Limits(setting.max_steps))
+        ends.append(follow(episode_events(episode, game, ReaderModel(), planner), []))
+        own += time.perf_counter() - started - game.seconds
+    return Played(tuple(ends), own)

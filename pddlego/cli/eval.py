@@ -1,0 +1,92 @@
+"""The arguments of `pddlego eval`, `pddlego config` and `pddlego report`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+Games = Annotated[list[str] | None, typer.Argument(help="What to play, several or one with commas. Default: coin.")]
+ConfigFile = Annotated[str | None, typer.Option("--config", help="A TOML file with the same names as the options.")]
+
+
+def evaluate(
+    context: typer.Context,
+    games: Games = None,
+    config: ConfigFile = None,
+    modes: Annotated[str | None, typer.Option(help="edit, gen, act, random: several with commas.")] = None,
+    models: Annotated[str | None, typer.Option(help="Models, with commas; 'reader' is the built-in reader.")] = None,
+    seeds: Annotated[str | None, typer.Option(help="dev, test, or a list such as 0-9,20. Default: dev.")] = None,
+    repeats: Annotated[int | None, typer.Option(help="How often each seed is played.")] = None,
+    run: Annotated[str | None, typer.Option(help="A name for the run folder. Default: from what is played.")] = None,
+    runs: Annotated[str | None, typer.Option(help="Where run folders are made. Default: runs.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Episodes at once. Default: 4.")] = None,
+    llm_jobs: Annotated[int | None, typer.Option(help="Requests in flight at most. Default: 16.")] = None,
+    engine: Annotated[
+        str | None, typer.Option(help="Where to play: threads, processes, or ray (extra cluster). Default: threads.")
+    ] = None,
+    address: Annotated[str | None, typer.Option(help="ray: the cluster. Default: one on this machine.")] = None,
+    max_calls: Annotated[int | None, typer.Option(help="Requests that may be sent, retries too.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(help="Tokens, in and out, that may be used.")] = None,
+    max_cost: Annotated[float | None, typer.Option(help="Money that may be spent; needs --prices.")] = None,
+    prices: Annotated[str | None, typer.Option(help="A TOML file with prices for a million tokens.")] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A parameter of the games.")
+    ] = None,
+    fold: Annotated[str | None, typer.Option(help="train, dev or test; default as the game says.")] = None,
+    max_steps: Annotated[int | None, typer.Option(help="Commands that an episode may send.")] = None,
+    search: Annotated[str | None, typer.Option(help="A search for every goal. Default: as the game says.")] = None,
+    retries: Annotated[int | None, typer.Option(help="Repeated questions about an unusable answer.")] = None,
+    replan: Annotated[str | None, typer.Option(help="on-surprise or every-step.")] = None,
+    base_url: Annotated[str | None, typer.Option(help="An OpenAI-compatible endpoint.")] = None,
+    temperature: Annotated[float | None, typer.Option(help="Sent to the model. Default: 1.")] = None,
+    model_timeout: Annotated[float | None, typer.Option(help="Seconds that one answer may take.")] = None,
+    planner: Annotated[str | None, typer.Option(help="pyperplan or fast-downward.")] = None,
+    planner_timeout: Annotated[float | None, typer.Option(help="Seconds that one planning call may take.")] = None,
+    planner_memory: Annotated[int | None, typer.Option(help="MiB that a planner may use; 0: no limit.")] = None,
+    java: Annotated[str | None, typer.Option(help="A Java to use instead of the one that comes along.")] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would be played, and the worst case.")
+    ] = False,
+) -> None:
+    """Play many episodes: games x modes x models x seeds. The same command again continues.
+
+    Exit code: 0 every episode has a result, 2 wrong usage, 3 some are lost to errors or the budget, 130 interrupted.
+    """
+    from pddlego.cli.run_eval import run_eval
+
+    raise typer.Exit(run_eval(_given(context), config, dry_run))
+
+
+def config(config: ConfigFile = None) -> None:
+    """Show what 'pddlego eval' would use: each value, and where it comes from."""
+    from pddlego.cli.run_eval import run_config
+
+    raise typer.Exit(run_config({}, config))
+
+
+def report(
+    runs: Annotated[list[str], typer.Argument(help="Run folders that 'pddlego eval' made.")],
+    to: Annotated[
+        str, typer.Option("--format", help="text, markdown, csv, json or html (one file, nothing else needed).")
+    ] = "text",
+    output: Annotated[str | None, typer.Option("--output", "-o", help="A file. Default: standard output.")] = None,
+    prices: Annotated[str | None, typer.Option(help="A TOML file with prices for a million tokens.")] = None,
+    pages: Annotated[int, typer.Option(min=0, help="html: most episodes that get a page of their own.")] = 200,
+    optimum: Annotated[
+        bool, typer.Option("--optimum", help="html: plot steps against the full-information optimum (coin, mapreader).")
+    ] = False,
+) -> None:
+    """Say what one or several evaluations found: Table 1, intervals, costs, failures, paired comparisons."""
+    from pddlego.cli.run_report import run_report
+
+    raise typer.Exit(run_report(runs, to, output, prices, pages, optimum))
+
+
+def _given(context: typer.Context) -> dict[str, Any]:
+    """The options that were given, by name; a list of games is one with commas."""
+    found = {name: value for name, value in context.params.items() if value not in (None, [], ())}
+    flags = {name: tuple(value) if isinstance(value, list) else value for name, value in found.items()}
+    if "games" in flags:
+        flags["games"] = ",".join(flags["games"])
+    return {name.rstrip("_"): value for name, value in flags.items() if name not in ("config", "dry_run")}

@@ -1,0 +1,72 @@
+"""`pddlego report`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.table import Table
+from rich.text import Text
+
+from pddlego.cli.main import EXIT_WON
+from pddlego.display.live import Console
+from pddlego.display.results import results_table
+from pddlego.display.text import clean
+from pddlego.errors import UsageError
+from pddlego.evaluation.prices import read_prices
+from pddlego.evaluation.store import write_whole
+from pddlego.report.build import Report, build_report
+from pddlego.report.formats import RULES, as_csv, as_json, counts, markdown, table_1
+from pddlego.report.html import html
+from pddlego.report.optima import find_optima
+
+
+def run_report(runs: list[str], to: str, output: str | None, prices: str | None, pages: int, optimum: bool) -> int:
+    """Make the report and write it to a file or standard output."""
+    folders = [Path(each) for each in runs]
+    formats: dict[str, Callable[[Report], str]] = {
+        "markdown": markdown,
+        "csv": as_csv,
+        "json": as_json,
+        "html": lambda report: html(report, folders, pages, find_optima(report, folders) if optimum else None),
+    }
+    if to not in (*formats, "text"):
+        known = ", ".join(("text", *formats))
+        raise UsageError(f"There is no format '{to}'", f"The formats are: {known}.", "Choose one with --format.")
+    report = build_report(folders, read_prices(Path(prices) if prices else None))
+    if to == "text":
+        if output is not None:
+            raise UsageError("--output needs a format", "Text is for the screen.", "Add --format markdown, or html.")
+        _show(Console(), report)
+    elif output is None:
+        Console(soft_wrap=True).out(formats[to](report), end="", highlight=False)
+    else:
+        write_whole(Path(output), formats[to](report))
+        Console().print(f"The report is in {output}", style="dim", highlight=False, soft_wrap=True)
+    return EXIT_WON
+
+
+def _show(console: Console, report: Report) -> None:
+    """The report on a terminal."""
+    _table(console, "Success", *table_1(report))
+    console.print(Text("All numbers", "bold"))
+    console.print(results_table(report.rows), highlight=False)
+    if any(each.model == "reader" for each in report.rows):
+        console.print(RULES.replace("`", "'"), style="dim", highlight=False)
+    console.print()
+    for title, what, found in report.sections:
+        _table(console, title, *counts(found, what))
+    for each in report.comparisons:
+        console.print(f"{each.game}, {each.first} and {each.second}: {each.conclusion}", highlight=False)
+
+
+def _table(console: Console, title: str, head: list[str], body: list[list[str]]) -> None:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for number, name in enumerate(head):
+        numeric = all(row[number][:1].isdigit() or not row[number] for row in body)
+        table.add_column(name, justify="right" if numeric else "left")
+    for row in body:
+        table.add_row(*(Text(clean(cell)) for cell in row))
+    console.print(Text(title, "bold"))
+    console.print(table, highlight=False)
+    console.print()

@@ -1,0 +1,77 @@
+"""Tables of an evaluation for people: what it may cost, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.table import Table
+from rich.text import Text
+
+from pddlego.display.text import clean
+from pddlego.evaluation.estimate import WorstCase
+from pddlego.evaluation.table import Row
+
+
+def results_table(rows: Iterable[Row]) -> Table:
+    """One row for each configuration; a column stands only where somebody has something in it."""
+    listed = list(rows)
+    columns = [
+        ("won", [f"{each.won}/{each.episodes}" for each in listed]),
+        ("success", [f"{100 * each.success:.0f}%" for each in listed]),
+        ("95 %", [f"{100 * each.interval.low:.0f}-{100 * each.interval.high:.0f}" for each in listed]),
+        ("without errors", [_counted(each) for each in listed]),
+        ("steps", [_number(each.steps, 2) for each in listed]),
+        ("median", [_number(each.median_steps, 1) for each in listed]),
+        ("refused", [_number(each.refused or None, 2) for each in listed]),
+        ("calls", [_number(each.calls or None, 2) for each in listed]),
+        ("tokens", [_number(each.tokens or None, 0) for each in listed]),
+        ("seconds", [_number(each.seconds, 1) for each in listed]),
+        ("cost", [_cost(each.cost) for each in listed]),
+    ]
+    table = _table()
+    shown = [(name, cells) for name, cells in columns if any(cells)]
+    for name, cells in shown:
+        # Where there is not enough room names are shortened, never numbers.
+        widest = max(len(each) for each in (name, *cells))
+        table.add_column(name, justify="right", no_wrap=True, min_width=widest)
+    for number, each in enumerate(listed):
+        names = (Text(clean(part)) for part in (each.setting, each.mode, each.model))
+        table.add_row(*names, *(cells[number] for _, cells in shown))
+    return table
+
+
+def worst_case_table(cases: Iterable[WorstCase]) -> Table:
+    """What an evaluation may take at most, with the sum at the end."""
+    listed = list(cases)
+    table = _table()
+    for name in ("episodes", "calls at most", "tokens (estimate)", "cost"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for each in listed:
+        numbers = (f"{each.episodes}", f"{each.calls:,}", f"{each.tokens:,}", _cost(each.cost) or "0")
+        table.add_row(*(Text(clean(part)) for part in (each.setting, each.mode, each.model)), *numbers)
+    sums = [sum(column) for column in zip(*((each.episodes, each.calls, each.tokens) for each in listed), strict=True)]
+    costs = [each.cost for each in listed]
+    total = "n/a" if None in costs else f"{sum(each or 0 for each in costs):.2f}"
+    table.add_row("all", "", "", *(f"{each:,}" for each in sums), total, style="bold")
+    return table
+
+
+def _table() -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("game", "mode", "model"):
+        table.add_column(name, no_wrap=True, overflow="ellipsis")
+    return table
+
+
+def _counted(row: Row) -> str:
+    if row.counted == row.episodes:
+        return ""
+    return f"{row.won}/{row.counted}"
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "" if value is None else f"{value:,.{digits}f}"
+
+
+def _cost(value: float | None) -> str:
+    return "n/a" if value is None else f"{value:.2f}" if value else ""

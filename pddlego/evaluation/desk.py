@@ -1,0 +1,169 @@
+"""The gate of an evaluation for workers in other processes and on other machines.
+
+The process that evaluates keeps the gate and its ledger; workers ask it for a ticket before they send a request and
+give the ticket back with what was used. `multiprocessing.managers` serves the desk, with a key that nobody else has.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from multiprocessing.managers import BaseManager
+from typing import Any, Protocol
+
+from pddlego.models import Request
+from pddlego.models.gate import SharedGate, Ticket
+
+Usage = tuple[int, int, int]
+"""Tokens in, out, cached."""
+
+
+class Desk:
+    """Gives out tickets by number. `owner` is who asks: when a worker dies, its tickets are taken back.
+
+    An owner is one worker's attempt at a cell. One that waits for a place when it is forgotten gets none.
+    """
+
+    def __init__(self, gate: SharedGate) -> None:
+        self._gate = gate
+        self._numbers = itertools.count(1)
+        self._lock = threading.Lock()
+        self._gone: set[str] = set()
+        self._asking: set[str] = set()
+        self._open: dict[int, tuple[str, AbstractContextManager[Ticket], Ticket]] = {}
+
+    def enter(self, owner: str, model: str, characters: int) -> int:
+        """Wait until a request may be sent. Raises `BudgetSpentError`, and `ConnectionError` for who is gone."""
+        with self._lock:
+            self._asking.add(owner)
+        try:
+            passing = self._gate.admit(model, characters, lambda: owner not in self._gone)
+            ticket = passing.__enter__()
+        finally:
+            with self._lock:
+                self._asking.discard(owner)
+        with self._lock:
+            number = next(self._numbers)
+            self._open[number] = (owner, passing, ticket)
+            late = owner in self._gone
+        if late:
+            self.leave(number, None, None)
+        return number
+
+    def leave(self, number: int, used: Usage | None, pause: float | None) -> None:
+        """The request is over: `used` is what it took, `pause` that it was turned away and how long to wait."""
+        with self._lock:
+            found = self._open.pop(number, None)
+        if found is None:
+            return
+        _, passing, ticket = found
+        if used is not None:
+            ticket.used(*used)
+        elif pause is not None:
+            ticket.refused(pause)
+        passing.__exit__(None, None, None)
+
+    def begin(self, owner: str) -> None:
+        """A new attempt at `CELL/NUMBER` begins: earlier ones at the cell are gone, if their worker died."""
+        self._retire(_cell(owner), but=owner)
+
+    def clear(self, cell: str) -> None:
+        """The cell is over: whoever still has or awaits a ticket for it is gone."""
+        self._retire(cell)
+
+    def _retire(self, cell: str, but: str | None = None) -> None:
+        with self._lock:
+            everybody = {who for who, _, _ in self._open.values()} | self._asking
+        for who in everybody - {but}:
+            if _cell(who) == cell:
+                self.forget(who)
+
+    def forget(self, owner: str) -> None:
+        """Take back the tickets of a worker that is gone; what was reserved for them stays spent."""
+        with self._lock:
+            self._gone.add(owner)
+            lost = [number for number, (who, _, _) in self._open.items() if who == owner]
+        for number in lost:
+            self.leave(number, None, None)
+
+
+def _cell(owner: str) -> str:
+    return owner.rpartition("/")[0]
+
+
+class _Asked(Protocol):
+    def enter(self, owner: str, model: str, characters: int) -> int: ...
+
+    def leave(self, number: int, used: Usage | None, pause: float | None) -> None: ...
+
+
+@dataclass
+class _Remembered:
+    """A ticket that remembers what it is told until it is given back."""
+
+    usage: Usage | None = None
+    pause: float | None = None
+
+    def used(self, tokens_in: int, tokens_out: int, tokens_cached: int) -> None:
+        self.usage = (tokens_in, tokens_out, tokens_cached)
+
+    def refused(self, pause: float) -> None:
+        self.pause = pause
+
+
+class DeskGate:
+    """A `Gate` that asks a desk."""
+
+    def __init__(self, desk: _Asked, owner: str) -> None:
+        self._desk, self._owner = desk, owner
+
+    @contextmanager
+    def passing(self, model: str, request: Request) -> Iterator[Ticket]:
+        number = self._desk.enter(self._owner, model, request.characters)
+        ticket = _Remembered()
+        try:
+            yield ticket
+        finally:
+            self._desk.leave(number, ticket.usage, ticket.pause)
+
+
+@dataclass(frozen=True)
+class DeskAddress:
+    """Where a desk is, and the key to it, which is shown nowhere."""
+
+    host: str
+    port: int
+    key: bytes
+
+    def __repr__(self) -> str:
+        return f"DeskAddress({self.host}:{self.port})"
+
+
+def serve(desk: Desk, host: str = "127.0.0.1") -> DeskAddress:
+    """Serve the desk in threads of this process, as long as that lives."""
+
+    class Server(BaseManager):
+        """A class of its own: what can be asked for is registered with the class."""
+
+    Server.register("desk", callable=lambda: desk)
+    key = os.urandom(32)
+    server = Server(address=(host, 0), authkey=key).get_server()
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    bound: Any = server.address
+    return DeskAddress(host, int(bound[1]), key)
+
+
+def connect(address: DeskAddress) -> Any:
+    """The desk at an address, for a worker."""
+
+    class Client(BaseManager):
+        """A class of its own, as above."""
+
+    Client.register("desk")
+    manager = Client(address=(address.host, address.port), authkey=address.key)
+    manager.connect()
+    return manager.desk()  # type: ignore[attr-defined]

@@ -1,0 +1,182 @@
+"""Where the episodes of an evaluation are played: here in threads, in processes of this machine, or on a Ray cluster.
+
+Whatever the engine, the process that evaluates writes the journals and the results, and keeps the budget. A worker
+plays a whole episode and gives back its events; if it dies, the episode is lost to an error and no other.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import queue
+import secrets
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from functools import lru_cache
+from importlib.util import find_spec
+from typing import Any
+
+from pddlego.episodes import make_planner
+from pddlego.errors import EngineError, UsageError
+from pddlego.evaluation.cells import Cell
+from pddlego.evaluation.desk import Desk, DeskAddress, DeskGate, connect, serve
+from pddlego.evaluation.options import EvaluationOptions
+from pddlego.evaluation.play import player
+from pddlego.evaluation.runner import Engine, Player
+from pddlego.events import EpisodeEnded, Event, Outcome
+from pddlego.models.gate import SharedGate
+from pddlego.planning import ProcessPlanner
+
+RAY_RETRIES = 3
+"""How often Ray begins an episode again whose worker died."""
+
+
+@contextmanager
+def remote_engine(options: EvaluationOptions, gate: SharedGate) -> Iterator[Engine]:
+    """The engine `processes` or `ray` of an evaluation. Raises `UsageError` where Ray is missing or out of reach."""
+    desk = Desk(gate)
+    with (_ray if options.engine == "ray" else _processes)(options, desk) as (call, break_off):
+        yield Engine(_player(call, desk), break_off)
+
+
+def _player(call: Callable[[Cell], list[Event]], desk: Desk) -> Player:
+    def play(cell: Cell) -> Iterator[Event]:
+        try:
+            yield from call(cell)
+        except KeyboardInterrupt:
+            yield EpisodeEnded(Outcome.INTERRUPTED, "interrupted by the user", 0.0)
+        finally:
+            desk.clear(cell.label)
+
+    return play
+
+
+def play_whole(options: EvaluationOptions, address: DeskAddress, cell: Cell) -> list[Event]:
+    """Play a cell in a worker, to its end. Raises `PddlegoError` for what goes wrong before the first event.
+
+    Where an earlier worker died over this cell (Ray begins it again) its tickets are given back first.
+    """
+    desk, owner = connect(address), f"{cell.label}/{secrets.token_hex(8)}"
+    desk.begin(owner)
+    planner = _planner(options.planner, options.planner_timeout, options.planner_memory)
+    return list(player(options, planner, DeskGate(desk, owner))(cell))
+
+
+@lru_cache(maxsize=1)
+def _planner(engine: str, timeout: float, memory: int) -> ProcessPlanner:
+    """The planner of a worker process, which lives as long as that."""
+    return make_planner(engine, timeout, memory)
+
+
+@contextmanager
+def _processes(
+    options: EvaluationOptions, desk: Desk
+) -> Iterator[tuple[Callable[[Cell], list[Event]], Callable[[], None]]]:
+    """Processes that are started afresh, never forked: a forked one would keep the Java machine alive."""
+    address = serve(desk)
+    workers = _Workers(options.workers)
+
+    def call(cell: Cell) -> list[Event]:
+        worker = workers.take()
+        try:
+            return worker.submit(play_whole, options, address, cell).result()
+        except (BrokenProcessPool, CancelledError, RuntimeError) as error:
+            raise EngineError("A worker process died", "Its episode is lost.", "Continue the evaluation.") from error
+        finally:
+            workers.give_back(worker)
+
+    try:
+        yield call, workers.kill
+    finally:
+        workers.kill()
+
+
+class _Workers:
+    """Pools of one process each, so that one that dies takes no other with it."""
+
+    def __init__(self, number: int) -> None:
+        self._idle: queue.LifoQueue[ProcessPoolExecutor] = queue.LifoQueue()
+        self._all = [self._new() for _ in range(number)]
+        self._killed = threading.Event()
+        for each in self._all:
+            self._idle.put(each)
+
+    def take(self) -> ProcessPoolExecutor:
+        return self._idle.get()
+
+    def give_back(self, worker: ProcessPoolExecutor) -> None:
+        """The worker is idle again; a broken one is replaced."""
+        if getattr(worker, "_broken", False) and not self._killed.is_set():
+            worker = self._new()
+            self._all.append(worker)
+        self._idle.put(worker)
+
+    def kill(self) -> None:
+        """End all workers, whatever they do. Takes no lock: it is called where a signal has come."""
+        self._killed.set()
+        for worker in list(self._all):
+            for process in list((worker._processes or {}).values()):
+                process.kill()
+            worker.shutdown(wait=False, cancel_futures=True)
+
+    def _new(self) -> ProcessPoolExecutor:
+        return ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"), initializer=_settle_in)
+
+
+def _settle_in() -> None:
+    """A worker leaves signals of the terminal to its parent, and ends when that is gone."""
+    for name in ("SIGINT", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+
+    def watch() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+@contextmanager
+def _ray(options: EvaluationOptions, desk: Desk) -> Iterator[tuple[Callable[[Cell], list[Event]], Callable[[], None]]]:
+    if find_spec("ray") is None:
+        what = "The engine ray is not installed"
+        raise UsageError(what, "Missing: ray.", "Install pddlego with its extra: pip install '.[cluster]'.")
+    import ray
+
+    try:
+        ray.init(
+            address=options.address,
+            num_cpus=options.workers if options.address is None else None,
+            include_dashboard=False,
+            log_to_driver=False,
+            logging_level="ERROR",
+        )
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        why = " ".join(str(error).split())[:200]
+        where = options.address or "this machine"
+        raise UsageError(f"There is no Ray cluster at {where}", why, "Check --address.") from error
+    host = "127.0.0.1" if options.address is None else ray.util.get_node_ip_address()
+    address = serve(desk, host)
+    task: Any = ray.remote(num_cpus=1, max_retries=RAY_RETRIES)(play_whole)
+    kept = ray.put(options)
+
+    def call(cell: Cell) -> list[Event]:
+        try:
+            events: list[Event] = ray.get(task.remote(kept, address, cell))
+        except ray.exceptions.RayTaskError as error:
+            raise error.cause from error
+        except ray.exceptions.RayError as error:
+            why = f"{type(error).__name__}: Ray gave the episode up after {RAY_RETRIES} tries."
+            raise EngineError("A worker of the cluster died", why, "Continue the evaluation.") from error
+        return events
+
+    try:
+        yield call, ray.shutdown
+    finally:
+        ray.shutdown()

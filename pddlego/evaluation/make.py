@@ -1,0 +1,55 @@
+"""From a configuration to what is evaluated: settings, models and prices that exist and fit."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from pathlib import Path
+
+from pddlego.episodes import check_reader
+from pddlego.evaluation.cells import parse_seeds
+from pddlego.evaluation.config import EvalConfig
+from pddlego.evaluation.options import EvaluationOptions
+from pddlego.evaluation.prices import check_prices, read_prices
+from pddlego.models.gate import Spending
+from pddlego.models.make import ModelOptions, is_free, make_model
+from pddlego.models.reader import ReaderModel
+from pddlego.setting_files import load_setting, parse_overrides
+
+
+def make_options(config: EvalConfig) -> EvaluationOptions:
+    """The evaluation that a configuration means. Raises `UsageError` for whatever does not exist or does not fit."""
+    overrides = parse_overrides(config.set)
+    names = config.games
+    settings = tuple(load_setting(name, overrides, config.max_steps, config.fold, config.search) for name in names)
+    key = os.environ.get("OPENAI_API_KEY")
+    model = ModelOptions("reader", config.base_url, key, config.temperature, None, config.model_timeout)
+    prices = read_prices(Path(config.prices) if config.prices else None)
+    for name in config.models:
+        if isinstance(make_model(ModelOptions(name, config.base_url, key)), ReaderModel):
+            for setting, mode in itertools.product(settings, config.modes):
+                if mode != "random":
+                    check_reader(setting, mode)
+    if config.max_cost is not None:
+        check_prices({name: not is_free(name) for name in config.models}, prices)
+    return EvaluationOptions(
+        settings,
+        config.modes,
+        config.models,
+        {each.name: parse_seeds(config.seeds, each) for each in settings},
+        config.repeats,
+        config.workers,
+        config.llm_jobs,
+        max(1, min(config.workers, os.cpu_count() or 1)),
+        config.planner,
+        config.planner_timeout,
+        config.planner_memory,
+        config.retries,
+        config.replan == "every-step",
+        model,
+        Spending(config.max_calls, config.max_tokens, config.max_cost),
+        prices,
+        config.java,
+        config.engine,
+        config.address,
+    )

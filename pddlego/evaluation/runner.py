@@ -1,0 +1,178 @@
+"""Plays the cells of an evaluation with many workers; one episode's failure never stops the others."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+from pddlego.episodes import follow
+from pddlego.errors import JournalError, PddlegoError
+from pddlego.evaluation.cells import Cell
+from pddlego.evaluation.store import Store
+from pddlego.evaluation.summary import Summary, summarize
+from pddlego.events import EpisodeEnded, Event, Outcome
+
+
+class Stop(str, Enum):
+    """Why an evaluation stopped before its last cell."""
+
+    BUDGET = "the budget is spent"
+    DRAINED = "interrupted: the episodes in flight were played to their end"
+    ABORTED = "interrupted: the episodes in flight were broken off"
+    DISK = "what is played cannot be kept"
+
+
+@dataclass(frozen=True)
+class Begun:
+    """A worker began with a cell."""
+
+    cell: Cell
+
+
+@dataclass(frozen=True)
+class Happened:
+    """Something happened in an episode in flight."""
+
+    cell: Cell
+    event: Event
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Done:
+    """An attempt ended and its line is on disk."""
+
+    summary: Summary
+
+
+Progress: TypeAlias = "Begun | Happened | Done"
+"""What an evaluation tells about itself while it runs."""
+
+Player = Callable[[Cell], Iterator[Event]]
+"""Plays a cell. It may raise `PddlegoError` before its first event, and ends with `EpisodeEnded` otherwise."""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """What plays cells, and how to break off what it plays elsewhere."""
+
+    player: Player
+    break_off: Callable[[], None]
+
+
+class Evaluation:
+    """One run over some cells. `run` yields progress until every cell is finished or there is a reason to stop.
+
+    `drain` lets the episodes in flight end and begins no more, `abort` breaks them off as interrupted (`break_off` does
+    so for what is played elsewhere). Both may be called from any thread, and again.
+    """
+
+    def __init__(
+        self,
+        cells: Iterable[Cell],
+        store: Store,
+        player: Player,
+        workers: int,
+        exhausted: threading.Event | None = None,
+        break_off: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.stopped: Stop | None = None
+        self.fault: PddlegoError | None = None
+        self._cells = iter(tuple(cells))
+        self._store, self._player, self._workers = store, player, workers
+        self._exhausted = exhausted or threading.Event()
+        self._break_off = break_off
+        self._draining, self._aborting = threading.Event(), threading.Event()
+        self._lock = threading.Lock()
+        self._told: queue.SimpleQueue[Progress | None] = queue.SimpleQueue()
+
+    def drain(self) -> None:
+        """Begin no further episode."""
+        self.stopped = self.stopped or Stop.DRAINED
+        self._draining.set()
+
+    def abort(self) -> None:
+        """Break off the episodes in flight, too, each at its next event."""
+        self.stopped = Stop.ABORTED
+        self._draining.set()
+        self._aborting.set()
+        self._break_off()
+
+    @property
+    def draining(self) -> bool:
+        """Whether no further episode begins because somebody said so."""
+        return self._draining.is_set()
+
+    def run(self) -> Iterator[Progress]:
+        """Play. Whoever stops iterating breaks off the episodes in flight and waits for their end."""
+        threads = [threading.Thread(target=self._work, daemon=True) for _ in range(self._workers)]
+        for each in threads:
+            each.start()
+        working = len(threads)
+        try:
+            while working:
+                told = self._told.get()
+                if told is None:
+                    working -= 1
+                else:
+                    yield told
+        finally:
+            if working:
+                self.abort()
+                for each in threads:
+                    each.join()
+
+    def _work(self) -> None:
+        try:
+            for cell in iter(self._next, None):
+                self._told.put(Begun(cell))
+                self._told.put(Done(self._attempt(cell)))
+        except JournalError as error:
+            self.fault, self.stopped = error, Stop.DISK
+            self._draining.set()
+        except Exception as error:  # noqa: BLE001 -- the worker's border: nothing may end a worker without a word
+            self.fault = PddlegoError(
+                "A worker broke down", f"{type(error).__name__}: {error}", "Continue, and report it."
+            )
+            self.stopped = Stop.DISK
+            self._draining.set()
+        finally:
+            self._told.put(None)
+
+    def _next(self) -> Cell | None:
+        with self._lock:
+            if self._exhausted.is_set():
+                self.stopped = self.stopped or Stop.BUDGET
+                return None
+            return None if self._draining.is_set() else next(self._cells, None)
+
+    def _attempt(self, cell: Cell) -> Summary:
+        attempt, journal = self._store.begin(cell)
+        events: list[Event] = []
+
+        def keep(event: Event, seconds: float) -> None:
+            journal.write(event, seconds)
+            events.append(event)
+            self._told.put(Happened(cell, event, seconds))
+            if self._aborting.is_set() and not isinstance(event, EpisodeEnded):
+                raise KeyboardInterrupt
+
+        try:
+            follow(self._player(cell), [keep])
+        except JournalError:
+            raise
+        except PddlegoError as error:  # before the first event: the engine or the model could not be made
+            broken_off = self._aborting.is_set()
+            outcome = Outcome.INTERRUPTED if broken_off else Outcome.CRASHED
+            keep(EpisodeEnded(outcome, "interrupted by the user" if broken_off else error.sentence, 0.0), 0.0)
+        except Exception as error:  # noqa: BLE001 -- the worker's border: a bug ends this episode, not the others
+            keep(EpisodeEnded(Outcome.CRASHED, f"a bug in pddlego: {type(error).__name__}: {error}", 0.0), 0.0)
+        finally:
+            journal.close()
+        summary = summarize(cell, attempt, events)
+        self._store.record(summary)
+        return summary

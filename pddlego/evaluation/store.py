@@ -1,0 +1,253 @@
+"""The folder of an evaluation: its configuration, a journal for each attempt, and one line for each finished attempt.
+
+    runs/NAME/manifest.json         what is played, and everything that determines an episode
+    runs/NAME/episodes/LABEL.jsonl  the journal of a cell; `LABEL.2.jsonl` is that of its second attempt
+    runs/NAME/results.jsonl         a summary for each attempt, appended when it ends
+    runs/NAME/results.csv           the result table, written when an evaluation stops
+
+Whatever kills the process, a finished episode is kept: its journal is complete before its line is written, and a line
+that is missing is made from the journal when the evaluation is continued.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pddlego.errors import JournalError, UsageError
+from pddlego.evaluation.cells import Cell
+from pddlego.evaluation.summary import Summary, dump_summary, load_summary, summarize
+from pddlego.journal import (
+    Episode,
+    JournalWriter,
+    append,
+    cannot_make,
+    cannot_write,
+    cut_unfinished_line,
+    read_episode,
+)
+
+RESULTS, MANIFEST, EPISODES = "results.jsonl", "manifest.json", "episodes"
+
+
+class Store:
+    """An evaluation on disk. Safe for many threads of one process; a second process is refused by a lock.
+
+    `configuration` is everything that determines an episode; a folder that was begun with another one is refused.
+    """
+
+    def __init__(self, path: Path, configuration: Mapping[str, Any], about: Mapping[str, Any] | None = None) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        self._attempts: dict[Cell, Summary] = {}
+        self._begun: dict[Cell, int] = {}
+        self._spent: list[Summary] = []
+        try:
+            (path / EPISODES).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise cannot_make(path, error) from error
+        self._only = _lock(path)
+        try:
+            self._check(configuration, about or {})
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        self._only.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # what there is
+
+    def recover(self, cells: Iterable[Cell]) -> None:
+        """Read what is there, and add the lines of attempts whose process was killed before it could write them."""
+        for summary in read_results(self.path):
+            self._note(summary)
+        cut_unfinished_line(self.path / RESULTS)
+        labels = {each.label: each for each in cells}
+        for journal in sorted((self.path / EPISODES).glob("*.jsonl")):
+            label, attempt = _parts(journal)
+            cell = labels.get(label)
+            if cell is None:
+                continue
+            known = self._attempts.get(cell)
+            if known is None or known.attempt < attempt:
+                episode = read_episode(journal)
+                _check_same(cell, episode)
+                self.record(summarize(cell, attempt, episode.events))
+
+    def finished(self, cell: Cell) -> Summary | None:
+        """The last attempt at the cell, if it is a result and need not be played again."""
+        last = self._attempts.get(cell)
+        return last if last is not None and last.counts else None
+
+    @property
+    def attempts(self) -> list[Summary]:
+        """Every attempt, in the order in which they ended: all of them cost something."""
+        with self._lock:
+            return list(self._spent)
+
+    def results(self) -> list[Summary]:
+        """The last attempt at each cell, sorted by cell."""
+        with self._lock:
+            return [self._attempts[cell] for cell in sorted(self._attempts)]
+
+    # what happens
+
+    def begin(self, cell: Cell) -> tuple[int, JournalWriter]:
+        """A new attempt at the cell: its number and its journal."""
+        with self._lock:
+            last = self._attempts.get(cell)
+            attempt = max(self._begun.get(cell, 0), last.attempt if last else 0) + 1
+            self._begun[cell] = attempt
+        return attempt, JournalWriter(self.path / EPISODES / journal_name(cell, attempt))
+
+    def record(self, summary: Summary) -> None:
+        """Append the line of an attempt. It is with the system when this returns. Raises `JournalError`."""
+        data = dump_summary(summary).encode()
+        with self._lock:
+            try:
+                with (self.path / RESULTS).open("ab", buffering=0) as file:
+                    append(file, self.path / RESULTS, data)
+            except OSError as error:
+                raise cannot_write(self.path / RESULTS, error) from error
+        self._note(summary)
+
+    def _note(self, summary: Summary) -> None:
+        with self._lock:
+            self._spent.append(summary)
+            last = self._attempts.get(summary.cell)
+            if last is None or last.attempt < summary.attempt:
+                self._attempts[summary.cell] = summary
+
+    def _check(self, configuration: Mapping[str, Any], about: Mapping[str, Any]) -> None:
+        """Write the manifest, or compare with the one that is there."""
+        place = self.path / MANIFEST
+        wanted = json.loads(json.dumps(configuration))
+        if not place.exists():
+            if (self.path / RESULTS).exists() or any((self.path / EPISODES).iterdir()):
+                why = f"It holds episodes and no {MANIFEST}, so nobody knows how they were played."
+                raise UsageError(f"{self.path} is damaged", why, "Restore the file, or use another folder with --run.")
+            write_whole(place, json.dumps({"configuration": wanted, **about}, indent=2) + "\n")
+            return
+        there = read_manifest(self.path).get("configuration", {})
+        changed = list(_differences(there, wanted))
+        if changed:
+            raise UsageError(
+                f"{self.path} was begun with another configuration",
+                "; ".join(changed[:5]) + (f"; and {len(changed) - 5} more" if len(changed) > 5 else "") + ".",
+                "Use the old configuration to continue, or another folder with --run.",
+            )
+
+
+def journal_name(cell: Cell, attempt: int) -> str:
+    return f"{cell.label}.jsonl" if attempt == 1 else f"{cell.label}.{attempt}.jsonl"
+
+
+def dump_results(summaries: Iterable[Summary]) -> str:
+    """The text of a `results.jsonl`."""
+    return "".join(map(dump_summary, summaries))
+
+
+def read_results(path: Path) -> list[Summary]:
+    """Every line of `results.jsonl` up to the last whole one. Raises `JournalError` for a damaged one."""
+    place = path / RESULTS
+    if not place.exists():
+        return []
+    try:
+        data = place.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{place} cannot be read", f"{error.strerror}.", "Check the path.") from error
+    found = []
+    for number, line in enumerate(data.split(b"\n")[:-1], start=1):
+        try:
+            found.append(load_summary(line))
+        except ValueError as error:
+            why = f"Line {number} is no result."
+            raise JournalError(
+                f"{place} is damaged", why, "Remove the line: it is made anew from its journal."
+            ) from error
+    return found
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """The manifest of a run folder. Raises `UsageError` if there is none that can be read."""
+    place = path / MANIFEST
+    try:
+        found = json.loads(place.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path} is no run folder", f"{place.name}: {error.strerror}.", "Check the path.") from error
+    except ValueError as error:
+        raise UsageError(f"{path} is no run folder", f"{place.name} is not JSON.", "Restore the file.") from error
+    return found if isinstance(found, dict) else {}
+
+
+def write_whole(place: Path, text: str) -> None:
+    """Write a file that is there whole or as it was, whatever happens meanwhile. Raises `JournalError`.
+
+    A device or a pipe is written to as it is: a file in its place would take it away from everybody.
+    """
+    place = place.resolve()  # of a link the target is written, and the link stays
+    draft = place.with_name(f".{place.name}.new")
+    try:
+        if place.exists() and not place.is_file():
+            place.write_text(text, encoding="utf-8")
+        else:
+            draft.write_text(text, encoding="utf-8")
+            draft.replace(place)
+    except OSError as error:
+        raise cannot_write(place, error) from error
+
+
+def _check_same(cell: Cell, episode: Episode) -> None:
+    """Raises `JournalError` if the journal is that of another cell under this one's name."""
+    begun = episode.started
+    if begun is not None and (begun.setting, begun.mode, begun.seed) != (cell.setting, cell.mode, cell.seed):
+        why = f"It is of {begun.setting}, {begun.mode}, seed {begun.seed}."
+        raise JournalError(f"{episode.path} is another episode", why, "Remove it: its cell is played again.")
+
+
+def _parts(journal: Path) -> tuple[str, int]:
+    label, _, number = journal.stem.rpartition(".")
+    return (label, int(number)) if label and number.isdigit() else (journal.stem, 1)
+
+
+def _differences(there: Any, wanted: Any, path: str = "") -> Iterable[str]:
+    """What differs, as `path: there, not wanted`; what only one side has differs too."""
+    if isinstance(there, dict) and isinstance(wanted, dict):
+        for key in sorted(set(there) | set(wanted)):
+            yield from _differences(there.get(key), wanted.get(key), f"{path}.{key}" if path else key)
+    elif there != wanted:
+        yield f"{path} was {_shown(there)} and is now {_shown(wanted)}"
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 40 else text[:37] + "…"
+
+
+def _lock(path: Path) -> Any:
+    """Hold the folder's lock as long as the returned file is open. Raises `UsageError` if another process has it."""
+    file = (path / ".lock").open("w")
+    try:
+        import fcntl
+    except ImportError:  # Windows has no such locks
+        return file
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            file.close()
+        raise UsageError(
+            f"{path} is in use", "Another pddlego evaluates there.", "Wait for it, or use another folder with --run."
+        ) from error
+    return file

@@ -1,0 +1,219 @@
+"""What every request to an endpoint passes just before it is sent, retries too: so many at once, within a budget."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Protocol
+
+from pddlego.errors import BudgetSpentError
+from pddlego.models.base import Request
+
+OUTPUT_ESTIMATE = 2_000
+"""Tokens of an answer that are reserved before it is known how long it is."""
+
+
+@dataclass(frozen=True)
+class Spending:
+    """What was used, or may be: requests sent, tokens in and out, money. As limits, None is no limit."""
+
+    calls: float | None = None
+    tokens: float | None = None
+    cost: float | None = None
+
+
+@dataclass(frozen=True)
+class Price:
+    """Money for a million tokens, in the currency of the price list."""
+
+    tokens_in: float
+    tokens_out: float
+    tokens_cached: float | None = None
+
+    def cost(self, tokens_in: int, tokens_out: int, tokens_cached: int = 0) -> float:
+        """What these tokens cost; `tokens_cached` are those of `tokens_in` that the endpoint had read before."""
+        cached = self.tokens_in if self.tokens_cached is None else self.tokens_cached
+        fresh = tokens_in - tokens_cached
+        return (fresh * self.tokens_in + tokens_cached * cached + tokens_out * self.tokens_out) / 1e6
+
+
+class Ticket(Protocol):
+    """One request on its way."""
+
+    def used(self, tokens_in: int, tokens_out: int, tokens_cached: int) -> None:
+        """The answer is there and took this much."""
+
+    def refused(self, pause: float) -> None:
+        """The endpoint turned the request away, which costs nothing. Nobody sends anything for `pause` seconds."""
+
+
+class Gate(Protocol):
+    """Lets requests through. `passing` raises `BudgetSpentError` instead of letting one too many through."""
+
+    def passing(self, model: str, request: Request) -> AbstractContextManager[Ticket]: ...
+
+
+class Ledger(Protocol):
+    """Keeps what was spent where it outlives the process."""
+
+    @property
+    def spent(self) -> Spending:
+        """Everything so far."""
+
+    def sent(self, model: str, tokens: float, cost: float) -> int:
+        """A request is about to be sent, for which this much is reserved. Returns its number."""
+
+    def settled(self, number: int, tokens: float, cost: float) -> None:
+        """The request took this much."""
+
+
+@dataclass
+class _Reservation:
+    """What a request may use at most, as far as one can tell, until it is known what it used."""
+
+    gate: SharedGate
+    model: str
+    number: int
+    reserved_tokens: float
+    reserved_cost: float
+    tokens: float = 0.0
+    cost: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.tokens, self.cost = self.reserved_tokens, self.reserved_cost
+
+    def used(self, tokens_in: int, tokens_out: int, tokens_cached: int) -> None:
+        self.tokens = tokens_in + tokens_out
+        self.cost = self.gate.cost(self.model, tokens_in, tokens_out, tokens_cached)
+
+    def refused(self, pause: float) -> None:
+        self.gate.hold(pause)
+        self.tokens = self.cost = 0.0
+
+
+class OpenGate:
+    """Lets everything through."""
+
+    @contextmanager
+    def passing(self, model: str, request: Request) -> Iterator[Ticket]:
+        yield _Unlimited()
+
+
+class _Unlimited:
+    def used(self, tokens_in: int, tokens_out: int, tokens_cached: int) -> None:
+        return
+
+    def refused(self, pause: float) -> None:
+        return
+
+
+class SharedGate:
+    """One gate for all workers: at most `jobs` requests in flight, and never more than `limits` allow.
+
+    Requests count when they are sent, exactly. Tokens and money are reserved before by an estimate (three characters a
+    token, `OUTPUT_ESTIMATE` tokens of answer) and put right when the answer is there, so that they can be exceeded by
+    at most what the answers in flight are longer than that. The `ledger` is written before a request goes out, and
+    what it holds from earlier runs is spent.
+    """
+
+    def __init__(
+        self,
+        jobs: int,
+        limits: Spending = Spending(),
+        ledger: Ledger | None = None,
+        prices: Mapping[str, Price] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.limits = limits
+        self.exhausted = threading.Event()
+        self._prices = dict(prices or {})
+        self._jobs = threading.BoundedSemaphore(jobs)
+        self._clock = clock
+        self._changed = threading.Condition()
+        self._ledger = ledger
+        spent = ledger.spent if ledger else Spending()
+        self._calls, self._tokens, self._cost = spent.calls or 0, spent.tokens or 0.0, spent.cost or 0.0
+        self._not_before = 0.0
+        self._flying = 0
+
+    @property
+    def spent(self) -> Spending:
+        """What was used, with what is reserved for the requests in flight."""
+        with self._changed:
+            return Spending(self._calls, self._tokens, self._cost)
+
+    def cost(self, model: str, tokens_in: int, tokens_out: int, tokens_cached: int = 0) -> float:
+        """The cost of these tokens; 0 for a model without a price."""
+        price = self._prices.get(model)
+        return price.cost(tokens_in, tokens_out, tokens_cached) if price else 0.0
+
+    def hold(self, seconds: float) -> None:
+        """Nobody sends anything for `seconds` from now."""
+        with self._changed:
+            self._not_before = max(self._not_before, self._clock() + seconds)
+            self._changed.notify_all()
+
+    def passing(self, model: str, request: Request) -> AbstractContextManager[Ticket]:
+        """Wait for a free place and for the end of a pause, reserve, and let the request go."""
+        return self.admit(model, request.characters)
+
+    @contextmanager
+    def admit(self, model: str, characters: int, wanted: Callable[[], bool] = lambda: True) -> Iterator[Ticket]:
+        """`passing`, for a request of which only the length is known here.
+
+        Raises `ConnectionError` if nobody wants the place any more when there is one.
+        """
+        with self._jobs:
+            self._pause()
+            if not wanted():
+                raise ConnectionError("who asked is gone")
+            reservation = self._reserve(model, characters)
+            try:
+                yield reservation
+            finally:
+                self._settle(reservation)
+
+    def _pause(self) -> None:
+        """Wait until nobody asks to wait any more; the pause may grow meanwhile."""
+        with self._changed:
+            while (left := self._not_before - self._clock()) > 0:
+                self._changed.wait(left)
+
+    def _reserve(self, model: str, characters: int) -> _Reservation:
+        """Reserve at once what fits; wait for requests in flight if it may fit when they have ended."""
+        tokens_in = characters // 3
+        tokens, cost = float(tokens_in + OUTPUT_ESTIMATE), self.cost(model, tokens_in, OUTPUT_ESTIMATE)
+        with self._changed:
+            while (limit := self._in_the_way(tokens, cost)) is not None:
+                if not self._flying or limit == "calls":
+                    self.exhausted.set()
+                    budget = getattr(self.limits, limit)
+                    why = f"The budget of {budget:g} {limit} is spent"
+                    raise BudgetSpentError(why, "", "Continue with a higher one.")
+                self._changed.wait(1.0)
+            number = self._ledger.sent(model, tokens, cost) if self._ledger else 0
+            self._calls, self._tokens, self._cost = self._calls + 1, self._tokens + tokens, self._cost + cost
+            self._flying += 1
+        return _Reservation(self, model, number, tokens, cost)
+
+    def _in_the_way(self, tokens: float, cost: float) -> str | None:
+        """Which limit one more request would exceed."""
+        would = Spending(self._calls + 1, self._tokens + tokens, self._cost + cost)
+        for name in ("calls", "tokens", "cost"):
+            limit = getattr(self.limits, name)
+            if limit is not None and getattr(would, name) > limit:
+                return name
+        return None
+
+    def _settle(self, reservation: _Reservation) -> None:
+        """Put right what was reserved."""
+        with self._changed:
+            self._flying -= 1
+            self._tokens += reservation.tokens - reservation.reserved_tokens
+            self._cost += reservation.cost - reservation.reserved_cost
+            self._changed.notify_all()
+            if self._ledger:
+                self._ledger.settled(reservation.number, reservation.tokens, reservation.cost)

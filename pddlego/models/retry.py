@@ -1,0 +1,72 @@
+"""Which failures of an endpoint are worth another try, when, and how they are explained."""
+
+from __future__ import annotations
+
+import random
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import openai
+    import tenacity
+
+MAX_WAIT = 120.0
+"""Longest wait, in seconds, that a Retry-After may ask for; a longer one ends the call."""
+
+
+def is_passing(error: BaseException) -> bool:
+    """Whether the same request may succeed later."""
+    import openai
+
+    if isinstance(error, openai.APIStatusError):
+        if (retry_after(error) or 0.0) > MAX_WAIT or getattr(error, "code", None) == "insufficient_quota":
+            return False
+        return error.status_code in (408, 429) or error.status_code >= 500
+    return isinstance(error, openai.APIConnectionError)  # holds time-outs too
+
+
+def wait_before_next(state: tenacity.RetryCallState) -> float:
+    """Seconds until the next try: what the endpoint asks for, else 1, 2, 4 … 60, with a little chance in it."""
+    error = state.outcome.exception() if state.outcome else None
+    asked = retry_after(error) if error is not None else None
+    if asked is not None:
+        return min(asked, MAX_WAIT)
+    return min(60.0, 2.0 ** (state.attempt_number - 1)) * random.uniform(0.75, 1.25)
+
+
+def retry_after(error: BaseException) -> float | None:
+    """Seconds that the endpoint asks to wait, from `Retry-After` as a number or a date."""
+    from email.utils import parsedate_to_datetime
+
+    response = getattr(error, "response", None)
+    value = response.headers.get("retry-after") if response is not None else None
+    if not value:
+        return None
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
+    except ValueError:
+        return None
+
+
+def explain(error: openai.OpenAIError) -> tuple[str, str]:
+    """Why a call failed and what to do, in words."""
+    import openai
+
+    if isinstance(error, openai.APITimeoutError):
+        return "It took longer than the time-out.", "Raise --model-timeout, or try a faster model."
+    if isinstance(error, openai.APIConnectionError):
+        return f"No connection: {error.__cause__ or error}.", "Check --base-url and the network; is the server running?"
+    said = str(getattr(error, "message", error))
+    if isinstance(error, openai.AuthenticationError):
+        return said, "Check OPENAI_API_KEY."
+    if isinstance(error, openai.PermissionDeniedError):
+        return said, "The key may not use this model: choose another, or ask for access."
+    if isinstance(error, openai.NotFoundError):
+        return said, "Check the name of the model and --base-url."
+    if isinstance(error, openai.RateLimitError):
+        return said, "Wait, or raise your limits at the provider."
+    return said, "Try again later; if it stays, check the request's size and the model's name."

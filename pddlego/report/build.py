@@ -1,0 +1,182 @@
+"""From run folders to a report: rows, the layout of the paper's Table 1, failures, comparisons."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pddlego.errors import UsageError
+from pddlego.evaluation.cells import Cell
+from pddlego.evaluation.store import MANIFEST, RESULTS, read_manifest, read_results
+from pddlego.evaluation.summary import Summary
+from pddlego.evaluation.table import Comparison, Row, compare, rows
+from pddlego.models.gate import Price
+from pddlego.pddl import EntryKind
+
+Configuration = tuple[str, str, str]
+"""Game, mode, model."""
+
+TROUBLE = frozenset({EntryKind.UNMATCHED.value, EntryKind.REFUSED.value})
+"""What became of a line of an edit that was no use; the other kinds were applied."""
+
+_Counter = Callable[[Summary], Mapping[str, int]]
+
+
+@dataclass(frozen=True)
+class Count:
+    """How often something happened in the episodes of one configuration."""
+
+    configuration: Configuration
+    what: str
+    number: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """What some evaluations say. `results` holds the last attempt at each cell, sorted by cell.
+
+    `failures` are the outcomes of episodes that were not won; `answers` the unusable answers by category, the defects
+    by kind and the lines of edits that were no use; `rungs` the plans made for each goal of the ladder.
+    """
+
+    sources: tuple[str, ...]
+    results: tuple[Summary, ...]
+    rows: tuple[Row, ...]
+    failures: tuple[Count, ...]
+    answers: tuple[Count, ...]
+    rungs: tuple[Count, ...]
+    comparisons: tuple[Comparison, ...]
+
+    @property
+    def games(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(each.setting for each in self.rows))
+
+    @property
+    def methods(self) -> tuple[tuple[str, str], ...]:
+        """Every mode with its model: the columns of Table 1."""
+        return tuple(sorted({(each.model, each.mode) for each in self.rows}, key=_method_order))
+
+    @property
+    def sections(self) -> tuple[tuple[str, str, tuple[Count, ...]], ...]:
+        """What was counted, as (title, what is counted, counts); what never happened is left out."""
+        listed = (
+            ("Why episodes were not won", "outcome", self.failures),
+            ("What was wrong with answers", "trouble", self.answers),
+            ("Goals that plans were made for", "goal", self.rungs),
+        )
+        return tuple(each for each in listed if each[2])
+
+    def row(self, game: str, method: tuple[str, str]) -> Row | None:
+        """The row of a game and a (model, mode)."""
+        return next((each for each in self.rows if (each.setting, each.model, each.mode) == (game, *method)), None)
+
+
+_MODES = ("random", "act", "gen", "edit")
+
+
+def _method_order(method: tuple[str, str]) -> tuple[bool, str, int]:
+    """As in the paper: random, then for each model Action-gen, PDDL-gen, PDDL-edit."""
+    model, mode = method
+    return mode != "random", model, _MODES.index(mode) if mode in _MODES else len(_MODES)
+
+
+def load_results(paths: Sequence[Path]) -> list[Summary]:
+    """The last attempt at each cell of all run folders; of a cell that stands in several, that of the last folder.
+
+    Raises `UsageError` for a folder that holds no evaluation, and for folders in which a game or a method is not the
+    same one: their episodes must not be counted together.
+    """
+    return _last(_load(paths))
+
+
+def _last(folders: Iterable[Sequence[Summary]]) -> list[Summary]:
+    """The last attempt at each cell, sorted by cell."""
+    last: dict[Cell, Summary] = {}
+    for attempts in folders:
+        last |= {each.cell: each for each in sorted(attempts, key=lambda each: each.attempt)}
+    return [last[cell] for cell in sorted(last)]
+
+
+def _load(paths: Sequence[Path]) -> list[list[Summary]]:
+    """All attempts of each folder."""
+    known: dict[str, tuple[Path, Any]] = {}
+    for path in paths:
+        if not (path / RESULTS).exists():
+            why = f"It has no {RESULTS}."
+            raise UsageError(f"{path} is no evaluation", why, "Name a folder that 'pddlego eval' made.")
+        for name, value in _configuration(path).items():
+            other, before = known.setdefault(name, (path, value))
+            if before != value:
+                why = f"{name} is another one in them: their episodes cannot be counted together."
+                raise UsageError(f"{other} and {path} do not fit together", why, "Report them one by one.")
+    return [read_results(path) for path in paths]
+
+
+def _configuration(path: Path) -> dict[str, Any]:
+    """What determines an episode: each game, and everything else together."""
+    if not (path / MANIFEST).exists():
+        return {}
+    found = dict(read_manifest(path).get("configuration", {}))
+    games = found.pop("settings", {})
+    return {**games, "the configuration": found}
+
+
+def build_report(paths: Sequence[Path], prices: Mapping[str, Price] | None = None) -> Report:
+    """The report of one or several run folders. Raises `UsageError`."""
+    folders = _load(paths)
+    results = _last(folders)
+    if not results:
+        listed = ", ".join(map(str, paths))
+        raise UsageError("There is nothing to report", f"{listed}: no episode is finished.", "Continue the evaluation.")
+    grouped: dict[Configuration, list[Summary]] = {}
+    for each in results:
+        grouped.setdefault(each.cell.configuration, []).append(each)
+    return Report(
+        tuple(map(str, paths)),
+        tuple(results),
+        tuple(rows(results, prices, [each for attempts in folders for each in attempts])),
+        _counts(grouped, lambda each: {} if each.won else {each.outcome.value: 1}),
+        _counts(grouped, _trouble),
+        _counts(grouped, lambda each: each.rungs),
+        _comparisons(results),
+    )
+
+
+def _trouble(summary: Summary) -> Mapping[str, int]:
+    rejected = {f"answer: {category}": number for category, number in summary.rejected.items()}
+    rejected |= {f"defect: {kind}": number for kind, number in summary.defects.items()}
+    return rejected | {f"line: {kind}": number for kind, number in summary.lines.items() if kind in TROUBLE}
+
+
+def _counts(grouped: Mapping[Configuration, Iterable[Summary]], count: _Counter) -> tuple[Count, ...]:
+    found = []
+    for configuration, summaries in grouped.items():
+        total: Counter[str] = Counter()
+        for each in summaries:
+            total.update(count(each))
+        found += [Count(configuration, what, number) for what, number in total.most_common()]
+    return tuple(found)
+
+
+def _comparisons(results: Sequence[Summary]) -> tuple[Comparison, ...]:
+    """Every two methods that have seeds in common, game by game."""
+    methods: dict[tuple[str, str], list[Summary]] = {}
+    for each in results:
+        methods.setdefault((each.cell.model, each.cell.mode), []).append(each)
+    named = [(_name(method), methods[method]) for method in sorted(methods, key=_method_order)]
+    games = sorted({each.cell.setting for each in results})
+    compared = (
+        compare(one, other, game, (first, second))
+        for game in games
+        for (first, one), (second, other) in itertools.combinations(named, 2)
+    )
+    return tuple(each for each in compared if each.pairs)
+
+
+def _name(method: tuple[str, str]) -> str:
+    model, mode = method
+    return mode if mode == "random" else f"{mode} with {model}"

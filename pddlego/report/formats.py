@@ -1,0 +1,100 @@
+"""A report as Markdown, CSV and JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+
+from pddlego.evaluation.table import Row, result_table
+from pddlego.report.build import Count, Report
+
+NOTE = (
+    "Success is the game's own word for it, over all episodes, with Wilson's interval (95 %). Steps are the mean over "
+    "the episodes that were won; every command that was sent counts, refused ones too."
+)
+RULES = "`reader` is the built-in reader: rules, no language model."
+
+
+def table_1(report: Report) -> tuple[list[str], list[list[str]]]:
+    """The layout of the paper's Table 1: a row for each game, a column for each model and mode."""
+    head = ["", *(mode if mode == "random" else f"{model} {mode}" for model, mode in report.methods)]
+    body = [[game, *(_percent(report.row(game, method)) for method in report.methods)] for game in report.games]
+    return head, body
+
+
+def details(report: Report) -> tuple[list[str], list[list[str]]]:
+    """A row for each configuration with all of its numbers."""
+    head = ["game", "mode", "model", "won", "success", "95 %", "without errors", "steps", "median"]
+    head += ["refused", "calls", "tokens", "seconds", "cost"]
+    return head, [_details(each) for each in report.rows]
+
+
+def _details(row: Row) -> list[str]:
+    interval = f"{100 * row.interval.low:.0f}-{100 * row.interval.high:.0f}%"
+    cost = "n/a" if row.cost is None else f"{row.cost:.2f}"
+    return [
+        *(row.setting, row.mode, row.model, f"{row.won}/{row.episodes}", f"{100 * row.success:.0f}%", interval),
+        *(f"{row.won}/{row.counted}", _number(row.steps, 2), _number(row.median_steps, 1)),
+        *(f"{row.refused:.2f}", f"{row.calls:.2f}", f"{row.tokens:,.0f}", f"{row.seconds:.1f}", cost),
+    ]
+
+
+def counts(found: Iterable[Count], what: str) -> tuple[list[str], list[list[str]]]:
+    """A table of counts."""
+    return ["game", "mode", "model", what, "times"], [
+        [*each.configuration, each.what, str(each.number)] for each in found
+    ]
+
+
+def markdown(report: Report) -> str:
+    """The whole report as Markdown."""
+    parts = ["# Report", NOTE, *([RULES] if any(each.model == "reader" for each in report.rows) else [])]
+    parts += ["## Success", _markdown(*table_1(report)), "## All numbers", _markdown(*details(report))]
+    for title, what, found in report.sections:
+        parts += [f"## {title}", _markdown(*counts(found, what))]
+    if report.comparisons:
+        listed = [
+            f"- {each.game}, **{each.first}** and **{each.second}**: {each.conclusion}" for each in report.comparisons
+        ]
+        parts += ["## Comparisons", "\n".join(listed)]
+    return "\n\n".join(parts) + "\n"
+
+
+def as_csv(report: Report) -> str:
+    """The result table: a line for each episode."""
+    return result_table(report.results)
+
+
+def as_json(report: Report) -> str:
+    """Everything, for programs."""
+    rows = [asdict(each) | {"success": each.success} for each in report.rows]
+    comparisons = [asdict(each) | {"conclusion": each.conclusion} for each in report.comparisons]
+    episodes = [asdict(each) for each in report.results]
+    found = {"sources": report.sources, "rows": rows, "comparisons": comparisons, "episodes": episodes}
+    return json.dumps(_plain(found), indent=1) + "\n"
+
+
+def _plain(value: object) -> object:
+    """JSON has no infinity and no NaN: an interval without bounds becomes null."""
+    if isinstance(value, dict):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _percent(row: Row | None) -> str:
+    return "" if row is None else f"{100 * row.success:.0f}%"
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "" if value is None else f"{value:.{digits}f}"
+
+
+def _markdown(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+    return "\n".join([line(head), "|" + " --- |" * len(head), *(line(each) for each in body)])

@@ -1,0 +1,133 @@
+"""Plots as SVG, drawn for reports: no script, no font, nothing to load; they grow and shrink with the page.
+
+Own code because plotting libraries bring fonts, caches and megabytes for what is a few circles and lines, and tooltips
+and links into the page are what makes these plots useful.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+COLOURS = ("#1f77b4", "#d95f02", "#1b9e77", "#7570b3", "#e7298a", "#66a61e", "#a6761d", "#666666")
+
+WIDTH = 640
+"""Width of every plot in its own units."""
+
+MOST = 34
+"""Characters of a name that fit beside a row."""
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A value with an interval: a row of a plot. All between 0 and 1."""
+
+    label: str
+    value: float
+    low: float
+    high: float
+    note: str
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of a scatter plot. `filled` ones are successes; `link` is an anchor of the page, or empty."""
+
+    series: str
+    x: float
+    y: float
+    filled: bool
+    note: str
+    link: str = ""
+
+
+def intervals(bars: Sequence[Bar]) -> str:
+    """Values with their intervals, a row for each, on an axis from 0 to 100 %."""
+    left, row, top = 230, 22, 8
+    height = top + row * len(bars) + 24
+
+    def place(value: float) -> float:
+        return left + value * (WIDTH - left - 16)
+
+    parts = []
+    for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
+        x = place(tick)
+        parts.append(f'<line class="grid" x1="{x:.1f}" y1="{top}" x2="{x:.1f}" y2="{height - 20}"/>')
+        parts.append(_text(x, height - 6, f"{100 * tick:.0f}%", "middle"))
+    for number, bar in enumerate(bars):
+        y = top + row * (number + 0.5)
+        parts.append(_text(left - 8, y + 4, bar.label, "end"))
+        parts.append(
+            f'<g><title>{escape(bar.note)}</title><line class="interval" x1="{place(bar.low):.1f}" y1="{y:.1f}" '
+            f'x2="{place(bar.high):.1f}" y2="{y:.1f}"/><circle class="value" cx="{place(bar.value):.1f}" cy="{y:.1f}" '
+            f'r="5"/></g>'
+        )
+    return _svg(height, parts)
+
+
+def scatter(points: Sequence[Point], x_name: str, y_name: str) -> str:
+    """Points by series, each with a colour of its own; those that are no success are crosses."""
+    series = list(dict.fromkeys(each.series for each in points))
+    left, top, bottom = 44, 12 + 18 * len(series), 34
+    height = top + 240 + bottom
+    xs, ys = [each.x for each in points], [each.y for each in points]
+    low, high, most = min(xs), max(max(xs), min(xs) + 1), max([*ys, 1.0])
+
+    def at(point: Point) -> tuple[float, float]:
+        x = left + (point.x - low) / (high - low) * (WIDTH - left - 16)
+        return x, top + 240 * (1 - point.y / most)
+
+    parts = []
+    for number, name in enumerate(series):
+        y = 14 + 18 * number
+        parts += [
+            f'<circle cx="{left}" cy="{y - 4}" r="5" fill="{_colour(number)}"/>',
+            _text(left + 10, y, name, "start"),
+        ]
+    for share in (0.0, 0.5, 1.0):
+        height_of = top + 240 * (1 - share)
+        parts.append(f'<line class="grid" x1="{left}" y1="{height_of:.1f}" x2="{WIDTH - 16}" y2="{height_of:.1f}"/>')
+        parts.append(_text(left - 6, height_of + 4, f"{most * share:g}", "end"))
+    parts += [_text(left, height - 16, f"{low:g}", "middle"), _text(WIDTH - 16, height - 16, f"{high:g}", "end")]
+    parts.append(_text(WIDTH / 2, height - 4, f"{x_name} (across), {y_name} (up); crosses: not won", "middle"))
+    for point in points:
+        parts.append(_mark(point, *at(point), _colour(series.index(point.series))))
+    return _svg(height, parts)
+
+
+def bars(rows: Sequence[tuple[str, float]], unit: str) -> str:
+    """Plain bars, a row for each."""
+    left, row = 230, 22
+    most = max([value for _, value in rows] + [1e-9])
+    parts = []
+    for number, (label, value) in enumerate(rows):
+        y = 4 + row * number
+        width = value / most * (WIDTH - left - 90)
+        parts.append(_text(left - 8, y + 15, label, "end"))
+        parts.append(f'<rect class="bar" x="{left}" y="{y + 3}" width="{width:.1f}" height="15" rx="2"/>')
+        parts.append(_text(left + width + 6, y + 15, f"{value:,.0f} {unit}", "start"))
+    return _svg(8 + row * len(rows), parts)
+
+
+def _mark(point: Point, x: float, y: float, colour: str) -> str:
+    title = f"<title>{escape(point.note)}</title>"
+    if point.filled:
+        drawn = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colour}" fill-opacity="0.75">{title}</circle>'
+    else:
+        path = f"M{x - 4:.1f} {y - 4:.1f}l8 8m0 -8l-8 8"
+        drawn = f'<path d="{path}" stroke="{colour}" stroke-width="2" fill="none">{title}</path>'
+    return f'<a href="#{escape(point.link)}">{drawn}</a>' if point.link else drawn
+
+
+def _colour(number: int) -> str:
+    return COLOURS[number % len(COLOURS)]
+
+
+def _text(x: float, y: float, text: str, anchor: str) -> str:
+    shown = text if len(text) <= MOST or anchor == "middle" else text[: MOST - 1] + "…"
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(shown)}</text>'
+
+
+def _svg(height: float, parts: Sequence[str]) -> str:
+    return f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img">{"".join(parts)}</svg>'

@@ -1,0 +1,85 @@
+"""The form of `envs/NAME.toml`: one class for each table. See docs/formats.md."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class GameTable(_Strict):
+    engine: str
+    name: str
+    fold: str
+    max_steps: int = Field(gt=0)
+    refused: list[str] = []
+    folds: dict[str, str]
+
+
+class ObservationTable(_Strict):
+    drop: list[str] = []
+    keep: list[str] = []
+    score: bool = False
+
+
+class PlanningTable(_Strict):
+    domain: str
+    problem: str | None = None
+    only_planned: list[str] = []
+
+
+class RungTable(_Strict):
+    name: str
+    goal: str
+    search: str = "bfs"
+
+
+class ActionTable(_Strict):
+    command: str
+    expect: str = ""
+
+
+class ReadingTable(_Strict):
+    text: str
+    command: str = ""
+    forget: list[str] = []
+    objects: list[str] = []
+    add: list[str] = []
+
+
+class PromptsTable(_Strict):
+    folder: str
+
+
+class ParameterTable(_Strict):
+    value: int
+    min: int
+    max: int
+    about: str = ""
+
+
+class MapTable(_Strict):
+    room: str
+    here: str
+    visited: str
+    exit: str
+    closed: str
+    things: str
+    directions: dict[str, tuple[int, int]]
+
+
+class SettingFile(_Strict):
+    title: str
+    about: str = ""
+    game: GameTable
+    seeds: dict[str, str] = {}
+    parameters: dict[str, ParameterTable] = {}
+    observation: ObservationTable = ObservationTable()
+    planning: PlanningTable
+    ladder: list[RungTable] = Field(min_length=1)
+    actions: dict[str, ActionTable]
+    prompts: PromptsTable
+    reading: list[ReadingTable] = []
+    map: MapTable | None = None

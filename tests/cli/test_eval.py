@@ -1,0 +1,192 @@
+"""`pddlego eval` and `pddlego config` through their real entry point."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from pddlego.evaluation.store import read_results
+from tests.cli.test_play import KEY, run, three_lines
+from tests.model_server import ModelServer, answer, fault
+
+KILLS = 4
+
+
+def folder(tmp_path: Path) -> Path:
+    (found,) = (tmp_path / "runs").iterdir()
+    return found
+
+
+def test_games_modes_and_seeds_and_the_same_again(tmp_path: Path) -> None:
+    arguments = ("eval", "coin", "cooking-easy", "--modes", "edit,random", "--seeds", "0-2")
+    done = run(*arguments, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert sum(line.startswith("[") for line in lines) == 12
+    assert any(line.split()[:4] == ["coin", "edit", "reader", "3/3"] for line in lines)
+    table = (folder(tmp_path) / "results.csv").read_text()
+    assert table.count("\n") == 13
+    again = run(*arguments, cwd=tmp_path)
+    assert again.returncode == 0
+    assert "12 of 12 episodes are finished already" in again.stdout
+    assert (folder(tmp_path) / "results.csv").read_text() == table
+    other = run(*arguments, "--temperature", "0.5", cwd=tmp_path)
+    assert other.returncode == 2
+    assert three_lines(other.stderr)
+    assert "temperature was 1.0 and is now 0.5" in other.stderr
+
+
+def _command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "pddlego", "eval", *arguments]
+
+
+def test_killed_again_and_again_it_ends_with_the_same_results(tmp_path: Path) -> None:
+    arguments = ("coin", "--modes", "edit,random", "--seeds", "0-9")
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    for place in (whole, broken):
+        place.mkdir()
+    assert run("eval", *arguments, cwd=whole).returncode == 0
+    rng = random.Random(1)
+    for _ in range(KILLS):
+        with subprocess.Popen(
+            _command(*arguments), cwd=broken, stdout=subprocess.DEVNULL, start_new_session=True
+        ) as playing:
+            time.sleep(rng.uniform(0.4, 1.6))
+            os.killpg(playing.pid, signal.SIGKILL)
+    assert run("eval", *arguments, cwd=broken).returncode == 0
+    assert (folder(broken) / "results.csv").read_bytes() == (folder(whole) / "results.csv").read_bytes()
+
+
+def test_a_budget_is_never_exceeded_and_can_be_raised(tmp_path: Path, model_server: ModelServer) -> None:
+    model_server.replies = [answer("look around", delay=0.02)]
+    given = ("--modes", "act", "--models", "m", "--base-url", model_server.url, "--workers", "16", "--max-steps", "3")
+    arguments = ("eval", "coin", "--seeds", "0-15", *given)
+    first = run(*arguments, "--max-calls", "20", cwd=tmp_path, OPENAI_API_KEY=KEY)
+    assert first.returncode == 3, first.stderr
+    assert len(model_server.requests) == 20
+    assert "the budget is spent" in first.stdout
+    outcomes = {each.outcome.value for each in read_results(folder(tmp_path))}
+    assert "budget" in outcomes
+    second = run(*arguments, "--max-calls", "100", cwd=tmp_path, OPENAI_API_KEY=KEY)
+    assert second.returncode == 0, second.stdout
+    assert 48 <= len(model_server.requests) <= 100
+    table = (folder(tmp_path) / "results.csv").read_text()
+    assert table.count("step limit") == 16
+    assert KEY not in "".join(path.read_text() for path in tmp_path.rglob("*") if path.is_file())
+
+
+def test_retries_of_an_endpoint_count_too(tmp_path: Path, model_server: ModelServer) -> None:
+    slow = fault(429, "slow", headers={"retry-after": "0"})
+    model_server.replies = [slow, slow, slow, answer("look around")]
+    given = ("--modes", "act", "--models", "m", "--base-url", model_server.url, "--max-steps", "2", "--max-calls", "5")
+    done = run("eval", "coin", "--seeds", "0-1", *given, cwd=tmp_path, OPENAI_API_KEY=KEY)
+    assert done.returncode == 3
+    assert len(model_server.requests) == 5
+
+
+def test_errors_of_an_endpoint_are_counted_apart_and_played_again(tmp_path: Path, model_server: ModelServer) -> None:
+    model_server.replies = [fault(401, "no"), answer("look around")]
+    given = ("--modes", "act", "--models", "m", "--base-url", model_server.url, "--max-steps", "1", "--workers", "1")
+    arguments = ("eval", "coin", "--seeds", "0-1", *given)
+    first = run(*arguments, cwd=tmp_path, OPENAI_API_KEY=KEY)
+    assert first.returncode == 3
+    assert "1 of 2 episodes have no result" in first.stdout
+    again = run(*arguments, cwd=tmp_path, OPENAI_API_KEY=KEY)
+    assert again.returncode == 0
+    assert len(model_server.requests) == 3
+
+
+def test_one_interrupt_plays_to_the_end_what_has_begun(tmp_path: Path, model_server: ModelServer) -> None:
+    model_server.replies = [answer("look around", delay=0.2)]
+    given = ("--modes", "act", "--models", "m", "--base-url", model_server.url, "--workers", "2", "--max-steps", "4")
+    with subprocess.Popen(
+        _command("coin", "--seeds", "0-20", *given),
+        cwd=tmp_path,
+        env={**os.environ, "OPENAI_API_KEY": KEY},
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as playing:
+        while len(model_server.requests) < 2:
+            time.sleep(0.02)
+        playing.send_signal(signal.SIGINT)
+        shown, _ = playing.communicate(timeout=30)
+    assert playing.returncode == 130
+    assert "The same command again continues" in shown
+    assert [each.outcome.value for each in read_results(folder(tmp_path))] == ["step limit"] * 2
+
+
+def test_a_dry_run_plays_nothing(tmp_path: Path) -> None:
+    (tmp_path / "prices.toml").write_text("['m']\ntokens_in = 1.0\ntokens_out = 2.0\n")
+    given = ("--models", "reader,m", "--prices", "prices.toml", "--seeds", "0-9", "--dry-run")
+    done = run("eval", "coin", *given, cwd=tmp_path, OPENAI_API_KEY=KEY)
+    assert done.returncode == 0, done.stderr
+    assert "18,000" in done.stdout, "10 episodes, 50 steps, 6 answers a step, 6 tries an answer"
+    assert not (tmp_path / "runs").exists()
+
+
+def test_flag_beats_environment_beats_file_beats_default(tmp_path: Path) -> None:
+    (tmp_path / "eval.toml").write_text('games = ["twc"]\nseeds = [1, 2]\nworkers = 3\nretries = 2\n')
+    done = run("config", "--config", "eval.toml", cwd=tmp_path, PDDLEGO_WORKERS="7", OPENAI_BASE_URL="http://x/v1")
+    rows = {line.split()[0]: line for line in done.stdout.splitlines()}
+    assert "twc" in rows["games"] and "eval.toml" in rows["games"]
+    assert "1,2" in rows["seeds"]
+    assert "7" in rows["workers"] and "PDDLEGO_WORKERS" in rows["workers"]
+    assert "OPENAI_BASE_URL" in rows["base_url"]
+    assert rows["modes"].split() == ["modes", "edit", "default"]
+    played = run("eval", "coin", "--config", "eval.toml", "--workers", "1", "--dry-run", cwd=tmp_path)
+    assert played.stdout.splitlines()[1].split()[:4] == ["coin", "edit", "reader", "2"]
+
+
+def test_games_may_come_from_a_file_the_environment_or_the_default(tmp_path: Path) -> None:
+    (tmp_path / "eval.toml").write_text('games = ["twc"]\nseeds = "0-1"\n')
+    for arguments, environment, game in (
+        (("--config", "eval.toml"), {}, "twc"),
+        (("--seeds", "0-1"), {"PDDLEGO_GAMES": "mapreader"}, "mapreader"),
+        (("--seeds", "0-1"), {}, "coin"),
+    ):
+        done = run("eval", *arguments, "--dry-run", cwd=tmp_path, **environment)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.splitlines()[1].split()[0] == game
+
+
+def test_a_lost_ledger_does_not_give_the_budget_back(tmp_path: Path, model_server: ModelServer) -> None:
+    model_server.replies = [answer("look around")]
+    given = ("--modes", "act", "--models", "m", "--base-url", model_server.url, "--max-steps", "2", "--max-calls", "3")
+    assert run("eval", "coin", "--seeds", "0-1", *given, cwd=tmp_path, OPENAI_API_KEY=KEY).returncode == 3
+    (folder(tmp_path) / "ledger.jsonl").unlink()
+    again = run("eval", "coin", "--seeds", "0-1", *given, cwd=tmp_path, OPENAI_API_KEY=KEY)
+    assert again.returncode == 2
+    assert three_lines(again.stderr)
+    assert len(model_server.requests) == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("eval", "chess"), "There is no game 'chess'"),
+        (("eval", "coin", "--modes", "dream"), "modes = dream"),
+        (("eval", "coin", "--seeds", "exam"), "names no seeds"),
+        (("eval", "coin", "--seeds", "2000"), "0-999"),
+        (("eval", "coin", "--workers", "0"), "workers = 0"),
+        (("eval", "coin", "--models", "gpt-x"), "OPENAI_API_KEY"),
+        (("eval", "cooking-easy", "--modes", "act"), "cannot play cooking-easy in mode act"),
+        (("eval", "coin", "--config", "nowhere.toml"), "cannot be read"),
+        (("eval", "coin", "--config", "bad.toml"), "no option 'colour'"),
+        (("eval", "coin", "--prices", "bad.toml"), "no price list"),
+        (("eval", "coin", "--models", "m", "--base-url", "http://127.0.0.1:9/v1", "--max-cost", "1"), "no price of m"),
+        (("config", "--config", "bad.toml"), "no option 'colour'"),
+    ],
+)
+def test_what_a_user_can_get_wrong_ends_in_three_lines(tmp_path: Path, arguments: tuple[str, ...], says: str) -> None:
+    (tmp_path / "bad.toml").write_text("colour = 3\n")
+    done = run(*arguments, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert three_lines(done.stderr)
+    assert says in done.stderr

@@ -1,0 +1,133 @@
+"""Mirrors models/gate.py together with the ledger: what is spent, and that it is never more than allowed."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pddlego.errors import BudgetSpentError, JournalError
+from pddlego.evaluation.ledger import Ledger
+from pddlego.models import Message, Request
+from pddlego.models.gate import OUTPUT_ESTIMATE, Price, SharedGate, Spending
+from pddlego.pddl import Domain, Problem
+from pddlego.situation import Situation
+
+DOMAIN = Domain("d", (), (), (), (), (), (), "")
+REQUEST = Request("edit", (Message("user", "x" * 300),), Situation("", "", DOMAIN, Problem("p", "d")))
+PRICE = Price(1_000_000.0, 2_000_000.0, 500_000.0)  # 1 for a token in, 2 for one out, half for a cached one
+
+
+def send(gate: SharedGate, used: tuple[int, int, int] | None = (100, 10, 0)) -> bool:
+    """Whether the request got through."""
+    try:
+        with gate.passing("m", REQUEST) as ticket:
+            if used is None:
+                ticket.refused(0.0)
+            else:
+                ticket.used(*used)
+    except BudgetSpentError:
+        return False
+    return True
+
+
+@given(st.integers(0, 30), st.integers(1, 16))
+def test_never_one_call_too_many(limit: int, workers: int) -> None:
+    gate = SharedGate(workers, Spending(calls=limit))
+    with ThreadPoolExecutor(workers) as pool:
+        through = sum(pool.map(lambda _: send(gate), range(40)))
+    assert through == limit
+    assert gate.spent.calls == limit
+    assert gate.exhausted.is_set() == (limit < 40)
+
+
+def test_tokens_and_money_are_reserved_before_and_put_right_after() -> None:
+    gate = SharedGate(1, Spending(), prices={"m": PRICE})
+    with gate.passing("m", REQUEST) as ticket:
+        assert gate.spent == Spending(1, 100 + OUTPUT_ESTIMATE, 100 + 2 * OUTPUT_ESTIMATE)
+        ticket.used(120, 10, 20)
+    assert gate.spent == Spending(1, 130, 100 + 10 + 20)
+
+
+def test_what_is_turned_away_costs_nothing_but_a_call() -> None:
+    gate = SharedGate(1, Spending(), prices={"m": PRICE})
+    assert send(gate, None)
+    assert gate.spent == Spending(1, 0, 0)
+
+
+@pytest.mark.parametrize("limits", [Spending(tokens=OUTPUT_ESTIMATE + 350), Spending(cost=2 * OUTPUT_ESTIMATE + 350)])
+def test_a_budget_that_a_request_might_exceed_stops_it(limits: Spending) -> None:
+    gate = SharedGate(1, limits, prices={"m": PRICE})
+    sent = 0
+    while send(gate):
+        sent += 1
+    assert 0 < sent < 5
+    assert gate.exhausted.is_set()
+    spent = gate.spent
+    assert (spent.tokens or 0) <= (limits.tokens or float("inf"))
+    assert (spent.cost or 0) <= (limits.cost or float("inf"))
+
+
+def test_no_more_than_the_jobs_are_in_flight() -> None:
+    gate = SharedGate(3)
+    flying, most, lock = 0, 0, threading.Lock()
+
+    def one(_: int) -> None:
+        nonlocal flying, most
+        with gate.passing("m", REQUEST):
+            with lock:
+                flying += 1
+                most = max(most, flying)
+            threading.Event().wait(0.005)
+            with lock:
+                flying -= 1
+
+    with ThreadPoolExecutor(10) as pool:
+        list(pool.map(one, range(30)))
+    assert most == 3
+
+
+def test_a_pause_holds_for_everybody_and_may_grow_meanwhile() -> None:
+    now = [0.0]
+    gate = SharedGate(2, clock=lambda: now[0])
+    gate.hold(5.0)
+    gate.hold(1.0)
+    sent = threading.Event()
+
+    def work() -> None:
+        send(gate)
+        sent.set()
+
+    waiting = threading.Thread(target=work, daemon=True)
+    waiting.start()
+    assert not sent.wait(0.05), "nobody sends while the endpoint asks to wait"
+    now[0] = 2.0
+    gate.hold(6.0)
+    assert not sent.wait(0.05), "the longest pause counts, one that came during the wait too"
+    now[0] = 8.0
+    gate.hold(0.0)
+    assert sent.wait(10)
+
+
+def test_the_ledger_knows_what_a_killed_process_had_sent(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.jsonl"
+    gate = SharedGate(4, Spending(calls=5), Ledger(path), {"m": PRICE})
+    assert send(gate, (100, 10, 0))
+    gate.passing("m", REQUEST).__enter__()  # sent, and then the process is killed
+    with path.open("ab") as file:
+        file.write(b'{"settled": 2, "tok')
+    again = Ledger(path)
+    assert again.spent == Spending(2, 110 + 100 + OUTPUT_ESTIMATE, 120 + 100 + 2 * OUTPUT_ESTIMATE)
+    gate = SharedGate(4, Spending(calls=5), again)
+    assert sum(send(gate) for _ in range(10)) == 3
+
+
+def test_a_damaged_ledger_is_not_taken_for_an_empty_one(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.jsonl"
+    path.write_text("nonsense\n")
+    with pytest.raises(JournalError, match="is damaged"):
+        Ledger(path)

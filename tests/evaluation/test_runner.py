@@ -1,0 +1,122 @@
+"""Many episodes at once, with players that end, fail, hang on and break in every way."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from pddlego.errors import EngineError
+from pddlego.evaluation.cells import Cell
+from pddlego.evaluation.runner import Begun, Done, Evaluation, Happened, Stop
+from pddlego.evaluation.store import Store, read_results
+from pddlego.events import EpisodeEnded, Event, Observed, Outcome, Tally
+
+CELLS = tuple(Cell("coin", "edit", "reader", seed) for seed in range(20))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store(tmp_path, {}) as made:
+        yield made
+
+
+def episode(cell: Cell) -> Iterator[Event]:
+    try:
+        for step in range(3):
+            yield Observed(step, "move", "a", "a")
+    except KeyboardInterrupt:
+        yield EpisodeEnded(Outcome.INTERRUPTED, "", 0.0, Tally(1))
+        return
+    yield EpisodeEnded(Outcome.WON if cell.seed % 2 else Outcome.STEP_LIMIT, "", 0.5, Tally(3))
+
+
+@pytest.mark.parametrize("workers", [1, 3, 32])
+def test_every_cell_is_played_once(store: Store, workers: int) -> None:
+    told = list(Evaluation(CELLS, store, episode, workers).run())
+    assert sorted(each.summary.cell for each in told if isinstance(each, Done)) == list(CELLS)
+    assert sum(isinstance(each, Begun) for each in told) == 20
+    assert sum(isinstance(each, Happened) for each in told) == 80
+    assert len(read_results(store.path)) == 20
+    assert sum(each.won for each in store.results()) == 10
+
+
+def test_one_failure_does_not_stop_the_others(store: Store) -> None:
+    def player(cell: Cell) -> Iterator[Event]:
+        if cell.seed == 3:
+            raise EngineError("Java is gone", "It left.", "Call it.")
+        if cell.seed == 4:
+            raise ZeroDivisionError("oh")
+        if cell.seed == 5:
+            return _breaks()
+        return episode(cell)
+
+    def _breaks() -> Iterator[Event]:
+        yield Observed(0, None, "a", "a")
+        raise RuntimeError("in the middle")
+
+    evaluation = Evaluation(CELLS, store, player, 4)
+    list(evaluation.run())
+    results = {each.cell.seed: each for each in store.results()}
+    assert len(results) == 20
+    assert results[3].message == "Java is gone: It left. Call it."
+    assert "a bug in pddlego: ZeroDivisionError: oh" in results[4].message
+    assert {results[seed].outcome for seed in (3, 4, 5)} == {Outcome.CRASHED}
+    assert not results[3].counts
+    assert evaluation.stopped is None
+
+
+def _waiting(begun: threading.Semaphore, go: threading.Event) -> Callable[[Cell], Iterator[Event]]:
+    def player(cell: Cell) -> Iterator[Event]:
+        begun.release()
+        go.wait(10)
+        yield from episode(cell)
+
+    return player
+
+
+@pytest.mark.parametrize(("abort", "outcomes"), [(False, {"won", "step limit"}), (True, {"interrupted"})])
+def test_draining_plays_to_the_end_and_aborting_breaks_off(store: Store, abort: bool, outcomes: set[str]) -> None:
+    begun, go = threading.Semaphore(0), threading.Event()
+    evaluation = Evaluation(CELLS, store, _waiting(begun, go), 4)
+    done: list[Done] = []
+
+    def watch() -> None:
+        done.extend(each for each in evaluation.run() if isinstance(each, Done))
+
+    watching = threading.Thread(target=watch)
+    watching.start()
+    for _ in range(4):
+        begun.acquire(timeout=10)
+    evaluation.drain()
+    if abort:
+        evaluation.abort()
+    go.set()
+    watching.join(10)
+    assert len(done) == 4
+    assert {each.summary.outcome.value for each in done} == outcomes
+    assert evaluation.stopped is (Stop.ABORTED if abort else Stop.DRAINED)
+
+
+def test_nothing_begins_when_the_budget_is_spent(store: Store) -> None:
+    exhausted = threading.Event()
+
+    def player(cell: Cell) -> Iterator[Event]:
+        if cell.seed == 2:
+            exhausted.set()
+        return episode(cell)
+
+    evaluation = Evaluation(CELLS, store, player, 1, exhausted)
+    assert len([each for each in evaluation.run() if isinstance(each, Done)]) == 3
+    assert evaluation.stopped is Stop.BUDGET
+
+
+def test_a_disk_that_takes_nothing_stops_the_evaluation(store: Store) -> None:
+    (store.path / "results.jsonl").mkdir()
+    evaluation = Evaluation(CELLS, store, episode, 4)
+    list(evaluation.run())
+    assert evaluation.stopped is Stop.DISK
+    assert evaluation.fault is not None
+    assert "Cannot write" in str(evaluation.fault)

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import math
+import statistics
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pddlego.evaluation.statistics import bootstrap_mean, mcnemar, wilson
+
+Z = statistics.NormalDist().inv_cdf(0.975)
+
+
+@given(st.integers(1, 500).flatmap(lambda trials: st.tuples(st.integers(0, trials), st.just(trials))))
+def test_wilson_is_the_formula_of_the_textbook(case: tuple[int, int]) -> None:
+    won, trials = case
+    rate = won / trials
+    middle = (rate + Z * Z / (2 * trials)) / (1 + Z * Z / trials)
+    half = Z * math.sqrt(rate * (1 - rate) / trials + Z * Z / (4 * trials * trials)) / (1 + Z * Z / trials)
+    found = wilson(won, trials)
+    assert found.low == pytest.approx(max(0.0, middle - half), abs=1e-9)
+    assert found.high == pytest.approx(min(1.0, middle + half), abs=1e-9)
+    assert 0 <= found.low <= rate <= found.high <= 1
+
+
+def test_of_nothing_nothing_is_known() -> None:
+    assert (wilson(0, 0).low, wilson(0, 0).high) == (0, 1)
+    assert mcnemar([]) == 1.0
+    assert bootstrap_mean([3.0, 3.0]).low == -math.inf, "two equal differences prove nothing"
+
+
+@given(st.integers(0, 40), st.integers(0, 40), st.integers(0, 5))
+def test_mcnemar_is_a_coin_on_the_pairs_that_differ(first: int, second: int, same: int) -> None:
+    pairs = [(True, False)] * first + [(False, True)] * second + [(True, True), (False, False)] * same
+    total, least = first + second, min(first, second)
+    tail = sum(math.comb(total, k) for k in range(least + 1)) / 2**total
+    assert mcnemar(pairs) == pytest.approx(min(1.0, 2 * tail), rel=1e-6)
+    assert mcnemar(pairs) == pytest.approx(mcnemar([(other, one) for one, other in pairs]))
+
+
+@given(st.lists(st.integers(-20, 20).map(float), min_size=6, max_size=30))
+def test_the_bootstrap_interval_holds_the_mean_and_is_always_the_same(differences: list[float]) -> None:
+    found = bootstrap_mean(differences, samples=199)
+    assert min(differences) <= found.low <= found.high <= max(differences)
+    assert found == bootstrap_mean(differences, samples=199)

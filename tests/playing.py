@@ -1,0 +1,76 @@
+"""Plays an episode of the agent's own tests, and models that err in one way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pddlego.agent import Agent
+from pddlego.episodes import make_method
+from pddlego.events import EpisodeEnded, Event, Limits
+from pddlego.games import Game
+from pddlego.models import Completion, Model, Request
+from pddlego.models.reader import ReaderModel
+from pddlego.planning import ProcessPlanner
+from pddlego.settings import Setting
+
+
+def play(
+    setting: Setting,
+    planner: ProcessPlanner,
+    game: Game,
+    model: Model,
+    mode: str = "edit",
+    limits: Limits | None = None,
+    **options: Any,
+) -> list[Event]:
+    method = make_method(mode, setting, 1)
+    agent = Agent(setting, 1, game, method, model, planner, limits or Limits(50), **options)
+    return list(agent.run())
+
+
+def ended(events: Sequence[Event]) -> EpisodeEnded:
+    last = events[-1]
+    assert isinstance(last, EpisodeEnded)
+    assert sum(isinstance(each, EpisodeEnded) for each in events) == 1
+    return last
+
+
+def of(events: Sequence[Event], kind: type[Any]) -> list[Any]:
+    return [each for each in events if isinstance(each, kind)]
+
+
+@dataclass
+class BrokenModel:
+    """Answers like the reader until a call, then raises."""
+
+    error: BaseException
+    after: int = 0
+    reader: ReaderModel = field(default_factory=ReaderModel)
+    calls: int = 0
+    name: str = "broken"
+    description: Mapping[str, Any] = field(default_factory=dict)
+
+    def complete(self, request: Request) -> Completion:
+        self.calls += 1
+        if self.calls > self.after:
+            raise self.error
+        return self.reader.complete(request)
+
+
+@dataclass
+class ForgetfulModel:
+    """The reader, but its first answers are the given ones. Keeps the requests."""
+
+    first: list[str]
+    reader: ReaderModel = field(default_factory=ReaderModel)
+    requests: list[Request] = field(default_factory=list)
+    name: str = "forgetful"
+    description: Mapping[str, Any] = field(default_factory=dict)
+
+    def complete(self, request: Request) -> Completion:
+        self.requests.append(request)
+        if len(self.requests) <= len(self.first):
+            return Completion(self.first[len(self.requests) - 1], 10, 5)
+        return self.reader.complete(request)

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pddlego.errors import UsageError
+from pddlego.evaluation.cells import Cell
+from pddlego.evaluation.store import dump_results
+from pddlego.evaluation.summary import Summary
+from pddlego.evaluation.table import compare, rows
+from pddlego.events import Outcome, Tally
+from pddlego.models.gate import Price
+from pddlego.report import build_report, load_results
+from pddlego.report.formats import as_csv, as_json, markdown, table_1
+
+
+def episode(mode: str, seed: int, outcome: Outcome, steps: int = 10, model: str = "m", game: str = "coin") -> Summary:
+    tally = Tally(steps, 1, 3, 100, 1000, 100, 500, 2.0, 1.0)
+    rungs, rejected, lines = {"explore": 2}, {"defects": 1}, {"applied": 5, "matched nothing": 1}
+    return Summary(Cell(game, mode, model, seed), 1, outcome, "", 1.0, tally, rungs, rejected, lines, 1)
+
+
+RESULTS = [
+    *(episode("edit", seed, Outcome.WON, 8 + seed % 2) for seed in range(10)),
+    *(episode("act", seed, Outcome.WON if seed < 2 else Outcome.STEP_LIMIT, 12) for seed in range(10)),
+    episode("edit", 10, Outcome.MODEL_ERROR),
+    episode("random", 0, Outcome.STEP_LIMIT, model="none"),
+    episode("edit", 0, Outcome.LOST, game="cooking|easy"),
+]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    (tmp_path / "results.jsonl").write_text(dump_results(RESULTS))
+    return tmp_path
+
+
+def test_rows_give_both_rates_and_what_it_took() -> None:
+    (act, edit, *_) = rows(RESULTS, {"m": Price(1.0, 2.0, 0.5)})
+    assert (act.mode, act.won, act.episodes, act.steps) == ("act", 2, 10, 12)
+    assert (edit.won, edit.episodes, edit.counted) == (10, 11, 10)
+    assert edit.success == 10 / 11
+    assert edit.success_counted == 1.0
+    assert edit.median_steps == 8.5
+    assert edit.cost == pytest.approx(11 * (500 * 1.0 + 500 * 0.5 + 100 * 2.0) / 1e6)
+    assert rows(RESULTS)[0].cost is None, "an unknown model costs n/a, never 0"
+
+
+def test_two_methods_are_compared_on_the_seeds_that_both_have() -> None:
+    edit, act = RESULTS[:10], RESULTS[10:20]
+    found = compare(edit, act, "coin", ("edit", "act"))
+    assert (found.pairs, found.only_first, found.only_second) == (10, 8, 0)
+    assert found.p_value == pytest.approx(2 / 2**8)
+    assert found.conclusion.startswith("edit succeeds more often on 10 common seeds")
+    assert "Of steps nothing can be said: 2 seeds were won by both" in found.conclusion
+    slow = [replace(each, tally=replace(each.tally, steps=20)) for each in edit]
+    assert "edit needs 11.50 steps less" in compare(edit, slow, "coin", ("edit", "slow")).conclusion
+    assert compare(edit, act, "twc", ("edit", "act")).pairs == 0
+    same = compare(edit, edit, "coin", ("one", "other"))
+    assert "is not shown" in same.conclusion
+    lost = [replace(each, outcome=Outcome.CRASHED) for each in act]
+    assert "nothing can be concluded" in compare(edit, lost, "coin", ("edit", "act")).conclusion
+
+
+def test_repeats_of_a_seed_are_no_seeds_of_their_own() -> None:
+    def again(each: Summary, repeat: int, outcome: Outcome) -> Summary:
+        return replace(each, cell=replace(each.cell, repeat=repeat), outcome=outcome)
+
+    won = [again(RESULTS[0], repeat, Outcome.WON) for repeat in range(1, 8)]
+    lost = [again(RESULTS[0], repeat, Outcome.LOST) for repeat in range(1, 8)]
+    found = compare(won, lost, "coin", ("one", "other"))
+    assert (found.pairs, found.p_value) == (1, 1.0)
+    mixed = compare([*won[:2], lost[2]], lost, "coin", ("one", "other"))
+    assert mixed.only_first == 1, "most of its repeats were won"
+
+
+def test_what_was_lost_and_played_again_was_paid_for_too() -> None:
+    first = replace(RESULTS[0], outcome=Outcome.CRASHED)
+    again = replace(RESULTS[0], attempt=2)
+    price = {"m": Price(1.0, 2.0)}
+    (alone,), (both,) = rows([again], price), rows([again], price, [first, again])
+    assert alone.cost is not None
+    assert both.cost == 2 * alone.cost
+
+
+def test_folders_with_other_configurations_are_not_counted_together(tmp_path: Path) -> None:
+    for name, retries in (("a", 5), ("b", 0)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "results.jsonl").write_text(dump_results(RESULTS))
+        manifest = {"configuration": {"settings": {"coin": {"fold": "train"}}, "retries": retries}}
+        (tmp_path / name / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(UsageError, match="do not fit together"):
+        load_results([tmp_path / "a", tmp_path / "b"])
+
+
+def test_table_1_has_the_layout_of_the_paper(run: Path) -> None:
+    head, body = table_1(build_report([run]))
+    assert head == ["", "random", "m act", "m edit"]
+    assert body == [["coin", "0%", "20%", "91%"], ["cooking|easy", "", "", "0%"]]
+
+
+def test_markdown_says_why_and_what_may_be_concluded(run: Path) -> None:
+    text = markdown(build_report([run]))
+    assert "| coin | edit | m | 10/11 | 91% | 62-98% | 10/10 | 8.50 | 8.5 |" in text
+    assert "| coin | act | m | step limit | 8 |" in text
+    assert "| coin | edit | m | line: matched nothing | 11 |" in text
+    assert "line: applied" not in text
+    assert "cooking\\|easy" in text
+    assert "succeeds more often" in text
+
+
+def test_csv_and_json_hold_every_episode(run: Path) -> None:
+    report = build_report([run])
+    table = list(csv.DictReader(as_csv(report).splitlines()))
+    assert len(table) == len(RESULTS)
+    assert table[0]["game"] == "coin"
+    found = json.loads(as_json(report))
+    assert len(found["episodes"]) == len(RESULTS)
+    assert found["rows"][0]["success"] == 0.2
+
+
+def test_the_last_attempt_of_the_last_folder_counts(tmp_path: Path) -> None:
+    for name, outcome, attempts in (("a", Outcome.WON, 1), ("b", Outcome.LOST, 2)):
+        (tmp_path / name).mkdir()
+        tries = [replace(episode("edit", 1, Outcome.CRASHED), attempt=number) for number in range(1, attempts)]
+        final = replace(episode("edit", 1, outcome), attempt=attempts)
+        (tmp_path / name / "results.jsonl").write_text(dump_results([final, *tries]))
+    assert [each.outcome for each in load_results([tmp_path / "a", tmp_path / "b"])] == [Outcome.LOST]
+    assert [each.outcome for each in load_results([tmp_path / "b", tmp_path / "a"])] == [Outcome.WON]
+
+
+def test_what_is_no_evaluation_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is no evaluation"):
+        build_report([tmp_path])
+    (tmp_path / "results.jsonl").write_text("")
+    with pytest.raises(UsageError, match="nothing to report"):
+        build_report([tmp_path])

@@ -1,0 +1,177 @@
+"""What the domains promise: nothing irrevocable by mistake, and every setting's files fit together."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator
+
+import pytest
+
+from pddlego.pddl import Atom, Problem, TypedName, check, parse_problem
+from pddlego.planning import ProcessPlanner, climb
+from pddlego.planning.validate import World
+from pddlego.setting_files import load_setting, setting_names
+from pddlego.settings import Setting
+
+FOODS = ("carrot", "salt", "red_potato")
+WAYS = ("sliced", "chopped", "diced", "fried", "roasted", "grilled")
+
+
+@pytest.fixture(scope="module")
+def cooking() -> Setting:
+    return load_setting("cooking-hard")
+
+
+def kitchen(*facts: str, foods: tuple[str, ...] = FOODS) -> Problem:
+    """A kitchen with everything to cook with, a corridor to the south, and these facts besides."""
+    known = ["at kitchen", "visited kitchen", "connected kitchen corridor south", "connected corridor kitchen north"]
+    known += [f"thing_at {name} kitchen" for name in ("stove", "oven", "toaster")]
+    objects = {TypedName("corridor", "location"), TypedName("fridge", "container")}
+    objects |= {TypedName(food, "item") for food in foods}
+    atoms = frozenset(Atom(words[0], tuple(words[1:])) for words in (each.split() for each in (*known, *facts)))
+    return Problem("p", "cooking-world", frozenset(objects), atoms)
+
+
+def test_whatever_the_recipe_says_nothing_else_is_done_to_a_food(cooking: Setting) -> None:
+    """Over random recipes: of all actions on all things, those that can be done prepare what is wanted, and once."""
+    prepared = 0
+    for number in range(20):
+        rng = random.Random(number)
+        wanted = {(food, rng.choice(WAYS)) for food in FOODS for _ in range(2) if rng.random() < 0.5}
+        done = {each for each in wanted if rng.random() < 0.3}
+        facts = [f"wanted {food} {way}" for food, way in wanted] + [f"is {food} {way}" for food, way in done]
+        problem = kitchen("recipe_known", *facts, *(f"have {each}" for each in (*FOODS, "knife", "cookbook")))
+        for added in _effects(cooking, problem):
+            if added.predicate == "is":
+                assert added.args in wanted - done
+                prepared += 1
+            assert added.predicate != "eaten" or added.args == ("meal",)
+    assert prepared > 20
+
+
+def _effects(setting: Setting, problem: Problem) -> Iterator[Atom]:
+    """What the actions that are possible in the problem make true."""
+    world = World(setting.domain, problem)
+    for action in setting.domain.actions:
+        named = [
+            [one.name for one in world.objects if setting.domain.is_a(one.type, each.type)]
+            for each in action.parameters
+        ]
+        for arguments in itertools.product(*named):
+            binding = dict(zip((each.name for each in action.parameters), arguments, strict=True))
+            if world.holds(action.precondition, problem.facts, binding):
+                yield from world.apply(action.effect, problem.facts, binding) - problem.facts
+
+
+def test_the_meal_waits_for_every_ingredient(cooking: Setting, planner: ProcessPlanner) -> None:
+    ready = ["recipe_known", "ingredient carrot", "wanted carrot sliced", "ingredient salt", "have carrot", "have salt"]
+    done = climb(planner, cooking.domain, kitchen(*ready, "is carrot sliced"), cooking.ladder)
+    assert done.plan is not None
+    assert [str(step) for step in done.plan.steps] == ["(prepare_meal)", "(eat_meal)"]
+    raw = climb(planner, cooking.domain, kitchen(*ready, "thing_at knife corridor"), cooking.ladder)
+    assert raw.plan is not None and len(raw.plan) == 6, "the knife is fetched first"
+    assert "(slice carrot)" in [str(step) for step in raw.plan.steps]
+
+
+def test_a_likely_place_comes_before_any_place_before_a_room(cooking: Setting, planner: ProcessPlanner) -> None:
+    known = ["recipe_known", "ingredient carrot", "closed fridge corridor", "closed trash_can kitchen"]
+    objects = frozenset({TypedName("trash_can", "container"), TypedName("loc1", "location")})
+
+    def rung(*facts: str) -> str | None:
+        base = kitchen(*facts)
+        problem = Problem(base.name, base.domain, base.objects | objects, base.facts)
+        return climb(planner, cooking.domain, problem, cooking.ladder).rung
+
+    assert rung(*known, "likely carrot fridge") == "search a likely place for a missing thing"
+    assert rung(*known, "likely carrot corridor") == "search a likely place for a missing thing"
+    assert rung(*known, "likely salt fridge") == "open any container", "salt is not needed"
+    assert rung(*known, "likely salt corridor") == "open any container", "nor is it looked for in a likely room"
+    opened = [*known[:2], "connected kitchen loc1 east"]
+    assert rung(*opened, "likely carrot fridge") == "be in a room not yet visited", "nothing is opened twice"
+
+
+def test_the_recipe_is_read_once_and_from_the_hand_too(cooking: Setting, planner: ProcessPlanner) -> None:
+    def rung(*facts: str) -> str | None:
+        return climb(planner, cooking.domain, kitchen(*facts), cooking.ladder).rung
+
+    assert rung("thing_at cookbook kitchen") == "read the recipe"
+    assert rung("have cookbook") == "read the recipe"
+    known = ("recipe_known", "ingredient carrot", "likely carrot corridor")
+    assert rung("thing_at cookbook kitchen", *known) == "search a likely place for a missing thing"
+
+
+def test_nothing_is_searched_once_everything_is_known(cooking: Setting, planner: ProcessPlanner) -> None:
+    facts = ["recipe_known", "ingredient carrot", "wanted carrot fried", "thing_at carrot corridor"]
+    result = climb(planner, cooking.domain, kitchen(*facts, "closed fridge kitchen"), cooking.ladder)
+    assert result.rung == "eat the meal"
+    # The carrot cannot be reached: no exploring, the problem must be wrong.
+    lost = [each for each in kitchen(*facts, "closed fridge kitchen").facts if each.predicate != "connected"]
+    problem = Problem("p", "cooking-world", kitchen().objects, frozenset(lost))
+    assert climb(planner, cooking.domain, problem, cooking.ladder).rung is None
+
+
+@pytest.mark.parametrize(("way", "thing"), [("sliced", "knife"), ("fried", "stove"), ("grilled", "barbeque")])
+def test_what_the_recipe_takes_is_looked_for(cooking: Setting, planner: ProcessPlanner, way: str, thing: str) -> None:
+    facts = {
+        "at kitchen",
+        "recipe_known",
+        "ingredient salt",
+        f"wanted salt {way}",
+        "have salt",
+        f"likely {thing} corridor",
+    }
+    base = kitchen(*facts)
+    bare = frozenset(each for each in base.facts if each.predicate != "thing_at")
+    result = climb(planner, cooking.domain, Problem("p", "cooking-world", base.objects, bare), cooking.ladder)
+    assert result.rung == "search a likely place for a missing thing"
+
+
+def test_a_map_is_followed_without_directions(planner: ProcessPlanner) -> None:
+    setting = load_setting("mapreader")
+    text = """(define (problem p) (:domain map-reader) (:objects a b c - location)
+      (:init (at a) (visited a) (box_at a) (connected a b east) (connected b a west) (on_map b c) (item_at coin c))
+      (:goal (and)))"""
+    result = climb(planner, setting.domain, parse_problem(text), setting.ladder)
+    assert result.plan is not None
+    assert [setting.command(step) for step in result.plan.steps] == [
+        "move east",
+        "",
+        "take coin",
+        "",
+        "move west",
+        "put coin in box",
+    ]
+
+
+def test_a_map_is_followed_only_from_rooms_that_were_not_seen(planner: ProcessPlanner) -> None:
+    """Of a room that was seen all exits are known: a map that knows better is no way out."""
+    setting = load_setting("mapreader")
+    text = """(define (problem p) (:domain map-reader) (:objects a b c - location)
+      (:init (at a) (visited a) (map_known) (on_map a c) (item_at coin c) (box_at a) (connected a b east))
+      (:goal (and)))"""
+    assert climb(planner, setting.domain, parse_problem(text), setting.ladder).rung == "be in a room not yet visited"
+
+
+def test_a_place_that_was_wrong_is_not_tried_again(planner: ProcessPlanner) -> None:
+    setting = load_setting("twc")
+
+    def rung(facts: str) -> str | None:
+        text = f"""(define (problem p) (:domain text-world-commonsense)
+          (:objects a - location cup - item shelf - holder)
+          (:init (at a) (visited a) (holder_at shelf a) {facts}) (:goal (and)))"""
+        return climb(planner, setting.domain, parse_problem(text), setting.ladder).rung
+
+    assert rung("(have cup) (belongs cup shelf)") == "put everything away"
+    assert rung("(have cup) (belongs cup shelf) (tried cup shelf)") is None
+    assert rung("(item_at cup a)") == "pick up what lies about"
+    assert rung("(item_at cup a) (put_away cup)") is None
+
+
+@pytest.mark.parametrize("name", setting_names())
+def test_every_setting_starts_sound_and_says_every_step(name: str) -> None:
+    setting = load_setting(name)
+    assert not check(setting.domain, setting.start)
+    assert set(setting.actions) == set(setting.domain.actions_by_name)
+    spans = sorted((each.start, each.stop) for each in setting.folds.values())
+    assert all(stop <= start for (_, stop), (start, _) in itertools.pairwise(spans))
