@@ -68,8 +68,8 @@ def config(config: ConfigFile = None) -> None:
 def report(
     runs: Annotated[list[str], typer.Argument(help="Run folders that 'pddlego eval' made.")],
     to: Annotated[
-        str, typer.Option("--format", help="text, markdown, csv, json or html (one file, nothing else needed).")
-    ] = "text",
+        str, typer.Option("--format", help="terminal, markdown, csv, json or html (one file, nothing else needed).")
+    ] = "terminal",
     output: Annotated[str | None, typer.Option("--output", "-o", help="A file. Default: standard output.")] = None,
     prices: Annotated[str | None, typer.Option(help="A TOML file with prices for a million tokens.")] = None,
     pages: Annotated[int, typer.Option(min=0, help="html: most episodes that get a page of their own.")] = 200,

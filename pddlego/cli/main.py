@@ -5,24 +5,38 @@ from __future__ import annotations
 import io
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from pddlego import __version__
 from pddlego.cli import eval as evaluating
 from pddlego.errors import PddlegoError, UsageError
 
+EXIT_WON, EXIT_NOT_WON, EXIT_USAGE, EXIT_BROKEN, EXIT_INTERRUPTED = 0, 1, 2, 3, 130
+
+
+class _Commands(TyperGroup):
+    """Says that it was interrupted, where Typer would end without a word."""
+
+    def invoke(self, context: Any) -> Any:
+        try:
+            return super().invoke(context)
+        except KeyboardInterrupt:
+            typer.echo("Interrupted.", err=True)
+            raise typer.Exit(EXIT_INTERRUPTED) from None
+
+
 app = typer.Typer(
     name="pddlego",
+    cls=_Commands,
     help="Agents that play text games by planning: a model writes PDDL, a planner plans, the game answers.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-EXIT_WON, EXIT_NOT_WON, EXIT_USAGE, EXIT_BROKEN, EXIT_INTERRUPTED = 0, 1, 2, 3, 130
 
 
 def run() -> None:

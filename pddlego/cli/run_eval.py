@@ -44,6 +44,8 @@ def run_config(flags: dict[str, Any], file: str | None) -> int:
 
 def run_eval(flags: dict[str, Any], file: str | None, dry_run: bool) -> int:
     """Evaluate. Exit code: 0 every cell has a result, 3 some are lost to errors or the budget, 130 interrupted."""
+    for name in _signals():
+        signal.signal(name, signal.default_int_handler)  # while it starts a polite kill is an interrupt, too
     resolved = resolve(flags, os.environ, Path(file) if file else None)
     options = make_options(resolved.config)
     console = Console()
@@ -57,7 +59,7 @@ def run_eval(flags: dict[str, Any], file: str | None, dry_run: bool) -> int:
             console.print(text, style="dim", highlight=False, soft_wrap=True)
         _run(running.evaluation, _display(console, Standing(running.cells, dict(running.known)), running.gate))
     mine = running.results
-    console.print(results_table(rows(mine, options.prices, running.attempts)), highlight=False)
+    console.print(results_table(rows(mine, options.prices, running.attempts), console.width), highlight=False)
     console.print(f"The run is kept in {path}", style="dim", highlight=False, soft_wrap=True)
     return _farewell(console, running.evaluation, sum(each.counts for each in mine), len(running.cells))
 
@@ -86,8 +88,9 @@ def _spent(gate: SharedGate) -> str:
     spent = gate.spent
     if not spent.calls:
         return ""
-    cost = f", {spent.cost:.2f} money" if spent.cost else ""
-    return f"{spent.calls:.0f} requests, {spent.tokens:,.0f} tokens{cost}"
+    cost = f", cost {spent.cost:.2f}" if gate.has_prices else ", cost n/a"
+    flying = f" ({gate.in_flight} in flight)" if gate.in_flight else ""
+    return f"{spent.calls:.0f} requests{flying}, {spent.tokens:,.0f} tokens{cost}"
 
 
 def _run(evaluation: Evaluation, display: ProgressDisplay) -> None:

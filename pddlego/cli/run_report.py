@@ -30,16 +30,16 @@ def run_report(runs: list[str], to: str, output: str | None, prices: str | None,
         "json": as_json,
         "html": lambda report: html(report, folders, pages, find_optima(report, folders) if optimum else None),
     }
-    if to not in (*formats, "text"):
-        known = ", ".join(("text", *formats))
+    if to not in (*formats, "terminal"):
+        known = ", ".join(("terminal", *formats))
         raise UsageError(f"There is no format '{to}'", f"The formats are: {known}.", "Choose one with --format.")
     report = build_report(folders, read_prices(Path(prices) if prices else None))
-    if to == "text":
+    if to == "terminal":
         if output is not None:
-            raise UsageError("--output needs a format", "Text is for the screen.", "Add --format markdown, or html.")
+            raise UsageError("--output needs a format", "A terminal has no file.", "Add --format markdown, or html.")
         _show(Console(), report)
     elif output is None:
-        Console(soft_wrap=True).out(formats[to](report), end="", highlight=False)
+        Console().out(formats[to](report), end="", highlight=False)
     else:
         write_whole(Path(output), formats[to](report))
         Console().print(f"The report is in {output}", style="dim", highlight=False, soft_wrap=True)
@@ -50,7 +50,7 @@ def _show(console: Console, report: Report) -> None:
     """The report on a terminal."""
     _table(console, "Success", *table_1(report))
     console.print(Text("All numbers", "bold"))
-    console.print(results_table(report.rows), highlight=False)
+    console.print(results_table(report.rows, console.width), highlight=False)
     if any(each.model == "reader" for each in report.rows):
         console.print(RULES.replace("`", "'"), style="dim", highlight=False)
     console.print()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -32,8 +33,17 @@ from pddlego.events import (
 T = TypeVar("T")
 
 
+WIDE_ENOUGH = 1000
+"""Columns of a pipe or a file: nothing is cut or broken into lines there, unless COLUMNS says so."""
+
+
 class Console(rich.console.Console):
     """A console that leaves it to us what a broken pipe means; rich would end the process."""
+
+    def __init__(self, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr)
+        if not self.is_terminal and not os.environ.get("COLUMNS"):
+            self.width = WIDE_ENOUGH
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -11,9 +12,18 @@ from pddlego.display.text import clean
 from pddlego.evaluation.estimate import WorstCase
 from pddlego.evaluation.table import Row
 
+LEAST = ("seconds", "median", "tokens", "refused", "calls", "cost", "without errors")
+"""Columns that give way on a narrow terminal, in this order: numbers are shown whole or not at all."""
 
-def results_table(rows: Iterable[Row]) -> Table:
-    """One row for each configuration; a column stands only where somebody has something in it."""
+NAME = 12
+"""Characters that are left of a long name."""
+
+
+def results_table(rows: Iterable[Row], width: int) -> RenderableType:
+    """One row for each configuration; a column stands only where somebody has something in it.
+
+    What has no place in `width` is left out and named below.
+    """
     listed = list(rows)
     columns = [
         ("won", [f"{each.won}/{each.episodes}" for each in listed]),
@@ -29,15 +39,30 @@ def results_table(rows: Iterable[Row]) -> Table:
         ("cost", [_cost(each.cost) for each in listed]),
     ]
     table = _table()
-    shown = [(name, cells) for name, cells in columns if any(cells)]
-    for name, cells in shown:
-        # Where there is not enough room names are shortened, never numbers.
-        widest = max(len(each) for each in (name, *cells))
-        table.add_column(name, justify="right", no_wrap=True, min_width=widest)
-    for number, each in enumerate(listed):
-        names = (Text(clean(part)) for part in (each.setting, each.mode, each.model))
-        table.add_row(*names, *(cells[number] for _, cells in shown))
-    return table
+    names = [[clean(part) for part in (each.setting, each.mode, each.model)] for each in listed]
+    room = width - sum(min(NAME, max(map(len, part))) + 2 for part in zip(*names, strict=True))
+    shown, hidden = _fitting({name: cells for name, cells in columns if any(cells)}, room)
+    for name, cells in shown.items():
+        table.add_column(name, justify="right", no_wrap=True, min_width=_widest(name, cells))
+    for number in range(len(listed)):
+        table.add_row(*map(Text, names[number]), *(cells[number] for cells in shown.values()))
+    if not hidden:
+        return table
+    return Group(table, Text(f"A wider terminal also shows: {', '.join(hidden)}.", "dim"))
+
+
+def _fitting(columns: Mapping[str, list[str]], room: int) -> tuple[dict[str, list[str]], list[str]]:
+    """The columns that fit, and the names of those that do not."""
+    shown = dict(columns)
+    for name in LEAST:
+        if sum(_widest(*each) + 2 for each in shown.items()) <= room:
+            break
+        shown.pop(name, None)
+    return shown, [name for name in columns if name not in shown]
+
+
+def _widest(name: str, cells: Iterable[str]) -> int:
+    return max(len(each) for each in (name, *cells))
 
 
 def worst_case_table(cases: Iterable[WorstCase]) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,9 +36,20 @@ class Cell:
         return f"{self.setting}-{self.mode}-{file_name(self.model)}-seed{self.seed}{tail}"
 
 
+LONGEST_NAME = 100
+"""Characters of a model's name in a file's name: file systems take 255 bytes for the whole."""
+
+
 def file_name(model: str) -> str:
-    """A model's name as part of a file's name. Two names stay two: what is not plain is written as its code."""
-    return re.sub(r"[^A-Za-z0-9.-]", lambda match: f"_{ord(match.group()):x}_", model)
+    """A model's name as part of a file's name. Two names stay two: what is not plain is written as its code.
+
+    Of a long one the end is replaced by a digest of the whole.
+    """
+    name = re.sub(r"[^A-Za-z0-9.-]", lambda match: f"_{ord(match.group()):x}_", model)
+    if len(name) <= LONGEST_NAME:
+        return name
+    digest = hashlib.sha256(model.encode(errors="replace")).hexdigest()[:16]
+    return f"{name[: LONGEST_NAME - len(digest) - 1]}_{digest}"
 
 
 def matrix(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic_core import PydanticCustomError
 
 from pddlego.errors import UsageError
 from pddlego.toml import read_toml
@@ -20,7 +21,7 @@ OTHER_NAMES = {"base_url": "OPENAI_BASE_URL", "models": "PDDLEGO_MODEL"}
 class EvalConfig(BaseModel):
     """What `pddlego eval` can be told, with its defaults. Names are those of the flags."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     games: tuple[str, ...] = ("coin",)
     modes: tuple[Literal["edit", "gen", "act", "random"], ...] = ("edit",)
@@ -54,19 +55,24 @@ class EvalConfig(BaseModel):
     @field_validator("games", "modes", "models", "set", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
-        return tuple(each.strip() for each in value.split(",") if each.strip()) if isinstance(value, str) else value
+        if isinstance(value, str):
+            return tuple(each.strip() for each in value.split(",") if each.strip())
+        return tuple(value) if isinstance(value, list) else value
 
     @field_validator("seeds", mode="before")
     @classmethod
     def _text(cls, value: object) -> object:
         """A file may hold a number or a list of numbers."""
-        return ",".join(map(str, value)) if isinstance(value, list) else str(value) if isinstance(value, int) else value
+        listed = value if isinstance(value, list) else [value]
+        if any(isinstance(each, bool) or not isinstance(each, (int, str)) for each in listed):
+            return value
+        return ",".join(map(str, listed))
 
     @field_validator("games", "modes", "models")
     @classmethod
     def _some(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if not value:
-            raise ValueError("name at least one")
+            raise PydanticCustomError("empty", "Name at least one")
         return tuple(dict.fromkeys(value))
 
 
@@ -86,8 +92,14 @@ def resolve(flags: Mapping[str, Any], environment: Mapping[str, str], file: Path
         for name, value in found.items():
             values[name] = value
             origins[name] = origin
+        if origin == str(file):
+            _validate(values, origins, strict=True)  # TOML has types: "8" and true are no numbers in it
+    return Resolved(_validate(values, origins), origins)
+
+
+def _validate(values: Mapping[str, Any], origins: Mapping[str, str], strict: bool = False) -> EvalConfig:
     try:
-        return Resolved(EvalConfig.model_validate(values), origins)
+        return EvalConfig.model_validate(values, strict=strict)
     except ValidationError as error:
         raise _wrong(error, origins) from error
 
@@ -113,7 +125,8 @@ def _wrong(error: ValidationError, origins: Mapping[str, str]) -> UsageError:
     known = ", ".join(EvalConfig.model_fields)
     if first["type"] == "extra_forbidden":
         return UsageError(
-            f"There is no option '{name}'", f"It is in {origins.get(name)}.", f"The options are: {known}."
+            f"There is no option '{name}'", f"It was given in: {origins.get(name)}.", f"The options are: {known}."
         )
     value = str(first.get("input"))[:60]
-    return UsageError(f"{name} = {value} is not possible", f"{first['msg']} ({origins[name]}).", "Mend it there.")
+    why = f"{first['msg']}. It was given in: {origins[name]}."
+    return UsageError(f"{name} = {value} is not possible", why, "See 'pddlego eval --help' for what is.")

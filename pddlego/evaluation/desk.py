@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import os
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -107,6 +108,8 @@ class _Remembered:
 
     usage: Usage | None = None
     pause: float | None = None
+    wanted: bool = True
+    """A worker is ended from outside, whatever it waits for."""
 
     def used(self, tokens_in: int, tokens_out: int, tokens_cached: int) -> None:
         self.usage = (tokens_in, tokens_out, tokens_cached)
@@ -129,6 +132,9 @@ class DeskGate:
             yield ticket
         finally:
             self._desk.leave(number, ticket.usage, ticket.pause)
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
 
 
 @dataclass(frozen=True)

@@ -57,14 +57,26 @@ class Ledger:
 
 
 def _read(path: Path) -> dict[int, tuple[float, float]]:
-    """The entries of a ledger by number; a last line that was cut short is removed. Raises `JournalError`."""
+    """The entries of a ledger by number; a last line that was cut short is removed. Raises `JournalError`.
+
+    Requests are numbered without a gap, so that lines that were lost are noticed.
+    """
     entries: dict[int, tuple[float, float]] = {}
     for number, line in enumerate(cut_unfinished_line(path).splitlines(), start=1):
         try:
             entry = json.loads(line)
             key = entry["sent"] if "sent" in entry else entry["settled"]
-            entries[int(key)] = (float(entry["tokens"]), float(entry["cost"]))
+            if key != len(entries) + 1 if "sent" in entry else key not in entries:
+                raise ValueError("lines are missing")
+            entries[int(key)] = (_amount(entry["tokens"]), _amount(entry["cost"]))
         except (ValueError, KeyError, TypeError) as error:
-            why = f"Line {number} is no entry."
+            why = f"Line {number} is no entry that can follow those before it."
             raise JournalError(f"{path} is damaged", why, "Restore it: it says what was spent.") from error
     return entries
+
+
+def _amount(value: object) -> float:
+    """A number that something may cost. Raises `ValueError`, `TypeError` for anything else."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
+        raise ValueError("not an amount")
+    return float(value)

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from pddlego.episodes import check_reader
+from pddlego.errors import UsageError
 from pddlego.evaluation.cells import parse_seeds
 from pddlego.evaluation.config import EvalConfig
 from pddlego.evaluation.options import EvaluationOptions
@@ -19,6 +20,9 @@ from pddlego.setting_files import load_setting, parse_overrides
 
 def make_options(config: EvalConfig) -> EvaluationOptions:
     """The evaluation that a configuration means. Raises `UsageError` for whatever does not exist or does not fit."""
+    if config.address is not None and config.engine != "ray":
+        why = f"The engine is {config.engine}, which plays on this machine."
+        raise UsageError("--address needs --engine ray", why, "Add it, or leave the address out.")
     overrides = parse_overrides(config.set)
     names = config.games
     settings = tuple(load_setting(name, overrides, config.max_steps, config.fold, config.search) for name in names)

@@ -66,11 +66,7 @@ def evaluating(options: EvaluationOptions, path: Path, about: Mapping[str, Any] 
         with closing(Ledger(path / "ledger.jsonl")) as ledger:
             gate = SharedGate(options.llm_jobs, options.limits, ledger, options.prices)
             store.recover(cells)
-            if not ledger.spent.calls and any(
-                each.tally.calls and not is_free(each.cell.model) for each in store.attempts
-            ):
-                why = "Its results say that requests were sent, and its ledger does not."
-                raise UsageError(f"{path} is damaged", why, "Restore ledger.jsonl, or use another folder with --run.")
+            _check_ledger(path, ledger, store)
             known = {cell: found for cell in cells if (found := store.finished(cell)) is not None}
             waiting = [cell for cell in cells if cell not in known]
             with _engine(options, planner, gate) as engine:
@@ -85,11 +81,20 @@ def evaluating(options: EvaluationOptions, path: Path, about: Mapping[str, Any] 
         write_whole(path / "results.csv", result_table(results))
 
 
+def _check_ledger(path: Path, ledger: Ledger, store: Store) -> None:
+    """Raises `UsageError` where the ledger knows of fewer requests than the results: what was spent is not known."""
+    answered = sum(each.tally.calls for each in store.attempts if not is_free(each.cell.model))
+    sent = int(ledger.spent.calls or 0)
+    if sent < answered - len(store.attempts):  # the last call of an attempt may have been refused for the budget
+        why = f"Its results hold {answered} model calls, and its ledger {sent} requests."
+        raise UsageError(f"{path} is damaged", why, "Restore ledger.jsonl, or use another folder with --run.")
+
+
 @contextmanager
 def _engine(options: EvaluationOptions, planner: Planner, gate: SharedGate) -> Iterator[Engine]:
     """What plays the cells, as the options say."""
     if options.engine == "threads":
-        yield Engine(player(options, planner, gate), lambda: None)
+        yield Engine(player(options, planner, gate), gate.break_off)
     else:
         from pddlego.evaluation.engines import remote_engine
 

@@ -97,7 +97,7 @@ class Evaluation:
 
     def abort(self) -> None:
         """Break off the episodes in flight, too, each at its next event."""
-        self.stopped = Stop.ABORTED
+        self.stopped = Stop.BUDGET if self.stopped is Stop.BUDGET else Stop.ABORTED
         self._draining.set()
         self._aborting.set()
         self._break_off()

@@ -187,8 +187,10 @@ def read_manifest(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise UsageError(f"{path} is no run folder", f"{place.name}: {error.strerror}.", "Check the path.") from error
     except ValueError as error:
-        raise UsageError(f"{path} is no run folder", f"{place.name} is not JSON.", "Restore the file.") from error
-    return found if isinstance(found, dict) else {}
+        raise UsageError(f"{path} is damaged", f"{place.name} is not JSON.", "Restore the file.") from error
+    if not isinstance(found, dict) or not isinstance(found.get("configuration", {}), dict):
+        raise UsageError(f"{path} is damaged", f"{place.name} holds no manifest.", "Restore the file.")
+    return found
 
 
 def write_whole(place: Path, text: str) -> None:

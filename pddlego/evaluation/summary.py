@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from pydantic import TypeAdapter
+from pydantic_core import from_json
 
 from pddlego.evaluation.cells import Cell
 from pddlego.events import (
@@ -119,7 +120,7 @@ def dump_summary(summary: Summary) -> str:
 
 def load_summary(line: str | bytes) -> Summary:
     """Raises `ValueError` if the line holds none."""
-    return _adapter().validate_json(line)
+    return _adapter().validate_python(from_json(line, allow_inf_nan=False))
 
 
 @lru_cache(maxsize=1)

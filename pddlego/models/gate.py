@@ -15,6 +15,9 @@ from pddlego.models.base import Request
 OUTPUT_ESTIMATE = 2_000
 """Tokens of an answer that are reserved before it is known how long it is."""
 
+SLICE = 0.2
+"""Seconds after which who waits looks whether it still should: no signal wakes a thread that waits."""
+
 
 @dataclass(frozen=True)
 class Spending:
@@ -43,6 +46,10 @@ class Price:
 class Ticket(Protocol):
     """One request on its way."""
 
+    @property
+    def wanted(self) -> bool:
+        """Whether anybody still waits for the answer."""
+
     def used(self, tokens_in: int, tokens_out: int, tokens_cached: int) -> None:
         """The answer is there and took this much."""
 
@@ -51,9 +58,15 @@ class Ticket(Protocol):
 
 
 class Gate(Protocol):
-    """Lets requests through. `passing` raises `BudgetSpentError` instead of letting one too many through."""
+    """Lets requests through. `passing` raises `BudgetSpentError` instead of letting one too many through.
+
+    Where somebody breaks the whole off, both raise `KeyboardInterrupt` instead of waiting on.
+    """
 
     def passing(self, model: str, request: Request) -> AbstractContextManager[Ticket]: ...
+
+    def sleep(self, seconds: float) -> None:
+        """Wait before the next try."""
 
 
 class Ledger(Protocol):
@@ -85,6 +98,10 @@ class _Reservation:
     def __post_init__(self) -> None:
         self.tokens, self.cost = self.reserved_tokens, self.reserved_cost
 
+    @property
+    def wanted(self) -> bool:
+        return not self.gate.broken_off
+
     def used(self, tokens_in: int, tokens_out: int, tokens_cached: int) -> None:
         self.tokens = tokens_in + tokens_out
         self.cost = self.gate.cost(self.model, tokens_in, tokens_out, tokens_cached)
@@ -101,8 +118,13 @@ class OpenGate:
     def passing(self, model: str, request: Request) -> Iterator[Ticket]:
         yield _Unlimited()
 
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
 
 class _Unlimited:
+    wanted = True
+
     def used(self, tokens_in: int, tokens_out: int, tokens_cached: int) -> None:
         return
 
@@ -138,6 +160,29 @@ class SharedGate:
         self._calls, self._tokens, self._cost = spent.calls or 0, spent.tokens or 0.0, spent.cost or 0.0
         self._not_before = 0.0
         self._flying = 0
+        self._broken = threading.Event()
+
+    @property
+    def has_prices(self) -> bool:
+        """Whether costs are known of any model."""
+        return bool(self._prices)
+
+    @property
+    def in_flight(self) -> int:
+        """Requests on their way."""
+        return self._flying
+
+    @property
+    def broken_off(self) -> bool:
+        return self._broken.is_set()
+
+    def break_off(self) -> None:
+        """Nobody waits here any more. Takes no lock that is held for long: it is called where a signal has come."""
+        self._broken.set()
+
+    def sleep(self, seconds: float) -> None:
+        if self._broken.wait(seconds):
+            raise KeyboardInterrupt
 
     @property
     def spent(self) -> Spending:
@@ -166,7 +211,9 @@ class SharedGate:
 
         Raises `ConnectionError` if nobody wants the place any more when there is one.
         """
-        with self._jobs:
+        while not self._jobs.acquire(timeout=SLICE):
+            self._go_on()
+        try:
             self._pause()
             if not wanted():
                 raise ConnectionError("who asked is gone")
@@ -175,12 +222,19 @@ class SharedGate:
                 yield reservation
             finally:
                 self._settle(reservation)
+        finally:
+            self._jobs.release()
+
+    def _go_on(self) -> None:
+        if self._broken.is_set():
+            raise KeyboardInterrupt
 
     def _pause(self) -> None:
         """Wait until nobody asks to wait any more; the pause may grow meanwhile."""
         with self._changed:
             while (left := self._not_before - self._clock()) > 0:
-                self._changed.wait(left)
+                self._changed.wait(min(left, SLICE))
+                self._go_on()
 
     def _reserve(self, model: str, characters: int) -> _Reservation:
         """Reserve at once what fits; wait for requests in flight if it may fit when they have ended."""
@@ -193,7 +247,8 @@ class SharedGate:
                     budget = getattr(self.limits, limit)
                     why = f"The budget of {budget:g} {limit} is spent"
                     raise BudgetSpentError(why, "", "Continue with a higher one.")
-                self._changed.wait(1.0)
+                self._changed.wait(SLICE)
+                self._go_on()
             number = self._ledger.sent(model, tokens, cost) if self._ledger else 0
             self._calls, self._tokens, self._cost = self._calls + 1, self._tokens + tokens, self._cost + cost
             self._flying += 1

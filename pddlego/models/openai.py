@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pddlego.errors import ModelError, UsageError
 from pddlego.models.base import Completion, Request
 from pddlego.models.credentials import check_key, check_url, secrets_of, without_credentials
-from pddlego.models.gate import Gate, OpenGate, Ticket
+from pddlego.models.gate import SLICE, Gate, OpenGate, Ticket
 from pddlego.models.retry import MAX_WAIT, explain, is_passing, retry_after, wait_before_next
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class OpenAIModel:
         seed: int | None = None,
         timeout: float = 120.0,
         attempts: int = 6,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float], None] | None = None,
         gate: Gate | None = None,
     ) -> None:
         import openai
@@ -62,8 +62,8 @@ class OpenAIModel:
         self._formats = list(_FORMATS)
         self._attempts = attempts
         self._timeout = timeout
-        self._sleep = sleep
         self._gate: Gate = gate or OpenGate()
+        self._sleep = sleep or self._gate.sleep
         self._client = openai.OpenAI(api_key=api_key or "none", base_url=base_url, timeout=timeout, max_retries=0)
 
     @property
@@ -115,7 +115,7 @@ class OpenAIModel:
         import openai
 
         try:
-            response = self._within(seconds, create)
+            response = self._within(seconds, create, lambda: ticket.wanted)
         except openai.APIStatusError as error:
             pause = retry_after(error)
             ticket.refused(min(MAX_WAIT, 1.0 if pause is None else pause) if error.status_code == 429 else 0.0)
@@ -126,8 +126,11 @@ class OpenAIModel:
             ticket.used(came, went, cached)
         return response
 
-    def _within(self, seconds: float, call: Callable[[], Any]) -> Any:
-        """The result of `call`, or a time-out: the client's own time-out starts anew with every byte that drips in."""
+    def _within(self, seconds: float, call: Callable[[], Any], wanted: Callable[[], bool]) -> Any:
+        """The result of `call`, or a time-out: the client's own time-out starts anew with every byte that drips in.
+
+        Raises `KeyboardInterrupt` when the answer is not wanted any more.
+        """
         import openai
 
         done: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
@@ -139,11 +142,17 @@ class OpenAIModel:
                 done.put((None, error))
 
         threading.Thread(target=work, daemon=True).start()
-        try:
-            result, error = done.get(timeout=max(0.01, seconds))
-        except queue.Empty:
-            request: Any = None
-            raise openai.APITimeoutError(request=request) from None
+        end = time.monotonic() + max(0.01, seconds)
+        while True:
+            try:
+                result, error = done.get(timeout=max(0.0, min(SLICE, end - time.monotonic())))
+                break
+            except queue.Empty:
+                if not wanted():
+                    raise KeyboardInterrupt from None
+                if time.monotonic() >= end:
+                    request: Any = None
+                    raise openai.APITimeoutError(request=request) from None
         if error is not None:
             raise error
         return result

@@ -11,7 +11,7 @@ from typing import Any
 
 from pddlego.errors import UsageError
 from pddlego.evaluation.cells import Cell
-from pddlego.evaluation.store import MANIFEST, RESULTS, read_manifest, read_results
+from pddlego.evaluation.store import RESULTS, read_manifest, read_results
 from pddlego.evaluation.summary import Summary
 from pddlego.evaluation.table import Comparison, Row, compare, rows
 from pddlego.models.gate import Price
@@ -105,6 +105,8 @@ def _load(paths: Sequence[Path]) -> list[list[Summary]]:
     """All attempts of each folder."""
     known: dict[str, tuple[Path, Any]] = {}
     for path in paths:
+        if sum(path.resolve() == other.resolve() for other in paths) > 1:
+            raise UsageError(f"{path} is named twice", "Its episodes would be counted twice.", "Name it once.")
         if not (path / RESULTS).exists():
             why = f"It has no {RESULTS}."
             raise UsageError(f"{path} is no evaluation", why, "Name a folder that 'pddlego eval' made.")
@@ -118,8 +120,6 @@ def _load(paths: Sequence[Path]) -> list[list[Summary]]:
 
 def _configuration(path: Path) -> dict[str, Any]:
     """What determines an episode: each game, and everything else together."""
-    if not (path / MANIFEST).exists():
-        return {}
     found = dict(read_manifest(path).get("configuration", {}))
     games = found.pop("settings", {})
     return {**games, "the configuration": found}

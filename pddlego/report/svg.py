@@ -12,11 +12,14 @@ from html import escape
 
 COLOURS = ("#1f77b4", "#d95f02", "#1b9e77", "#7570b3", "#e7298a", "#66a61e", "#a6761d", "#666666")
 
-WIDTH = 640
-"""Width of every plot in its own units."""
+WIDTH = 400
+"""Width of every plot in its own units: as many as a phone has pixels, so that its letters can be read there."""
 
-MOST = 34
-"""Characters of a name that fit beside a row."""
+MOST = 52
+"""Characters that fit across a plot."""
+
+ROW = 40
+"""Height of a row: its name, and below it what is drawn."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +47,11 @@ class Point:
 
 def intervals(bars: Sequence[Bar]) -> str:
     """Values with their intervals, a row for each, on an axis from 0 to 100 %."""
-    left, row, top = 230, 22, 8
-    height = top + row * len(bars) + 24
+    left, top = 16, 8
+    height = top + ROW * len(bars) + 24
 
     def place(value: float) -> float:
-        return left + value * (WIDTH - left - 16)
+        return left + value * (WIDTH - left - 20)
 
     parts = []
     for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
@@ -56,8 +59,8 @@ def intervals(bars: Sequence[Bar]) -> str:
         parts.append(f'<line class="grid" x1="{x:.1f}" y1="{top}" x2="{x:.1f}" y2="{height - 20}"/>')
         parts.append(_text(x, height - 6, f"{100 * tick:.0f}%", "middle"))
     for number, bar in enumerate(bars):
-        y = top + row * (number + 0.5)
-        parts.append(_text(left - 8, y + 4, bar.label, "end"))
+        y = top + ROW * (number + 0.75)
+        parts.append(_text(left, y - 12, bar.label, "start"))
         parts.append(
             f'<g><title>{escape(bar.note)}</title><line class="interval" x1="{place(bar.low):.1f}" y1="{y:.1f}" '
             f'x2="{place(bar.high):.1f}" y2="{y:.1f}"/><circle class="value" cx="{place(bar.value):.1f}" cy="{y:.1f}" '
@@ -98,16 +101,16 @@ def scatter(points: Sequence[Point], x_name: str, y_name: str) -> str:
 
 def bars(rows: Sequence[tuple[str, float]], unit: str) -> str:
     """Plain bars, a row for each."""
-    left, row = 230, 22
+    left = 16
     most = max([value for _, value in rows] + [1e-9])
     parts = []
     for number, (label, value) in enumerate(rows):
-        y = 4 + row * number
-        width = value / most * (WIDTH - left - 90)
-        parts.append(_text(left - 8, y + 15, label, "end"))
-        parts.append(f'<rect class="bar" x="{left}" y="{y + 3}" width="{width:.1f}" height="15" rx="2"/>')
-        parts.append(_text(left + width + 6, y + 15, f"{value:,.0f} {unit}", "start"))
-    return _svg(8 + row * len(rows), parts)
+        y = 4 + ROW * number
+        width = value / most * (WIDTH - left - 110)
+        parts.append(_text(left, y + 14, label, "start"))
+        parts.append(f'<rect class="bar" x="{left}" y="{y + 20}" width="{width:.1f}" height="14" rx="2"/>')
+        parts.append(_text(left + width + 6, y + 32, f"{value:,.0f} {unit}", "start"))
+    return _svg(8 + ROW * len(rows), parts)
 
 
 def _mark(point: Point, x: float, y: float, colour: str) -> str:

@@ -182,11 +182,71 @@ def test_a_lost_ledger_does_not_give_the_budget_back(tmp_path: Path, model_serve
         (("eval", "coin", "--prices", "bad.toml"), "no price list"),
         (("eval", "coin", "--models", "m", "--base-url", "http://127.0.0.1:9/v1", "--max-cost", "1"), "no price of m"),
         (("config", "--config", "bad.toml"), "no option 'colour'"),
+        (("config", "--config", "text.toml"), "workers = 8"),
+        (("config", "--config", "boolean.toml"), "workers = True"),
+        (("config", "--config", "set.toml"), "set = 3"),
+        (("eval", "coin", "--modes", ","), "Name at least one"),
+        (("eval", "coin", "--address", "127.0.0.1:1"), "--address needs --engine ray"),
+        (("report", "runs", "--format", "dance"), "The formats are: terminal"),
     ],
 )
 def test_what_a_user_can_get_wrong_ends_in_three_lines(tmp_path: Path, arguments: tuple[str, ...], says: str) -> None:
     (tmp_path / "bad.toml").write_text("colour = 3\n")
+    (tmp_path / "text.toml").write_text('workers = "8"\n')
+    (tmp_path / "boolean.toml").write_text("workers = true\n")
+    (tmp_path / "set.toml").write_text("set = 3\n")
     done = run(*arguments, cwd=tmp_path)
     assert done.returncode == 2, done.stderr
     assert three_lines(done.stderr)
     assert says in done.stderr
+
+
+def test_a_model_may_have_a_very_long_name(tmp_path: Path, model_server: ModelServer) -> None:
+    given = ("--modes", "act", "--models", "m" * 400, "--base-url", model_server.url, "--max-steps", "1")
+    done = run("eval", "coin", "--seeds", "0", *given, cwd=tmp_path, OPENAI_API_KEY=KEY)
+    assert done.returncode == 0, done.stderr
+    (journal,) = (folder(tmp_path) / "episodes").iterdir()
+    assert "m" * 50 in journal.name
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_an_interrupt_while_it_starts_says_so(tmp_path: Path, name: str) -> None:
+    command = [sys.executable, "-c", f"import os, signal, pddlego.evaluation.make as make\n{_START % name}"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 130
+    assert done.stderr == "Interrupted.\n"
+
+
+_START = """
+from pddlego.cli import main
+import pddlego.evaluation.play as play
+def interrupted(options):
+    os.kill(os.getpid(), signal.%s)
+    import time; time.sleep(10)
+play.make_planners = interrupted
+import sys; sys.argv = ["pddlego", "eval", "coin"]
+main()
+"""
+
+
+def test_the_second_interrupt_breaks_off_what_is_in_flight(tmp_path: Path, model_server: ModelServer) -> None:
+    model_server.replies = [answer("look around", delay=60)]
+    given = ("--modes", "act", "--models", "m", "--base-url", model_server.url)
+    environment = {**os.environ, "OPENAI_API_KEY": KEY}
+    with subprocess.Popen(
+        _command("coin", "--seeds", "0-3", *given),
+        cwd=tmp_path,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as playing:
+        while len(model_server.requests) < 4:
+            time.sleep(0.02)
+        playing.send_signal(signal.SIGINT)
+        playing.send_signal(signal.SIGTERM)
+        out, err = playing.communicate(timeout=30)
+    assert playing.returncode == 130
+    assert not err
+    assert "4 of 4 episodes have no result (interrupted: the episodes in flight were broken off)" in out
+    assert all(each.outcome.value == "interrupted" for each in read_results(folder(tmp_path)))

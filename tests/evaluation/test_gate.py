@@ -131,3 +131,39 @@ def test_a_damaged_ledger_is_not_taken_for_an_empty_one(tmp_path: Path) -> None:
     path.write_text("nonsense\n")
     with pytest.raises(JournalError, match="is damaged"):
         Ledger(path)
+
+
+@pytest.mark.parametrize("waiting", ["place", "pause", "budget", "retry"])
+def test_nobody_waits_on_when_all_is_broken_off(waiting: str) -> None:
+    gate = SharedGate(1 if waiting == "place" else 2, Spending(tokens=OUTPUT_ESTIMATE + 101))
+    ended: list[type[BaseException]] = []
+
+    def wait() -> None:
+        try:
+            gate.sleep(600) if waiting == "retry" else send(gate)
+        except KeyboardInterrupt as error:
+            ended.append(type(error))
+
+    with gate.passing("m", REQUEST) as ticket:
+        if waiting == "pause":
+            gate.hold(600)
+        thread = threading.Thread(target=wait)
+        thread.start()
+        thread.join(0.3)
+        assert thread.is_alive()
+        gate.break_off()
+        assert not ticket.wanted
+        thread.join(5)
+    assert ended == [KeyboardInterrupt]
+
+
+@pytest.mark.parametrize("lost", [0, 2])
+def test_a_ledger_whose_lines_are_missing_is_refused(tmp_path: Path, lost: int) -> None:
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    for _ in range(3):
+        ledger.settled(ledger.sent("m", 10, 1.0), 5, 0.5)
+    ledger.close()
+    lines = (tmp_path / "ledger.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "ledger.jsonl").write_text("".join(lines[:lost] + lines[lost + 1 :]))
+    with pytest.raises(JournalError, match="is damaged"):
+        Ledger(tmp_path / "ledger.jsonl")

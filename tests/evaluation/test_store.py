@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -175,3 +176,20 @@ def test_the_journal_of_another_cell_is_not_taken_for_this_one(tmp_path: Path) -
         played(store, CELL, begun, *STORY, WON)
     with Store(tmp_path, {}) as store, pytest.raises(JournalError, match="is another episode"):
         store.recover([CELL])
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
+def test_a_result_that_is_no_number_is_damage(tmp_path: Path, number: str) -> None:
+    with Store(tmp_path, {}) as store:
+        store.record(played(store, CELL, *STORY, WON))
+    place = tmp_path / "results.jsonl"
+    place.write_text(re.sub(r'"score":[^,]*', f'"score":{number}', place.read_text()))
+    with pytest.raises(JournalError, match="is damaged"):
+        read_results(tmp_path)
+
+
+def test_a_manifest_that_is_none_is_damage(tmp_path: Path) -> None:
+    Store(tmp_path, {}).close()
+    (tmp_path / "manifest.json").write_text("[]")
+    with pytest.raises(UsageError, match="is damaged"):
+        Store(tmp_path, {})

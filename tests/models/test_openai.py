@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import threading
 import traceback
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from pddlego.errors import ModelError, UsageError
 from pddlego.models import Message, Request
 from pddlego.models.credentials import without_credentials
+from pddlego.models.gate import SharedGate
 from pddlego.models.openai import OpenAIModel
 from pddlego.pddl import EDIT_SCHEMA
 from pddlego.settings import Setting
@@ -255,3 +257,13 @@ def test_a_password_in_the_url_never_reaches_a_text(request_: Request) -> None:
 def test_without_key_and_endpoint_there_is_no_model() -> None:
     with pytest.raises(UsageError, match="There is no key"):
         OpenAIModel("gpt-x")
+
+
+def test_an_answer_that_nobody_wants_any_more_is_not_waited_for(model_server: ModelServer, request_: Request) -> None:
+    model_server.replies = [answer("{}", delay=30)]
+    gate = SharedGate(1)
+    threading.Timer(0.5, gate.break_off).start()
+    with pytest.raises(KeyboardInterrupt):
+        model(model_server, timeout=60.0, gate=gate).complete(request_)
+    assert gate.in_flight == 0
+    assert gate.spent.calls == 1

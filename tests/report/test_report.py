@@ -36,6 +36,7 @@ RESULTS = [
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     (tmp_path / "results.jsonl").write_text(dump_results(RESULTS))
+    (tmp_path / "manifest.json").write_text("{}")
     return tmp_path
 
 
@@ -129,6 +130,7 @@ def test_the_last_attempt_of_the_last_folder_counts(tmp_path: Path) -> None:
         tries = [replace(episode("edit", 1, Outcome.CRASHED), attempt=number) for number in range(1, attempts)]
         final = replace(episode("edit", 1, outcome), attempt=attempts)
         (tmp_path / name / "results.jsonl").write_text(dump_results([final, *tries]))
+        (tmp_path / name / "manifest.json").write_text("{}")
     assert [each.outcome for each in load_results([tmp_path / "a", tmp_path / "b"])] == [Outcome.LOST]
     assert [each.outcome for each in load_results([tmp_path / "b", tmp_path / "a"])] == [Outcome.WON]
 
@@ -137,5 +139,16 @@ def test_what_is_no_evaluation_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is no evaluation"):
         build_report([tmp_path])
     (tmp_path / "results.jsonl").write_text("")
+    with pytest.raises(UsageError, match="is no run folder"):
+        build_report([tmp_path])
+    (tmp_path / "manifest.json").write_text("[]")
+    with pytest.raises(UsageError, match="is damaged"):
+        build_report([tmp_path])
+    (tmp_path / "manifest.json").write_text("{}")
     with pytest.raises(UsageError, match="nothing to report"):
         build_report([tmp_path])
+
+
+def test_a_folder_that_is_named_twice_is_refused(run: Path) -> None:
+    with pytest.raises(UsageError, match="named twice"):
+        build_report([run, run / "."])
