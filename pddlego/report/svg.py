@@ -95,7 +95,9 @@ def scatter(points: Sequence[Point], x_name: str, y_name: str) -> str:
     parts += [_text(left, height - 16, f"{low:g}", "middle"), _text(WIDTH - 16, height - 16, f"{high:g}", "end")]
     parts.append(_text(WIDTH / 2, height - 4, f"{x_name} (across), {y_name} (up); crosses: not won", "middle"))
     for point in points:
-        parts.append(_mark(point, *at(point), _colour(series.index(point.series))))
+        number = series.index(point.series)
+        # Methods often take the same steps: what is drawn later is smaller, so that what lies below is seen.
+        parts.append(_mark(point, *at(point), _colour(number), max(2.0, 5.5 - number)))
     return _svg(height, parts)
 
 
@@ -113,12 +115,13 @@ def bars(rows: Sequence[tuple[str, float]], unit: str) -> str:
     return _svg(8 + ROW * len(rows), parts)
 
 
-def _mark(point: Point, x: float, y: float, colour: str) -> str:
+def _mark(point: Point, x: float, y: float, colour: str, size: float) -> str:
     title = f"<title>{escape(point.note)}</title>"
     if point.filled:
-        drawn = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colour}" fill-opacity="0.75">{title}</circle>'
+        drawn = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size:g}" fill="{colour}">{title}</circle>'
     else:
-        path = f"M{x - 4:.1f} {y - 4:.1f}l8 8m0 -8l-8 8"
+        side = 2 * size
+        path = f"M{x - size:.1f} {y - size:.1f}l{side:g} {side:g}m0 -{side:g}l-{side:g} {side:g}"
         drawn = f'<path d="{path}" stroke="{colour}" stroke-width="2" fill="none">{title}</path>'
     return f'<a href="#{escape(point.link)}">{drawn}</a>' if point.link else drawn
 
