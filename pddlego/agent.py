@@ -9,38 +9,23 @@ from dataclasses import asdict, dataclass, replace
 
 from pddlego import events as ev
 from pddlego.errors import BudgetSpentError, ModelError, PddlegoError
-from pddlego.events import Event, Limits, Outcome, Tally
+from pddlego.events import Event, Limits, Outcome
 from pddlego.expect import as_said, surprise
-from pddlego.formalize import CommandProposal, CommandSource, Formalizer, ProblemProposal, with_unmatched
+from pddlego.formalize import CommandProposal, CommandSource, Formalizer, ProblemProposal, read_file, with_unmatched
 from pddlego.games import Game, Observation
+from pddlego.meter import Meter, OverError
 from pddlego.models import Model
+from pddlego.oversight import ACCEPTED, Overseer, Question, Verdict
 from pddlego.pddl import Problem, diff
 from pddlego.planning import LadderResult, Planner, PlanStatus, PlanStep, climb, validate
 from pddlego.refine import Attempt, ExhaustedError, Retry, refine
+from pddlego.restart import ReplayError, Restart
 from pddlego.settings import Setting
-from pddlego.situation import Exchange, Feedback, Situation
-from pddlego.telling import kinds, lines, rejected, tried
-
-UNREACHABLE = {
-    PlanStatus.UNSOLVABLE: ("goal unreachable", "with this problem file no sequence of actions reaches any goal:"),
-    PlanStatus.ALREADY_TRUE: ("goal already true", "in this problem file the goal is true before any action:"),
-    PlanStatus.INVALID: ("invalid problem", "the planner cannot read the problem file:"),
-    PlanStatus.TIMEOUT: ("planner timeout", "the planner found no plan in time for this problem file:"),
-}
-"""What the model is told when the ladder gives no plan, by the status of its last rung."""
-
+from pddlego.situation import Exchange, Situation
+from pddlego.telling import added, kinds, lines, no_plan, rejected, removed, resumed, tried
 
 MAX_ANSWER = 200_000
 """Characters of an answer that are read and kept; the longest useful one is a problem file of some thousand."""
-
-
-class _OverError(Exception):
-    """The episode is over."""
-
-    def __init__(self, outcome: Outcome, message: str = "") -> None:
-        super().__init__(message)
-        self.outcome = outcome
-        self.message = message
 
 
 @dataclass(frozen=True)
@@ -66,17 +51,21 @@ class Agent:
         retries: int = 5,
         replan_every_step: bool = False,
         clock: Callable[[], float] = time.monotonic,
+        overseer: Overseer | None = None,
+        restart: Restart | None = None,
     ) -> None:
         self.setting, self.seed, self.game = setting, seed, game
         self.method, self.model, self.planner = method, model, planner
-        self.limits, self.retries, self.replan_every_step = limits, retries, replan_every_step
-        self._clock, self._began = clock, clock()
+        self.retries, self.replan_every_step = retries, replan_every_step
+        self.overseer, self.restart = overseer, restart
+        self._meter = Meter(limits, clock)
         self._problem = setting.start
         self._news: list[Exchange] = []
         self._history: list[Exchange] = []
         self._notes: tuple[str, ...] = ()
         self._seen = Observation("")
-        self._tally = Tally()
+        self._given: Problem | None = None
+        self._hint = Retry()
 
     def run(self) -> Iterator[Event]:
         """Play to the end. The last event is always `EpisodeEnded`, whatever happens.
@@ -87,23 +76,24 @@ class Agent:
         episode = self._episode()
         event = next(episode, None)
         while event is not None:
-            shown = self._clock()
             thrown: KeyboardInterrupt | None = None
-            try:
-                yield event
-            except KeyboardInterrupt as error:
-                thrown = error
-            self._began += self._clock() - shown
+            with self._meter.paused():
+                try:
+                    yield event
+                except KeyboardInterrupt as error:
+                    thrown = error
             event = episode.throw(thrown) if thrown else next(episode, None)
 
     def _episode(self) -> Generator[Event, None, None]:
         try:
             yield self._started()
             yield self._observed(None, self.game.start())
+            if self.restart is not None:
+                yield from self._go_back(self.restart)
             while True:
                 intentions = yield from self._decide()
                 yield from self._execute(intentions)
-        except _OverError as over:
+        except OverError as over:
             yield self._ended(over.outcome, over.message)
         except ExhaustedError as error:
             yield self._ended(Outcome.NO_PLAN, str(error))
@@ -118,15 +108,31 @@ class Agent:
         except Exception as error:  # noqa: BLE001 -- the episode's border: a bug ends this episode, not the others
             yield self._ended(Outcome.CRASHED, f"a bug in pddlego: {type(error).__name__}: {error}")
 
+    def _go_back(self, restart: Restart) -> Iterator[Event]:
+        """Bring the game to where another episode was, by its commands. Raises `ReplayError`."""
+        for command, text in restart.commands:
+            answer = self.game.step(command)
+            if answer.text != text:
+                what = f"The game answers otherwise than recorded to '{command}'"
+                raise ReplayError(what, f"Recorded: {text!r}. Now: {answer.text!r}.", "Is it the same game and seed?")
+            yield self._observed(Intention(command), answer)
+        self._problem, self._given = restart.before, restart.corrected
+        self._news = self._history[restart.known :]
+        yield resumed(restart)
+
     # formalize and plan
 
     def _decide(self) -> Generator[Event, None, tuple[Intention, ...]]:
         """What to do next: ask until an answer leads to a plan (or is a command), at most `1 + retries` times."""
-        intentions = yield from refine(self._attempt, self.retries)
+        first, self._hint = self._hint, Retry()
+        intentions = yield from refine(self._attempt, self.retries, first)
         self._news = []
         return intentions
 
     def _attempt(self, retry: Retry) -> Generator[Event, None, Attempt[tuple[Intention, ...]]]:
+        if self._given is not None:  # by a person: there is nothing to ask
+            given, self._given = self._given, None
+            return (yield from self._plan(retry, str(given), ProblemProposal(given)))
         situation = self._situation(retry)
         answer = yield from self._ask(situation)
         proposal = self.method.read(answer, situation)
@@ -135,7 +141,34 @@ class Agent:
             return Attempt(answer, feedback=proposal.feedback)
         if isinstance(proposal, CommandProposal):
             return Attempt(answer, (Intention(proposal.command),))
+        verdict = yield from self._judge(self._about(proposal, situation))
+        if verdict.kind == "rejected":
+            yield rejected(retry, verdict.feedback, proposal)
+            return Attempt(answer, feedback=verdict.feedback)
+        if verdict.kind == "replaced":
+            proposal = replace(read_file(verdict.text, situation), report=proposal.report)
         return (yield from self._plan(retry, answer, proposal))
+
+    def _about(self, proposal: ProblemProposal, situation: Situation) -> Question:
+        """A proposal as a person is asked about it."""
+        renamed = proposal.report.renamed if proposal.report else ()
+        changed = diff(self._problem, proposal.problem, dict(renamed))
+
+        def faults(text: str) -> tuple[str, ...]:
+            feedback = read_file(text, situation).feedback
+            return feedback.evidence if feedback else ()
+
+        names = tuple(f"{old} -> {new}" for old, new in renamed)
+        return Question("edits", str(proposal.problem), names + added(changed), removed(changed), faults=faults)
+
+    def _judge(self, question: Question) -> Generator[Event, None, Verdict]:
+        """What a person says of it, if there is one who wants to be asked. Their time is not the episode's."""
+        if self.overseer is None or not self.overseer.wants(question.what):
+            return ACCEPTED
+        with self._meter.paused():
+            verdict = self.overseer.judge(question)
+        yield ev.Judged(question.what, verdict.kind, verdict.text)
+        return verdict
 
     def _plan(
         self, retry: Retry, answer: str, proposal: ProblemProposal
@@ -148,15 +181,24 @@ class Agent:
         broken = ladder.tried[-1].result
         if broken.status is PlanStatus.CRASHED:
             yield planned
-            raise _OverError(Outcome.CRASHED, f"the planner failed, which is no fault of the answer: {broken.message}")
+            raise OverError(Outcome.CRASHED, f"the planner failed, which is no fault of the answer: {broken.message}")
         if not intentions:
-            feedback = with_unmatched(_no_plan(ladder), proposal.report)
+            feedback = with_unmatched(no_plan(ladder), proposal.report)
             yield planned
             yield rejected(retry, feedback, proposal)
             return Attempt(answer, feedback=feedback)
+        intentions = tuple(itertools.takewhile(lambda each: each.command, intentions))
+        commands = "\n".join(each.command for each in intentions)
+        verdict = yield from self._judge(Question("plans", commands, reason=ladder.rung or ""))
+        if verdict.kind == "rejected":
+            yield planned
+            yield rejected(retry, verdict.feedback, proposal)
+            return Attempt(answer, feedback=verdict.feedback)
         yield self._accept(proposal)
         yield planned
-        return Attempt(answer, tuple(itertools.takewhile(lambda each: each.command, intentions)))
+        if verdict.kind == "replaced":
+            intentions = tuple(Intention(each.strip()) for each in verdict.text.splitlines() if each.strip())
+        return Attempt(answer, intentions)
 
     def _can_say(self, step: PlanStep) -> bool:
         return bool(self.setting.command(step))
@@ -183,8 +225,8 @@ class Agent:
         self._notes = tuple(str(entry) for entry in report.unmatched) if report else ()
         return ev.Formalized(
             str(proposal.problem),
-            tuple(str(each) for each in (*changed.added_objects, *changed.added_facts)),
-            tuple(str(each) for each in (*changed.removed_objects, *changed.removed_facts)),
+            added(changed),
+            removed(changed),
             renamed,
             lines(report),
             tuple(each.message for each in proposal.defects),
@@ -212,26 +254,19 @@ class Agent:
         request = self.method.request(situation)
         if request is None:
             return ""
-        self._check_budget()
-        used = self._tally
-        number = used.calls + 1
+        self._meter.check_call()
+        number = self._meter.tally.calls + 1
         messages = tuple(ev.RecordedMessage(each.role, each.content) for each in request.messages)
         yield ev.Asked(number, request.purpose, situation.attempt, messages, request.characters)
-        self._tally = used = replace(used, calls=number, characters=used.characters + request.characters)
+        self._meter.asked(request.characters)
         try:
-            answer = self.model.complete(replace(request, seconds=self._seconds_left()))
+            answer = self.model.complete(replace(request, seconds=self._meter.seconds_left))
         except ModelError:
-            self._check_time()  # what ran out of the episode's time is no fault of the model
+            self._meter.check_time()  # what ran out of the episode's time is no fault of the model
             raise
         # A lone surrogate, legal in JSON, can be neither written nor shown; an endless answer helps nobody.
         answer = replace(answer, text=answer.text[:MAX_ANSWER].encode(errors="replace").decode())
-        self._tally = replace(
-            used,
-            tokens_in=used.tokens_in + answer.tokens_in,
-            tokens_out=used.tokens_out + answer.tokens_out,
-            tokens_cached=used.tokens_cached + answer.tokens_cached,
-            model_seconds=used.model_seconds + answer.seconds,
-        )
+        self._meter.answered(answer)
         yield ev.Answered(
             number,
             answer.text,
@@ -245,41 +280,28 @@ class Agent:
         )
         return answer.text
 
-    def _check_budget(self) -> None:
-        """Raises `_OverError` before a call that a limit does not allow."""
-        used, limits = self._tally, self.limits
-        if limits.calls is not None and used.calls >= limits.calls:
-            raise _OverError(Outcome.BUDGET, f"{_count(limits.calls, 'model call')} used up")
-        if limits.tokens is not None and used.tokens_in + used.tokens_out >= limits.tokens:
-            raise _OverError(Outcome.BUDGET, f"{_count(limits.tokens, 'token')} used up")
-        self._check_time()
-
-    def _check_time(self) -> None:
-        left = self._seconds_left()
-        if left is not None and left <= 0:
-            raise _OverError(Outcome.BUDGET, f"{_count(self.limits.seconds or 0, 'second')} used up")
-
-    def _seconds_left(self) -> float | None:
-        limit = self.limits.seconds
-        return None if limit is None else limit - (self._clock() - self._began)
-
     # execute
 
-    def _execute(self, intentions: Sequence[Intention]) -> Iterator[Event]:
+    def _execute(self, intentions: Sequence[Intention]) -> Generator[Event, None, None]:
         """Send the commands, until the game answers otherwise than the plan expected."""
         for planned in intentions:
             intention = replace(planned, command=as_said(planned.command, self._seen.valid_commands))
+            verdict = yield from self._judge(Question("commands", intention.command))
+            if verdict.kind == "rejected":
+                self._hint = Retry(0, intention.command, verdict.feedback)
+                return
+            if verdict.kind == "replaced":
+                intention = Intention(as_said(" ".join(verdict.text.split()), self._seen.valid_commands))
             observed = self._observed(intention, self.game.step(intention.command))
             yield observed
             if observed.won:
-                raise _OverError(Outcome.WON)
+                raise OverError(Outcome.WON)
             if observed.lost:
-                raise _OverError(Outcome.LOST, "the game says that it can no longer be won")
-            if observed.step >= self.limits.steps:
-                raise _OverError(Outcome.STEP_LIMIT, f"not won within {_count(self.limits.steps, 'step')}")
-            if observed.refused or observed.surprise or self.replan_every_step:
+                raise OverError(Outcome.LOST, "the game says that it can no longer be won")
+            self._meter.check_steps()
+            if observed.refused or observed.surprise or self.replan_every_step or verdict.kind == "replaced":
                 return
-            self._check_time()
+            self._meter.check_time()
 
     def _observed(self, intention: Intention | None, answer: Observation) -> ev.Observed:
         """Take in what the game answered, and say whether it was refused or surprising."""
@@ -297,10 +319,10 @@ class Agent:
         self._news.append(exchange)
         self._history.append(exchange)
         if intention is not None:
-            used = self._tally
-            self._tally = replace(used, steps=used.steps + 1, refused=used.refused + refused)
+            self._meter.step(refused)
+        steps = self._meter.tally.steps
         return ev.Observed(
-            self._tally.steps, command, answer.text, read, answer.score, answer.won, answer.lost, refused, difference
+            steps, command, answer.text, read, answer.score, answer.won, answer.lost, refused, difference
         )
 
     def _started(self) -> ev.EpisodeStarted:
@@ -315,21 +337,9 @@ class Agent:
             self.seed,
             setting.about,
             goals,
-            self.limits,
+            self._meter.limits,
             drawn,
         )
 
     def _ended(self, outcome: Outcome, message: str) -> ev.EpisodeEnded:
-        tally = replace(self._tally, seconds=self._clock() - self._began)
-        return ev.EpisodeEnded(outcome, message, self._seen.score, tally)
-
-
-def _count(number: float, noun: str) -> str:
-    return f"{number:g} {noun}{'' if number == 1 else 's'}"
-
-
-def _no_plan(ladder: LadderResult) -> Feedback:
-    last = ladder.tried[-1].result
-    category, message = UNREACHABLE[last.status]
-    tried = (f"{each.name}: {each.result.status.value} ({each.result.message})" for each in ladder.tried)
-    return Feedback(category, message, tuple(tried))
+        return ev.EpisodeEnded(outcome, message, self._seen.score, self._meter.final())

@@ -13,20 +13,23 @@ from pddlego import resources
 from pddlego.agent import Agent
 from pddlego.errors import EngineError, SettingError, UsageError
 from pddlego.events import EpisodeEnded, Event, Limits
-from pddlego.formalize import ActionGen, CommandSource, Formalizer, PddlEdit, PddlGen, RandomActions
+from pddlego.formalize import ActionGen, CommandSource, Formalizer, HumanActions, PddlEdit, PddlGen, RandomActions
+from pddlego.formalize.human import Person
 from pddlego.formalize.prompts import Prompts
 from pddlego.games import Game
 from pddlego.games.engines import BUILT_IN, GameSpec, foreign_game
 from pddlego.journal import JournalWriter, RunFolder, environment_manifest
 from pddlego.models import Model
+from pddlego.oversight import Overseer
 from pddlego.planning import Planner, PlanStatus, ProcessPlanner
+from pddlego.restart import Restart
 from pddlego.settings import Setting
 from pddlego.situation import Exchange, Feedback, Situation
 
 MIN_MEMORY = 128
 """MiB below which no planner starts."""
 
-MODES = ("edit", "gen", "act", "random")
+MODES = ("edit", "gen", "act", "random", "human")
 
 Listener = Callable[[Event, float], None]
 """Called with every event and the seconds since the start, in order."""
@@ -61,12 +64,12 @@ class Episode:
         }
 
 
-def make_method(mode: str, setting: Setting, seed: int) -> Formalizer | CommandSource:
+def make_method(mode: str, setting: Setting, seed: int, person: Person | None = None) -> Formalizer | CommandSource:
     """The method of a mode, its prompts tried out once.
 
     Raises `UsageError` for an unknown mode and `SettingError` for a prompt that cannot be rendered.
     """
-    method = _method(mode, setting, seed)
+    method = _method(mode, setting, seed, person)
     again = Feedback("trial", "trial", ("trial",))
     looked = (Exchange(None, "trial"), Exchange("trial", "trial"))
     first = Situation(setting.prompts, "trial", setting.domain, setting.start, looked, looked, ("trial",), ("trial",))
@@ -75,7 +78,7 @@ def make_method(mode: str, setting: Setting, seed: int) -> Formalizer | CommandS
     return method
 
 
-def _method(mode: str, setting: Setting, seed: int) -> Formalizer | CommandSource:
+def _method(mode: str, setting: Setting, seed: int, person: Person | None) -> Formalizer | CommandSource:
     prompts = Prompts(setting.prompts)
     if mode == "edit":
         return PddlEdit(prompts)
@@ -85,6 +88,10 @@ def _method(mode: str, setting: Setting, seed: int) -> Formalizer | CommandSourc
         return ActionGen(prompts)
     if mode == "random":
         return RandomActions(seed)
+    if mode == "human":
+        if person is None:
+            raise UsageError("Nobody is there to play", "Mode human needs a person.", "Use 'pddlego play'.")
+        return HumanActions(person)
     raise UsageError(f"There is no mode '{mode}'", f"The modes are: {', '.join(MODES)}.", "Choose one with --mode.")
 
 
@@ -139,9 +146,17 @@ def make_game(setting: Setting, seed: int, java: str | None = None) -> Game:
     return TextWorldGame(setting.game, values, seed, setting.fold, lambda: shared_machine(java))
 
 
-def episode_events(episode: Episode, game: Game, model: Model, planner: Planner) -> Iterator[Event]:
-    """Play and yield every event."""
-    method = make_method(episode.mode, episode.setting, episode.seed)
+def episode_events(
+    episode: Episode,
+    game: Game,
+    model: Model,
+    planner: Planner,
+    overseer: Overseer | None = None,
+    restart: Restart | None = None,
+    person: Person | None = None,
+) -> Iterator[Event]:
+    """Play and yield every event. `overseer` is asked before things take effect, `person` types in mode human."""
+    method = make_method(episode.mode, episode.setting, episode.seed, person)
     agent = Agent(
         episode.setting,
         episode.seed,
@@ -152,6 +167,8 @@ def episode_events(episode: Episode, game: Game, model: Model, planner: Planner)
         episode.limits,
         episode.retries,
         episode.replan_every_step,
+        overseer=overseer,
+        restart=restart,
     )
     return agent.run()
 
@@ -184,10 +201,13 @@ def follow(events: Iterable[Event], listeners: Iterable[Listener]) -> EpisodeEnd
     return last
 
 
-def open_run(root: Path, episode: Episode, model: Model, planner: Planner) -> tuple[RunFolder, JournalWriter]:
+def open_run(
+    root: Path, episode: Episode, model: Model, planner: Planner, restart: Restart | None = None
+) -> tuple[RunFolder, JournalWriter]:
     """A new run folder for one episode, and its journal."""
     label = f"{episode.setting.name}-{episode.mode}-{_label(model.name)}-seed{episode.seed}"
-    run = RunFolder(root, label, episode.manifest(model, planner))
+    origin = {"resumed": {"source": restart.source, "step": restart.step}} if restart else {}
+    run = RunFolder(root, label + "-resumed" * bool(restart), {**episode.manifest(model, planner), **origin})
     return run, run.episode(episode.seed)
 
 

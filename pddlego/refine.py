@@ -47,9 +47,11 @@ class ExhaustedError(Exception):
         self.feedback = feedback
 
 
-def refine(propose: Callable[[Retry], Generator[Event, None, Attempt[T]]], retries: int) -> Generator[Event, None, T]:
+def refine(
+    propose: Callable[[Retry], Generator[Event, None, Attempt[T]]], retries: int, first: Retry = Retry()
+) -> Generator[Event, None, T]:
     """Try up to `1 + retries` times and return the first value. Raises `ExhaustedError`."""
-    retry = Retry()
+    retry = first
     while True:
         attempt = yield from propose(retry)
         if attempt.value is not None:

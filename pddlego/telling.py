@@ -1,13 +1,30 @@
-"""Events made of what a method and the goal ladder gave."""
+"""Events, and words for the model, made of what a method and the goal ladder gave."""
 
 from __future__ import annotations
 
 from pddlego import events as ev
 from pddlego.formalize import ProblemProposal
-from pddlego.pddl import EditReport
-from pddlego.planning import RungResult
+from pddlego.pddl import Diff, EditReport, diff
+from pddlego.planning import LadderResult, PlanStatus, RungResult
 from pddlego.refine import Retry
+from pddlego.restart import Restart
 from pddlego.situation import Feedback
+
+UNREACHABLE = {
+    PlanStatus.UNSOLVABLE: ("goal unreachable", "with this problem file no sequence of actions reaches any goal:"),
+    PlanStatus.ALREADY_TRUE: ("goal already true", "in this problem file the goal is true before any action:"),
+    PlanStatus.INVALID: ("invalid problem", "the planner cannot read the problem file:"),
+    PlanStatus.TIMEOUT: ("planner timeout", "the planner found no plan in time for this problem file:"),
+}
+"""What the model is told when the ladder gives no plan, by the status of its last rung."""
+
+
+def no_plan(ladder: LadderResult) -> Feedback:
+    """What the model is told when no goal of the ladder has a plan."""
+    last = ladder.tried[-1].result
+    category, message = UNREACHABLE[last.status]
+    tried = (f"{each.name}: {each.result.status.value} ({each.result.message})" for each in ladder.tried)
+    return Feedback(category, message, tuple(tried))
 
 
 def rejected(retry: Retry, feedback: Feedback, proposal: ProblemProposal | None) -> ev.Rejected:
@@ -31,3 +48,23 @@ def lines(report: EditReport | None) -> tuple[ev.EditLine, ...]:
     """What became of each line of an edit."""
     entries = report.entries if report else ()
     return tuple(ev.EditLine(each.kind.value, each.where, each.line, each.note) for each in entries)
+
+
+def added(changed: Diff) -> tuple[str, ...]:
+    """Objects and facts that are new."""
+    return tuple(str(each) for each in (*changed.added_objects, *changed.added_facts))
+
+
+def removed(changed: Diff) -> tuple[str, ...]:
+    """Objects and facts that are gone."""
+    return tuple(str(each) for each in (*changed.removed_objects, *changed.removed_facts))
+
+
+def resumed(restart: Restart) -> ev.Resumed:
+    """Where an episode goes on, and what a person changed in the problem there."""
+    corrected = restart.corrected
+    changed = diff(restart.before, corrected) if corrected else diff(restart.before, restart.before)
+    text = str(corrected) if corrected else None
+    return ev.Resumed(
+        restart.source, restart.step, str(restart.before), restart.known, text, added(changed), removed(changed)
+    )

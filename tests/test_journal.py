@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from pddlego import events as ev
 from pddlego.errors import JournalError, UsageError
 from pddlego.events import SCHEMA, Event, Limits, Outcome, Tally
-from pddlego.journal import JournalWriter, RunFolder, environment_manifest, find_episode, read_episode
+from pddlego.journal import JournalWriter, RunFolder, environment_manifest, read_episode
+from pddlego.run_folders import find_journal
 
 text = st.text(max_size=20)
 texts = st.lists(text, max_size=3).map(tuple)
@@ -102,8 +103,8 @@ def test_damage_is_named(tmp_path: Path, line: bytes, says: str) -> None:
 def test_what_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read"):
         read_episode(tmp_path / "none.jsonl")
-    with pytest.raises(UsageError, match="not one episode"):
-        find_episode(tmp_path)
+    with pytest.raises(UsageError, match="is no run folder"):
+        find_journal(tmp_path)
 
 
 def test_a_run_folder(tmp_path: Path) -> None:
@@ -113,7 +114,7 @@ def test_a_run_folder(tmp_path: Path) -> None:
     manifest = json.loads((first.path / "manifest.json").read_text())
     assert (manifest["schema"], manifest["mode"]) == (SCHEMA, "edit")
     first.episode(7).close()
-    assert find_episode(first.path).name == "seed-7.jsonl"
+    assert find_journal(first.path).name == "seed-7.jsonl"
 
 
 def test_the_environment() -> None:

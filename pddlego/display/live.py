@@ -24,9 +24,11 @@ from pddlego.events import (
     EpisodeStarted,
     Event,
     Formalized,
+    Judged,
     Observed,
     Planned,
     Rejected,
+    Resumed,
     dump_line,
 )
 
@@ -169,6 +171,17 @@ def event_lines(event: Event, view: View, glyphs: Glyphs) -> Iterator[tuple[str,
         yield (
             f"     plan for '{event.rung}': {', '.join(clean(each.command or each.action) for each in event.plan)}",
             "green",
+        )
+    elif isinstance(event, Resumed):
+        yield f"     goes on after step {event.step} of {clean(event.source)}", "cyan"
+        if event.corrected is not None:
+            changes = [f"{glyphs.added} {each}" for each in event.added]
+            changes += [f"{glyphs.removed} {each}" for each in event.removed]
+            yield f"     corrected by a person: {clean('  '.join(changes)) or 'nothing'}", "cyan"
+    elif isinstance(event, Judged):
+        yield (
+            f"     {event.what} {event.verdict} by a person{': ' * bool(event.text)}{one_line(event.text, 200)}",
+            "cyan",
         )
     elif isinstance(event, EpisodeEnded):
         yield panels.result_line(view).plain, "bold"

@@ -14,11 +14,13 @@ from pddlego.events import (
     EpisodeStarted,
     Event,
     Formalized,
+    Judged,
     Limits,
     Observed,
     Planned,
     PlannedStep,
     Rejected,
+    Resumed,
     TriedRung,
 )
 from pddlego.pddl import Atom, PddlSyntaxError, Problem, parse_problem
@@ -65,6 +67,8 @@ class View:
     seconds: float = 0.0
     asking: str = ""
     asked_at: float = 0.0
+    resumed: Resumed | None = None
+    judged: Judged | None = None
     ended: EpisodeEnded | None = None
 
 
@@ -123,6 +127,10 @@ def fold(view: View, event: Event, seconds: float) -> View:
             executed=0,
             surprise="",
         )
+    if isinstance(event, Resumed):
+        return replace(view, problem=event.before, resumed=event)
+    if isinstance(event, Judged):
+        return replace(view, judged=event)
     return replace(view, asking="", ended=event)
 
 

@@ -115,7 +115,11 @@ class Evaluation:
         working = len(threads)
         try:
             while working:
-                told = self._told.get()
+                try:
+                    # Not for ever: a signal that another thread's turn took would wait for this one to wake.
+                    told = self._told.get(timeout=0.5)
+                except queue.Empty:
+                    continue
                 if told is None:
                     working -= 1
                 else:

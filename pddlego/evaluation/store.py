@@ -22,6 +22,8 @@ from pddlego.errors import JournalError, UsageError
 from pddlego.evaluation.cells import Cell
 from pddlego.evaluation.summary import Summary, dump_summary, load_summary, summarize
 from pddlego.journal import (
+    EPISODES,
+    MANIFEST,
     Episode,
     JournalWriter,
     append,
@@ -31,7 +33,7 @@ from pddlego.journal import (
     read_episode,
 )
 
-RESULTS, MANIFEST, EPISODES = "results.jsonl", "manifest.json", "episodes"
+RESULTS = "results.jsonl"
 
 
 class Store:

@@ -3,16 +3,19 @@
 from pddlego.formalize.act import ActionGen, RandomActions
 from pddlego.formalize.base import CommandProposal, CommandSource, Formalizer, ProblemProposal, with_unmatched
 from pddlego.formalize.edit import PddlEdit
-from pddlego.formalize.gen import PddlGen
+from pddlego.formalize.gen import PddlGen, read_file
+from pddlego.formalize.human import HumanActions
 
 __all__ = [
     "ActionGen",
     "CommandProposal",
     "CommandSource",
     "Formalizer",
+    "HumanActions",
     "PddlEdit",
     "PddlGen",
     "ProblemProposal",
     "RandomActions",
+    "read_file",
     "with_unmatched",
 ]

@@ -27,13 +27,20 @@ class PddlGen:
         return problem_request(self._prompts, "gen", situation)
 
     def read(self, answer: str, situation: Situation) -> ProblemProposal:
-        """Read the file in the answer. The goal ladder sets the goal: one that is missing or wrong does no harm."""
-        reading = read_problem(_file_in(answer))
-        problem = replace(reading.problem, domain=situation.domain.name, goal=situation.problem.goal)
-        needed = tuple(name for name in reading.missing if name in (":objects", ":init"))
-        problem, left_out = without_planned(problem, situation.only_planned)
-        defects = check_reading(situation.domain, replace(reading, problem=problem, missing=needed)) + left_out
-        return ProblemProposal(problem, defects_feedback(defects), None, defects)
+        return read_file(answer, situation)
+
+
+def read_file(text: str, situation: Situation) -> ProblemProposal:
+    """The problem file in a text, by a model or a person.
+
+    The goal ladder sets the goal: one that is missing or wrong does no harm.
+    """
+    reading = read_problem(_file_in(text))
+    problem = replace(reading.problem, domain=situation.domain.name, goal=situation.problem.goal)
+    needed = tuple(name for name in reading.missing if name in (":objects", ":init"))
+    problem, left_out = without_planned(problem, situation.only_planned)
+    defects = check_reading(situation.domain, replace(reading, problem=problem, missing=needed)) + left_out
+    return ProblemProposal(problem, defects_feedback(defects), None, defects)
 
 
 def _file_in(answer: str) -> str:

@@ -48,7 +48,8 @@ class TextWorldGame:
         observation = self._observation(answer)
         if observation.text.startswith("ERROR"):
             raise EngineError(f"The engine could not make the game {self.game}", observation.text, self.parameters)
-        self._task = " ".join(str(self._call("read the task", self._interface.getTaskDescription)).split())
+        # In a lambda: with py4j even looking the method up is a call.
+        self._task = " ".join(str(self._call("read the task", lambda: self._interface.getTaskDescription())).split())
         return observation
 
     def step(self, command: str) -> Observation:

@@ -40,11 +40,12 @@ def make_model(options: ModelOptions, gate: Gate | None = None) -> Model:
 
         return ReaderModel()
     if options.name.startswith("transcript:"):
-        from pddlego.journal import find_episode, read_episode
+        from pddlego.journal import read_episode, recorded_calls
         from pddlego.models.transcript import TranscriptModel
+        from pddlego.run_folders import find_journal
 
-        path = find_episode(Path(options.name.partition(":")[2]))
-        return TranscriptModel(read_episode(path).calls(), str(path))
+        path = find_journal(Path(options.name.partition(":")[2]))
+        return TranscriptModel(recorded_calls(read_episode(path).events), str(path))
     from pddlego.models.openai import OpenAIModel
 
     return OpenAIModel(

@@ -22,14 +22,15 @@ class RecordedCall:
 class TranscriptModel:
     """Answers from recorded calls, in their order."""
 
-    def __init__(self, calls: Sequence[RecordedCall], source: str) -> None:
+    def __init__(self, calls: Sequence[RecordedCall], source: str, name: str = "transcript") -> None:
+        self._name = name
         self._calls = tuple(calls)
         self._next = 0
         self._source = source
 
     @property
     def name(self) -> str:
-        return "transcript"
+        return self._name
 
     @property
     def description(self) -> Mapping[str, Any]:

@@ -12,11 +12,11 @@ from markupsafe import Markup
 from pddlego.display.map import draw, house_of
 from pddlego.display.progress import result_line
 from pddlego.display.text import UNICODE, clean
-from pddlego.evaluation.store import EPISODES, journal_name
+from pddlego.evaluation.store import journal_name
 from pddlego.evaluation.summary import Summary
 from pddlego.evaluation.table import Row
-from pddlego.events import Answered, EpisodeStarted, Event, Formalized, Observed, Planned, Rejected
-from pddlego.journal import read_episode
+from pddlego.events import Answered, EpisodeStarted, Event, Formalized, Judged, Observed, Planned, Rejected, Resumed
+from pddlego.journal import EPISODES, read_episode
 from pddlego.pddl import PddlSyntaxError, parse_problem
 from pddlego.report import svg
 from pddlego.report.build import Report
@@ -157,6 +157,13 @@ def _moments(events: Sequence[Event]) -> Iterator[Moment]:
         elif isinstance(event, Formalized):
             lines = (*(f"+ {each}" for each in event.added), *(f"- {each}" for each in event.removed))
             yield Moment("formalized", "the problem changed" if lines else "nothing changed", tuple(map(clean, lines)))
+        elif isinstance(event, Resumed):
+            lines = (*(f"+ {each}" for each in event.added), *(f"- {each}" for each in event.removed))
+            yield Moment(
+                "formalized", clean(f"resumed after step {event.step} of {event.source}"), tuple(map(clean, lines))
+            )
+        elif isinstance(event, Judged):
+            yield Moment("answered", f"{event.what}: {event.verdict} by a person", (clean(event.text),))
         elif isinstance(event, Planned):
             tried = (f"{each.name}: {each.status}" for each in event.tried)
             steps = (f"{each.action}  {each.command}" for each in event.plan)

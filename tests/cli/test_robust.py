@@ -38,7 +38,7 @@ def test_ctrl_c_while_everything_is_starting(tmp_path: Path, delay: float) -> No
         time.sleep(delay)
         playing.send_signal(signal.SIGINT)
         _, errors = playing.communicate(timeout=20)
-    assert playing.returncode in (0, 130), errors  # 0: it was faster than the interrupt
+    assert playing.returncode in (0, 130), (playing.returncode, errors)  # 0: it was faster than the interrupt
     assert "Traceback" not in errors
     for journal in tmp_path.rglob("*.jsonl"):
         assert read_episode(journal).complete
@@ -188,7 +188,7 @@ def test_seconds_bound_the_retries_too(tmp_path: Path, model_server: ModelServer
     [
         (("--base-url", "http://127.0.0.1:9/v1"), "needs a model"),
         (("--planner-memory", "20"), "--planner-memory is too small"),
-        (("--model", "transcript:/dev/zero"), "no file"),
+        (("--model", "transcript:/dev/zero"), "no such folder"),
     ],
 )
 def test_more_of_what_a_user_can_get_wrong(tmp_path: Path, arguments: tuple[str, ...], says: str) -> None:

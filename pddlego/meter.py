@@ -1,0 +1,91 @@
+"""What an episode has used, and when that is as much as it may."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from pddlego.events import Limits, Outcome, Tally
+from pddlego.models import Completion
+
+
+class OverError(Exception):
+    """The episode is over."""
+
+    def __init__(self, outcome: Outcome, message: str = "") -> None:
+        super().__init__(message)
+        self.outcome = outcome
+        self.message = message
+
+
+class Meter:
+    """Counts steps, calls, tokens and seconds. Time stands still while somebody looks or decides: `paused`."""
+
+    def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
+        self.limits = limits
+        self.tally = Tally()
+        self._clock, self._began = clock, clock()
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        stopped = self._clock()
+        try:
+            yield
+        finally:
+            self._began += self._clock() - stopped
+
+    @property
+    def seconds(self) -> float:
+        return self._clock() - self._began
+
+    @property
+    def seconds_left(self) -> float | None:
+        return None if self.limits.seconds is None else self.limits.seconds - self.seconds
+
+    def step(self, refused: bool) -> None:
+        self.tally = replace(self.tally, steps=self.tally.steps + 1, refused=self.tally.refused + refused)
+
+    def asked(self, characters: int) -> None:
+        used = self.tally
+        self.tally = replace(used, calls=used.calls + 1, characters=used.characters + characters)
+
+    def answered(self, answer: Completion) -> None:
+        used = self.tally
+        self.tally = replace(
+            used,
+            tokens_in=used.tokens_in + answer.tokens_in,
+            tokens_out=used.tokens_out + answer.tokens_out,
+            tokens_cached=used.tokens_cached + answer.tokens_cached,
+            model_seconds=used.model_seconds + answer.seconds,
+        )
+
+    def final(self) -> Tally:
+        """The tally with the time until now."""
+        return replace(self.tally, seconds=self.seconds)
+
+    def check_call(self) -> None:
+        """Raises `OverError` before a call that a limit does not allow."""
+        used, limits = self.tally, self.limits
+        if limits.calls is not None and used.calls >= limits.calls:
+            raise OverError(Outcome.BUDGET, f"{count(limits.calls, 'model call')} used up")
+        if limits.tokens is not None and used.tokens_in + used.tokens_out >= limits.tokens:
+            raise OverError(Outcome.BUDGET, f"{count(limits.tokens, 'token')} used up")
+        self.check_time()
+
+    def check_time(self) -> None:
+        """Raises `OverError` when the time is up."""
+        left = self.seconds_left
+        if left is not None and left <= 0:
+            raise OverError(Outcome.BUDGET, f"{count(self.limits.seconds or 0, 'second')} used up")
+
+    def check_steps(self) -> None:
+        """Raises `OverError` after the last step that is allowed."""
+        if self.tally.steps >= self.limits.steps:
+            raise OverError(Outcome.STEP_LIMIT, f"not won within {count(self.limits.steps, 'step')}")
+
+
+def count(number: float, noun: str) -> str:
+    """`1 step`, `2 steps`."""
+    return f"{number:g} {noun}{'' if number == 1 else 's'}"

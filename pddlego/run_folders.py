@@ -1,0 +1,66 @@
+"""Finds run folders and the journals in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from pddlego.errors import UsageError
+from pddlego.journal import EPISODES
+
+
+def newest_run(root: Path) -> Path:
+    """The run folder below `root` in which something happened last. Raises `UsageError` if there is none."""
+    found = [each for each in _folders(root) if (each / EPISODES).is_dir()]
+    if not found:
+        raise UsageError(f"There are no runs in {root}", "Nothing was played there.", "Play, or name a run folder.")
+    return max(found, key=lambda each: (each / EPISODES).stat().st_mtime)
+
+
+def find_journals(place: Path, seed: int | None = None) -> list[Path]:
+    """The journals of a run folder, of one seed if it is given, in natural order; a journal itself is the only one.
+
+    Raises `UsageError` if there is none.
+    """
+    if place.is_file():
+        return [place]
+    if not (place / EPISODES).is_dir():
+        why = f"It has no folder {EPISODES}/." if place.is_dir() else "There is no such folder."
+        raise UsageError(f"{place} is no run folder", why, "Name a folder that 'pddlego play' or 'eval' made.")
+    found = sorted((place / EPISODES).glob("*.jsonl"), key=_natural)
+    mine = [each for each in found if seed is None or seed_of(each) == seed]
+    if not mine:
+        why = f"It holds {len(found)} episodes, none of seed {seed}." if found else "No episode has begun in it."
+        raise UsageError(f"There is nothing to see in {place}", why, "Name another run or seed.")
+    return mine
+
+
+def find_journal(place: Path, seed: int | None = None) -> Path:
+    """The one journal that is meant. Raises `UsageError` where there are several."""
+    found = find_journals(place, seed)
+    if len(found) > 1:
+        names = ", ".join(each.name for each in found[:4])
+        more = f" and {len(found) - 4} more" if len(found) > 4 else ""
+        what = f"{place} holds {len(found)} episodes" + ("" if seed is None else f" of seed {seed}")
+        advice = f"Name one of the files in {place / EPISODES}" + (" or a seed." if seed is None else ".")
+        raise UsageError(what, f"{names}{more}.", advice)
+    return found[0]
+
+
+def seed_of(journal: Path) -> int | None:
+    """The seed in the name of a journal."""
+    match = re.search(r"seed-?(\d+)", journal.name)
+    return int(match.group(1)) if match else None
+
+
+def _folders(root: Path) -> Sequence[Path]:
+    try:
+        return [each for each in root.iterdir() if each.is_dir()]
+    except OSError:
+        return []
+
+
+def _natural(path: Path) -> list[tuple[int, int, str]]:
+    parts = re.split(r"(\d+)", path.name)
+    return [(1, int(part), "") if part.isdigit() else (0, 0, part) for part in parts]
