@@ -66,6 +66,7 @@ class Agent:
         self._seen = Observation("")
         self._given: Problem | None = None
         self._hint = Retry()
+        self._told = False
 
     def run(self) -> Iterator[Event]:
         """Play to the end. The last event is always `EpisodeEnded`, whatever happens.
@@ -125,8 +126,10 @@ class Agent:
     def _decide(self) -> Generator[Event, None, tuple[Intention, ...]]:
         """What to do next: ask until an answer leads to a plan (or is a command), at most `1 + retries` times."""
         first, self._hint = self._hint, Retry()
+        self._told = False
         intentions = yield from refine(self._attempt, self.retries, first)
-        self._news = []
+        if self._told:  # else a person gave the problem, and what it does not cover is still news
+            self._news = []
         return intentions
 
     def _attempt(self, retry: Retry) -> Generator[Event, None, Attempt[tuple[Intention, ...]]]:
@@ -158,8 +161,8 @@ class Agent:
             feedback = read_file(text, situation).feedback
             return feedback.evidence if feedback else ()
 
-        names = tuple(f"{old} -> {new}" for old, new in renamed)
-        return Question("edits", str(proposal.problem), names + added(changed), removed(changed), faults=faults)
+        changes = added(changed), removed(changed), renamed
+        return Question("edits", str(proposal.problem), *changes, faults=faults)
 
     def _judge(self, question: Question) -> Generator[Event, None, Verdict]:
         """What a person says of it, if there is one who wants to be asked. Their time is not the episode's."""
@@ -255,6 +258,7 @@ class Agent:
         if request is None:
             return ""
         self._meter.check_call()
+        self._told = True
         number = self._meter.tally.calls + 1
         messages = tuple(ev.RecordedMessage(each.role, each.content) for each in request.messages)
         yield ev.Asked(number, request.purpose, situation.attempt, messages, request.characters)

@@ -18,14 +18,15 @@ WHATS: tuple[What, ...] = ("edits", "plans", "commands")
 class Question:
     """`text` is about to take effect: a problem file, a plan's commands a line each, or a command.
 
-    `added` and `removed` say what an edit changes, `reason` what a plan is for. `faults` says why a changed text cannot
-    be used; it is empty for one that can.
+    `added`, `removed` and `renamed` (old, new) say what an edit changes, `reason` what a plan is for. `faults` says why
+    a changed text cannot be used; it is empty for one that can.
     """
 
     what: What
     text: str
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()
     reason: str = ""
     faults: Callable[[str], tuple[str, ...]] = lambda text: ()
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 
+from pddlego.episodes import make_method
 from pddlego.errors import UsageError
-from pddlego.events import EpisodeEnded, Event, Formalized, Observed, Resumed
+from pddlego.events import Answered, Formalized, Observed, Resumed
 from pddlego.formalize import read_file
 from pddlego.formalize.base import ProblemProposal
 from pddlego.pddl import Problem, parse_problem
@@ -19,54 +19,76 @@ from pddlego.situation import Situation
 class Moment:
     """A recorded episode after a step: its commands with their answers, and the problem that the agent had there.
 
-    The problem was made from the first `known` observations.
+    The problem was made from the first `known` observations. `rejected` is what the last answer of the step would have
+    made of it, where that could be read and led to no plan.
     """
 
     commands: tuple[tuple[str, str], ...]
     problem: Problem
     known: int
+    rejected: Problem | None = None
+
+    @property
+    def latest(self) -> Problem:
+        """What is best corrected: all that the model made of what it saw, accepted or not."""
+        return self.rejected or self.problem
 
 
 def moment_at(recorded: Recorded, step: int) -> Moment:
     """The episode after `step`, with all that the model made of it there. Raises `UsageError` for no such step."""
-    last = max((each.step for each in recorded.observed), default=0)
-    ended = isinstance(recorded.events[-1], EpisodeEnded)
-    won = any(each.won or each.lost for each in recorded.observed)
-    highest = last - 1 if ended and won else last
-    if not 0 <= step <= highest:
-        why = f"The episode has the steps 0 to {last}" + (", and the last one ended the game." if won else ".")
-        raise UsageError(f"There is no going on from step {step}", why, "Choose another with --from-step.")
+    last = recorded.observed[-1].step if recorded.observed else -1
+    if not 0 <= step <= last:
+        why = f"The episode has the steps 0 to {last}." if last >= 0 else "The game never answered."
+        raise UsageError(f"There is no step {step}", why, "Choose another.")
     problem, known, seen = recorded.episode.setting.start, 0, 0
-    commands = []
+    commands: list[tuple[str, str]] = []
+    answer = ""
     for event in recorded.events:
         if isinstance(event, Observed):
             if event.step > step:
                 break
-            seen += 1
+            seen, answer = seen + 1, ""
             if event.step:
                 commands.append((event.command or "", event.text))
-        else:
-            found = _problem_in(event)
-            if found is not None:
-                problem, known = found, event.known if isinstance(event, Resumed) else seen
-    return Moment(tuple(commands), problem, known)
+        elif isinstance(event, Answered):
+            answer = event.text
+        elif isinstance(event, (Formalized, Resumed)):
+            problem = parse_problem(event.problem if isinstance(event, Formalized) else event.before)
+            known = seen if isinstance(event, Formalized) else event.known
+            answer = ""
+    moment = Moment(tuple(commands), problem, known)
+    return replace(moment, rejected=_proposed(recorded, moment, answer)) if answer else moment
 
 
-def _problem_in(event: Event) -> Problem | None:
-    if isinstance(event, Formalized):
-        return parse_problem(event.problem)
-    return parse_problem(event.before) if isinstance(event, Resumed) else None
+def _proposed(recorded: Recorded, moment: Moment, answer: str) -> Problem | None:
+    """The problem in an answer that was not accepted; None where there is none to read."""
+    episode = recorded.episode
+    method = make_method(episode.mode, episode.setting, episode.seed) if episode.mode in ("edit", "gen") else None
+    if method is None or not method.plans:
+        return None
+    found = method.read(answer, _situation(recorded, moment)).problem
+    return found if found.facts and found != moment.problem else None
 
 
 def read_correction(recorded: Recorded, moment: Moment, text: str) -> ProblemProposal:
     """A person's problem file, read as a model's is. `feedback` says what is wrong with it."""
+    return read_file(text, _situation(recorded, moment))
+
+
+def _situation(recorded: Recorded, moment: Moment) -> Situation:
     setting = recorded.episode.setting
-    return read_file(
-        text,
-        Situation(setting.prompts, "", setting.domain, moment.problem, only_planned=setting.only_planned),
-    )
+    return Situation(setting.prompts, "", setting.domain, moment.problem, only_planned=setting.only_planned)
 
 
-def restart_at(journal: Path, step: int, moment: Moment, corrected: Problem | None) -> Restart:
-    """Where the new episode begins."""
-    return Restart(str(journal), step, moment.commands, moment.problem, moment.known, corrected)
+def restart_at(recorded: Recorded, step: int, moment: Moment, corrected: Problem | None) -> Restart:
+    """Where the new episode begins. Raises `UsageError` where the game was over.
+
+    A correction of what the model made of everything that was seen covers all of that.
+    """
+    if any(each.won or each.lost for each in recorded.observed if each.step <= step):
+        raise UsageError(f"There is no going on from step {step}", "The game was over.", "Choose an earlier one.")
+    source = str(recorded.journal)
+    if corrected is None:
+        return Restart(source, step, moment.commands, moment.problem, moment.known)
+    known = moment.known if moment.rejected is None else len(moment.commands) + 1
+    return Restart(source, step, moment.commands, moment.latest, known, corrected)

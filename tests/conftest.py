@@ -5,15 +5,22 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from pddlego import events as ev
+from pddlego.agent import Agent
+from pddlego.episodes import make_method
+from pddlego.events import Event, Limits
+from pddlego.models.reader import ReaderModel
 from pddlego.planning import ProcessPlanner
 from pddlego.setting_files import load_setting
 from pddlego.settings import Setting
+from tests.grid_house import small_house
 from tests.model_server import ModelServer
 
 settings.register_profile("ci", deadline=None, derandomize=True)
@@ -74,3 +81,24 @@ def check_snapshot(name: str, text: str) -> None:
     if os.environ.get("UPDATE_SNAPSHOTS"):
         path.write_text(text + "\n", encoding="utf-8")
     assert path.read_text(encoding="utf-8") == text + "\n", f"{name} differs; UPDATE_SNAPSHOTS=1 writes it anew"
+
+
+@pytest.fixture(scope="session")
+def story(coin: Setting, planner: ProcessPlanner) -> list[Event]:
+    """A won episode, with seconds that are always the same."""
+    agent = Agent(
+        coin,
+        12,
+        small_house("pantry"),
+        make_method("edit", coin, 1),
+        ReaderModel(),
+        planner,
+        Limits(50),
+        clock=lambda: 0.0,
+    )
+    told: list[Event] = []
+    for event in agent.run():
+        if isinstance(event, ev.Planned):
+            event = replace(event, tried=tuple(replace(each, seconds=0.003) for each in event.tried))
+        told.append(event)
+    return told

@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 from pddlego import __version__
 from pddlego.cli import eval as evaluating
+from pddlego.cli import see
 from pddlego.errors import PddlegoError, UsageError
 
 EXIT_WON, EXIT_NOT_WON, EXIT_USAGE, EXIT_BROKEN, EXIT_INTERRUPTED = 0, 1, 2, 3, 130
@@ -84,7 +85,10 @@ def play(
     context: typer.Context,
     game: Annotated[str, typer.Argument(help="What to play: a file in envs/ (see 'pddlego games').")],
     mode: Annotated[
-        str, typer.Option(help="edit (PDDL-edit), gen (PDDL-gen), act (the model picks commands) or random.")
+        str,
+        typer.Option(
+            help="edit (PDDL-edit), gen (PDDL-gen), act (the model picks commands), random, human (you type)."
+        ),
     ] = "edit",
     seed: Annotated[int, typer.Option(help="Which house: a seed of the game's fold.")] = 0,
     model: Annotated[
@@ -137,13 +141,17 @@ def play(
         str | None,
         typer.Option(help="A Java to use instead of the one that comes along.", envvar="PDDLEGO_JAVA"),
     ] = None,
+    confirm: Annotated[
+        str | None,
+        typer.Option(help="Ask before these take effect: edits, plans, commands, several with commas."),
+    ] = None,
     json_lines: Annotated[bool, typer.Option("--json", help="Print every event as a line of JSON.")] = False,
 ) -> None:
     """Play one episode and watch it.
 
     Exit code: 0 won, 1 not won, 2 wrong usage, 3 the model or the engine failed, 130 interrupted.
     """
-    from pddlego.cli.play import PlayOptions, run_play
+    from pddlego.cli.play import PlayOptions, parse_whats, run_play
 
     source = context.get_parameter_source("base_url")
     if model is None and source is not None and source.name == "COMMANDLINE":
@@ -172,6 +180,7 @@ def play(
         pace=pace,
         java=java,
         json_lines=json_lines,
+        confirm=parse_whats(confirm),
     )
     raise typer.Exit(run_play(options))
 
@@ -210,3 +219,7 @@ def _report(error: PddlegoError) -> None:
 app.command(name="eval")(evaluating.evaluate)
 app.command()(evaluating.config)
 app.command()(evaluating.report)
+app.command()(see.watch)
+app.command()(see.show)
+app.command()(see.replay)
+app.command()(see.resume)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from pddlego.cli.main import EXIT_BROKEN, EXIT_INTERRUPTED, EXIT_NOT_WON, EXIT_WON, silence_output
-from pddlego.display.live import Console, Display, make_display
+from pddlego.display.live import Console, Display, LineDisplay, LiveDisplay, make_display
+from pddlego.display.text import glyphs_for
 from pddlego.episodes import (
     Episode,
     Listener,
@@ -22,10 +25,16 @@ from pddlego.episodes import (
 )
 from pddlego.errors import UsageError
 from pddlego.events import EpisodeEnded, Event, Limits, Outcome
+from pddlego.formalize.human import Person
+from pddlego.journal import JournalWriter
 from pddlego.models import Model
 from pddlego.models.make import ModelOptions, make_model
 from pddlego.models.reader import ReaderModel
+from pddlego.oversight import WHATS, Overseer, What
 from pddlego.setting_files import load_setting, parse_overrides
+
+WITHOUT_MODEL = ("random", "human")
+"""Modes that ask no model."""
 
 NO_MODEL = "No model configured: playing with the built-in reader (rules, no language model)"
 
@@ -57,16 +66,14 @@ class PlayOptions:
     pace: float
     java: str | None
     json_lines: bool
+    confirm: tuple[What, ...] = ()
 
 
 def run_play(options: PlayOptions) -> int:
     """Play, show, record. Returns the exit code; raises `PddlegoError` for what goes wrong before the first event."""
-    # A polite kill is an interrupt: the episode ends properly and the terminal is left as it was.
-    for name in ("SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.default_int_handler)
+    polite_kills()
     console = Console()
-    if options.model is None and options.mode != "random":
+    if options.model is None and options.mode not in WITHOUT_MODEL:
         Console(stderr=options.json_lines).print(NO_MODEL, style="dim", highlight=False, soft_wrap=True)
     episode = _episode(options)
     model = _model(options)
@@ -75,16 +82,65 @@ def run_play(options: PlayOptions) -> int:
     with make_planner(options.planner, options.planner_timeout, options.planner_memory) as planner:
         game = make_game(episode.setting, episode.seed, options.java)
         check_ladder(episode.setting, planner)
-        events = episode_events(episode, game, model, planner)
+        display = make_display(console, options.pace, options.json_lines, lines=options.mode == "human")
+        overseer = make_overseer(console, display, options.confirm, options.mode)
+        person = make_person(options.mode)
+        events = episode_events(episode, game, model, planner, overseer, person=person)
         run, journal = open_run(Path(options.runs), episode, model, planner)
-        try:
-            with make_display(console, options.pace, options.json_lines) as display:
-                ended = follow(events, [_calm_at_the_end, journal.write, _until_nobody_looks(display)])
-        finally:
-            journal.close()
+        ended = watched(events, journal, display)
     if not options.json_lines:
         console.print(f"The run is kept in {run.path}", style="dim", highlight=False, soft_wrap=True)
     return exit_code(ended)
+
+
+def polite_kills() -> None:
+    """A polite kill is an interrupt: things end properly and the terminal is left as it was."""
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.default_int_handler)
+
+
+def watched(events: Iterator[Event], journal: JournalWriter, display: Display) -> EpisodeEnded:
+    """Play to the end, with a journal and somebody who looks."""
+    try:
+        with display:
+            return follow(events, [_calm_at_the_end, journal.write, _until_nobody_looks(display)])
+    finally:
+        journal.close()
+
+
+def make_overseer(console: Console, display: Display, whats: tuple[What, ...], mode: str) -> Overseer | None:
+    """Who is asked before things take effect. Raises `UsageError` where nobody can be asked."""
+    if not whats:
+        return None
+    if mode not in ("edit", "gen") and set(whats) - {"commands"}:
+        why = f"Mode {mode} has only commands."
+        raise UsageError(f"There is nothing to confirm: {', '.join(whats)}", why, "Use --confirm commands.")
+    if not isinstance(display, (LiveDisplay, LineDisplay)) or not (console.is_terminal and sys.stdin.isatty()):
+        why = "Input and output are no terminal, or --json was given."
+        raise UsageError("--confirm needs a terminal", why, "Leave it out, or play in a terminal.")
+    from pddlego.display.person import AskingOverseer
+
+    return AskingOverseer(display, whats, glyphs_for(console.encoding), lambda: console.width)
+
+
+def make_person(mode: str) -> Person | None:
+    """Who types in mode human."""
+    if mode != "human":
+        return None
+    from pddlego.display.person import TypingPerson
+
+    return TypingPerson()
+
+
+def parse_whats(text: str | None) -> tuple[What, ...]:
+    """`edits,plans` as what to confirm. Raises `UsageError`."""
+    asked = [each.strip() for each in (text or "").split(",") if each.strip()]
+    unknown = [each for each in asked if each not in WHATS]
+    if unknown:
+        why = f"It may be: {', '.join(WHATS)}, several with commas."
+        raise UsageError(f"--confirm {unknown[0]} is not possible", why, "Choose one.")
+    return tuple(each for each in WHATS if each in asked)
 
 
 def _calm_at_the_end(event: Event, seconds: float) -> None:
@@ -122,7 +178,7 @@ def exit_code(ended: EpisodeEnded) -> int:
 
 def _model(options: PlayOptions) -> Model:
     key = os.environ.get("OPENAI_API_KEY")
-    name = "none" if options.mode == "random" else options.model or "reader"
+    name = "none" if options.mode in WITHOUT_MODEL else options.model or "reader"
     sampling = (options.temperature, options.seed, options.model_timeout)
     return make_model(ModelOptions(name, options.base_url, key, *sampling))
 

@@ -6,11 +6,12 @@ import os
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Protocol, TextIO, TypeVar
 
 import rich.console
-from rich.console import ConsoleOptions, RenderResult
+from rich.console import ConsoleOptions, RenderableType, RenderResult
 from rich.live import Live
 
 from pddlego.display import panels
@@ -71,6 +72,7 @@ class LiveDisplay:
         self._pace = pace
         self._paced = 0.0
         self._view = View()
+        self._question: RenderableType | None = None
         self._glyphs = glyphs_for(console.encoding)
         self._began = time.monotonic()
         self._live = Live(self, console=console, refresh_per_second=8, transient=False, vertical_overflow="crop")
@@ -85,6 +87,22 @@ class LiveDisplay:
     ) -> None:
         self._live.stop()
 
+    def ask(self, question: RenderableType | None) -> None:
+        """Show a question below the panels; None takes it away."""
+        self._question = question
+        self._live.refresh()
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Leave the terminal to somebody else, below what is drawn."""
+        self._live.transient = True  # what is drawn now would stay above as a ruin
+        self._live.stop()
+        self._live.transient = False
+        try:
+            yield
+        finally:
+            self._live.start(refresh=True)
+
     def show(self, event: Event, seconds: float) -> None:
         self._view = fold(self._view, event, seconds)
         self._live.refresh()
@@ -96,7 +114,12 @@ class LiveDisplay:
         view = self._view
         now = view.ended.tally.seconds if view.ended else time.monotonic() - self._began - self._paced
         # Less than the terminal has: what is printed below must not push the header out of sight.
-        yield screen(view, options.max_width, console.height - 3, now, self._glyphs)
+        height = console.height - 3
+        if self._question is not None:
+            height -= len(console.render_lines(self._question, options, pad=False))
+        yield screen(view, options.max_width, max(MIN_HEIGHT // 2, height), now, self._glyphs)
+        if self._question is not None:
+            yield self._question
 
 
 class _StreamDisplay:
@@ -113,6 +136,16 @@ class _StreamDisplay:
 
 class LineDisplay(_StreamDisplay):
     """One line or a few for each event, for pipes, logs and narrow terminals. Colour only where the console has it."""
+
+    def ask(self, question: RenderableType | None) -> None:
+        """Print a question."""
+        if question is not None:
+            self._console.print(question)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Nothing is drawn here that could be in the way."""
+        yield
 
     def __init__(self, console: rich.console.Console) -> None:
         self._console = console
@@ -190,11 +223,14 @@ def event_lines(event: Event, view: View, glyphs: Glyphs) -> Iterator[tuple[str,
         return
 
 
-def make_display(console: rich.console.Console, pace: float, json_lines: bool) -> Display:
-    """The display that suits the output: `json_lines` wins, then panels if the terminal is large enough, else lines."""
+def make_display(console: rich.console.Console, pace: float, json_lines: bool, lines: bool = False) -> Display:
+    """The display that suits the output: `json_lines` wins, then panels if the terminal is large enough, else lines.
+
+    With `lines` there are no panels: whoever types needs the place.
+    """
     if json_lines:
         return JsonDisplay()
-    if console.is_terminal and not console.is_dumb_terminal and _is_large(console):
+    if console.is_terminal and not console.is_dumb_terminal and not lines and _is_large(console):
         return LiveDisplay(console, pace)
     return LineDisplay(console)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -17,7 +18,7 @@ class Terminal:
     """A tmux session of its own, of a given size."""
 
     def __init__(self, folder: Path, width: int, height: int) -> None:
-        self._socket = ["tmux", "-L", f"pddlego-{width}-{folder.name}", "-f", "/dev/null"]
+        self._socket = ["tmux", "-L", f"pddlego-{os.getpid()}-{width}-{folder.name}", "-f", "/dev/null"]
         self._tmux("new-session", "-d", "-s", "t", "-x", str(width), "-y", str(height), "-c", str(folder), "sh")
 
     def type(self, text: str) -> None:

@@ -9,56 +9,13 @@ import pytest
 from rich.console import Console
 
 from pddlego import events as ev
-from pddlego.agent import Agent
 from pddlego.display.live import JsonDisplay, LineDisplay, LiveDisplay, make_display
 from pddlego.display.panels import result_line
-from pddlego.display.screen import screen
 from pddlego.display.text import ASCII, UNICODE, clean, glyphs_for, one_line
 from pddlego.display.view import View, fold
-from pddlego.episodes import make_method
-from pddlego.events import Event, Limits, Outcome
-from pddlego.models.reader import ReaderModel
-from pddlego.planning import ProcessPlanner
-from pddlego.settings import Setting
+from pddlego.events import Event, Outcome
 from tests.conftest import check_snapshot
-from tests.grid_house import small_house
-
-
-@pytest.fixture(scope="module")
-def story(coin: Setting, planner: ProcessPlanner) -> list[Event]:
-    """A won episode, with seconds that are always the same."""
-    agent = Agent(
-        coin,
-        12,
-        small_house("pantry"),
-        make_method("edit", coin, 1),
-        ReaderModel(),
-        planner,
-        Limits(50),
-        clock=lambda: 0.0,
-    )
-    told: list[Event] = []
-    for event in agent.run():
-        if isinstance(event, ev.Planned):
-            event = replace(event, tried=tuple(replace(each, seconds=0.003) for each in event.tried))
-        told.append(event)
-    return told
-
-
-def view_of(events: list[Event]) -> View:
-    view = View()
-    for number, event in enumerate(events):
-        view = fold(view, event, number / 10)
-    return view
-
-
-def rendered(view: View, width: int, height: int, color: bool = False) -> str:
-    stream = io.StringIO()
-    console = Console(
-        file=stream, width=width, height=height, force_terminal=color, color_system="truecolor" if color else None
-    )
-    console.print(screen(view, width, height, 1.0, UNICODE))
-    return "\n".join(line.rstrip() for line in stream.getvalue().rstrip().split("\n"))
+from tests.display.rendering import rendered, view_of
 
 
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (120, 40), (200, 50)])

@@ -1,0 +1,47 @@
+"""A program that fills the terminal: it draws a picture, reads keys, and leaves everything as it was."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import rich.console
+from rich.console import RenderableType
+from rich.live import Live
+
+from pddlego.display.keys import Keyboard
+
+INTERVAL = 0.25
+"""Seconds between two looks at what is shown."""
+
+
+class App(Protocol):
+    """What fills the terminal."""
+
+    def picture(self, width: int, height: int) -> RenderableType:
+        """The whole screen, from the state and nothing else."""
+
+    def press(self, key: str) -> bool:
+        """Take in a key. Whether to go on."""
+
+    def tick(self) -> bool:
+        """Look whether something has happened. Whether to draw again."""
+
+
+def run_app(app: App, console: rich.console.Console) -> None:
+    """Run until it says that it is enough, or Ctrl-C. Draws only what has changed."""
+    with Keyboard() as keyboard, Live(console=console, screen=True, auto_refresh=False) as live:
+        drawn: tuple[int, int] | None = None
+        changed = True
+        while True:
+            size = (console.size.width, console.size.height)
+            if changed or size != drawn:
+                live.update(app.picture(*size), refresh=True)
+                drawn = size
+            try:
+                pressed = keyboard.read(INTERVAL)
+            except EOFError:
+                return
+            for key in pressed:
+                if key == "c-c" or not app.press(key):
+                    return
+            changed = app.tick() or bool(pressed)

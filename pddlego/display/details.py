@@ -1,0 +1,152 @@
+"""Panels that say everything about one step: the problem's difference, the whole ladder, the request and its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Group
+from rich.panel import Panel
+from rich.text import Text
+
+from pddlego.display.frames import Frame
+from pddlego.display.text import Glyphs, clean
+from pddlego.display.view import View
+from pddlego.events import Answered, Asked, Formalized, Judged, Planned, Rejected
+from pddlego.pddl import PddlSyntaxError, Problem, parse_problem
+from pddlego.pddl.problem import rename
+
+
+def problem_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
+    """The problem before and after the step in one list: what was removed, what was added, and what stayed.
+
+    What only got another name stands above and counts as what stayed.
+    """
+    renamed = _renamed(frame)
+    before, after = rename(_problem(frame.before), dict(renamed)), _problem(frame.after)
+    lines = [Text(clean(f"{old} {glyphs.arrow} {new}"), "cyan") for old, new in renamed]
+    if lines:
+        lines.append(Text())
+    for title, old, new in (
+        ("objects", before.sorted_objects(), after.sorted_objects()),
+        ("facts", before.sorted_facts(), after.sorted_facts()),
+    ):
+        lines.append(Text(title, "bold"))
+        kept = {str(each) for each in old} & {str(each) for each in new}
+        lines += [Text(f"{glyphs.removed} {clean(str(each))}", "red") for each in old if str(each) not in kept]
+        lines += [
+            Text(f"{glyphs.added} {clean(str(each))}", "green") if str(each) not in kept else Text(f"  {each}")
+            for each in new
+        ]
+    return lines
+
+
+def ladder_lines_in_full(frame: Frame, glyphs: Glyphs) -> Iterator[Text]:
+    """Every rung that was tried in this step with what came of it and why, then the plan with what it expects."""
+    planned = [each for each in frame.events if isinstance(each, Planned)]
+    if not planned:
+        yield Text("nothing was planned in this step", "dim")
+        if frame.after.plan:
+            yield Text(f"the plan for '{clean(frame.after.rung or '')}' goes on:", "dim")
+            yield from _plan(frame.after, glyphs)
+        return
+    for number, each in enumerate(planned):
+        if number:
+            yield Text()
+        for rung in each.tried:
+            mark = (glyphs.done, "green") if rung.name == each.rung else (glyphs.failed, "yellow")
+            line = Text(f"{mark[0]} {clean(rung.name)}", f"bold {mark[1]}")
+            line.append(f"  {rung.status}, {rung.seconds * 1000:.0f} ms", "dim")
+            yield line
+            if rung.message:
+                yield Text(f"    {clean(rung.message)}", "dim")
+        for name in frame.after.goals[len(each.tried) :]:
+            yield Text(f"  {clean(name)}", "dim").append("  not tried")
+    yield Text()
+    yield from _plan(frame.after, glyphs)
+
+
+def request_lines(frame: Frame, glyphs: Glyphs) -> Iterator[Text]:
+    """The exact requests and answers of the step, with what became of them."""
+    number = 0
+    for event in frame.events:
+        if isinstance(event, Asked):
+            number += 1
+            yield Text(f"request {event.call}: {event.purpose}, {event.characters:,} characters", "bold cyan")
+            for message in event.messages:
+                yield Text(clean(message.role), "bold")
+                yield from (Text(f"  {line}") for line in clean(message.content).split("\n"))
+        elif isinstance(event, Answered):
+            tokens = f"{event.tokens_in:,} tokens in, {event.tokens_out:,} out, " if event.tokens_in else ""
+            yield Text(f"answer {event.call}: {tokens}{event.seconds:.1f} s, {event.finish}", "bold cyan")
+            yield from (Text(f"  {line}") for line in clean(event.text).split("\n"))
+        elif isinstance(event, Rejected):
+            yield Text(f"{glyphs.failed} rejected: {event.category}: {clean(event.message)}", "bold red")
+            yield from (Text(f"  {clean(each)}", "red") for each in event.evidence)
+        elif isinstance(event, Judged):
+            yield Text(f"{event.what} {event.verdict} by a person", "bold")
+            yield from (Text(f"  {line}") for line in clean(event.text).split("\n"))
+    if not number:
+        yield Text("no request in this step", "dim")
+
+
+def text_panel(lines: list[Text], title: str, width: int, height: int, scroll: int = 0) -> Panel:
+    """Lines in a panel of exactly this size, wrapped, from line `scroll` on; says how far it is when not all fit."""
+    room, inner = max(1, height - 2), max(1, width - 4)
+    rows = wrapped(lines, inner)
+    first = max(0, min(scroll, len(rows) - room))
+    shown = rows[first : first + room]
+    part = f"{first + 1}-{first + len(shown)} of {len(rows)}" if len(rows) > room else None
+    return Panel(Group(*shown), title=title, subtitle=part, width=width, height=height, border_style="dim")
+
+
+def wrapped(lines: list[Text], width: int) -> list[Text]:
+    """Lines as rows of at most `width` cells. Long ones are broken anywhere, so that nothing is hidden."""
+    rows: list[Text] = []
+    for line in lines:
+        rest = line.copy()
+        rest.no_wrap = True
+        while rest.cell_len > width:
+            cut = _fitting(rest.plain, width)
+            head, rest = rest.divide([cut])
+            rows.append(head)
+        rows.append(rest)
+    return rows
+
+
+def _fitting(text: str, width: int) -> int:
+    """How many characters of the text fit; at least one."""
+    from rich.cells import cell_len
+
+    size = min(len(text), width)
+    while size > 1 and cell_len(text[:size]) > width:
+        size -= 1
+    return size
+
+
+def _plan(view: View, glyphs: Glyphs) -> Iterator[Text]:
+    if not view.plan:
+        yield Text("no plan", "red")
+        return
+    title = f"plan: {len(view.plan)} step{'' if len(view.plan) == 1 else 's'}"
+    yield Text(title, "bold")
+    for number, step in enumerate(view.plan):
+        mark = glyphs.done if number < view.executed else glyphs.used if number == view.executed else " "
+        line = Text(f"{mark} {clean(step.action)}", "dim" if number < view.executed else "")
+        line.append(f"  {clean(step.command) or '(not sayable yet)'}", "cyan")
+        yield line
+        changes = [f"{glyphs.added} {each}" for each in step.added]
+        changes += [f"{glyphs.removed} {each}" for each in step.removed]
+        yield Text(f"    {clean('  '.join(changes))}", "dim")
+    if view.surprise:
+        yield Text(f"! {clean(view.surprise)}", "yellow")
+
+
+def _problem(view: View) -> Problem:
+    try:
+        return parse_problem(view.problem)
+    except PddlSyntaxError:
+        return Problem("none", "none")
+
+
+def _renamed(frame: Frame) -> list[tuple[str, str]]:
+    return [pair for each in frame.events if isinstance(each, Formalized) for pair in each.renamed]

@@ -1,0 +1,66 @@
+"""Keys from a terminal, one by one, while something is drawn on it."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import time
+from types import TracebackType
+
+ESCAPE_WAIT = 0.05
+"""Seconds after which an Esc that nothing follows is the key itself, and not the beginning of an arrow."""
+
+_NAMES = {"c-m": "enter", "c-j": "enter", "c-i": "tab", "s-tab": "backtab", "c-h": "backspace", " ": "space"}
+
+
+class Keyboard:
+    """Reads keys without echo, between `__enter__` and `__exit__`; after it the terminal is as it was.
+
+    prompt_toolkit knows the escape sequences of terminals and puts the terminal's modes back. Ctrl-C comes as the key
+    `c-c`.
+    """
+
+    def __init__(self) -> None:
+        from prompt_toolkit.input import create_input
+
+        self._input = create_input(sys.stdin)
+        self._raw = self._input.raw_mode()
+
+    def __enter__(self) -> Keyboard:
+        self._raw.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._raw.__exit__(kind, error, trace)
+
+    def read(self, seconds: float) -> list[str]:
+        """The keys that were pressed, after waiting at most so long for the first: `a`, `left`, `escape`, `c-c` …
+
+        Raises `EOFError` when the terminal is gone.
+        """
+        if not self._wait(seconds):
+            return []
+        pressed = self._input.read_keys()
+        if not pressed:
+            if self._input.closed or not os.isatty(self._input.fileno()):
+                raise EOFError
+            if not self._wait(ESCAPE_WAIT):
+                pressed = self._input.flush_keys()
+        names = [str(getattr(each.key, "value", each.key)) for each in pressed]
+        return [_NAMES.get(name, name) for name in names]
+
+    def one(self) -> str:
+        """Wait for a key."""
+        while True:
+            pressed = self.read(1.0)
+            if pressed:
+                return pressed[0]
+
+    def _wait(self, seconds: float) -> bool:
+        """Whether there is something to read."""
+        end = time.monotonic() + seconds
+        ready, _, _ = select.select([self._input.fileno()], [], [], max(0.0, end - time.monotonic()))
+        return bool(ready)

@@ -1,0 +1,144 @@
+"""A person at the terminal: is asked about edits, plans and commands, or plays."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from rich.console import RenderableType
+from rich.panel import Panel
+from rich.text import Text
+
+from pddlego.display.details import wrapped
+from pddlego.display.editor import edit_text
+from pddlego.display.keys import Keyboard
+from pddlego.display.show import keys_line
+from pddlego.display.text import Glyphs, clean
+from pddlego.oversight import ACCEPTED, Question, Verdict, What
+from pddlego.situation import Situation
+
+KEYS = (("a", "accept"), ("r", "reject with a hint"), ("e", "edit"), ("ctrl-c", "stop"))
+
+TITLES: dict[What, str] = {"edits": "a change of the problem", "plans": "a plan", "commands": "a command"}
+
+HIGHEST = 12
+"""Lines of a question at most."""
+
+
+class Stage(Protocol):
+    """Where questions are shown."""
+
+    def ask(self, question: RenderableType | None) -> None:
+        """Show a question below everything else; None takes it away."""
+
+    def aside(self) -> AbstractContextManager[None]:
+        """The terminal is somebody else's until the block ends."""
+
+
+class AskingOverseer:
+    """Shows what is about to take effect and waits for a key. Ctrl-C raises `KeyboardInterrupt`."""
+
+    def __init__(self, stage: Stage, whats: Collection[What], glyphs: Glyphs, width: Callable[[], int]) -> None:
+        self._stage, self._whats, self._glyphs, self._width = stage, whats, glyphs, width
+
+    def wants(self, what: What) -> bool:
+        return what in self._whats
+
+    def judge(self, question: Question) -> Verdict:
+        self._stage.ask(question_panel(question, self._width(), self._glyphs))
+        try:
+            while True:
+                verdict = self._answer(question)
+                if verdict is not None:
+                    return verdict
+        finally:
+            self._stage.ask(None)
+
+    def _answer(self, question: Question) -> Verdict | None:
+        """What the next key means; None if it means nothing."""
+        with Keyboard() as keyboard:
+            key = keyboard.one()
+        if key == "c-c":
+            raise KeyboardInterrupt
+        if key in ("a", "y", "enter"):
+            return ACCEPTED
+        if key in ("r", "n"):
+            return self._rejection()
+        return self._edited(question) if key == "e" else None
+
+    def _rejection(self) -> Verdict | None:
+        from prompt_toolkit import prompt
+
+        with self._stage.aside():
+            try:
+                return Verdict("rejected", prompt("A hint for the model (Enter: none, Ctrl-D: back): ").strip())
+            except EOFError:
+                return None
+
+    def _edited(self, question: Question) -> Verdict | None:
+        suffix = ".pddl" if question.what == "edits" else ".txt"
+        with self._stage.aside():
+            text = edit_text(question.text, question.faults, suffix=suffix)
+        if text is None:
+            return None
+        return Verdict("replaced", text.strip() if question.what != "edits" else text)
+
+
+def question_panel(question: Question, width: int, glyphs: Glyphs) -> Panel:
+    """What is about to take effect, with the keys that answer."""
+    if question.what == "edits":
+        lines = [Text(clean(f"{old} {glyphs.arrow} {new}"), "cyan") for old, new in question.renamed]
+        lines += [Text(f"{glyphs.added} {clean(each)}", "green") for each in question.added]
+        lines += [Text(f"{glyphs.removed} {clean(each)}", "red") for each in question.removed]
+        lines = lines or [Text("nothing changes", "dim")]
+    else:
+        lines = [Text(clean(each)) for each in question.text.split("\n")]
+    rows = wrapped(lines, width - 4)
+    if len(rows) > HIGHEST - 3:
+        rows = [*rows[: HIGHEST - 4], Text(f"… {len(rows) - HIGHEST + 4} more", "dim")]
+    title = TITLES[question.what] + (f" for '{clean(question.reason)}'" if question.reason else "")
+    body = Text("\n").join([*rows, keys_line(KEYS, glyphs)])
+    return Panel(body, title=title, width=width, border_style="bold yellow")
+
+
+class TypingPerson:
+    """Types commands, with completion of what the game says is possible; from a pipe they are read line by line."""
+
+    def __init__(self) -> None:
+        self._session: object = None
+
+    def __call__(self, situation: Situation) -> str:
+        try:
+            typed = self._typed(situation.valid_commands)
+        except EOFError:
+            raise KeyboardInterrupt from None
+        if not typed and not sys.stdin.isatty():
+            return self(situation)  # an empty line of a script is no command
+        return typed
+
+    def _typed(self, commands: tuple[str, ...]) -> str:
+        if not sys.stdin.isatty():
+            line = sys.stdin.readline()
+            if not line:
+                raise EOFError
+            return line.strip()
+        from prompt_toolkit import PromptSession
+        from prompt_toolkit.completion import WordCompleter
+
+        if self._session is None:
+            self._session = PromptSession()
+        assert isinstance(self._session, PromptSession)
+        completer = WordCompleter(sorted(commands), sentence=True, ignore_case=True, match_middle=True)
+        while True:
+            typed = str(
+                self._session.prompt(
+                    "> ",
+                    completer=completer,
+                    complete_while_typing=False,
+                    bottom_toolbar=f" tab: {len(commands)} possible commands   ↑: earlier ones   ctrl-d: stop ",
+                )
+            ).strip()
+            if typed:
+                return typed

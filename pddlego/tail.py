@@ -1,0 +1,160 @@
+"""Follows journals that another process writes: without a server, over ssh, after a crash."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pddlego.events import Event, Outcome
+from pddlego.journal import EPISODES, read_line
+
+CHUNK = 1 << 16
+"""Bytes that are read from the end of a journal to see how far it is."""
+
+SILENT = 60.0
+"""Seconds without an event after which an episode is not called running any more."""
+
+
+class JournalTail:
+    """What was added to a journal since it was last looked at. Whole lines only."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._read = 0
+        self._lines = 0
+
+    def poll(self) -> Iterator[tuple[Event, float]]:
+        """New events with the seconds since the start. Raises `JournalError` for a line that is none."""
+        for line in _new_lines(self.path, self._read):
+            self._read += len(line) + 1
+            self._lines += 1
+            yield read_line(self.path, line, self._lines)
+
+
+@dataclass(frozen=True)
+class Peek:
+    """An episode at a glance: how far it is, and how it ended (None while it runs). `changed` is when it last grew.
+
+    `read` is how many bytes of its journal this was seen in.
+    """
+
+    path: Path
+    setting: str = ""
+    mode: str = ""
+    model: str = ""
+    seed: int = 0
+    most: int = 0
+    step: int = 0
+    command: str = ""
+    outcome: Outcome | None = None
+    changed: float = 0.0
+    read: int = 0
+
+    def state(self, now: float) -> str:
+        """`running`, how long it has been silent, or how it ended."""
+        if self.outcome is not None:
+            return self.outcome.value
+        silent = now - self.changed
+        return "running" if silent < SILENT else f"silent {int(silent // 60)}:{int(silent % 60):02}"
+
+
+class FolderTail:
+    """All episodes of a run folder, at a glance; new ones appear by themselves. Ended ones are not looked at again."""
+
+    def __init__(self, run: Path, clock: Callable[[], float] = time.time) -> None:
+        self.run = run
+        self.peeks: dict[Path, Peek] = {}
+        self._clock = clock
+
+    def poll(self) -> bool:
+        """Look again. Whether anything is new."""
+        new = False
+        try:
+            entries = list(os.scandir(self.run / EPISODES))
+        except OSError:
+            return False
+        for entry in entries:
+            path = Path(entry.path)
+            known = self.peeks.get(path)
+            if not entry.name.endswith(".jsonl") or (known is not None and known.outcome is not None):
+                continue
+            try:
+                status = entry.stat()
+            except OSError:
+                continue
+            if known is None or status.st_size > known.read:
+                looked = _first_look(path, status.st_size) if known is None else _look_again(known)
+                self.peeks[path] = replace(looked, changed=status.st_mtime)
+                new = new or looked != known
+        return new
+
+
+def _first_look(path: Path, size: int) -> Peek:
+    """The beginning and the end of a journal, without the middle."""
+    try:
+        with path.open("rb") as file:
+            peek = _seen(Peek(path), file.readline())
+            room = CHUNK
+            while True:
+                file.seek(max(0, size - room))
+                lines = file.read(size).split(b"\n")
+                # The first piece may be the rest of a line, the last one the beginning of one.
+                whole = lines[:-1] if room >= size else lines[1:-1]
+                if any(_kind(line) == "observed" for line in whole) or room >= size:
+                    break
+                room *= 4
+    except OSError:
+        return Peek(path)
+    for line in whole:
+        peek = _seen(peek, line)
+    return replace(peek, read=size - len(lines[-1]))
+
+
+def _look_again(peek: Peek) -> Peek:
+    for line in _new_lines(peek.path, peek.read):
+        peek = _seen(replace(peek, read=peek.read + len(line) + 1), line)
+    return peek
+
+
+def _new_lines(path: Path, read: int) -> list[bytes]:
+    try:
+        with path.open("rb") as file:
+            file.seek(read)
+            return file.read().split(b"\n")[:-1]
+    except OSError:
+        return []
+
+
+def _kind(line: bytes) -> str:
+    event = _event(line)
+    return str(event.get("type", ""))
+
+
+def _event(line: bytes) -> dict[str, Any]:
+    """The event of a line as a dictionary; empty where there is none."""
+    try:
+        found = json.loads(line)["event"]
+        return found if isinstance(found, dict) else {}
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return {}
+
+
+def _seen(peek: Peek, line: bytes) -> Peek:
+    """The glance after one more line; a line that is damaged changes nothing."""
+    event = _event(line)
+    try:
+        if event.get("type") == "started":
+            names = (str(event["setting"]), str(event["mode"]), str(event["model"]))
+            return Peek(peek.path, *names, int(event["seed"]), int(event["limits"]["steps"]), read=peek.read)
+        if event.get("type") == "observed":
+            return replace(peek, step=int(event["step"]), command=str(event["command"] or ""))
+        if event.get("type") == "ended":
+            return replace(peek, outcome=Outcome(event["outcome"]), step=int(event["tally"]["steps"]))
+    except (ValueError, KeyError, TypeError):
+        return peek
+    return peek

@@ -1,0 +1,136 @@
+"""`pddlego watch`, `show`, `replay` and `resume` through their real entry point, without a terminal."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pddlego.pddl import parse_problem
+from pddlego.run_folders import find_journal, newest_run
+from tests.cli.test_play import run, three_lines
+from tests.test_replay import RECORDED, RUNS
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Path:
+    shutil.copytree(RECORDED / RUNS[0], tmp_path / "runs" / "one")
+    return tmp_path
+
+
+def test_on_a_pipe_the_list_is_printed_once(recorded: Path) -> None:
+    done = run("watch", cwd=recorded)
+    assert done.returncode == 0, done.stderr
+    assert "1 episodes, 1 ended, 1 won" in done.stdout
+    assert "take coin" in done.stdout
+
+
+def test_on_a_pipe_the_episode_is_told_in_lines(recorded: Path) -> None:
+    done = run("show", "runs/one", cwd=recorded)
+    assert done.returncode == 0, done.stderr
+    assert "You are in the kitchen." in done.stdout
+    assert "won after 21 steps" in done.stdout
+    step = run("show", "runs/one", "12", "--step", "2", cwd=recorded).stdout
+    assert "move north" in step
+    assert "won after" not in step
+
+
+def test_the_problem_of_a_step_is_pddl(recorded: Path) -> None:
+    done = run("show", "runs/one", "--step", "2", "--problem", cwd=recorded)
+    assert done.returncode == 0, done.stderr
+    assert "(at laundry_room)" in {str(each) for each in parse_problem(done.stdout).facts}
+
+
+def test_pictures(recorded: Path) -> None:
+    done = run("show", "runs/one", "--step", "2", "--svg", "a.svg", "--gif", "a.gif", "--size", "80x24", cwd=recorded)
+    assert done.returncode == 0, done.stderr
+    assert "laundry" in (recorded / "a.svg").read_text()
+    assert (recorded / "a.gif").read_bytes().startswith(b"GIF8")
+
+
+def test_replay_says_the_same_or_what_differs(recorded: Path) -> None:
+    done = run("replay", "runs/one", cwd=recorded)
+    assert done.returncode == 0, done.stderr
+    assert "seed-12.jsonl: the same, 64 events" in done.stdout
+    journal = find_journal(recorded / "runs" / "one")
+    journal.write_text(journal.read_text().replace("revealing the laundry room", "revealing the wine cellar", 1))
+    done = run("replay", str(journal), cwd=recorded)
+    assert done.returncode == 1
+    assert "another one at step 1" in done.stdout
+    assert "wine cellar" in done.stdout
+
+
+def test_resume_with_a_problem_file(recorded: Path) -> None:
+    done = run("show", "runs/one", "--step", "7", "--problem", cwd=recorded)
+    (recorded / "fixed.pddl").write_text(done.stdout.replace("(:init", "(:init (visited loc2)"))
+    done = run("resume", "runs/one", "--seed", "12", "--from-step", "7", "--problem", "fixed.pddl", cwd=recorded)
+    assert done.returncode in (0, 1), done.stderr
+    assert "goes on after step 7 of runs/one/episodes/seed-12.jsonl" in done.stdout
+    assert "corrected by a person: + (visited loc2)" in done.stdout
+    made = newest_run(recorded / "runs")
+    assert made.name.endswith("-resumed")
+    assert run("replay", str(made), cwd=recorded).returncode == 0
+
+
+def test_resume_with_an_editor(recorded: Path) -> None:
+    editor = recorded / "editor.py"
+    editor.write_text(
+        "import pathlib, sys\npath = pathlib.Path(sys.argv[1]); text = path.read_text()\n"
+        "assert '; Predicates: ' in text\n"
+        "path.write_text(text.replace('(visited kitchen)', '(visited kitchen) (visited loc4)'))\n"
+    )
+    arguments = ("resume", "runs/one", "--from-step", "2", "--edit")
+    done = run(*arguments, cwd=recorded, EDITOR=f"'{sys.executable}' '{editor}'")
+    assert done.returncode in (0, 1), done.stderr
+    assert "corrected by a person: + (visited loc4)" in done.stdout
+    done = run(*arguments, cwd=recorded, EDITOR="true")
+    assert done.returncode == 2
+    assert "Nothing was corrected" in done.stderr
+
+
+def test_a_person_plays_from_a_pipe_and_is_recorded(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "pddlego", "play", "coin", "--seed", "12", "--mode", "human"]
+    script = "open door to north\n\nmove north\ndance\n"
+    done = subprocess.run(
+        command, cwd=tmp_path, input=script, capture_output=True, text=True, timeout=60, check=False, env=os.environ
+    )
+    assert done.returncode == 130, done.stderr
+    assert "You are in the laundry room." in done.stdout
+    assert "3 steps" in done.stdout
+    assert "1 refused" in done.stdout
+    assert run("replay", str(newest_run(tmp_path / "runs")), cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("watch", "nowhere"), "nowhere is no run folder"),
+        (("watch", "--runs", "nowhere"), "There are no runs in nowhere"),
+        (("show", "nowhere"), "nowhere is no run folder"),
+        (("show", "runs/one", "13"), "none of seed 13"),
+        (("show", "runs/one", "--step", "99"), "There is no step 99"),
+        (("show", "runs/one", "--svg", "a.svg", "--size", "9x9"), "--size 9x9 is not possible"),
+        (("show", "runs/one", "--svg", "nowhere/a.svg"), "Cannot write"),
+        (("replay", "runs"), "runs is no run folder"),
+        (("resume", "runs/one", "--from-step", "21"), "no going on from step 21"),
+        (("resume", "runs/one", "--from-step", "7", "--problem", "none.pddl"), "none.pddl cannot be read"),
+        (("resume", "runs/one", "--from-step", "7", "--problem", "bad.pddl"), "bad.pddl cannot be planned with"),
+        (("resume", "runs/one", "--from-step", "7", "--problem", "bad.pddl", "--edit"), "exclude each other"),
+        (("resume", "runs/one", "--from-step", "7", "--max-steps", "7"), "nothing is left"),
+        (("resume", "runs/one", "--from-step", "7", "--model", "gpt-x"), "OPENAI_API_KEY"),
+        (("resume", "runs/one", "--from-step", "7", "--confirm", "plans"), "--confirm needs a terminal"),
+        (("play", "coin", "--confirm", "dreams"), "--confirm dreams is not possible"),
+        (("play", "coin", "--confirm", "plans"), "--confirm needs a terminal"),
+        (("play", "coin", "--mode", "act", "--confirm", "plans"), "There is nothing to confirm"),
+    ],
+)
+def test_what_a_user_can_get_wrong_ends_in_three_lines(recorded: Path, arguments: tuple[str, ...], says: str) -> None:
+    (recorded / "bad.pddl").write_text("(define (problem p) (:domain coin-collector) (:init (at moon)))")
+    done = run(*arguments, cwd=recorded)
+    assert done.returncode in (2, 3), done.stdout
+    assert three_lines(done.stderr)
+    assert says in done.stderr

@@ -1,0 +1,170 @@
+"""`play --confirm`, `--mode human`, `watch`, `show` and `resume` in a real terminal: keys go in, the screen is read."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_terminal import Terminal
+from tests.test_replay import RECORDED, RUNS
+
+pytestmark = pytest.mark.terminal
+
+PDDLEGO = f"clear; env -u COLUMNS -u LINES LC_ALL=C.UTF-8 {sys.executable} -m pddlego"
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Iterator[Terminal]:
+    for name in RUNS:
+        shutil.copytree(RECORDED / name, tmp_path / "runs" / name)
+    made = Terminal(tmp_path, 80, 24)
+    yield made
+    made.close()
+
+
+def still_usable(terminal: Terminal) -> None:
+    """The shell echoes what is typed, and what was drawn is gone."""
+    terminal.type("echo still $((40 + 2))")
+    shown = terminal.wait_for("still 42")
+    assert "echo still $((40 + 2))" in shown, "typing is not echoed"
+
+
+def test_show_steps_back_and_forth(terminal: Terminal) -> None:
+    terminal.type(f"{PDDLEGO} show runs/{RUNS[0]}; echo code $?")
+    shown = terminal.wait_for("step 0 of 21")
+    assert " q  quit" in shown
+    terminal.press("Right")
+    terminal.press("Right")
+    assert "● laundry room" in terminal.wait_for("step 2 of 21")
+    terminal.press("Tab")
+    assert "loc1 → laundry_room" in terminal.wait_for("before and after this step")
+    terminal.press("Tab")
+    assert "✗ have the coin  unsolvable" in terminal.wait_for("goal ladder and plan")
+    terminal.press("Tab")
+    terminal.wait_for("request 2: edit")
+    terminal.press("NPage")
+    terminal.wait_for("11-")
+    terminal.press("1")
+    terminal.press("Left")
+    terminal.wait_for("step 1 of 21")
+    terminal.press("End")
+    terminal.wait_for("won after 21 steps")
+    terminal.press("q")
+    shown = terminal.wait_for("code 0")
+    assert "╭" not in shown
+    still_usable(terminal)
+
+
+def test_watch_lists_opens_and_follows(terminal: Terminal, tmp_path: Path) -> None:
+    episodes = tmp_path / "live" / "episodes"
+    episodes.mkdir(parents=True)
+    lines = next((RECORDED / RUNS[0] / "episodes").iterdir()).read_bytes().splitlines(keepends=True)
+    (episodes / "a-seed12.jsonl").write_bytes(b"".join(lines[:7]))
+    terminal.type(f"{PDDLEGO} watch live; echo code $?")
+    assert " enter  open" in terminal.wait_for("1 episodes, 0 ended")
+    shutil.copy(next((RECORDED / RUNS[1] / "episodes").iterdir()), episodes / "b-seed3.jsonl")
+    assert "eat meal" in terminal.wait_for("2 episodes, 1 ended, 1 won")
+    terminal.press("Enter")
+    terminal.wait_for("step 1 of 1")
+    with (episodes / "a-seed12.jsonl").open("ab") as file:
+        for line in lines[7:]:
+            file.write(line)
+    terminal.wait_for("step 21 of 21")
+    terminal.press("Escape")
+    terminal.wait_for("2 episodes, 2 ended, 2 won")
+    terminal.press("g")
+    shown = terminal.wait_for("21/50 won")
+    assert "coin edit 12" in shown
+    assert "cooking-easy gen 3" in shown
+    terminal.press("q")
+    assert "╭" not in terminal.wait_for("code 0")
+    still_usable(terminal)
+
+
+@pytest.mark.parametrize("ending", ["C-c", "TERM", "HUP"])
+@pytest.mark.parametrize("command", ["watch", f"show runs/{RUNS[0]}"])
+def test_however_it_ends_the_terminal_is_as_it_was(terminal: Terminal, command: str, ending: str) -> None:
+    terminal.type(f"{PDDLEGO} {command}; echo code $?")
+    terminal.wait_for(" q  quit")
+    if ending == "C-c":
+        terminal.press("C-c")
+        terminal.wait_for("code 0")
+    else:
+        found = subprocess.run(["pgrep", "-f", f"pddlego {command}$"], capture_output=True, text=True, check=True)
+        for number in found.stdout.split():
+            if Path(f"/proc/{number}/comm").read_text().startswith("python"):
+                os.kill(int(number), getattr(signal, f"SIG{ending}"))
+        terminal.wait_for("code 130")
+    shown = terminal.screen()
+    assert "╭" not in shown
+    assert "Traceback" not in shown
+    still_usable(terminal)
+
+
+def test_a_bug_leaves_the_terminal_as_it_was(terminal: Terminal, tmp_path: Path) -> None:
+    script = tmp_path / "broken.py"
+    script.write_text(
+        "from pddlego.display.app import run_app\nfrom pddlego.display.live import Console\n"
+        "from rich.text import Text\n"
+        "class Broken:\n"
+        "    def picture(self, width, height): return Text('drawn')\n"
+        "    def press(self, key): raise RuntimeError('a bug')\n"
+        "    def tick(self): return False\n"
+        "run_app(Broken(), Console())\n"
+    )
+    terminal.type(f"clear; PYTHONPATH={Path.cwd()} {sys.executable} broken.py; echo code $?")
+    terminal.wait_for("drawn")
+    terminal.press("x")
+    terminal.wait_for("code 1")
+    still_usable(terminal)
+
+
+def test_confirming_plans(terminal: Terminal) -> None:
+    terminal.type(f"{PDDLEGO} play coin --seed 12 --pace 0 --confirm plans,commands; echo code $?")
+    shown = terminal.wait_for("a plan for 'be in a room not yet visited'")
+    assert " r  reject with a hint" in shown
+    terminal.press("r")
+    terminal.wait_for("A hint for the model")
+    terminal.type("south first")
+    terminal.wait_for("2 calls")
+    terminal.press("a")
+    assert "open door to north" in terminal.wait_for("a command")
+    terminal.press("a")
+    terminal.wait_for("step 1/50")
+    terminal.press("C-c")
+    terminal.wait_for("code 130")
+    assert "interrupted after 1 step" in terminal.screen()
+    still_usable(terminal)
+
+
+def test_a_person_plays_with_completion(terminal: Terminal) -> None:
+    terminal.type(f"{PDDLEGO} play coin --seed 12 --mode human; echo code $?")
+    terminal.wait_for("possible commands")
+    terminal.press("open door to n")
+    terminal.press("Tab")
+    terminal.wait_for("> open door to north")
+    terminal.press("Enter")
+    terminal.wait_for("revealing the laundry room")
+    terminal.press("C-d")
+    terminal.wait_for("code 130")
+    still_usable(terminal)
+
+
+def test_resume_on_a_terminal(terminal: Terminal, tmp_path: Path) -> None:
+    editor = tmp_path / "editor.sh"
+    editor.write_text("sed -i 's/(visited kitchen)/(visited kitchen) (visited loc4)/' $1\n")
+    terminal.type(f"export EDITOR='sh {editor}'")
+    terminal.type(f"{PDDLEGO} resume runs/{RUNS[0]} --from-step 2 --edit --pace 0.02; echo code $?")
+    shown = terminal.wait_for("The run is kept in runs/", 30)
+    assert "╭" in shown
+    assert " after " in shown
+    time.sleep(0.1)
+    still_usable(terminal)

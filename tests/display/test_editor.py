@@ -1,0 +1,68 @@
+"""A real program as the editor."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from pddlego.display.editor import edit_text
+from pddlego.errors import UsageError
+
+
+def no_faults(text: str) -> tuple[str, ...]:
+    return ()
+
+
+def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str) -> Path:
+    """Make an editor that runs `body` on `text` and keeps what it saw in a file of lines of dashes."""
+    script, seen = tmp_path / "editor.py", tmp_path / "seen.txt"
+    script.write_text(
+        "import pathlib, sys\n"
+        f"seen = pathlib.Path({str(seen)!r})\n"
+        "path = pathlib.Path(sys.argv[1]); text = path.read_text()\n"
+        "seen.write_text((seen.read_text() if seen.exists() else '') + text + '\\n-----\\n')\n"
+        f"{body}\npath.write_text(text)\n"
+    )
+    monkeypatch.setenv("VISUAL", f"'{sys.executable}' '{script}'")
+    return seen
+
+
+def test_a_change_comes_back_without_the_comments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = editor(tmp_path, monkeypatch, "text = text.replace('moon', 'kitchen')")
+    assert edit_text("(at moon)\n", no_faults, ["where are we?", "two\nlines"]) == "(at kitchen)\n"
+    assert seen.read_text().startswith("; where are we?\n; two\n; lines\n(at moon)\n")
+
+
+def test_no_change_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    editor(tmp_path, monkeypatch, "pass")
+    assert edit_text("(at moon)", no_faults) is None
+    editor(tmp_path, monkeypatch, "text = ''")
+    assert edit_text("(at moon)", no_faults) is None
+    editor(tmp_path, monkeypatch, "text = '; only a comment'")
+    assert edit_text("(at moon)", no_faults) is None
+
+
+def test_it_opens_again_as_long_as_there_are_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = editor(tmp_path, monkeypatch, "text = text.replace('mars', 'kitchen') if 'mars' in text else text + 'mars'")
+
+    def faults(text: str) -> tuple[str, ...]:
+        return ("there is no mars",) if "mars" in text else ()
+
+    assert edit_text("(at moon)", faults) == "(at moon)kitchen"
+    assert "; there is no mars" in seen.read_text().split("-----")[1]
+
+
+def test_who_mends_nothing_is_not_asked_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    editor(tmp_path, monkeypatch, "text = text if 'mars' in text else text + 'mars'")
+    assert edit_text("(at moon)", lambda text: ("no",) if "mars" in text else ()) is None
+
+
+@pytest.mark.parametrize(
+    ("command", "says"), [("no-such-editor", "There is no editor"), ("false", "The editor failed")]
+)
+def test_an_editor_that_fails(monkeypatch: pytest.MonkeyPatch, command: str, says: str) -> None:
+    monkeypatch.setenv("VISUAL", command)
+    with pytest.raises(UsageError, match=says):
+        edit_text("(at moon)", no_faults)

@@ -1,0 +1,168 @@
+"""Every panel is a function of the folded events, fixed by a snapshot at three widths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import RenderableType
+
+from pddlego import events as ev
+from pddlego.display import panels
+from pddlego.display.details import text_panel, wrapped
+from pddlego.display.frames import Film, Frame
+from pddlego.display.person import question_panel
+from pddlego.display.show import TABS, Place, Show, frame_picture, furthest, moved
+from pddlego.display.text import ASCII, UNICODE
+from pddlego.display.view import View
+from pddlego.display.watch import grid_picture, grid_shape, list_picture, ordered
+from pddlego.events import Event, Outcome
+from pddlego.oversight import Question
+from pddlego.tail import Peek
+from tests.conftest import check_snapshot
+from tests.display.rendering import drawn, view_of
+
+WIDTHS = {80: 24, 120: 40, 200: 50}
+
+PEEKS = [
+    Peek(Path("a"), "coin", "edit", "gpt-4.1", 12, 50, 3, "move north", None, 999.0),
+    Peek(Path("b"), "coin", "gen", "a-model-with-a-long-name", 13, 50, 9, "open door to east", None, 700.0),
+    Peek(Path("c"), "cooking-hard", "edit", "gpt-4.1", 12, 50, 23, "eat meal", Outcome.WON, 500.0),
+    Peek(Path("d"), "cooking-hard", "act", "gpt-4.1", 12, 50, 50, "inventory", Outcome.STEP_LIMIT, 400.0),
+]
+
+EDIT = Question("edits", "(define …)", ("(at cellar)",), ("(at garden)",), (("kitchen", "cellar"),))
+PLAN = Question("plans", "open door to north\nmove north", reason="be in a room not yet visited")
+
+Panel = Callable[[View, int, int], RenderableType]
+
+PANELS: dict[str, Panel] = {
+    "header": lambda view, width, height: panels.header(view, 1.0, UNICODE),
+    "map": lambda view, width, height: panels.map_panel(view, width, height, UNICODE),
+    "changes": lambda view, width, height: panels.changes_panel(view, width, height, UNICODE),
+    "ladder": lambda view, width, height: panels.ladder_panel(view, width, height, UNICODE),
+    "plan": lambda view, width, height: panels.plan_panel(view, width, height, UNICODE),
+    "goals": lambda view, width, height: panels.goal_panel(view, width, height, UNICODE),
+    "problem": lambda view, width, height: panels.problem_panel(view, width, height, UNICODE),
+    "game": lambda view, width, height: panels.log_panel(view, width, height, 1.0, UNICODE),
+    "question-edit": lambda view, width, height: question_panel(EDIT, width, UNICODE),
+    "question-plan": lambda view, width, height: question_panel(PLAN, width, UNICODE),
+    "list": lambda view, width, height: list_picture(PEEKS, 1, "runs/night", 1000.0, width, height, UNICODE),
+    "grid": lambda view, width, height: grid_picture(
+        [(each, view) for each in PEEKS], 4, 1000.0, width, height, UNICODE
+    ),
+}
+
+
+def film_of(events: list[Event]) -> Film:
+    film = Film()
+    film.add((event, number / 10) for number, event in enumerate(events))
+    return film
+
+
+def middle(story: list[Event]) -> list[Event]:
+    last = next(number for number, event in enumerate(story) if isinstance(event, ev.Observed) and event.step == 4)
+    return story[: last + 1]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", PANELS)
+def test_a_panel(story: list[Event], name: str, width: int) -> None:
+    height = WIDTHS[width]
+    text = drawn(PANELS[name](view_of(middle(story)), width, height), width, height)
+    assert max(len(line) for line in text.split("\n")) <= width
+    assert text.count("\n") < height
+    check_snapshot(f"panel-{name}-{width}.txt", text)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("tab", range(len(TABS)))
+def test_a_view_of_a_step(story: list[Event], tab: int, width: int) -> None:
+    film = film_of(story)
+    number = film.at(2)
+    assert number is not None
+    show = Show(film, UNICODE, Place(number, tab))
+    text = drawn(show.picture(width, WIDTHS[width]), width, WIDTHS[width])
+    assert max(len(line) for line in text.split("\n")) <= width
+    assert text.count("\n") < WIDTHS[width]
+    check_snapshot(f"show-{TABS[tab]}-{width}.txt", text)
+
+
+def test_every_view_of_every_step_fits(story: list[Event]) -> None:
+    for frame in film_of(story).frames:
+        for tab in range(len(TABS)):
+            for width, height in ((72, 20), (80, 24), (120, 40)):
+                text = drawn(frame_picture(frame, tab, 10**6, width, height, ASCII), width, height)
+                assert max(len(line) for line in text.split("\n")) <= width, (frame.step, tab)
+                assert text.count("\n") < height, (frame.step, tab)
+
+
+def test_an_episode_is_cut_at_its_commands(story: list[Event]) -> None:
+    frames = film_of(story).frames
+    assert [each.step for each in frames] == list(range(9))
+    assert [event for each in frames for event in each.events] == story
+    assert frames[0].after.plan
+    assert frames[-1].after.ended is not None
+    assert film_of(story).at(99) is None
+
+
+def test_keys_move_and_stop_at_the_ends() -> None:
+    def press(*keys: str, place: Place | None = None) -> Place:
+        place = place or Place()
+        for key in keys:
+            place = moved(place, key, 5)
+        return place
+
+    assert press("right", "right", "left").frame == 1
+    assert press("left").frame == 0
+    assert press("end").frame == press(*["right"] * 9).frame == 4
+    assert press("end", "home").frame == 0
+    assert press("tab", "tab").tab == 2
+    assert press("backtab").tab == 3
+    assert press("2", "down", "down").scroll == 2
+    assert press("2", "down", "right").scroll == 0
+    assert press("up").scroll == 0
+    following = Place(following=True)
+    assert press("left", place=following) == Place(frame=3)
+    assert press("right", place=following).following
+
+
+def test_scrolling_stops_at_the_end(story: list[Event]) -> None:
+    show = Show(film_of(story), UNICODE, Place(0, TABS.index("request"), 10**6))
+    show.picture(80, 24)
+    assert show.place.scroll == furthest(show.film.frames[0], show.place.tab, 80, 22, UNICODE) < 10**4
+    assert "· solved" not in drawn(show.picture(80, 24), 80, 24)
+
+
+def test_long_lines_are_broken_and_nothing_is_lost() -> None:
+    from rich.text import Text
+
+    rows = wrapped([Text("abcdefghij"), Text("日本語の長い行")], 4)
+    assert [each.plain for each in rows] == ["abcd", "efgh", "ij", "日本", "語の", "長い", "行"]
+    text = drawn(text_panel(rows, "t", 20, 5, 99), 20, 5)
+    assert "5-7 of 7" in text
+
+
+def test_running_episodes_come_first_and_a_silent_one_says_so() -> None:
+    assert [each.path.name for each in ordered(PEEKS[::-1])] == ["a", "b", "c", "d"]
+    assert [each.state(1000.0) for each in PEEKS] == ["running", "silent 5:00", "won", "step limit"]
+
+
+def test_the_grid_takes_what_fits() -> None:
+    assert grid_shape(4, 80, 22) == (2, 2)
+    assert grid_shape(9, 80, 22) == (2, 2)
+    assert grid_shape(4, 120, 38) == (2, 2)
+    assert grid_shape(9, 200, 48) == (3, 3)
+    assert grid_shape(1, 200, 50) == (1, 1)
+    assert grid_shape(64, 10, 5) == (1, 1)
+
+
+def test_what_a_person_did_is_shown(story: list[Event]) -> None:
+    resumed = ev.Resumed("runs/x/episodes/y.jsonl", 0, "(define", 1, "(define", ("(at moon)",), ())
+    judged = ev.Judged("plans", "rejected", "go south")
+    frame = Frame(0, (resumed, judged), View(), replace(view_of(story[:2]), judged=judged, resumed=resumed))
+    text = drawn(frame_picture(frame, TABS.index("request"), 0, 80, 24, UNICODE), 80, 24)
+    assert "plans rejected by a person" in text
+    assert "go south" in text

@@ -1,0 +1,165 @@
+"""Going back to a step, with and without a correction: on the real engine, and on a game that has changed."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pddlego import events as ev
+from pddlego.agent import Agent
+from pddlego.episodes import Episode, episode_events, follow, make_game, make_method, open_run
+from pddlego.errors import UsageError
+from pddlego.events import Event, Limits, Outcome
+from pddlego.models import Completion, Request
+from pddlego.models.reader import ReaderModel
+from pddlego.pddl import Problem, parse_problem
+from pddlego.planning import ProcessPlanner
+from pddlego.recorded import Recorded, load_recorded
+from pddlego.replay import replay
+from pddlego.restart import Restart
+from pddlego.resume import moment_at, read_correction, restart_at
+from pddlego.run_folders import find_journal
+from pddlego.settings import Setting
+from tests.grid_house import small_house
+from tests.playing import ended, of, play
+from tests.test_replay import RECORDED, RUNS
+
+
+@dataclass
+class Forgetful:
+    """The reader, but one connection is never written."""
+
+    pattern: str
+    name: str = "forgetful"
+    description: Mapping[str, Any] = field(default_factory=dict)
+    reader: ReaderModel = field(default_factory=ReaderModel)
+
+    def complete(self, request: Request) -> Completion:
+        answer = self.reader.complete(request)
+        edit = json.loads(answer.text)
+        edit["init"]["add"] = [each for each in edit["init"]["add"] if not re.fullmatch(self.pattern, each)]
+        return replace(answer, text=json.dumps(edit))
+
+
+@pytest.fixture(scope="module")
+def failed(tmp_path_factory: pytest.TempPathFactory, coin: Setting, planner: ProcessPlanner) -> Recorded:
+    """An episode that failed because the model never says that the kitchen has an exit to the west."""
+    episode = Episode(coin, 4, "edit", Limits(50), retries=1)
+    model = Forgetful(r"\(connected kitchen \S+ west\)")
+    run, journal = open_run(tmp_path_factory.mktemp("runs"), episode, model, planner)
+    last = follow(episode_events(episode, make_game(coin, 4), model, planner), [journal.write])
+    journal.close()
+    assert last.outcome is Outcome.NO_PLAN
+    return load_recorded(find_journal(run.path))
+
+
+def resumed(recorded: Recorded, restart: Restart, planner: ProcessPlanner) -> list[Event]:
+    game = make_game(recorded.episode.setting, recorded.episode.seed)
+    return list(episode_events(recorded.episode, game, ReaderModel(), planner, restart=restart))
+
+
+def test_one_corrected_fact_brings_a_failed_episode_to_success(
+    failed: Recorded, planner: ProcessPlanner, tmp_path: Path
+) -> None:
+    moment = moment_at(failed, 13)
+    assert moment.rejected is not None
+    assert "(at pantry)" in str(moment.latest)
+    fact = "(connected kitchen corridor west)"
+    text = str(moment.latest).replace("(:init", f"(:init {fact}")
+    corrected = read_correction(failed, moment, text)
+    assert corrected.feedback is None
+    restart = restart_at(failed, 13, moment, corrected.problem)
+    events = resumed(failed, restart, planner)
+    (told,) = of(events, ev.Resumed)
+    assert told.added == (fact,)
+    assert told.removed == ()
+    assert told.source == str(failed.journal)
+    assert ended(events).outcome is Outcome.WON
+    assert [each.text for each in of(events, ev.Observed)][:14] == [each.text for each in failed.observed]
+    assert of(events, ev.Planned)[0].plan[0].command == "move west"
+    assert of(events, ev.Asked)[0].call == 1
+
+
+def test_a_resumed_episode_can_be_replayed_and_resumed(
+    failed: Recorded, planner: ProcessPlanner, tmp_path: Path, coin: Setting
+) -> None:
+    moment = moment_at(failed, 13)
+    corrected = parse_problem(str(moment.latest).replace("(:init", "(:init (connected kitchen corridor west)"))
+    restart = restart_at(failed, 13, moment, corrected)
+    run, journal = open_run(tmp_path, failed.episode, ReaderModel(), planner, restart)
+    game = make_game(coin, 4)
+    follow(episode_events(failed.episode, game, ReaderModel(), planner, restart=restart), [journal.write])
+    journal.close()
+    assert json.loads((run.path / "manifest.json").read_text())["resumed"]["step"] == 13
+    again = load_recorded(find_journal(run.path))
+    assert replay(again, make_game(coin, 4), planner).difference is None
+    later = moment_at(again, 15)
+    assert len(later.commands) == 15
+    events = resumed(again, restart_at(again, 15, later, None), planner)
+    assert ended(events).outcome is Outcome.WON
+
+
+def test_without_a_correction_the_model_is_asked_again(coin: Setting, planner: ProcessPlanner) -> None:
+    recorded = load_recorded(find_journal(RECORDED / RUNS[0]))
+    moment = moment_at(recorded, 7)
+    events = resumed(recorded, restart_at(recorded, 7, moment, None), planner)
+    (told,) = of(events, ev.Resumed)
+    assert (told.step, told.corrected, told.added) == (7, None, ())
+    assert ended(events).outcome is Outcome.WON
+    asked = of(events, ev.Asked)[0].messages[-1].content
+    assert str(moment.problem) in asked
+    assert asked.count("The agent did:") == 8 - moment.known
+
+
+def test_what_a_correction_does_not_cover_is_still_news(coin: Setting, planner: ProcessPlanner) -> None:
+    """The model's last answer could not be read at all: the person's problem is of the step before."""
+    start = "You are in the kitchen."
+    before = parse_problem(
+        "(define (problem h) (:domain coin-collector) (:objects kitchen corridor - location)"
+        " (:init (at kitchen) (visited kitchen) (connected kitchen corridor east)) (:goal (have coin)))"
+    )
+    game = small_house()
+    game.start()
+    moved = game.step("move east").text
+    restart = Restart("elsewhere", 1, (("move east", moved),), before, 1, before)
+    agent = Agent(coin, 1, small_house(), make_method("edit", coin, 1), ReaderModel(), planner, Limits(50))
+    agent.restart = restart
+    events = list(agent.run())
+    asked = of(events, ev.Asked)[0].messages[-1].content
+    assert asked.count("The agent did:") >= 2
+    assert moved.split(".")[0] in asked
+    assert start
+
+
+def test_another_game_is_noticed(coin: Setting, planner: ProcessPlanner) -> None:
+    restart = Restart("elsewhere", 1, (("move east", "You are on the moon."),), coin.start, 1)
+    events = play(coin, planner, small_house(), ReaderModel(), restart=restart)
+    assert ended(events).outcome is Outcome.CRASHED
+    assert "answers otherwise than recorded to 'move east'" in ended(events).message
+
+
+@pytest.mark.parametrize("step", [-1, 22, 1000])
+def test_there_is_no_such_step(step: int) -> None:
+    recorded = load_recorded(find_journal(RECORDED / RUNS[0]))
+    with pytest.raises(UsageError, match=f"no step {step}"):
+        moment_at(recorded, step)
+
+
+def test_a_game_that_was_over_does_not_go_on() -> None:
+    recorded = load_recorded(find_journal(RECORDED / RUNS[0]))
+    moment = moment_at(recorded, 21)
+    with pytest.raises(UsageError, match="no going on from step 21"):
+        restart_at(recorded, 21, moment, None)
+
+
+def test_a_correction_with_faults_is_not_taken(failed: Recorded) -> None:
+    moment = moment_at(failed, 13)
+    found = read_correction(failed, moment, "(define (problem p) (:init (at moon)))")
+    assert found.feedback is not None
+    assert isinstance(moment.latest, Problem)

@@ -1,0 +1,123 @@
+"""Journals that grow while they are read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pddlego.display.text import UNICODE
+from pddlego.display.watch import Watch
+from pddlego.errors import JournalError
+from pddlego.events import Event, Outcome, dump_line
+from pddlego.tail import CHUNK, FolderTail, JournalTail
+from tests.display.rendering import drawn
+from tests.test_replay import RECORDED, RUNS
+
+LINES = next((RECORDED / RUNS[0] / "episodes").iterdir()).read_bytes().splitlines(keepends=True)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    (tmp_path / "episodes").mkdir()
+    return tmp_path
+
+
+def write(run: Path, name: str, data: bytes) -> None:
+    with (run / "episodes" / name).open("ab") as file:
+        file.write(data)
+
+
+def test_a_journal_is_followed_by_whole_lines(run: Path) -> None:
+    tail = JournalTail(run / "episodes" / "a.jsonl")
+    assert list(tail.poll()) == []
+    write(run, "a.jsonl", b"".join(LINES[:3]) + LINES[3][:40])
+    first = list(tail.poll())
+    assert [event.type for event, _ in first] == ["started", "observed", "asked"]
+    assert list(tail.poll()) == []
+    write(run, "a.jsonl", LINES[3][40:] + LINES[4])
+    assert [event.type for event, _ in tail.poll()] == ["answered", "formalized"]
+    write(run, "a.jsonl", b"noise\n")
+    with pytest.raises(JournalError, match="Line 6 is no event"):
+        list(tail.poll())
+
+
+def test_a_folder_is_seen_at_a_glance_and_new_episodes_appear(run: Path) -> None:
+    folder = FolderTail(run)
+    assert not folder.poll()
+    write(run, "a.jsonl", b"".join(LINES))
+    assert folder.poll()
+    (peek,) = folder.peeks.values()
+    assert (peek.setting, peek.mode, peek.model, peek.seed, peek.most) == ("coin", "edit", "reader", 12, 50)
+    assert (peek.step, peek.outcome, peek.command) == (21, Outcome.WON, "take coin")
+    write(run, "b.jsonl", b"".join(LINES[:7]))
+    assert folder.poll()
+    assert not folder.poll()
+    (_, running) = sorted(folder.peeks.values(), key=lambda each: each.path)
+    assert (running.step, running.outcome) == (1, None)
+    write(run, "b.jsonl", LINES[7][:10])
+    folder.poll()
+    write(run, "b.jsonl", LINES[7][10:])
+    assert folder.poll()
+    assert max(each.step for each in folder.peeks.values() if each.outcome is None) == 2
+
+
+def test_the_beginning_and_the_end_are_enough(run: Path) -> None:
+    """A line in the middle that is longer than what is read of the end."""
+    long = LINES[2].replace(b'"content":"', b'"content":"' + b"x" * (3 * CHUNK), 1)
+    write(run, "a.jsonl", b"".join([*LINES[:2], long]))
+    write(run, "b.jsonl", b"".join([*LINES[:2], long, *LINES[3:]]))
+    folder = FolderTail(run)
+    folder.poll()
+    begun, ended = sorted(folder.peeks.values(), key=lambda each: each.path)
+    assert (begun.step, begun.outcome, begun.seed) == (0, None, 12)
+    assert (ended.step, ended.outcome) == (21, Outcome.WON)
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"noise", b"noise\n", b'{"event":3}\n', b'{"event":{"type":"ended"}}\n', b"[]\n"]
+)
+def test_damage_stops_nobody(run: Path, data: bytes) -> None:
+    write(run, "bad.jsonl", data)
+    write(run, "good.jsonl", b"".join(LINES))
+    (run / "episodes" / "notes.txt").write_text("mine")
+    watch = Watch(FolderTail(run), UNICODE)
+    assert len(watch.peeks()) == 2
+    assert "take coin" in drawn(watch.picture(100, 24), 100, 24)
+
+
+def test_watching(run: Path) -> None:
+    now = [1000.0]
+    write(run, "a.jsonl", b"".join(LINES[:7]))
+    watch = Watch(FolderTail(run), UNICODE, clock=lambda: now[0])
+    assert "1 episodes, 0 ended" in drawn(watch.picture(100, 24), 100, 24)
+    assert watch.press("enter")
+    assert "step 1 of 1" in drawn(watch.picture(100, 24), 100, 24)
+    write(run, "a.jsonl", b"".join(LINES[7:]))
+    assert watch.tick()
+    assert "step 21 of 21" in drawn(watch.picture(100, 24), 100, 24)
+    assert watch.press("escape")
+    assert "1 episodes, 1 ended, 1 won" in drawn(watch.picture(100, 24), 100, 24)
+    write(run, "b.jsonl", b"".join(LINES[:7]))
+    assert watch.tick()
+    assert watch.press("down")
+    assert watch.chosen is not None
+    assert watch.chosen.name == "a.jsonl"
+    assert watch.press("g")
+    shown = drawn(watch.picture(100, 30), 100, 30)
+    assert "1/50 running" in shown
+    assert "21/50 won" in shown
+    assert watch.press("g")
+    assert not watch.press("q")
+
+
+def test_an_empty_folder_says_so(run: Path) -> None:
+    watch = Watch(FolderTail(run), UNICODE)
+    assert watch.press("enter")
+    assert watch.press("down")
+    assert "no episode has begun" in drawn(watch.picture(80, 24), 80, 24)
+
+
+def test_a_journal_of_ours(run: Path, story: list[Event]) -> None:
+    write(run, "a.jsonl", "".join(dump_line(each, 0.0) for each in story).encode())
+    assert [event for event, _ in JournalTail(run / "episodes" / "a.jsonl").poll()][1:] == story[1:]
