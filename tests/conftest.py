@@ -34,6 +34,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         _missing("tmux is not installed")
     if item.get_closest_marker("browser") and not (find_spec("playwright") and _chromium()):
         _missing("Chromium or playwright is not installed")
+    if item.get_closest_marker("font") and not _has_font():
+        _missing("Pillow (extra gif) or a font with letters of one width is not installed")
     if item.get_closest_marker("cluster") and find_spec("ray") is None:
         _missing("the extra cluster is not installed")
     if item.get_closest_marker("oracle") and find_spec("up_fast_downward") is None:
@@ -42,6 +44,16 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 def _chromium() -> str | None:
     return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+def _has_font() -> bool:
+    from pddlego.display.export import find_font
+    from pddlego.errors import UsageError
+
+    try:
+        return find_font() is not None
+    except (UsageError, ImportError):
+        return False
 
 
 def _missing(reason: str) -> None:

@@ -57,7 +57,7 @@ def gif(pictures: Iterable[RenderableType], width: int, height: int, path: Path,
         raise UsageError(
             "GIFs need Pillow", "Missing: pillow.", "Install pddlego with its extra: pip install '.[gif]'."
         )
-    font = _font()
+    font = find_font()
     console = _console(width, height)
     images = [_drawn(console, each, width, height, font) for each in pictures]
     times = [int(seconds * 1000)] * (len(images) - 1) + [int(seconds * 4000)]
@@ -71,7 +71,8 @@ def _console(width: int, height: int, record: bool = False) -> Console:
     )
 
 
-def _font() -> Any:
+def find_font() -> Any:
+    """A font for GIFs. Raises `UsageError` where there is none."""
     from PIL import ImageFont
 
     for name in FONTS:

@@ -45,6 +45,7 @@ def test_the_problem_of_a_step_is_pddl(recorded: Path) -> None:
     assert "(at laundry_room)" in {str(each) for each in parse_problem(done.stdout).facts}
 
 
+@pytest.mark.font
 def test_pictures(recorded: Path) -> None:
     done = run("show", "runs/one", "--step", "2", "--svg", "a.svg", "--gif", "a.gif", "--size", "80x24", cwd=recorded)
     assert done.returncode == 0, done.stderr

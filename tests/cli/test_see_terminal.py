@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -91,17 +90,16 @@ def test_watch_lists_opens_and_follows(terminal: Terminal, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("ending", ["C-c", "TERM", "HUP"])
 @pytest.mark.parametrize("command", ["watch", f"show runs/{RUNS[0]}"])
-def test_however_it_ends_the_terminal_is_as_it_was(terminal: Terminal, command: str, ending: str) -> None:
-    terminal.type(f"{PDDLEGO} {command}; echo code $?")
+def test_however_it_ends_the_terminal_is_as_it_was(
+    terminal: Terminal, tmp_path: Path, command: str, ending: str
+) -> None:
+    terminal.type(f"sh -c 'echo $$ > pid; exec {PDDLEGO[7:]} {command}'; echo code $?")
     terminal.wait_for(" q  quit")
     if ending == "C-c":
         terminal.press("C-c")
         terminal.wait_for("code 0")
     else:
-        found = subprocess.run(["pgrep", "-f", f"pddlego {command}$"], capture_output=True, text=True, check=True)
-        for number in found.stdout.split():
-            if Path(f"/proc/{number}/comm").read_text().startswith("python"):
-                os.kill(int(number), getattr(signal, f"SIG{ending}"))
+        os.kill(int((tmp_path / "pid").read_text()), getattr(signal, f"SIG{ending}"))
         terminal.wait_for("code 130")
     shown = terminal.screen()
     assert "╭" not in shown

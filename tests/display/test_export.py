@@ -24,6 +24,7 @@ def test_an_svg_is_whole_and_loads_nothing(story: list[Event]) -> None:
     assert not [part for part in drawn.split('"') if part.startswith("http") and "w3.org" not in part]
 
 
+@pytest.mark.font
 def test_a_gif_has_a_picture_for_each_step(tmp_path: Path, story: list[Event]) -> None:
     from PIL import Image
 
@@ -40,6 +41,7 @@ def test_a_gif_has_a_picture_for_each_step(tmp_path: Path, story: list[Event]) -
     assert len(colours) > 8
 
 
+@pytest.mark.font
 def test_without_a_font_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(export, "FONTS", ("no-such-font.ttf",))
     with pytest.raises(UsageError, match="no font"):
