@@ -1,4 +1,4 @@
-"""`python -m benchmarks [planning|start|play|games|plans|evaluation …]`: everything, or the named parts."""
+"""`python -m benchmarks [planning|start|play|games|plans|evaluation|watch …]`: everything, or the named parts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import platform
 import sys
 
-from benchmarks import evaluation, games, planning, plans, play, start
+from benchmarks import evaluation, games, planning, plans, play, start, watch
 
 PARTS = {
     "planning": planning.main,
@@ -15,6 +15,7 @@ PARTS = {
     "games": games.main,
     "plans": plans.main,
     "evaluation": evaluation.main,
+    "watch": watch.main,
 }
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,11 @@ from typing import Any
 from pddlego.events import Event, Outcome
 from pddlego.journal import EPISODES, read_line
 
-CHUNK = 1 << 16
+CHUNK = 1 << 12
 """Bytes that are read from the end of a journal to see how far it is."""
+
+OBSERVED = b'"type":"observed"'
+"""What the lines of answers of a game hold. A text that holds it, too, does no harm: it is only looked at."""
 
 SILENT = 60.0
 """Seconds without an event after which an episode is not called running any more."""
@@ -66,10 +68,9 @@ class Peek:
 class FolderTail:
     """All episodes of a run folder, at a glance; new ones appear by themselves. Ended ones are not looked at again."""
 
-    def __init__(self, run: Path, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, run: Path) -> None:
         self.run = run
-        self.peeks: dict[Path, Peek] = {}
-        self._clock = clock
+        self.peeks: dict[str, Peek] = {}
 
     def poll(self) -> bool:
         """Look again. Whether anything is new."""
@@ -79,17 +80,16 @@ class FolderTail:
         except OSError:
             return False
         for entry in entries:
-            path = Path(entry.path)
-            known = self.peeks.get(path)
-            if not entry.name.endswith(".jsonl") or (known is not None and known.outcome is not None):
+            known = self.peeks.get(entry.name)
+            if (known is not None and known.outcome is not None) or not entry.name.endswith(".jsonl"):
                 continue
             try:
                 status = entry.stat()
             except OSError:
                 continue
             if known is None or status.st_size > known.read:
-                looked = _first_look(path, status.st_size) if known is None else _look_again(known)
-                self.peeks[path] = replace(looked, changed=status.st_mtime)
+                looked = _first_look(Path(entry.path), status.st_size) if known is None else _look_again(known)
+                self.peeks[entry.name] = replace(looked, changed=status.st_mtime)
                 new = new or looked != known
         return new
 
@@ -105,12 +105,14 @@ def _first_look(path: Path, size: int) -> Peek:
                 lines = file.read(size).split(b"\n")
                 # The first piece may be the rest of a line, the last one the beginning of one.
                 whole = lines[:-1] if room >= size else lines[1:-1]
-                if any(_kind(line) == "observed" for line in whole) or room >= size:
+                # What the last answer was and how it ended is all that is wanted: other lines are not even parsed.
+                last = next((number for number in range(len(whole) - 1, -1, -1) if OBSERVED in whole[number]), None)
+                if last is not None or room >= size:
                     break
                 room *= 4
     except OSError:
         return Peek(path)
-    for line in whole:
+    for line in whole[last or 0 :]:
         peek = _seen(peek, line)
     return replace(peek, read=size - len(lines[-1]))
 
@@ -128,11 +130,6 @@ def _new_lines(path: Path, read: int) -> list[bytes]:
             return file.read().split(b"\n")[:-1]
     except OSError:
         return []
-
-
-def _kind(line: bytes) -> str:
-    event = _event(line)
-    return str(event.get("type", ""))
 
 
 def _event(line: bytes) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -78,3 +79,20 @@ def test_the_readme_holds_the_tables_that_it_speaks_of() -> None:
     blocks = re.findall(r"^```\w*\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
     assert all(len(block.split()) > 3 for block in blocks), "a block that is only a word is a placeholder"
     assert "cooking-hard" in readme and "longer" in readme
+
+
+def test_the_session_with_a_corrected_fact_is_as_shown(tmp_path: Path) -> None:
+    """Every command of the session is run, in one shell; what it prints must be what the page shows."""
+    text = (DOCS / "watching.md").read_text(encoding="utf-8")
+    session = text.partition("<!-- session -->\n```\n")[2].partition("```")[0]
+    commands = [line[2:] for line in session.splitlines() if line.startswith("$ ")]
+    assert len(commands) == 7
+    (tmp_path / "examples").symlink_to(DOCS.parent / "examples")
+    script = "\n".join(f"printf '%s\\n' {shlex.quote('$ ' + each)}\n{each}" for each in commands)
+    bin_folder = Path(sys.executable).parent
+    environment = {**os.environ, "PATH": f"{bin_folder}:{os.environ['PATH']}", "PYTHONPATH": str(DOCS.parent)}
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert not done.stderr
+    assert re.sub(r"\d{8}-\d{6}", "20261121-110000", done.stdout) == session

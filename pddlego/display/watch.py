@@ -31,7 +31,7 @@ _STYLE = {Outcome.WON: "green", Outcome.INTERRUPTED: "yellow"}
 
 def ordered(peeks: Sequence[Peek]) -> list[Peek]:
     """What is under way first, the newest of it on top; then what has ended, the newest first."""
-    return sorted(peeks, key=lambda each: (each.outcome is not None, -each.changed, str(each.path)))
+    return sorted(peeks, key=lambda each: (each.outcome is not None, -each.changed, each.path.name))
 
 
 def list_picture(
@@ -47,25 +47,64 @@ def list_picture(
     """The episodes with their state, as many as fit, around the chosen one; with the `keys` that work."""
     room = max(1, height - 4)
     first = max(0, min(chosen - room // 2, len(peeks) - room))
-    table = Table(box=None, pad_edge=False, header_style="bold", width=width)
-    table.add_column("", width=1)
-    for name in ("game", "mode", "model"):
-        table.add_column(name, no_wrap=True, overflow="ellipsis")
-    for name in ("seed", "step"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("state", no_wrap=True)
-    table.add_column("last command", no_wrap=True, overflow="ellipsis", min_width=16, ratio=1)
-    for number, each in enumerate(peeks[first : first + room], start=first):
-        style = "reverse" if number == chosen else ""
-        state = Text(each.state(now), _style(each, now))
-        names = (Text(clean(part)) for part in (each.setting, each.mode, each.model))
-        mark = glyphs.used if number == chosen else ""
-        steps = f"{each.step}/{each.most}"
-        table.add_row(mark, *names, str(each.seed), steps, state, Text(clean(each.command), "dim"), style=style)
-    if not keys:
-        return Group(_summary(peeks, title), table)
-    blank = Text("\n" * max(0, room - len(peeks) - 1)) if len(peeks) < room else Text("", end="")
-    return Group(_summary(peeks, title), table, blank, keys_line(LIST_KEYS, glyphs))
+    shown = peeks[first : first + room]
+    rows = [
+        (clean(each.setting), clean(each.mode), clean(each.model), str(each.seed), f"{each.step}/{each.most}")
+        for each in shown
+    ]
+    widths = _widths(rows, [each.state(now) for each in shown], width)
+    lines = [_summary(peeks, title), _row(HEAD, ("state", "last command"), widths, "bold")]
+    for number, (each, row) in enumerate(zip(shown, rows, strict=True), start=first):
+        mark = glyphs.used if number == chosen else " "
+        tail = each.state(now), clean(each.command)
+        line = _row(row, tail, widths, "", (_style(each, now), "dim"), mark)
+        if number == chosen:
+            line.stylize("reverse")
+        lines.append(line)
+    if keys:
+        lines += [Text() for _ in range(room - len(shown))]
+        lines.append(keys_line(LIST_KEYS, glyphs))
+    return Text("\n", no_wrap=True, overflow="crop").join(lines)
+
+
+HEAD = ("game", "mode", "model", "seed", "step")
+NUMBERS = (3, 4)
+"""Columns that stand on the right."""
+
+LAST_COMMAND = 16
+"""Columns that are kept for the last command, whatever a model is called."""
+
+
+def _widths(rows: Sequence[Sequence[str]], states: Sequence[str], width: int) -> list[int]:
+    """The width of each column; the model's name is cut first, then the game's."""
+    found = [max(map(len, column)) for column in zip(HEAD, *rows, strict=True)]
+    found.append(max(map(len, ("state", *states))))
+    over = sum(found) + 2 * len(found) + 2 + LAST_COMMAND - width
+    for number in (2, 0):
+        cut = max(0, min(over, found[number] - 6))
+        found[number], over = found[number] - cut, over - cut
+    return [*found, max(1, width - sum(found) - 2 * len(found) - 2)]
+
+
+def _row(
+    cells: Sequence[str],
+    tail: tuple[str, str],
+    widths: Sequence[int],
+    style: str,
+    tail_styles: tuple[str, str] = ("", ""),
+    mark: str = " ",
+) -> Text:
+    """One line of the list. Drawn by hand: a table of rich takes ten times as long, and this is drawn all the time."""
+    line = Text(f"{mark} ", style, no_wrap=True)
+    for number, (cell, width) in enumerate(zip(cells, widths, strict=False)):
+        line.append(_cut(cell, width).rjust(width) if number in NUMBERS else _cut(cell, width).ljust(width))
+        line.append("  ")
+    line.append(_cut(tail[0], widths[-2]).ljust(widths[-2]), tail_styles[0]).append("  ")
+    return line.append(_cut(tail[1], widths[-1]), tail_styles[1])
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: max(0, width - 1)] + "…"
 
 
 def _summary(peeks: Sequence[Peek], title: str) -> Text:
@@ -140,10 +179,18 @@ class Watch:
         self.show: Show | None = None
         self._opened: dict[Path, _Opened] = {}
         self._second = 0
-        self.folder.poll()
+        self._ordered: list[Peek] = []
+        self._look()
 
     def peeks(self) -> list[Peek]:
-        return ordered(list(self.folder.peeks.values()))
+        """The episodes in the order of the list."""
+        return self._ordered
+
+    def _look(self) -> bool:
+        grown = self.folder.poll()
+        if grown:
+            self._ordered = ordered(list(self.folder.peeks.values()))
+        return grown
 
     def picture(self, width: int, height: int) -> RenderableType:
         if self.show is not None:
@@ -172,12 +219,12 @@ class Watch:
 
     def tick(self) -> bool:
         """New events redraw at once, and while something runs the clock does every second."""
-        grown = self.folder.poll()
+        grown = self._look()
         for each in self._followed():
             grown = self._open(each).poll() or grown
         second = int(self.clock())
         passed, self._second = second != self._second, second
-        return grown or (passed and any(each.outcome is None for each in self.folder.peeks.values()))
+        return grown or (passed and bool(self._ordered) and self._ordered[0].outcome is None)
 
     def _followed(self) -> list[Path]:
         """The journals that are read whole: those on screen."""
