@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 from pddlego import __version__
 from pddlego.cli import eval as evaluating
 from pddlego.cli import see
+from pddlego.cli.corpus import corpus
 from pddlego.errors import PddlegoError, UsageError
 
 EXIT_WON, EXIT_NOT_WON, EXIT_USAGE, EXIT_BROKEN, EXIT_INTERRUPTED = 0, 1, 2, 3, 130
@@ -223,3 +224,4 @@ app.command()(see.watch)
 app.command()(see.show)
 app.command()(see.replay)
 app.command()(see.resume)
+app.add_typer(corpus, name="corpus")

@@ -9,13 +9,15 @@ from pddlego.formalize.base import ProblemProposal, defects_feedback, without_pl
 from pddlego.formalize.edit import problem_request
 from pddlego.formalize.prompts import Prompts
 from pddlego.models import Request
+from pddlego.pddl import Defect, DefectKind
 from pddlego.pddl.check import check_reading
 from pddlego.pddl.problem import read_problem
+from pddlego.pddl.tolerant import repair_problem
 from pddlego.situation import Situation
 
 
 class PddlGen:
-    """Asks for whole problem files."""
+    """Asks for whole problem files. What has one possible meaning is repaired, with a note among the defects."""
 
     mode = "gen"
     plans: Literal[True] = True
@@ -27,14 +29,14 @@ class PddlGen:
         return problem_request(self._prompts, "gen", situation)
 
     def read(self, answer: str, situation: Situation) -> ProblemProposal:
-        return read_file(answer, situation)
+        repaired = repair_problem(situation.domain.text, answer)
+        mended = tuple(Defect(DefectKind.REPAIRED, each.kind.value, str(each), False) for each in repaired.repairs)
+        proposal = read_file(repaired.problem, situation)
+        return replace(proposal, defects=proposal.defects + mended)
 
 
 def read_file(text: str, situation: Situation) -> ProblemProposal:
-    """The problem file in a text, by a model or a person.
-
-    The goal ladder sets the goal: one that is missing or wrong does no harm.
-    """
+    """The problem file in a text. The goal ladder sets the goal: one that is missing or wrong does no harm."""
     reading = read_problem(_file_in(text))
     problem = replace(reading.problem, domain=situation.domain.name, goal=situation.problem.goal)
     needed = tuple(name for name in reading.missing if name in (":objects", ":init"))

@@ -34,6 +34,7 @@ class DefectKind(str, Enum):
     DERIVED_INIT = "derived predicate in init"
     DOMAIN_NAME = "other domain name"
     ONLY_PLANNED = "only planned"
+    REPAIRED = "repaired"
 
 
 @dataclass(frozen=True)

@@ -58,8 +58,8 @@ def test_gen_reads_the_file_and_leaves_the_goal_to_the_ladder(situation: Situati
     [
         ("", "no (define"),
         ("(define (problem x) (:domain d) (:objects))", ":init"),
-        (FILE.format(domain="coin-collector", goal="")[:-2], "unbalanced"),
-        ("(define (problem x) (:domain d) (:objects) (:init (at attic)))", "attic is not declared"),
+        (FILE.format(domain="coin-collector", goal="")[:-12], "unbalanced"),
+        ("(define (problem x) (:domain d) (:objects attic - roof) (:init (at attic)))", "attic"),
     ],
 )
 def test_gen_says_what_is_wrong(situation: Situation, answer: str, says: str) -> None:

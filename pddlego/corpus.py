@@ -1,0 +1,134 @@
+"""Reads a corpus of what models wrote, repairs it, plans with it, and compares with what was recorded."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from pddlego.errors import UsageError
+from pddlego.pddl import PddlSyntaxError, check, parse_domain
+from pddlego.pddl.problem import read_problem
+from pddlego.pddl.tolerant import repair
+from pddlego.planning import Planner, PlanResult, PlanStatus, Search
+
+VERDICTS = {
+    "PLAN": PlanStatus.SOLVED,
+    "goal FALSE": PlanStatus.UNSOLVABLE,
+    "goal already TRUE": PlanStatus.ALREADY_TRUE,
+}
+"""What planners said that say something about a problem, and not about a text that they could not read."""
+
+
+class Pair(BaseModel):
+    """A line: a domain and a problem as a model wrote them, and what a planner said of them then."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    id: str
+    domain: str
+    problem: str
+    recorded_verdict: str | None = None
+    recorded_actions: tuple[str, ...] | None = None
+    reference_plan_length: int | None = None
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What became of a pair. `refused` is the class of what cannot be planned with, `message` says it precisely.
+
+    `readable` means that nothing is wrong with the files as texts. `contradiction` says how the result differs from
+    what was recorded; empty if it does not.
+    """
+
+    pair: Pair
+    repairs: tuple[str, ...] = ()
+    readable: bool = True
+    refused: str = ""
+    message: str = ""
+    contradiction: str = ""
+
+
+@dataclass(frozen=True)
+class CorpusReport:
+    """All pairs of a file."""
+
+    checked: tuple[Checked, ...]
+
+    @property
+    def readable(self) -> int:
+        return sum(each.readable for each in self.checked)
+
+    @property
+    def planned(self) -> int:
+        """Pairs that could be planned with."""
+        return sum(not each.refused for each in self.checked)
+
+    @property
+    def repaired(self) -> int:
+        """Those of them that needed a repair."""
+        return sum(bool(each.repairs) and not each.refused for each in self.checked)
+
+    @property
+    def refused(self) -> Counter[str]:
+        """How many pairs were refused, by class."""
+        return Counter(each.refused for each in self.checked if each.refused)
+
+    @property
+    def contradictions(self) -> tuple[Checked, ...]:
+        return tuple(each for each in self.checked if each.contradiction)
+
+
+def read_pairs(path: Path) -> Iterator[Pair]:
+    """The pairs of a file of JSON lines. Raises `UsageError`."""
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read", f"{error.strerror}.", "Check the path.") from error
+    for number, line in enumerate(lines, start=1):
+        try:
+            yield Pair.model_validate_json(line)
+        except ValidationError as error:
+            first = error.errors()[0]
+            why = f"Line {number}: {'.'.join(map(str, first['loc']))} {first['msg']}."
+            raise UsageError(f"{path} is no corpus", why, "A line needs id, domain and problem.") from error
+
+
+def check_corpus(pairs: Iterable[Pair], planner: Planner) -> CorpusReport:
+    """Check every pair."""
+    return CorpusReport(tuple(check_pair(each, planner) for each in pairs))
+
+
+def check_pair(pair: Pair, planner: Planner) -> Checked:
+    """Repair a pair, check it, plan with it, and compare with what was recorded."""
+    files = repair(pair.domain, pair.problem)
+    repairs = tuple(map(str, files.repairs))
+    try:
+        domain = parse_domain(files.domain)
+    except PddlSyntaxError as error:
+        return Checked(pair, repairs, False, "domain cannot be read", error.faults[0])
+    defects = [each for each in check(domain, files.problem) if each.blocking]
+    if defects:
+        readable = not any(each.kind.value in ("syntax", "missing section") for each in defects)
+        return Checked(pair, repairs, readable, defects[0].kind.value, defects[0].message)
+    result = planner.solve(domain, read_problem(files.problem).problem, Search())
+    if result.status in (PlanStatus.INVALID, PlanStatus.CRASHED, PlanStatus.TIMEOUT):
+        return Checked(pair, repairs, True, f"planner: {result.status.value}", result.message)
+    return Checked(pair, repairs, contradiction=_contradiction(pair, result))
+
+
+def _contradiction(pair: Pair, result: PlanResult) -> str:
+    wanted = VERDICTS.get(pair.recorded_verdict or "")
+    if wanted is PlanStatus.SOLVED and not pair.recorded_actions:
+        wanted = PlanStatus.ALREADY_TRUE  # a plan without actions
+    if wanted is not None and result.status is not wanted:
+        return f"recorded {pair.recorded_verdict}, now {result.status.value}"
+    if result.plan is None:
+        return ""
+    lengths = [len(pair.recorded_actions)] if pair.recorded_actions else []
+    lengths += [pair.reference_plan_length] if pair.reference_plan_length is not None else []
+    other = next((each for each in lengths if each != len(result.plan)), None)
+    return "" if other is None else f"recorded a plan of {other} steps, now of {len(result.plan)}"

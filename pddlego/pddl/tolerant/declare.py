@@ -1,0 +1,147 @@
+"""What only its use declares: types, objects and predicates, where the use leaves one possibility."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from pddlego.pddl.names import is_name
+from pddlego.pddl.problem import ANY_TYPE, TypedName, read_typed_list
+from pddlego.pddl.sexpr import Sexpr
+from pddlego.pddl.tolerant.structure import CONNECTIVES, FIELDS, Section
+
+Atoms = Iterator[tuple[tuple[str, ...], Mapping[str, str]]]
+"""Atoms as words, each with the types of the variables that are bound there."""
+
+FLAGS = {
+    "not": ":negative-preconditions",
+    "or": ":disjunctive-preconditions",
+    "imply": ":disjunctive-preconditions",
+    "exists": ":existential-preconditions",
+    "forall": ":universal-preconditions",
+    "when": ":conditional-effects",
+    "=": ":equality",
+}
+"""The requirement that a word in a precondition or an effect needs."""
+
+QUANTIFIED = ":quantified-preconditions"
+
+ALL = {
+    ":adl": frozenset({*FLAGS.values(), ":typing", QUANTIFIED}),
+    QUANTIFIED: frozenset({FLAGS["exists"], FLAGS["forall"]}),
+}
+"""Requirements that stand for others."""
+
+KNOWN = frozenset({":strips", ":typing", ":derived-predicates", ":adl", ":action-costs", QUANTIFIED, *FLAGS.values()})
+"""Requirements of what is planned with here; `:action-costs` is refused later, by its name."""
+
+
+def typed(items: Iterable[Sexpr]) -> list[TypedName]:
+    """A typed list as far as it can be read."""
+    return list(read_typed_list(items, []))
+
+
+def untyped(names: Iterable[TypedName]) -> Section:
+    """Typed names as a list again."""
+    return tuple(word for each in names for word in (each.name, "-", each.type))
+
+
+def atoms(condition: Sexpr, bound: Mapping[str, str]) -> Atoms:
+    """Every atom in a condition or an effect."""
+    if not isinstance(condition, tuple) or not condition:
+        return
+    first, rest = condition[0], condition[1:]
+    if first in ("exists", "forall") and rest and isinstance(rest[0], tuple):
+        inner = {**bound, **{each.name: each.type for each in typed(rest[0])}}
+        for part in rest[1:]:
+            yield from atoms(part, inner)
+    elif isinstance(first, str) and first not in CONNECTIVES:
+        if all(isinstance(each, str) for each in rest):
+            yield (first, *(str(each) for each in rest)), bound
+    elif first != "=":
+        for part in rest:
+            yield from atoms(part, bound)
+
+
+def fields(action: Section) -> dict[str, Sexpr]:
+    """The fields of an action."""
+    return {str(key): value for key, value in zip(action[2::2], action[3::2], strict=False) if key in FIELDS}
+
+
+def atoms_of(action: Section) -> Atoms:
+    """Every atom of an action with the types of its variables."""
+    own = fields(action)
+    parameters = own.get(":parameters", ())
+    bound = {each.name: each.type for each in typed(parameters if isinstance(parameters, tuple) else ())}
+    for key in (":precondition", ":effect"):
+        yield from atoms(own.get(key, ()), bound)
+
+
+def flags_needed(actions: Iterable[Section], goal: Sexpr, any_types: bool) -> set[str]:
+    """The requirement flags that are made use of. In effects `not` needs none."""
+    needed = {":typing"} if any_types else set()
+    for action in actions:
+        own = fields(action)
+        needed |= {FLAGS[word] for word in _words(own.get(":precondition", ())) if word in FLAGS}
+        needed |= {FLAGS[word] for word in _words(own.get(":effect", ())) if word in ("when",)}
+    return needed | {FLAGS[word] for word in _words(goal) if word in FLAGS}
+
+
+def flags_given(flags: Iterable[str]) -> set[str]:
+    """The flags with those that they stand for."""
+    given = set(flags)
+    return given.union(*(ALL[each] for each in given if each in ALL))
+
+
+def missing_types(used: Iterable[str], known: Iterable[str]) -> list[str]:
+    """Types that are used and nowhere declared."""
+    there = {*known, ANY_TYPE}
+    return sorted({each for each in used if each not in there and is_name(each)})
+
+
+def used_predicates(
+    uses: Atoms, declared: Mapping[str, object], type_of: Callable[[str], str | None]
+) -> dict[str, tuple[str, ...]]:
+    """Undeclared predicates with the types of their arguments, where all uses agree."""
+    found: dict[str, set[tuple[str, ...]]] = defaultdict(set)
+    for (name, *args), bound in uses:
+        if name not in declared and is_name(name):
+            kinds = tuple(bound.get(each) or type_of(each) or "" for each in args)
+            found[name].add(kinds)
+    agreed = {name: _agreed(several) for name, several in found.items()}
+    return {name: kinds for name, kinds in agreed.items() if kinds is not None}
+
+
+def _agreed(several: set[tuple[str, ...]]) -> tuple[str, ...] | None:
+    """The one row of types that fits all uses; a use that does not tell fits any."""
+    if len({len(each) for each in several}) != 1:
+        return None
+    row = []
+    for column in zip(*several, strict=True):
+        told = {each for each in column if each}
+        if len(told) != 1:
+            return None
+        row.append(told.pop())
+    return tuple(row)
+
+
+def used_objects(
+    uses: Iterable[tuple[str, ...]], known: Iterable[str], parameters: Mapping[str, tuple[str, ...]]
+) -> dict[str, str]:
+    """Undeclared objects with the type that their only possible use tells: all predicates must agree on one."""
+    there = set(known)
+    found: dict[str, set[str]] = defaultdict(set)
+    for name, *args in uses:
+        kinds = parameters.get(name)
+        for place, each in enumerate(args):
+            if each not in there and is_name(each) and not each.startswith("?"):
+                found[each].add(kinds[place] if kinds is not None and len(kinds) == len(args) else "")
+    return {name: kinds.pop() for name, kinds in found.items() if len(kinds) == 1 and "" not in kinds}
+
+
+def _words(condition: Sexpr) -> Iterator[str]:
+    if isinstance(condition, tuple) and condition:
+        if isinstance(condition[0], str):
+            yield condition[0]
+        for part in condition[1:] if isinstance(condition[0], str) else condition:
+            yield from _words(part)

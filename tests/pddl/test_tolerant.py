@@ -1,0 +1,193 @@
+"""What is repaired and what is not: by hand, by property, and on 343 recorded files of real models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pddlego.corpus import CorpusReport, check_corpus, read_pairs
+from pddlego.errors import UsageError
+from pddlego.pddl import PddlSyntaxError, check, parse_domain, parse_problem
+from pddlego.pddl.tolerant import RepairKind, repair
+from pddlego.planning import ProcessPlanner, Search
+from pddlego.settings import Setting
+
+CORPUS = Path(__file__).parent.parent / "data" / "corpus" / "pairs.jsonl"
+
+DOMAIN = """(define (domain walk)
+  (:requirements :strips :typing :negative-preconditions)
+  (:types room way)
+  (:constants north south - way)
+  (:predicates (at ?r - room) (way ?a - room ?b - room ?w - way) (shut ?a - room ?b - room))
+  (:action move
+    :parameters (?a - room ?b - room ?w - way)
+    :precondition (and (at ?a) (way ?a ?b ?w) (not (shut ?a ?b)))
+    :effect (and (not (at ?a)) (at ?b))))"""
+
+PROBLEM = """(define (problem p) (:domain walk)
+  (:objects hall attic - room)
+  (:init (at hall) (way hall attic north))
+  (:goal (at attic)))"""
+
+
+def swap(old: str, new: str) -> Callable[[str], str]:
+    def changed(text: str) -> str:
+        assert old in text
+        return text.replace(old, new)
+
+    return changed
+
+
+def same(text: str) -> str:
+    return text
+
+
+L, S, D = RepairKind.LEXICAL, RepairKind.STRUCTURAL, RepairKind.DECLARED
+
+BROKEN: list[tuple[str, Callable[[str], str], Callable[[str], str], RepairKind]] = [
+    ("fence and prose", same, lambda text: f"Here it is (enjoy):\n```pddl\n{text}\n```\nDone.", L),
+    ("fence on the same line", same, lambda text: f"```{text}```", L),
+    ("glued variable", swap("(at ?a) (way", "(at?a) (way"), same, L),
+    ("literal line breaks", same, lambda text: text.replace("\n", "\\n"), L),
+    ("unbalanced end", same, lambda text: text[:-2], L),
+    ("one parenthesis too many", lambda text: text + ")", same, L),
+    ("quotes", same, swap("(at hall)", '("at" hall)'), L),
+    ("closed too early", swap("(shut ?a - room ?b - room))\n", "(shut ?a - room ?b - room)))\n"), same, L),
+    ("misspelt field", swap(":precondition", ":preconditions"), same, S),
+    ("misspelt section", swap("(:action move", "(:actions move"), same, S),
+    ("a group of actions", swap("(:action move", "(:actions (move"), same, S),
+    (
+        "fields in parentheses",
+        swap(":effect (and (not (at ?a)) (at ?b))", "(:effect (and (not (at ?a)) (at ?b)))"),
+        same,
+        S,
+    ),
+    ("no and", swap("(and (not (at ?a)) (at ?b))", "((not (at ?a)) (at ?b))"), same, S),
+    ("forms side by side", swap("(and (not (at ?a)) (at ?b))", "(not (at ?a)) (at ?b)"), same, S),
+    (
+        "and in init",
+        same,
+        swap("(:init (at hall) (way hall attic north))", "(:init (and (at hall) (way hall attic north)))"),
+        S,
+    ),
+    ("not in init", same, swap("(at hall)", "(at hall) (not (at attic))"), S),
+    ("entries in parentheses", same, swap("hall attic - room", "(hall - room) (attic - room)"), S),
+    ("colon for dash", same, swap("attic - room", "attic : room"), S),
+    ("a constant again", same, swap("attic - room", "attic - room north - way"), S),
+    ("doubled object", same, swap("hall attic - room", "hall attic hall - room"), S),
+    ("own subtype", swap("(:types room way)", "(:types room - room way)"), same, S),
+    ("types in the problem", swap("  (:types room way)\n", ""), swap("(:init", "(:types room way) (:init"), S),
+    (
+        "objects in the domain",
+        swap("(:pred", "(:objects hall attic - room) (:pred"),
+        swap("(:objects hall attic - room)\n", ""),
+        S,
+    ),
+    ("no types", swap("  (:types room way)\n", ""), same, D),
+    ("no flags", swap("  (:requirements :strips :typing :negative-preconditions)\n", ""), same, D),
+    ("unknown flag", swap(":strips", ":strips :telepathy"), same, D),
+    ("undeclared object", same, swap("hall attic - room", "hall - room"), D),
+    ("object without type", same, swap("hall attic - room", "hall attic"), D),
+    ("undeclared predicate", swap(" (shut ?a - room ?b - room)", ""), same, D),
+    ("no domain named", same, swap("(:domain walk)", ""), D),
+]
+
+
+@pytest.mark.parametrize(("name", "domain", "problem", "kind"), BROKEN, ids=[each[0] for each in BROKEN])
+def test_what_has_one_meaning_is_repaired(
+    name: str, domain: Callable[[str], str], problem: Callable[[str], str], kind: RepairKind, planner: ProcessPlanner
+) -> None:
+    files = repair(domain(DOMAIN), problem(PROBLEM))
+    assert kind in {each.kind for each in files.repairs}
+    assert repair(files.domain, files.problem).repairs == (), "what was repaired needs no repair"
+    found, wanted = parse_problem(files.problem), parse_problem(PROBLEM)
+    assert found.facts == wanted.facts
+    assert found.goal == wanted.goal
+    checked = parse_domain(files.domain)
+    assert [each.name for each in checked.actions] == ["move"]
+    assert not [each for each in check(checked, found) if each.blocking]
+    solved = planner.solve(checked, found, Search())
+    assert solved.plan is not None
+    assert [str(each) for each in solved.plan.steps] == ["(move hall attic north)"]
+
+
+GUESSES: list[tuple[Callable[[str], str], Callable[[str], str], str]] = [
+    (same, swap("(:goal (at attic))", "(:goal (at ?room))"), "?room"),
+    (same, swap("(at hall)", "(at hall attic)"), "at takes 1"),
+    (same, swap("(at hall)", "(at north)"), "north is a way"),
+    (same, lambda text: text[: text.index("(way hall") + 8], "unbalanced"),
+    (same, swap("(:goal (at attic))", ""), ":goal"),
+    (swap(":effect (and (not (at ?a)) (at ?b))", ""), same, ":effect"),
+]
+
+
+@pytest.mark.parametrize(("domain", "problem", "says"), GUESSES)
+def test_what_would_need_a_guess_is_left_and_reported(
+    domain: Callable[[str], str], problem: Callable[[str], str], says: str
+) -> None:
+    files = repair(domain(DOMAIN), problem(PROBLEM))
+    try:
+        messages = [each.message for each in check(parse_domain(files.domain), files.problem) if each.blocking]
+    except PddlSyntaxError as error:
+        messages = list(error.faults)
+    assert any(says in each for each in messages), messages
+
+
+def test_what_is_sound_comes_out_as_it_was(coin: Setting) -> None:
+    assert repair(DOMAIN, PROBLEM).repairs == ()
+    assert repair(DOMAIN, PROBLEM).problem == PROBLEM
+    again = repair(coin.domain.text, str(coin.start))
+    assert (again.domain, again.problem) == (coin.domain.text, str(coin.start))
+
+
+PIECES = st.sampled_from(
+    [*"() \n:;?-\"'`,", "(define", "(domain d)", "(problem p)", ":init", ":objects", ":action", "a", "- t"]
+)
+
+
+@given(st.lists(PIECES, max_size=60).map(" ".join), st.lists(PIECES, max_size=60).map(" ".join))
+def test_any_text_gives_a_result(domain: str, problem: str) -> None:
+    files = repair(domain, problem)
+    assert bool(files.repairs) or (files.domain, files.problem) == (domain, problem)
+
+
+@given(st.text(max_size=200), st.text(max_size=200))
+def test_no_text_is_an_accident(domain: str, problem: str) -> None:
+    repair(domain, problem)
+
+
+@pytest.fixture(scope="module")
+def report(planner: ProcessPlanner) -> CorpusReport:
+    return check_corpus(read_pairs(CORPUS), planner)
+
+
+def test_the_corpus_is_read_and_contradicts_nothing(report: CorpusReport) -> None:
+    assert len(report.checked) == 343
+    assert report.readable >= 340
+    assert report.planned >= 315
+    assert report.contradictions == ()
+
+
+def test_recorded_plans_and_verdicts_are_all_reproduced(report: CorpusReport) -> None:
+    said = [
+        each for each in report.checked if each.pair.recorded_verdict in ("PLAN", "goal FALSE", "goal already TRUE")
+    ]
+    assert len(said) == 227
+    assert not [each for each in said if each.refused]
+
+
+def test_what_is_refused_says_precisely_why(report: CorpusReport) -> None:
+    assert all(each.message for each in report.checked if each.refused)
+
+
+@pytest.mark.parametrize("line", ["noise", "{}", '{"id": 1, "domain": "", "problem": ""}', '{"id": "x"}'])
+def test_what_is_no_corpus_is_refused(tmp_path: Path, line: str) -> None:
+    (tmp_path / "a.jsonl").write_text(line + "\n")
+    with pytest.raises(UsageError, match="is no corpus"):
+        list(read_pairs(tmp_path / "a.jsonl"))
+    with pytest.raises(UsageError, match="cannot be read"):
+        list(read_pairs(tmp_path / "none.jsonl"))
