@@ -6,6 +6,7 @@ import itertools
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 
 from pddlego import events as ev
 from pddlego.errors import BudgetSpentError, ModelError, PddlegoError
@@ -15,14 +16,14 @@ from pddlego.formalize import CommandProposal, CommandSource, Formalizer, Proble
 from pddlego.games import Game, Observation
 from pddlego.meter import Meter, OverError
 from pddlego.models import Model
-from pddlego.oversight import ACCEPTED, Overseer, Question, Verdict
+from pddlego.oversight import ACCEPTED, Overseer, Question, Verdict, What
 from pddlego.pddl import Problem, diff
 from pddlego.planning import LadderResult, Planner, PlanStatus, PlanStep, climb, validate
 from pddlego.refine import Attempt, ExhaustedError, Retry, refine
-from pddlego.restart import ReplayError, Restart
+from pddlego.restart import Restart
 from pddlego.settings import Setting
 from pddlego.situation import Exchange, Situation
-from pddlego.telling import added, kinds, lines, no_plan, rejected, removed, resumed, tried
+from pddlego.telling import added, edit_question, kinds, lines, no_plan, rejected, removed, resumed, tried, writable
 
 MAX_ANSWER = 200_000
 """Characters of an answer that are read and kept; the longest useful one is a problem file of some thousand."""
@@ -111,14 +112,15 @@ class Agent:
 
     def _go_back(self, restart: Restart) -> Iterator[Event]:
         """Bring the game to where another episode was, by its commands. Raises `ReplayError`."""
+        restart.check_answer("the first look", restart.look, self._seen.text)
         for command, text in restart.commands:
             answer = self.game.step(command)
-            if answer.text != text:
-                what = f"The game answers otherwise than recorded to '{command}'"
-                raise ReplayError(what, f"Recorded: {text!r}. Now: {answer.text!r}.", "Is it the same game and seed?")
+            restart.check_answer(f"'{command}'", text, answer.text)
             yield self._observed(Intention(command), answer)
         self._problem, self._given = restart.before, restart.corrected
         self._news = self._history[restart.known :]
+        if not self._news and self.method.plans:  # there is nothing to ask about
+            self._given = restart.corrected or restart.before
         yield resumed(restart)
 
     # formalize and plan
@@ -135,7 +137,9 @@ class Agent:
     def _attempt(self, retry: Retry) -> Generator[Event, None, Attempt[tuple[Intention, ...]]]:
         if self._given is not None:  # by a person: there is nothing to ask
             given, self._given = self._given, None
-            return (yield from self._plan(retry, str(given), ProblemProposal(given)))
+            attempt = yield from self._plan(retry, str(given), ProblemProposal(given))
+            self._problem = given  # it stands, even if it takes more than that for a plan
+            return attempt
         situation = self._situation(retry)
         answer = yield from self._ask(situation)
         proposal = self.method.read(answer, situation)
@@ -144,33 +148,22 @@ class Agent:
             return Attempt(answer, feedback=proposal.feedback)
         if isinstance(proposal, CommandProposal):
             return Attempt(answer, (Intention(proposal.command),))
-        verdict = yield from self._judge(self._about(proposal, situation))
+        verdict = yield from self._judge("edits", partial(edit_question, self._problem, proposal, situation))
         if verdict.kind == "rejected":
             yield rejected(retry, verdict.feedback, proposal)
             return Attempt(answer, feedback=verdict.feedback)
         if verdict.kind == "replaced":
-            proposal = replace(read_file(verdict.text, situation), report=proposal.report)
+            proposal = read_file(verdict.text, situation)
         return (yield from self._plan(retry, answer, proposal))
 
-    def _about(self, proposal: ProblemProposal, situation: Situation) -> Question:
-        """A proposal as a person is asked about it."""
-        renamed = proposal.report.renamed if proposal.report else ()
-        changed = diff(self._problem, proposal.problem, dict(renamed))
-
-        def faults(text: str) -> tuple[str, ...]:
-            feedback = read_file(text, situation).feedback
-            return feedback.evidence if feedback else ()
-
-        changes = added(changed), removed(changed), renamed
-        return Question("edits", str(proposal.problem), *changes, faults=faults)
-
-    def _judge(self, question: Question) -> Generator[Event, None, Verdict]:
+    def _judge(self, what: What, question: Callable[[], Question]) -> Generator[Event, None, Verdict]:
         """What a person says of it, if there is one who wants to be asked. Their time is not the episode's."""
-        if self.overseer is None or not self.overseer.wants(question.what):
+        if self.overseer is None or not self.overseer.wants(what):
             return ACCEPTED
         with self._meter.paused():
-            verdict = self.overseer.judge(question)
-        yield ev.Judged(question.what, verdict.kind, verdict.text)
+            verdict = self.overseer.judge(question())
+        verdict = replace(verdict, text=writable(verdict.text))
+        yield ev.Judged(what, verdict.kind, verdict.text)
         return verdict
 
     def _plan(
@@ -192,15 +185,16 @@ class Agent:
             return Attempt(answer, feedback=feedback)
         intentions = tuple(itertools.takewhile(lambda each: each.command, intentions))
         commands = "\n".join(each.command for each in intentions)
-        verdict = yield from self._judge(Question("plans", commands, reason=ladder.rung or ""))
+        verdict = yield from self._judge("plans", lambda: Question("plans", commands, reason=ladder.rung or ""))
         if verdict.kind == "rejected":
             yield planned
             yield rejected(retry, verdict.feedback, proposal)
             return Attempt(answer, feedback=verdict.feedback)
-        yield self._accept(proposal)
-        yield planned
         if verdict.kind == "replaced":
             intentions = tuple(Intention(each.strip()) for each in verdict.text.splitlines() if each.strip())
+            planned = replace(planned, plan=tuple(ev.PlannedStep("(by a person)", each.command) for each in intentions))
+        yield self._accept(proposal)
+        yield planned
         return Attempt(answer, intentions)
 
     def _can_say(self, step: PlanStep) -> bool:
@@ -268,8 +262,8 @@ class Agent:
         except ModelError:
             self._meter.check_time()  # what ran out of the episode's time is no fault of the model
             raise
-        # A lone surrogate, legal in JSON, can be neither written nor shown; an endless answer helps nobody.
-        answer = replace(answer, text=answer.text[:MAX_ANSWER].encode(errors="replace").decode())
+        # An endless answer helps nobody.
+        answer = replace(answer, text=writable(answer.text[:MAX_ANSWER]))
         self._meter.answered(answer)
         yield ev.Answered(
             number,
@@ -290,9 +284,10 @@ class Agent:
         """Send the commands, until the game answers otherwise than the plan expected."""
         for planned in intentions:
             intention = replace(planned, command=as_said(planned.command, self._seen.valid_commands))
-            verdict = yield from self._judge(Question("commands", intention.command))
+            command = intention.command
+            verdict = yield from self._judge("commands", partial(Question, "commands", command))
             if verdict.kind == "rejected":
-                self._hint = Retry(0, intention.command, verdict.feedback)
+                self._hint = Retry(0, command, verdict.feedback)
                 return
             if verdict.kind == "replaced":
                 intention = Intention(as_said(" ".join(verdict.text.split()), self._seen.valid_commands))

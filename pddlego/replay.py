@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
 
 from pddlego.episodes import episode_events
+from pddlego.errors import EngineError
 from pddlego.events import (
     Answered,
     EpisodeEnded,
-    EpisodeStarted,
     Event,
     Judged,
     Observed,
@@ -31,8 +32,11 @@ from pddlego.planning import Planner
 from pddlego.recorded import Recorded
 from pddlego.restart import Restart
 
-FROM_OUTSIDE = frozenset({Outcome.INTERRUPTED, Outcome.MODEL_ERROR, Outcome.BUDGET, Outcome.CRASHED})
+FROM_OUTSIDE = frozenset({Outcome.INTERRUPTED, Outcome.MODEL_ERROR, Outcome.CRASHED})
 """Endings that came from outside: nothing in the record brings them about again."""
+
+SHARED = re.compile(r"second|budget of")
+"""In the message of a budget that was spent: time, or the budget of a whole evaluation. Calls and tokens come again."""
 
 
 @dataclass(frozen=True)
@@ -57,13 +61,14 @@ class Replayed:
 def replay(recorded: Recorded, game: Game, planner: Planner) -> Replayed:
     """Play a recorded episode again with its answers and its person's decisions, up to the first difference.
 
-    Times are not compared, and neither is an ending that came from outside (a Ctrl-C, a failing endpoint, a budget).
+    Times are not compared, and neither is an ending that came from outside: a Ctrl-C, a failing endpoint, the budget of
+    an evaluation. Raises `KeyboardInterrupt` if it is interrupted itself, and `EngineError` if the engine fails now.
     """
     same, step = 0, 0
-    expected = _comparable(recorded)
     with closing(_again(recorded, game, planner)) as events:
-        for then in expected:
+        for then in _comparable(recorded):
             now = next(events, None)
+            _check_itself(then, now)
             if isinstance(then, Observed):
                 step = then.step
             difference = _difference(step, then, now)
@@ -76,9 +81,20 @@ def replay(recorded: Recorded, game: Game, planner: Planner) -> Replayed:
 def _comparable(recorded: Recorded) -> list[Event]:
     events = list(recorded.events)
     last = events[-1]
-    if isinstance(last, EpisodeEnded) and last.outcome in FROM_OUTSIDE:
-        events.pop()
+    if isinstance(last, EpisodeEnded):
+        spent = last.outcome is Outcome.BUDGET and SHARED.search(last.message)
+        if last.outcome in FROM_OUTSIDE or spent:
+            events.pop()
     return events
+
+
+def _check_itself(then: Event, now: Event | None) -> None:
+    """What ends the replay, and not the episode in it."""
+    if isinstance(now, EpisodeEnded) and not isinstance(then, EpisodeEnded):
+        if now.outcome is Outcome.INTERRUPTED:
+            raise KeyboardInterrupt
+        if now.outcome is Outcome.CRASHED and not now.message.startswith("The game answers otherwise"):
+            raise EngineError("The episode could not be played to its end", now.message, "Run 'pddlego doctor'.")
 
 
 def _again(recorded: Recorded, game: Game, planner: Planner) -> Any:
@@ -92,8 +108,14 @@ def _again(recorded: Recorded, game: Game, planner: Planner) -> Any:
         planner,
         overseer=RecordedOverseer(judged),
         restart=restart_of(told),
-        person=typed_before(each.command or "" for each in told if isinstance(each, Observed) and each.step),
+        person=typed_before(_typed(told)),
     )
+
+
+def _typed(told: Sequence[Event]) -> list[str]:
+    """The commands that a person typed: those before a resumption were repeated, and not typed."""
+    resumed = next((number for number, each in enumerate(told) if isinstance(each, Resumed)), 0)
+    return [each.command or "" for each in told[resumed:] if isinstance(each, Observed) and each.step]
 
 
 def restart_of(events: tuple[Event, ...]) -> Restart | None:
@@ -102,9 +124,11 @@ def restart_of(events: tuple[Event, ...]) -> Restart | None:
     if resumed is None:
         return None
     before = events[: events.index(resumed)]
-    commands = [(each.command or "", each.text) for each in before if isinstance(each, Observed) and each.step]
+    observed = [each for each in before if isinstance(each, Observed)]
+    commands = [(each.command or "", each.text) for each in observed if each.step]
     corrected = None if resumed.corrected is None else parse_problem(resumed.corrected)
-    return Restart(resumed.source, resumed.step, commands, parse_problem(resumed.before), resumed.known, corrected)
+    known, look = resumed.known, observed[0].text if observed else ""
+    return Restart(resumed.source, resumed.step, commands, parse_problem(resumed.before), known, corrected, look)
 
 
 def _difference(step: int, then: Event, now: Event | None) -> Difference | None:
@@ -118,9 +142,7 @@ def _difference(step: int, then: Event, now: Event | None) -> Difference | None:
 
 
 def _timeless(event: Event) -> Event:
-    """The event without what differs from run to run: seconds, and the name of the model that plays its part."""
-    if isinstance(event, EpisodeStarted):
-        return replace(event, map=None)
+    """The event without what differs from run to run: seconds."""
     if isinstance(event, Answered):
         return replace(event, seconds=0.0)
     if isinstance(event, Planned):

@@ -19,7 +19,8 @@ class Restart:
 
     `commands` bring the game there: each with the answer that was recorded, which must come again. `before` is the
     problem that the agent had there, made from the first `known` observations. `corrected` is what a person made of it,
-    with which the agent plans at once; without it the agent asks the model again.
+    with which the agent plans at once. Without it the agent asks the model about what came since; where that is nothing
+    it plans at once, too. `look` is the game's first answer, where it is known.
     """
 
     source: str
@@ -28,3 +29,10 @@ class Restart:
     before: Problem
     known: int
     corrected: Problem | None = None
+    look: str = ""
+
+    def check_answer(self, to: str, recorded: str, now: str) -> None:
+        """Raises `ReplayError` if the game answers otherwise than recorded."""
+        if recorded and recorded != now:
+            what = f"The game answers otherwise than recorded to {to}"
+            raise ReplayError(what, f"Recorded: {recorded!r}. Now: {now!r}.", "Is it the same game and seed?")

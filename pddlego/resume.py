@@ -40,6 +40,7 @@ def moment_at(recorded: Recorded, step: int) -> Moment:
     if not 0 <= step <= last:
         why = f"The episode has the steps 0 to {last}." if last >= 0 else "The game never answered."
         raise UsageError(f"There is no step {step}", why, "Choose another.")
+    _check_not_before_resumption(recorded, step)
     problem, known, seen = recorded.episode.setting.start, 0, 0
     commands: list[tuple[str, str]] = []
     answer = ""
@@ -53,8 +54,11 @@ def moment_at(recorded: Recorded, step: int) -> Moment:
         elif isinstance(event, Answered):
             answer = event.text
         elif isinstance(event, (Formalized, Resumed)):
-            problem = parse_problem(event.problem if isinstance(event, Formalized) else event.before)
-            known = seen if isinstance(event, Formalized) else event.known
+            if isinstance(event, Resumed):
+                problem, known = parse_problem(event.corrected or event.before), event.known
+            else:
+                # Without an answer it is what a person gave, which covers no more than before.
+                problem, known = parse_problem(event.problem), seen if answer else known
             answer = ""
     moment = Moment(tuple(commands), problem, known)
     return replace(moment, rejected=_proposed(recorded, moment, answer)) if answer else moment
@@ -80,15 +84,27 @@ def _situation(recorded: Recorded, moment: Moment) -> Situation:
     return Situation(setting.prompts, "", setting.domain, moment.problem, only_planned=setting.only_planned)
 
 
+def check_not_over(recorded: Recorded, step: int) -> None:
+    """Raises `UsageError` where the game was over."""
+    if any(each.won or each.lost for each in recorded.observed if each.step <= step):
+        raise UsageError(f"There is no going on from step {step}", "The game was over.", "Choose an earlier one.")
+
+
 def restart_at(recorded: Recorded, step: int, moment: Moment, corrected: Problem | None) -> Restart:
-    """Where the new episode begins. Raises `UsageError` where the game was over.
+    """Where the new episode begins.
 
     A correction of what the model made of everything that was seen covers all of that.
     """
-    if any(each.won or each.lost for each in recorded.observed if each.step <= step):
-        raise UsageError(f"There is no going on from step {step}", "The game was over.", "Choose an earlier one.")
-    source = str(recorded.journal)
+    source, look = str(recorded.journal), recorded.observed[0].text
     if corrected is None:
-        return Restart(source, step, moment.commands, moment.problem, moment.known)
+        return Restart(source, step, moment.commands, moment.problem, moment.known, look=look)
     known = moment.known if moment.rejected is None else len(moment.commands) + 1
-    return Restart(source, step, moment.commands, moment.latest, known, corrected)
+    return Restart(source, step, moment.commands, moment.latest, known, corrected, look)
+
+
+def _check_not_before_resumption(recorded: Recorded, step: int) -> None:
+    """Raises `UsageError` for a step that was only repeated: what the agent thought there is in the other journal."""
+    resumed = next((each for each in recorded.events if isinstance(each, Resumed)), None)
+    if resumed is not None and step < resumed.step:
+        why = f"The episode itself begins after step {resumed.step}."
+        raise UsageError(f"Step {step} was only repeated here", why, f"Use {resumed.source}.")

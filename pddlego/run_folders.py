@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,10 +13,11 @@ from pddlego.journal import EPISODES
 
 def newest_run(root: Path) -> Path:
     """The run folder below `root` in which something happened last. Raises `UsageError` if there is none."""
-    found = [each for each in _folders(root) if (each / EPISODES).is_dir()]
+    found = {each: _last_change(each / EPISODES) for each in _folders(root)}
+    found = {each: changed for each, changed in found.items() if changed is not None}
     if not found:
         raise UsageError(f"There are no runs in {root}", "Nothing was played there.", "Play, or name a run folder.")
-    return max(found, key=lambda each: (each / EPISODES).stat().st_mtime)
+    return max(found, key=lambda each: found[each] or 0.0)
 
 
 def find_journals(place: Path, seed: int | None = None) -> list[Path]:
@@ -25,13 +27,16 @@ def find_journals(place: Path, seed: int | None = None) -> list[Path]:
     """
     if place.is_file():
         return [place]
+    if place.exists() and not place.is_dir():
+        raise UsageError(f"{place} is no file", "It is a device or a pipe.", "Name a run folder or a journal.")
     if not (place / EPISODES).is_dir():
         why = f"It has no folder {EPISODES}/." if place.is_dir() else "There is no such folder."
         raise UsageError(f"{place} is no run folder", why, "Name a folder that 'pddlego play' or 'eval' made.")
-    found = sorted((place / EPISODES).glob("*.jsonl"), key=_natural)
+    found = sorted((each for each in (place / EPISODES).glob("*.jsonl") if each.is_file()), key=_natural)
     mine = [each for each in found if seed is None or seed_of(each) == seed]
     if not mine:
-        why = f"It holds {len(found)} episodes, none of seed {seed}." if found else "No episode has begun in it."
+        several = "1 episode" if len(found) == 1 else f"{len(found)} episodes"
+        why = f"It holds {several}, none of seed {seed}." if found else "No episode has begun in it."
         raise UsageError(f"There is nothing to see in {place}", why, "Name another run or seed.")
     return mine
 
@@ -52,6 +57,14 @@ def seed_of(journal: Path) -> int | None:
     """The seed in the name of a journal."""
     match = re.search(r"seed-?(\d+)", journal.name)
     return int(match.group(1)) if match else None
+
+
+def _last_change(episodes: Path) -> float | None:
+    """When one of the journals in a folder last grew; None if there is no such folder."""
+    try:
+        return max([episodes.stat().st_mtime, *(each.stat().st_mtime for each in os.scandir(episodes))])
+    except OSError:
+        return None
 
 
 def _folders(root: Path) -> Sequence[Path]:

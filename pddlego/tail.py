@@ -56,9 +56,12 @@ class Peek:
     outcome: Outcome | None = None
     changed: float = 0.0
     read: int = 0
+    damaged: bool = False
 
     def state(self, now: float) -> str:
-        """`running`, how long it has been silent, or how it ended."""
+        """`running`, how long it has been silent, or how it ended; `damaged` where its journal cannot be read."""
+        if self.damaged:
+            return "damaged"
         if self.outcome is not None:
             return self.outcome.value
         silent = now - self.changed
@@ -84,6 +87,8 @@ class FolderTail:
             if (known is not None and known.outcome is not None) or not entry.name.endswith(".jsonl"):
                 continue
             try:
+                if not entry.is_file():  # reading a pipe would wait for ever
+                    continue
                 status = entry.stat()
             except OSError:
                 continue
@@ -102,7 +107,7 @@ def _first_look(path: Path, size: int) -> Peek:
             room = CHUNK
             while True:
                 file.seek(max(0, size - room))
-                lines = file.read(size).split(b"\n")
+                lines = file.read(min(room, size)).split(b"\n")
                 # The first piece may be the rest of a line, the last one the beginning of one.
                 whole = lines[:-1] if room >= size else lines[1:-1]
                 # What the last answer was and how it ended is all that is wanted: other lines are not even parsed.
@@ -124,6 +129,8 @@ def _look_again(peek: Peek) -> Peek:
 
 
 def _new_lines(path: Path, read: int) -> list[bytes]:
+    if not path.is_file():
+        return []
     try:
         with path.open("rb") as file:
             file.seek(read)
@@ -152,6 +159,6 @@ def _seen(peek: Peek, line: bytes) -> Peek:
             return replace(peek, step=int(event["step"]), command=str(event["command"] or ""))
         if event.get("type") == "ended":
             return replace(peek, outcome=Outcome(event["outcome"]), step=int(event["tally"]["steps"]))
-    except (ValueError, KeyError, TypeError):
-        return peek
-    return peek
+    except (ValueError, KeyError, TypeError, OverflowError):  # the last for a number that is infinite
+        return replace(peek, damaged=True)
+    return peek if event else replace(peek, damaged=True)

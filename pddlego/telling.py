@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pddlego import events as ev
-from pddlego.formalize import ProblemProposal
-from pddlego.pddl import Diff, EditReport, diff
+from pddlego.formalize import ProblemProposal, read_file
+from pddlego.oversight import Question
+from pddlego.pddl import Diff, EditReport, Problem, diff
 from pddlego.planning import LadderResult, PlanStatus, RungResult
 from pddlego.refine import Retry
 from pddlego.restart import Restart
-from pddlego.situation import Feedback
+from pddlego.situation import Feedback, Situation
 
 UNREACHABLE = {
     PlanStatus.UNSOLVABLE: ("goal unreachable", "with this problem file no sequence of actions reaches any goal:"),
@@ -68,3 +69,20 @@ def resumed(restart: Restart) -> ev.Resumed:
     return ev.Resumed(
         restart.source, restart.step, str(restart.before), restart.known, text, added(changed), removed(changed)
     )
+
+
+def edit_question(before: Problem, proposal: ProblemProposal, situation: Situation) -> Question:
+    """A proposal as a person is asked about it."""
+    renamed = proposal.report.renamed if proposal.report else ()
+    changed = diff(before, proposal.problem, dict(renamed))
+
+    def faults(text: str) -> tuple[str, ...]:
+        feedback = read_file(text, situation).feedback
+        return feedback.evidence if feedback else ()
+
+    return Question("edits", str(proposal.problem), added(changed), removed(changed), renamed, faults=faults)
+
+
+def writable(text: str) -> str:
+    """The text without lone surrogates: JSON and keyboards give them, and they can be neither written nor shown."""
+    return text.encode(errors="replace").decode()

@@ -9,17 +9,27 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from pddlego.episodes import make_game
-from pddlego.errors import JournalError, UsageError
-from pddlego.events import Outcome
+from pddlego.episodes import Episode, episode_events, follow, make_game, open_run
+from pddlego.errors import EngineError, JournalError, UsageError
+from pddlego.events import Judged, Limits, Outcome
+from pddlego.formalize.human import typed_before
+from pddlego.games import Observation
+from pddlego.models.base import ScriptedModel
+from pddlego.models.reader import ReaderModel
+from pddlego.oversight import ACCEPTED, Question, Verdict, What
 from pddlego.planning import ProcessPlanner
-from pddlego.recorded import load_recorded
+from pddlego.recorded import Recorded, load_recorded
 from pddlego.replay import Replayed, replay
+from pddlego.resume import moment_at, restart_at
 from pddlego.run_folders import find_journal, find_journals, newest_run
+from pddlego.settings import Setting
+from tests.grid_house import GridHouse, small_house
 
 RECORDED = Path(__file__).parent / "recorded"
 RUNS = ("coin-edit-reader-seed12", "cooking-easy-gen-reader-seed3")
@@ -45,6 +55,7 @@ CHANGES = [
     (r'"added":\["kitchen - location"', '"added":["cellar - location"', "formalized", "added[0]"),
     ("Answer with what changes", "Answer with what stays", "asked", "messages[0].content"),
     (r'"outcome":"won"', '"outcome":"lost"', "ended", "outcome"),
+    ('"here":"at"', '"here":"in"', "started", "map.here"),
 ]
 
 
@@ -129,3 +140,91 @@ def test_run_folders_and_journals_are_found(tmp_path: Path) -> None:
         find_journal(tmp_path / "new", 5)
     assert find_journal(tmp_path / "new", 10).name == "coin-1-seed10.jsonl"
     assert find_journal(tmp_path / "old" / "episodes" / "coin-0-seed1.jsonl").exists()
+
+
+@dataclass
+class Wired:
+    """A game that fails in one way at its third command."""
+
+    error: BaseException
+    game: GridHouse = field(default_factory=small_house)
+    task: str = ""
+
+    def start(self) -> Observation:
+        return self.game.start()
+
+    def step(self, command: str) -> Observation:
+        if len(self.game.commands) == 2:
+            raise self.error
+        return self.game.step(command)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), EngineError("The engine died")])
+def test_what_ends_the_replay_is_no_difference(
+    tmp_path: Path, coin: Setting, planner: ProcessPlanner, error: BaseException
+) -> None:
+    recorded = kept(tmp_path, coin, planner, "edit")
+    with pytest.raises(type(error)):
+        replay(recorded, Wired(error), planner)
+
+
+def kept(
+    folder: Path, coin: Setting, planner: ProcessPlanner, mode: str, limits: Limits | None = None, **people: Any
+) -> Recorded:
+    """An episode of the pure-Python game, recorded and read back."""
+    episode = Episode(coin, 1, mode, limits or Limits(50))
+    run, journal = open_run(folder, episode, ReaderModel(), planner)
+    model = ReaderModel() if mode != "human" else ScriptedModel(("",), "none")
+    follow(episode_events(episode, small_house(), model, planner, **people), [journal.write])
+    journal.close()
+    return load_recorded(find_journal(run.path))
+
+
+@dataclass
+class Deciding:
+    """Says one thing once, then accepts."""
+
+    what: What
+    verdict: Verdict
+
+    def wants(self, what: What) -> bool:
+        return what == self.what
+
+    def judge(self, question: Question) -> Verdict:
+        said, self.verdict = self.verdict, ACCEPTED
+        return said
+
+
+@pytest.mark.parametrize(
+    ("what", "verdict"),
+    [
+        ("edits", Verdict("rejected", "no")),
+        ("plans", Verdict("rejected", "no")),
+        ("plans", Verdict("replaced", "look around\nmove east")),
+        ("commands", Verdict("rejected", "no")),
+        ("commands", Verdict("replaced", "look around")),
+    ],
+)
+def test_what_a_person_said_is_played_again(
+    tmp_path: Path, coin: Setting, planner: ProcessPlanner, what: What, verdict: Verdict
+) -> None:
+    recorded = kept(tmp_path, coin, planner, "edit", overseer=Deciding(what, verdict))
+    assert any(isinstance(each, Judged) for each in recorded.events)
+    assert replay(recorded, small_house(), planner) == Replayed(len(recorded.events))
+
+
+def test_a_person_who_played_is_played_again_also_after_a_resumption(
+    tmp_path: Path, coin: Setting, planner: ProcessPlanner
+) -> None:
+    typed = ["look around", "dance", "move east", "open door to east", "move east"]
+    recorded = kept(tmp_path, coin, planner, "human", Limits(4), person=typed_before(typed))
+    assert replay(recorded, small_house(), planner).difference is None
+    moment = moment_at(recorded, 2)
+    restart = restart_at(recorded, 2, moment, None)
+    again = kept(tmp_path, coin, planner, "human", Limits(4), person=typed_before(typed[2:]), restart=restart)
+    assert replay(again, small_house(), planner).difference is None
+
+
+def test_a_budget_of_calls_comes_again(tmp_path: Path, coin: Setting, planner: ProcessPlanner) -> None:
+    recorded = kept(tmp_path, coin, planner, "edit", Limits(50, calls=1))
+    assert replay(recorded, small_house(), planner) == Replayed(len(recorded.events))

@@ -18,12 +18,12 @@ from pddlego.errors import UsageError
 from pddlego.events import Event, Limits, Outcome
 from pddlego.models import Completion, Request
 from pddlego.models.reader import ReaderModel
-from pddlego.pddl import Problem, parse_problem
+from pddlego.pddl import parse_problem
 from pddlego.planning import ProcessPlanner
 from pddlego.recorded import Recorded, load_recorded
 from pddlego.replay import replay
 from pddlego.restart import Restart
-from pddlego.resume import moment_at, read_correction, restart_at
+from pddlego.resume import check_not_over, moment_at, read_correction, restart_at
 from pddlego.run_folders import find_journal
 from pddlego.settings import Setting
 from tests.grid_house import small_house
@@ -119,7 +119,6 @@ def test_without_a_correction_the_model_is_asked_again(coin: Setting, planner: P
 
 def test_what_a_correction_does_not_cover_is_still_news(coin: Setting, planner: ProcessPlanner) -> None:
     """The model's last answer could not be read at all: the person's problem is of the step before."""
-    start = "You are in the kitchen."
     before = parse_problem(
         "(define (problem h) (:domain coin-collector) (:objects kitchen corridor - location)"
         " (:init (at kitchen) (visited kitchen) (connected kitchen corridor east)) (:goal (have coin)))"
@@ -134,7 +133,6 @@ def test_what_a_correction_does_not_cover_is_still_news(coin: Setting, planner: 
     asked = of(events, ev.Asked)[0].messages[-1].content
     assert asked.count("The agent did:") >= 2
     assert moved.split(".")[0] in asked
-    assert start
 
 
 def test_another_game_is_noticed(coin: Setting, planner: ProcessPlanner) -> None:
@@ -153,13 +151,60 @@ def test_there_is_no_such_step(step: int) -> None:
 
 def test_a_game_that_was_over_does_not_go_on() -> None:
     recorded = load_recorded(find_journal(RECORDED / RUNS[0]))
-    moment = moment_at(recorded, 21)
+    check_not_over(recorded, 20)
     with pytest.raises(UsageError, match="no going on from step 21"):
-        restart_at(recorded, 21, moment, None)
+        check_not_over(recorded, 21)
 
 
 def test_a_correction_with_faults_is_not_taken(failed: Recorded) -> None:
     moment = moment_at(failed, 13)
     found = read_correction(failed, moment, "(define (problem p) (:init (at moon)))")
     assert found.feedback is not None
-    assert isinstance(moment.latest, Problem)
+
+
+def test_where_the_model_had_accepted_there_is_nothing_to_ask(planner: ProcessPlanner) -> None:
+    recorded = load_recorded(find_journal(RECORDED / RUNS[0]))
+    moment = moment_at(recorded, 2)
+    assert moment.known == 3
+    events = resumed(recorded, restart_at(recorded, 2, moment, None), planner)
+    assert ended(events).outcome is Outcome.WON
+    after = events[events.index(of(events, ev.Resumed)[0]) + 1 :]
+    assert next(each.type for each in after if each.type in ("asked", "planned")) == "planned"
+
+
+def test_a_correction_stands_even_if_it_takes_more_for_a_plan(coin: Setting, planner: ProcessPlanner) -> None:
+    """The person mends one of two errors; the model mends the other, in the problem that the person has mended."""
+    recorded = load_recorded(find_journal(RECORDED / RUNS[0]))
+    moment = moment_at(recorded, 2)
+    blocked = parse_problem(
+        "(define (problem h) (:domain coin-collector) (:objects kitchen attic - location)"
+        " (:init (at kitchen) (visited kitchen) (visited attic)) (:goal (have coin)))"
+    )
+    events = resumed(recorded, restart_at(recorded, 2, moment, blocked), planner)
+    assert [each.type for each in events if each.type in ("resumed", "rejected", "asked")][:3] == [
+        "resumed",
+        "rejected",
+        "asked",
+    ]
+    assert "attic" in of(events, ev.Asked)[0].messages[-1].content
+
+
+def test_the_steps_before_a_resumption_are_in_the_other_journal(
+    planner: ProcessPlanner, coin: Setting, tmp_path: Path
+) -> None:
+    recorded = load_recorded(find_journal(RECORDED / RUNS[0]))
+    restart = restart_at(recorded, 7, moment_at(recorded, 7), None)
+    run, journal = open_run(tmp_path, recorded.episode, ReaderModel(), planner, restart)
+    game = make_game(coin, 12)
+    follow(episode_events(recorded.episode, game, ReaderModel(), planner, restart=restart), [journal.write])
+    journal.close()
+    again = load_recorded(find_journal(run.path))
+    with pytest.raises(UsageError, match="Step 6 was only repeated here"):
+        moment_at(again, 6)
+    assert len(moment_at(again, 7).commands) == 7
+
+
+def test_the_first_look_must_be_the_same(coin: Setting, planner: ProcessPlanner) -> None:
+    restart = Restart("elsewhere", 0, (), coin.start, 0, None, "You are on the moon.")
+    events = play(coin, planner, small_house(), ReaderModel(), restart=restart)
+    assert "answers otherwise than recorded to the first look" in ended(events).message

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -74,13 +75,17 @@ def test_the_beginning_and_the_end_are_enough(run: Path) -> None:
     assert (ended.step, ended.outcome) == (21, Outcome.WON)
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b"noise", b"noise\n", b'{"event":3}\n', b'{"event":{"type":"ended"}}\n', b"[]\n"]
-)
+ENDLESS = LINES[0].replace(b'"seed":12', b'"seed":1e999')
+BAD = [b"", b"noise", b"noise\n", b'{"event":3}\n', b'{"event":{"type":"ended"}}\n', b"[]\n", ENDLESS]
+
+
+@pytest.mark.parametrize("data", BAD)
 def test_damage_stops_nobody(run: Path, data: bytes) -> None:
     write(run, "bad.jsonl", data)
     write(run, "good.jsonl", b"".join(LINES))
     (run / "episodes" / "notes.txt").write_text("mine")
+    (run / "episodes" / "folder.jsonl").mkdir()
+    os.mkfifo(run / "episodes" / "pipe.jsonl")
     watch = Watch(FolderTail(run), UNICODE)
     assert len(watch.peeks()) == 2
     assert "take coin" in drawn(watch.picture(100, 24), 100, 24)
@@ -90,14 +95,14 @@ def test_watching(run: Path) -> None:
     now = [1000.0]
     write(run, "a.jsonl", b"".join(LINES[:7]))
     watch = Watch(FolderTail(run), UNICODE, clock=lambda: now[0])
-    assert "1 episodes, 0 ended" in drawn(watch.picture(100, 24), 100, 24)
+    assert "1 episode, 0 ended" in drawn(watch.picture(100, 24), 100, 24)
     assert watch.press("enter")
     assert "step 1 of 1" in drawn(watch.picture(100, 24), 100, 24)
     write(run, "a.jsonl", b"".join(LINES[7:]))
     assert watch.tick()
     assert "step 21 of 21" in drawn(watch.picture(100, 24), 100, 24)
     assert watch.press("escape")
-    assert "1 episodes, 1 ended, 1 won" in drawn(watch.picture(100, 24), 100, 24)
+    assert "1 episode, 1 ended, 1 won" in drawn(watch.picture(100, 24), 100, 24)
     write(run, "b.jsonl", b"".join(LINES[:7]))
     assert watch.tick()
     assert watch.press("down")
@@ -121,3 +126,29 @@ def test_an_empty_folder_says_so(run: Path) -> None:
 def test_a_journal_of_ours(run: Path, story: list[Event]) -> None:
     write(run, "a.jsonl", "".join(dump_line(each, 0.0) for each in story).encode())
     assert [event for event, _ in JournalTail(run / "episodes" / "a.jsonl").poll()][1:] == story[1:]
+
+
+def test_a_damaged_journal_is_said_to_be_and_opening_it_ends_nothing(run: Path) -> None:
+    write(run, "bad.jsonl", LINES[0] + b"noise\n")
+    watch = Watch(FolderTail(run), UNICODE)
+    assert "damaged" in drawn(watch.picture(100, 24), 100, 24)
+    assert watch.press("enter")
+    assert "bad.jsonl is damaged" in drawn(watch.picture(300, 24), 300, 24)
+    assert watch.press("escape")
+    assert watch.press("g")
+    watch.picture(100, 24)
+    assert watch.press("escape")
+    assert not watch.showing_grid
+
+
+def test_an_episode_that_is_not_on_screen_is_forgotten(run: Path) -> None:
+    for name in ("a", "b", "c"):
+        write(run, f"{name}-seed1.jsonl", b"".join(LINES))
+    watch = Watch(FolderTail(run), UNICODE)
+    for _ in range(3):
+        watch.press("enter")
+        watch.picture(100, 24)
+        watch.press("escape")
+        watch.press("down")
+    watch.tick()
+    assert not watch._opened

@@ -94,10 +94,26 @@ def run_play(options: PlayOptions) -> int:
 
 
 def polite_kills() -> None:
-    """A polite kill is an interrupt: things end properly and the terminal is left as it was."""
-    for name in ("SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.default_int_handler)
+    """A polite kill is an interrupt: things end properly and the terminal is left as it was.
+
+    One is enough: systems send several in a row, and the second would cut short what the first began.
+    """
+
+    def interrupted(number: int, frame: object) -> None:
+        for each in _signals(*POLITE):
+            signal.signal(each, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    for each in _signals(*POLITE):
+        signal.signal(each, interrupted)
+
+
+POLITE = ("SIGTERM", "SIGHUP")
+
+
+def _signals(*names: str) -> list[signal.Signals]:
+    """Those of the names that the system has."""
+    return [getattr(signal, name) for name in names if hasattr(signal, name)]
 
 
 def watched(events: Iterator[Event], journal: JournalWriter, display: Display) -> EpisodeEnded:
@@ -113,15 +129,22 @@ def make_overseer(console: Console, display: Display, whats: tuple[What, ...], m
     """Who is asked before things take effect. Raises `UsageError` where nobody can be asked."""
     if not whats:
         return None
+    if mode == "human":
+        raise UsageError("There is nothing to confirm", "You type the commands yourself.", "Leave --confirm out.")
     if mode not in ("edit", "gen") and set(whats) - {"commands"}:
         why = f"Mode {mode} has only commands."
         raise UsageError(f"There is nothing to confirm: {', '.join(whats)}", why, "Use --confirm commands.")
-    if not isinstance(display, (LiveDisplay, LineDisplay)) or not (console.is_terminal and sys.stdin.isatty()):
+    if not isinstance(display, (LiveDisplay, LineDisplay)) or not (console.is_terminal and is_typed_at()):
         why = "Input and output are no terminal, or --json was given."
         raise UsageError("--confirm needs a terminal", why, "Leave it out, or play in a terminal.")
     from pddlego.display.person import AskingOverseer
 
     return AskingOverseer(display, whats, glyphs_for(console.encoding), lambda: console.width)
+
+
+def is_typed_at() -> bool:
+    """Whether somebody can type."""
+    return sys.stdin is not None and sys.stdin.isatty()
 
 
 def make_person(mode: str) -> Person | None:
@@ -144,9 +167,10 @@ def parse_whats(text: str | None) -> tuple[What, ...]:
 
 
 def _calm_at_the_end(event: Event, seconds: float) -> None:
-    """After the end a further Ctrl-C has nothing to interrupt, and closing must not be cut short."""
+    """After the end a further interrupt has nothing to interrupt, and closing must not be cut short."""
     if isinstance(event, EpisodeEnded):
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        for number in _signals("SIGINT", *POLITE):
+            signal.signal(number, signal.SIG_IGN)
 
 
 def _until_nobody_looks(display: Display) -> Listener:

@@ -20,7 +20,7 @@ from pddlego.models.reader import ReaderModel
 from pddlego.pddl import Problem, check
 from pddlego.recorded import Recorded, load_recorded
 from pddlego.replay import Replayed, replay
-from pddlego.resume import Moment, moment_at, read_correction, restart_at
+from pddlego.resume import Moment, check_not_over, moment_at, read_correction, restart_at
 from pddlego.run_folders import find_journal, find_journals
 
 
@@ -80,12 +80,13 @@ def run_resume(options: ResumeOptions) -> int:
     recorded = load_recorded(find_journal(Path(options.run), options.seed))
     whats = parse_whats(options.confirm)
     moment = moment_at(recorded, options.from_step)
-    corrected = _corrected(recorded, moment, options)
-    restart = restart_at(recorded, options.from_step, moment, corrected)
-    episode, model = _episode_and_model(recorded, options)
+    # Whatever can be refused is refused before the person has edited anything.
+    check_not_over(recorded, options.from_step)
+    episode, model = _episode_and_model(console, recorded, options)
+    display = make_display(console, options.pace, False, lines=episode.mode == "human")
+    overseer = make_overseer(console, display, whats, episode.mode)
+    restart = restart_at(recorded, options.from_step, moment, _corrected(recorded, moment, options))
     with make_planner(*recorded.planner) as planner:
-        display = make_display(console, options.pace, False, lines=episode.mode == "human")
-        overseer = make_overseer(console, display, whats, episode.mode)
         game = make_game(episode.setting, episode.seed, options.java)
         events = episode_events(episode, game, model, planner, overseer, restart, make_person(episode.mode))
         run, journal = open_run(Path(options.runs), episode, model, planner, restart)
@@ -94,7 +95,7 @@ def run_resume(options: ResumeOptions) -> int:
     return exit_code(ended)
 
 
-def _episode_and_model(recorded: Recorded, options: ResumeOptions) -> tuple[Episode, Model]:
+def _episode_and_model(console: Console, recorded: Recorded, options: ResumeOptions) -> tuple[Episode, Model]:
     """The episode as it was, but for what the user wants to be another."""
     episode = recorded.episode
     setting, limits = episode.setting, episode.limits
@@ -103,18 +104,22 @@ def _episode_and_model(recorded: Recorded, options: ResumeOptions) -> tuple[Epis
     if options.from_step >= limits.steps:
         why = f"The episode may take {limits.steps} steps."
         raise UsageError(f"After step {options.from_step} nothing is left", why, "Raise --max-steps.")
-    given = recorded.model
-    model = make_model(
-        replace(
-            given,
-            name=options.model or given.name,
-            base_url=options.base_url or (None if options.model else given.base_url),
-            api_key=os.environ.get("OPENAI_API_KEY"),
-        )
-    )
+    model = _model(console, recorded, options)
     if isinstance(model, ReaderModel):
         check_reader(setting, episode.mode)
     return replace(episode, setting=setting, limits=limits), model
+
+
+def _model(console: Console, recorded: Recorded, options: ResumeOptions) -> Model:
+    """The model, as recorded or as named now. The key goes to no endpoint that only a run folder names."""
+    given = recorded.model
+    base_url = options.base_url or (None if options.model else given.base_url)
+    key = os.environ.get("OPENAI_API_KEY")
+    if key and base_url is not None and base_url != options.base_url:
+        said = f"Your key is not sent to {base_url}, which only the run folder names: --base-url says that you mean it"
+        console.print(clean(said), style="yellow", highlight=False, soft_wrap=True)
+        key = None
+    return make_model(replace(given, name=options.model or given.name, base_url=base_url, api_key=key))
 
 
 def _corrected(recorded: Recorded, moment: Moment, options: ResumeOptions) -> Problem | None:
@@ -138,7 +143,9 @@ def _corrected(recorded: Recorded, moment: Moment, options: ResumeOptions) -> Pr
     else:
         text = edit_text(str(moment.latest), faults, _about(recorded, moment, options.from_step))
     if text is None:
-        raise UsageError("Nothing was corrected", "The file was left as it was.", "Edit it, or use no --edit.")
+        raise UsageError(
+            "Nothing was corrected", "The file was left as it was, or emptied.", "Leave --edit out to go on."
+        )
     wrong = faults(text)
     if wrong:
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from pddlego.cli.main import EXIT_WON
-from pddlego.cli.play import polite_kills
+from pddlego.cli.play import is_typed_at, polite_kills
 from pddlego.display.app import App, run_app
 from pddlego.display.export import gif, svg
 from pddlego.display.frames import Film
@@ -17,11 +16,11 @@ from pddlego.display.live import Console, event_lines
 from pddlego.display.screen import MIN_HEIGHT, MIN_WIDTH, screen
 from pddlego.display.show import Place, Show
 from pddlego.display.text import UNICODE, clean, glyphs_for
-from pddlego.display.view import fold
+from pddlego.display.view import View, fold
 from pddlego.display.watch import Watch, list_picture
-from pddlego.errors import UsageError
+from pddlego.errors import JournalError, UsageError
 from pddlego.evaluation.store import write_whole
-from pddlego.journal import EPISODES, cannot_write
+from pddlego.journal import EPISODES
 from pddlego.recorded import load_recorded
 from pddlego.resume import moment_at
 from pddlego.run_folders import find_journal, newest_run
@@ -66,6 +65,8 @@ def run_show(options: ShowOptions) -> int:
         raise UsageError(f"{tail.path} is empty", "The episode has not begun.", "Look again later.")
     number = _number(film, options.step)
     console = Console()
+    if options.problem and (options.svg is not None or options.gif is not None):
+        raise UsageError("--problem makes no picture", "It prints PDDL.", "Use one of --problem, --svg and --gif.")
     if options.problem:
         print_problem(console, tail.path, film.frames[number].step)
     elif options.svg is not None or options.gif is not None:
@@ -108,13 +109,17 @@ def _export(console: Console, film: Film, number: int, options: ShowOptions) -> 
     if options.svg is not None:
         view = frames[number].after
         title = f"pddlego: {view.title}, seed {view.seed}, step {frames[number].step}"
-        write_whole(Path(options.svg), svg(pictures[number], width, height, title))
+        try:
+            write_whole(Path(options.svg), svg(pictures[number], width, height, title))
+        except JournalError as error:
+            raise UsageError(error.what, error.why, "Choose another place.") from error
         console.print(f"The picture is in {clean(options.svg)}", style="dim", highlight=False, soft_wrap=True)
     if options.gif is not None:
         try:
             count = gif(pictures, width, height, Path(options.gif))
         except OSError as error:
-            raise cannot_write(Path(options.gif), error) from error
+            why = f"{error.strerror or error}."
+            raise UsageError(f"Cannot write {options.gif}", why, "Choose another place.") from error
         said = f"The {count} pictures are in {clean(options.gif)}"
         console.print(said, style="dim", highlight=False, soft_wrap=True)
 
@@ -122,8 +127,8 @@ def _export(console: Console, film: Film, number: int, options: ShowOptions) -> 
 def _print_lines(console: Console, film: Film, number: int | None) -> None:
     """The episode, or one step of it, as lines."""
     glyphs = glyphs_for(console.encoding)
+    view = View()
     for place, frame in enumerate(film.frames):
-        view = frame.before
         for event in frame.events:
             view = fold(view, event, view.seconds)
             if number is None or place == number:
@@ -132,7 +137,7 @@ def _print_lines(console: Console, film: Film, number: int | None) -> None:
 
 
 def _is_terminal(console: Console) -> bool:
-    return console.is_terminal and not console.is_dumb_terminal and sys.stdin.isatty()
+    return console.is_terminal and not console.is_dumb_terminal and is_typed_at()
 
 
 def _fill(app: App, console: Console) -> None:

@@ -60,7 +60,9 @@ def resume(
     problem: Annotated[str | None, typer.Option(help="A problem file to go on with.")] = None,
     edit: Annotated[bool, typer.Option("--edit", help="Edit the problem in $EDITOR and go on with that.")] = False,
     model: Annotated[str | None, typer.Option(help="Another model. Default: that of the episode.")] = None,
-    base_url: Annotated[str | None, typer.Option(help="Another endpoint. Default: that of the episode.")] = None,
+    base_url: Annotated[
+        str | None, typer.Option(help="Another endpoint. Default: that of the episode.", envvar="OPENAI_BASE_URL")
+    ] = None,
     max_steps: Annotated[int | None, typer.Option(min=1, help="Commands that may be sent, those before too.")] = None,
     confirm: Annotated[
         str | None, typer.Option(help="Ask before these take effect: edits, plans, commands, several with commas.")

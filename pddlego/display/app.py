@@ -7,8 +7,10 @@ from typing import Protocol
 import rich.console
 from rich.console import RenderableType
 from rich.live import Live
+from rich.text import Text
 
 from pddlego.display.keys import Keyboard
+from pddlego.display.screen import MIN_HEIGHT, MIN_WIDTH
 
 INTERVAL = 0.25
 """Seconds between two looks at what is shown."""
@@ -27,6 +29,13 @@ class App(Protocol):
         """Look whether something has happened. Whether to draw again."""
 
 
+TOO_SMALL = f"At least {MIN_WIDTH}x{MIN_HEIGHT} are needed. q: quit"
+
+
+def _is_large(size: tuple[int, int]) -> bool:
+    return size[0] >= MIN_WIDTH and size[1] >= MIN_HEIGHT
+
+
 def run_app(app: App, console: rich.console.Console) -> None:
     """Run until it says that it is enough, or Ctrl-C. Draws only what has changed."""
     with Keyboard() as keyboard, Live(console=console, screen=True, auto_refresh=False) as live:
@@ -35,7 +44,7 @@ def run_app(app: App, console: rich.console.Console) -> None:
         while True:
             size = (console.size.width, console.size.height)
             if changed or size != drawn:
-                live.update(app.picture(*size), refresh=True)
+                live.update(app.picture(*size) if _is_large(size) else Text(TOO_SMALL), refresh=True)
                 drawn = size
             try:
                 pressed = keyboard.read(INTERVAL)

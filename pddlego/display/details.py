@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rich.cells import cell_len
 from rich.console import Group
 from rich.panel import Panel
 from rich.text import Text
@@ -103,24 +104,24 @@ def wrapped(lines: list[Text], width: int) -> list[Text]:
     """Lines as rows of at most `width` cells. Long ones are broken anywhere, so that nothing is hidden."""
     rows: list[Text] = []
     for line in lines:
-        rest = line.copy()
-        rest.no_wrap = True
-        while rest.cell_len > width:
-            cut = _fitting(rest.plain, width)
-            head, rest = rest.divide([cut])
-            rows.append(head)
-        rows.append(rest)
+        whole = line.copy()
+        whole.no_wrap = True
+        rows += whole.divide(_cuts(whole.plain, width))
     return rows
 
 
-def _fitting(text: str, width: int) -> int:
-    """How many characters of the text fit; at least one."""
-    from rich.cells import cell_len
-
-    size = min(len(text), width)
-    while size > 1 and cell_len(text[:size]) > width:
-        size -= 1
-    return size
+def _cuts(text: str, width: int) -> list[int]:
+    """Where a text is to be cut, so that every piece fits."""
+    if text.isascii():
+        return list(range(width, len(text), width))
+    cuts, used = [], 0
+    for place, letter in enumerate(text):
+        size = cell_len(letter)
+        if used and used + size > width:
+            cuts.append(place)
+            used = 0
+        used += size
+    return cuts
 
 
 def _plan(view: View, glyphs: Glyphs) -> Iterator[Text]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import subprocess
+import sys
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from pddlego.errors import UsageError
@@ -19,7 +21,7 @@ def edit_text(text: str, faults: Faults, about: Iterable[str] = (), suffix: str 
     """Open `$VISUAL`, `$EDITOR` or vi on the text, again as long as it has faults, which stand above it as comments.
 
     `about` are comments, too. None if nothing was changed or the file was emptied. Raises `UsageError` if there is no
-    editor.
+    editor, and for a text that comes back with the same faults: an editor that is a script would be asked for ever.
     """
     head = tuple(about)
     messages = faults(text)
@@ -33,8 +35,9 @@ def edit_text(text: str, faults: Faults, about: Iterable[str] = (), suffix: str 
         messages = faults(changed)
         if not messages:
             return None if changed.strip() == text.strip() else changed
-        if after == before:
-            return None  # nothing was mended: asking again would never end
+        if changed == draft:
+            more = f" (and {len(messages) - 1} more)" if len(messages) > 1 else ""
+            raise UsageError("The edited text cannot be used", f"{messages[0]}{more}", "Mend that and try again.")
         messages = ("This cannot be used yet; empty the file to give up:", *messages)
         draft = changed
 
@@ -45,13 +48,43 @@ def _edited(text: str, suffix: str) -> str:
         path = Path(folder) / f"edit{suffix}"
         path.write_text(text, encoding="utf-8")
         try:
-            code = subprocess.run([*shlex.split(editor), str(path)], check=False).returncode
+            code = _run([*shlex.split(editor), str(path)])
         except (OSError, ValueError) as error:
             why = f"'{editor}': {getattr(error, 'strerror', None) or error}."
             raise UsageError("There is no editor", why, "Set EDITOR to one, such as nano.") from error
         if code != 0:
             raise UsageError("The editor failed", f"'{editor}' ended with code {code}.", "Nothing was changed.")
-        return path.read_text(encoding="utf-8", errors="replace")
+        # Who removes the file gives up, as who empties it.
+        return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+
+
+def _run(command: list[str]) -> int:
+    """Run an editor. When it is interrupted from outside it is ended politely, and the terminal is as it was."""
+    with _terminal_as_it_was(), subprocess.Popen(command) as editor:
+        try:
+            return editor.wait()
+        except KeyboardInterrupt:
+            editor.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                editor.wait(timeout=5)
+            editor.kill()
+            raise
+
+
+@contextlib.contextmanager
+def _terminal_as_it_was() -> Iterator[None]:
+    """Puts the modes of the terminal back, if there is one."""
+    try:
+        import termios
+
+        modes = termios.tcgetattr(sys.stdin.fileno())
+    except (ImportError, OSError, ValueError, termios.error):
+        yield
+        return
+    try:
+        yield
+    finally:
+        termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, modes)
 
 
 def _commented(lines: Iterable[str]) -> str:

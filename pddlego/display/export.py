@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.segment import Segment
 from rich.terminal_theme import TerminalTheme
@@ -96,10 +97,11 @@ def _drawn(console: Console, picture: RenderableType, width: int, height: int, f
         for column, text, fore, back in _cells(line):
             place = (column * across, row * down)
             if back is not None:
-                end = (place[0] + across * len(text), place[1] + down)
+                end = (place[0] + across * cell_len(text), place[1] + down)
                 draw.rectangle((place, end), fill=back)
             for number, letter in enumerate(text):
-                draw.text((place[0] + number * across, place[1]), letter, fill=fore, font=font)
+                cell = cell_len(text[:number])
+                draw.text((place[0] + cell * across, place[1]), letter, fill=fore, font=font)
     return image.quantize(64)
 
 
@@ -121,4 +123,4 @@ def _cells(line: Sequence[Segment]) -> Iterator[tuple[int, str, tuple[int, int, 
             if style.reverse:
                 fore, back = back or THEME.background_color, (fore[0], fore[1], fore[2])
         yield column, text, (fore[0], fore[1], fore[2]), back
-        column += len(text)
+        column += cell_len(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from pddlego.display.view import View, fold
+from pddlego.display.view import View, cleaned, fold
 from pddlego.events import Event, Observed
 
 Told = tuple[Event, float]
@@ -34,6 +34,7 @@ class Film:
         grown = False
         for event, seconds in told:
             grown = True
+            event = cleaned(event)
             before = self.view
             self.view = fold(self.view, event, seconds)
             begins = not self.frames or (isinstance(event, Observed) and event.command is not None)

@@ -52,6 +52,12 @@ class Keyboard:
         names = [str(getattr(each.key, "value", each.key)) for each in pressed]
         return [_NAMES.get(name, name) for name in names]
 
+    def forget(self) -> None:
+        """Throw away what was typed and not read yet."""
+        import termios
+
+        termios.tcflush(self._input.fileno(), termios.TCIFLUSH)
+
     def one(self) -> str:
         """Wait for a key."""
         while True:

@@ -17,7 +17,7 @@ from rich.live import Live
 from pddlego.display import panels
 from pddlego.display.screen import MIN_HEIGHT, MIN_WIDTH, screen
 from pddlego.display.text import Glyphs, clean, glyphs_for, one_line
-from pddlego.display.view import MARKED, View, fold
+from pddlego.display.view import MARKED, View, cleaned, fold
 from pddlego.events import (
     Answered,
     Asked,
@@ -34,6 +34,9 @@ from pddlego.events import (
 )
 
 T = TypeVar("T")
+
+ASIDE = 15
+"""Lines that the panels need beside a question."""
 
 
 WIDE_ENOUGH = 1000
@@ -117,7 +120,11 @@ class LiveDisplay:
         height = console.height - 3
         if self._question is not None:
             height -= len(console.render_lines(self._question, options, pad=False))
-        yield screen(view, options.max_width, max(MIN_HEIGHT // 2, height), now, self._glyphs)
+        if height >= ASIDE:
+            yield screen(view, options.max_width, height, now, self._glyphs)
+        else:  # a question leaves no room for panels, but for what the game said last
+            yield panels.header(view, now, self._glyphs)
+            yield panels.log_panel(view, options.max_width, max(3, height - 2), now, self._glyphs)
         if self._question is not None:
             yield self._question
 
@@ -173,6 +180,7 @@ class JsonDisplay(_StreamDisplay):
 
 def event_lines(event: Event, view: View, glyphs: Glyphs) -> Iterator[tuple[str, str]]:
     """An event as lines of text, each with its style."""
+    event = cleaned(event)
     if isinstance(event, EpisodeStarted):
         parts = (
             f"seed {event.seed}",
@@ -212,10 +220,8 @@ def event_lines(event: Event, view: View, glyphs: Glyphs) -> Iterator[tuple[str,
             changes += [f"{glyphs.removed} {each}" for each in event.removed]
             yield f"     corrected by a person: {clean('  '.join(changes)) or 'nothing'}", "cyan"
     elif isinstance(event, Judged):
-        yield (
-            f"     {event.what} {event.verdict} by a person{': ' * bool(event.text)}{one_line(event.text, 200)}",
-            "cyan",
-        )
+        said = one_line("; ".join(event.text.splitlines()), 200)
+        yield f"     {event.what} {event.verdict} by a person{': ' if said else ''}{said}", "cyan"
     elif isinstance(event, EpisodeEnded):
         yield panels.result_line(view).plain, "bold"
         yield f"     {panels.meter(view, event.tally.seconds, glyphs)}", "dim"

@@ -52,7 +52,8 @@ def map_panel(view: View, width: int, height: int, glyphs: Glyphs) -> Panel:
     top = max(0, (lines - used) // 2)
     closed = from_name(str(view.map_rule["closed"]))
     legend = f"{glyphs.here} here  {glyphs.unknown} unexplored  {glyphs.across_door} {closed}  {glyphs.thing} thing"
-    body = Group(Text("\n" * (top - 1)) if top else Text("", end=""), _centred(picture, inner))
+    # No blank line must be no line at all: in a table even an empty text without its end takes one.
+    body = Group(*([Text("\n" * (top - 1))] if top else []), _centred(picture, inner))
     title = "map" if fits(house, inner, lines) else "map (a part)"
     return Panel(body, title=title, subtitle=legend, height=height, width=width, border_style="dim")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
 from typing import Protocol
@@ -16,8 +17,8 @@ from pddlego.display.editor import edit_text
 from pddlego.display.keys import Keyboard
 from pddlego.display.show import keys_line
 from pddlego.display.text import Glyphs, clean
+from pddlego.errors import UsageError
 from pddlego.oversight import ACCEPTED, Question, Verdict, What
-from pddlego.situation import Situation
 
 KEYS = (("a", "accept"), ("r", "reject with a hint"), ("e", "edit"), ("ctrl-c", "stop"))
 
@@ -42,12 +43,13 @@ class AskingOverseer:
 
     def __init__(self, stage: Stage, whats: Collection[What], glyphs: Glyphs, width: Callable[[], int]) -> None:
         self._stage, self._whats, self._glyphs, self._width = stage, whats, glyphs, width
+        self._remark = ""
 
     def wants(self, what: What) -> bool:
         return what in self._whats
 
     def judge(self, question: Question) -> Verdict:
-        self._stage.ask(question_panel(question, self._width(), self._glyphs))
+        self._remark = ""
         try:
             while True:
                 verdict = self._answer(question)
@@ -58,13 +60,18 @@ class AskingOverseer:
 
     def _answer(self, question: Question) -> Verdict | None:
         """What the next key means; None if it means nothing."""
-        with Keyboard() as keyboard:
-            key = keyboard.one()
+        try:
+            with Keyboard() as keyboard:
+                keyboard.forget()  # what was typed before the question was seen is no answer to it
+                self._stage.ask(question_panel(question, self._width(), self._glyphs, self._remark))
+                key = keyboard.one()
+        except EOFError:
+            raise KeyboardInterrupt from None
         if key == "c-c":
             raise KeyboardInterrupt
-        if key in ("a", "y", "enter"):
+        if key == "a":
             return ACCEPTED
-        if key in ("r", "n"):
+        if key == "r":
             return self._rejection()
         return self._edited(question) if key == "e" else None
 
@@ -79,15 +86,21 @@ class AskingOverseer:
 
     def _edited(self, question: Question) -> Verdict | None:
         suffix = ".pddl" if question.what == "edits" else ".txt"
-        with self._stage.aside():
-            text = edit_text(question.text, question.faults, suffix=suffix)
+        self._remark = ""
+        try:
+            with self._stage.aside():
+                text = edit_text(question.text, question.faults, suffix=suffix)
+        except UsageError as error:
+            self._remark = f"{error.what}: {error.why}"
+            return None
         if text is None:
+            self._remark = "Nothing was changed."
             return None
         return Verdict("replaced", text.strip() if question.what != "edits" else text)
 
 
-def question_panel(question: Question, width: int, glyphs: Glyphs) -> Panel:
-    """What is about to take effect, with the keys that answer."""
+def question_panel(question: Question, width: int, glyphs: Glyphs, remark: str = "") -> Panel:
+    """What is about to take effect, with the keys that answer, and a remark on the last answer."""
     if question.what == "edits":
         lines = [Text(clean(f"{old} {glyphs.arrow} {new}"), "cyan") for old, new in question.renamed]
         lines += [Text(f"{glyphs.added} {clean(each)}", "green") for each in question.added]
@@ -99,8 +112,15 @@ def question_panel(question: Question, width: int, glyphs: Glyphs) -> Panel:
     if len(rows) > HIGHEST - 3:
         rows = [*rows[: HIGHEST - 4], Text(f"… {len(rows) - HIGHEST + 4} more", "dim")]
     title = TITLES[question.what] + (f" for '{clean(question.reason)}'" if question.reason else "")
-    body = Text("\n").join([*rows, keys_line(KEYS, glyphs)])
+    remarks = [Text(line, "red") for line in textwrap.wrap(clean(remark), width - 4)[:2]]
+    body = Text("\n").join([*rows, *remarks, keys_line(KEYS, glyphs)])
     return Panel(body, title=title, width=width, border_style="bold yellow")
+
+
+def _completed(typed: str, possible: tuple[str, ...]) -> str:
+    """What was meant: a beginning that only one command has stands for it, as it does after Tab."""
+    found = [each for each in possible if typed and each.lower().startswith(typed.lower())]
+    return found[0] if len(found) == 1 else typed
 
 
 class TypingPerson:
@@ -109,16 +129,18 @@ class TypingPerson:
     def __init__(self) -> None:
         self._session: object = None
 
-    def __call__(self, situation: Situation) -> str:
-        try:
-            typed = self._typed(situation.valid_commands)
-        except EOFError:
-            raise KeyboardInterrupt from None
-        if not typed and not sys.stdin.isatty():
-            return self(situation)  # an empty line of a script is no command
+    def __call__(self, possible: tuple[str, ...]) -> str:
+        typed = ""
+        while not typed:  # an empty line is no command
+            try:
+                typed = self._typed(possible)
+            except EOFError:
+                raise KeyboardInterrupt from None
         return typed
 
     def _typed(self, commands: tuple[str, ...]) -> str:
+        if sys.stdin is None:  # it was closed
+            raise EOFError
         if not sys.stdin.isatty():
             line = sys.stdin.readline()
             if not line:
@@ -130,15 +152,7 @@ class TypingPerson:
         if self._session is None:
             self._session = PromptSession()
         assert isinstance(self._session, PromptSession)
-        completer = WordCompleter(sorted(commands), sentence=True, ignore_case=True, match_middle=True)
-        while True:
-            typed = str(
-                self._session.prompt(
-                    "> ",
-                    completer=completer,
-                    complete_while_typing=False,
-                    bottom_toolbar=f" tab: {len(commands)} possible commands   ↑: earlier ones   ctrl-d: stop ",
-                )
-            ).strip()
-            if typed:
-                return typed
+        completer = WordCompleter(sorted(commands), sentence=True, ignore_case=True)
+        toolbar = f" tab: {len(commands)} possible commands   ↑: earlier ones   ctrl-d: stop "
+        typed = self._session.prompt("> ", completer=completer, complete_while_typing=False, bottom_toolbar=toolbar)
+        return _completed(str(typed).strip(), commands)

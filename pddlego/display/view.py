@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from enum import Enum
 from typing import Any
 
+from pddlego.display.text import clean
 from pddlego.events import (
     Answered,
     Asked,
@@ -89,13 +91,39 @@ def expected_problem(view: View) -> Problem:
     return replace(problem, facts=frozenset(facts.values()))
 
 
+def cleaned(event: Event) -> Event:
+    """The event with all of its texts cleaned."""
+    found = _cleaned(event)
+    assert isinstance(found, type(event))
+    return found
+
+
+def _cleaned(value: Any) -> Any:
+    if isinstance(value, Enum):
+        return value
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, (tuple, list)):
+        return type(value)(map(_cleaned, value))
+    if isinstance(value, Mapping):
+        return {_cleaned(key): _cleaned(each) for key, each in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        changes = {each.name: _cleaned(getattr(value, each.name)) for each in fields(value)}
+        return replace(value, **changes)
+    return value
+
+
 def _atom(text: str) -> Atom:
     predicate, *args = text.strip("()").split()
     return Atom(predicate, tuple(args))
 
 
 def fold(view: View, event: Event, seconds: float) -> View:
-    """The view after `event`, which happened `seconds` after the start."""
+    """The view after `event`, which happened `seconds` after the start.
+
+    Text from outside is cleaned here, so that nothing that is drawn can steer the terminal.
+    """
+    event = cleaned(event)
     view = replace(view, seconds=seconds)
     if isinstance(event, EpisodeStarted):
         return _started(event)
@@ -134,6 +162,21 @@ def fold(view: View, event: Event, seconds: float) -> View:
     return replace(view, asking="", ended=event)
 
 
+MAP_RULE = ("room", "here", "visited", "exit", "closed", "things", "directions")
+"""What a map is drawn by. A journal in which one of them is missing has no map."""
+
+
+def _map_rule(rule: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    if rule is None or not all(isinstance(rule.get(name), str) for name in MAP_RULE[:-1]):
+        return None
+    directions = rule.get("directions")
+    if not isinstance(directions, Mapping):
+        return None
+    pairs = list(directions.values())
+    good = all(isinstance(each, (list, tuple)) and [type(one) for one in each] == [int, int] for each in pairs)
+    return rule if good else None
+
+
 def _started(event: EpisodeStarted) -> View:
     return View(
         event.title,
@@ -143,7 +186,7 @@ def _started(event: EpisodeStarted) -> View:
         event.seed,
         event.goals,
         event.limits,
-        event.map,
+        _map_rule(event.map),
     )
 
 

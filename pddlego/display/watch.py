@@ -16,7 +16,9 @@ from pddlego.display.panels import map_panel
 from pddlego.display.show import KEYS, Place, Show, keys_line
 from pddlego.display.text import Glyphs, clean
 from pddlego.display.view import View
+from pddlego.errors import JournalError
 from pddlego.events import Outcome
+from pddlego.meter import count
 from pddlego.tail import FolderTail, JournalTail, Peek
 
 LIST_KEYS = (("↑↓", "choose"), ("enter", "open"), ("g", "maps"), ("q", "quit"))
@@ -112,7 +114,7 @@ def _summary(peeks: Sequence[Peek], title: str) -> Text:
     ended = [each for each in peeks if each.outcome is not None]
     won = sum(each.outcome is Outcome.WON for each in ended)
     line = Text(clean(title), "bold", no_wrap=True, overflow="ellipsis")
-    line.append(f"  {len(peeks)} episodes, {len(ended)} ended, {won} won", "cyan")
+    line.append(f"  {count(len(peeks), 'episode')}, {len(ended)} ended, {won} won", "cyan")
     return line
 
 
@@ -162,9 +164,17 @@ class _Opened:
 
     tail: JournalTail
     film: Film = field(default_factory=Film)
+    fault: str = ""
 
     def poll(self) -> bool:
-        return self.film.add(self.tail.poll())
+        """Whether anything is new. A damaged line ends what is shown of this episode, and of no other."""
+        if self.fault:
+            return False
+        try:
+            return self.film.add(self.tail.poll())
+        except JournalError as error:
+            self.fault = error.sentence
+            return True
 
 
 class Watch:
@@ -193,8 +203,10 @@ class Watch:
         return grown
 
     def picture(self, width: int, height: int) -> RenderableType:
-        if self.show is not None:
-            return self.show.picture(width, height)
+        if self.show is not None and self.chosen is not None:
+            fault = self._open(self.chosen).fault
+            picture = self.show.picture(width, height - bool(fault))
+            return Group(Text(clean(fault), "red", no_wrap=True, overflow="ellipsis"), picture) if fault else picture
         peeks, now = self.peeks(), self.clock()
         if not peeks:
             return Group(Text(f"no episode has begun in {self.folder.run}", "dim"), keys_line(GRID_KEYS, self.glyphs))
@@ -209,7 +221,7 @@ class Watch:
                 self.show = None
                 return True
             return self.show.press(key)
-        if key == "g":
+        if key == "g" or (key == "escape" and self.showing_grid):
             self.showing_grid = not self.showing_grid
         elif key == "enter" and not self.showing_grid:
             self._enter()
@@ -220,8 +232,10 @@ class Watch:
     def tick(self) -> bool:
         """New events redraw at once, and while something runs the clock does every second."""
         grown = self._look()
-        for each in self._followed():
-            grown = self._open(each).poll() or grown
+        followed = self._followed()
+        self._opened = {path: each for path, each in self._opened.items() if path in followed}
+        for path in followed:
+            grown = self._open(path).poll() or grown
         second = int(self.clock())
         passed, self._second = second != self._second, second
         return grown or (passed and bool(self._ordered) and self._ordered[0].outcome is None)

@@ -9,8 +9,8 @@ from pddlego.formalize.base import CommandProposal
 from pddlego.models import Request
 from pddlego.situation import Feedback, Situation
 
-Person = Callable[[Situation], str]
-"""Types the next command. Raises `KeyboardInterrupt` to stop."""
+Person = Callable[[tuple[str, ...]], str]
+"""Types the next command, given those that are possible. Raises `KeyboardInterrupt` to stop."""
 
 
 class HumanActions:
@@ -26,18 +26,13 @@ class HumanActions:
         return None
 
     def read(self, answer: str, situation: Situation) -> CommandProposal:
-        command = " ".join(self._person(situation).split())
+        # What a keyboard or a pipe gives may be no text that can be written.
+        typed = self._person(situation.valid_commands).encode(errors="replace").decode()
+        command = " ".join(typed.split())
         return CommandProposal(command, None if command else Feedback("no command", "nothing was typed."))
 
 
 def typed_before(commands: Iterable[str]) -> Person:
-    """The person of a recorded episode. At the end of the record they stop."""
+    """The person of a recorded episode. At the end of the record they have nothing to say."""
     left = iter(commands)
-
-    def person(situation: Situation) -> str:
-        command = next(left, None)
-        if command is None:
-            raise KeyboardInterrupt
-        return command
-
-    return person
+    return lambda possible: next(left, "")

@@ -188,7 +188,7 @@ def test_seconds_bound_the_retries_too(tmp_path: Path, model_server: ModelServer
     [
         (("--base-url", "http://127.0.0.1:9/v1"), "needs a model"),
         (("--planner-memory", "20"), "--planner-memory is too small"),
-        (("--model", "transcript:/dev/zero"), "no such folder"),
+        (("--model", "transcript:/dev/zero"), "is no file"),
     ],
 )
 def test_more_of_what_a_user_can_get_wrong(tmp_path: Path, arguments: tuple[str, ...], says: str) -> None:

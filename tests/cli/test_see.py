@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -10,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from pddlego.journal import read_episode
 from pddlego.pddl import parse_problem
 from pddlego.run_folders import find_journal, newest_run
-from tests.cli.test_play import run, three_lines
+from tests.cli.test_play import KEY, run, three_lines
+from tests.model_server import ModelServer, fault
 from tests.test_replay import RECORDED, RUNS
 
 
@@ -25,7 +28,7 @@ def recorded(tmp_path: Path) -> Path:
 def test_on_a_pipe_the_list_is_printed_once(recorded: Path) -> None:
     done = run("watch", cwd=recorded)
     assert done.returncode == 0, done.stderr
-    assert "1 episodes, 1 ended, 1 won" in done.stdout
+    assert "1 episode, 1 ended, 1 won" in done.stdout
     assert "take coin" in done.stdout
 
 
@@ -135,3 +138,32 @@ def test_what_a_user_can_get_wrong_ends_in_three_lines(recorded: Path, arguments
     assert done.returncode in (2, 3), done.stdout
     assert three_lines(done.stderr)
     assert says in done.stderr
+
+
+@pytest.mark.parametrize("script", [b"go \xff\n", b"\n" * 3000 + b"look around\n", b""])
+def test_whatever_comes_through_a_pipe(tmp_path: Path, script: bytes) -> None:
+    command = [sys.executable, "-m", "pddlego", "play", "coin", "--seed", "12", "--mode", "human"]
+    done = subprocess.run(
+        command, cwd=tmp_path, input=script, capture_output=True, timeout=60, check=False, env=os.environ
+    )
+    assert done.returncode == 130, done.stderr
+    assert b"Traceback" not in done.stderr
+    assert read_episode(find_journal(newest_run(tmp_path / "runs"))).complete
+
+
+def test_the_key_goes_to_no_endpoint_that_only_a_run_folder_names(recorded: Path, model_server: ModelServer) -> None:
+    place = recorded / "runs" / "one" / "manifest.json"
+    kept = json.loads(place.read_text())
+    kept["model"] = {"name": "m", "base_url": model_server.url, "temperature": 1.0}
+    place.write_text(json.dumps(kept))
+    journal = find_journal(recorded / "runs" / "one")
+    journal.write_text(journal.read_text().replace('"model":"reader"', '"model":"m"', 1))
+    # At step 1 the plan goes on; the model is asked after step 2.
+    model_server.replies = [fault(400, "no")]
+    arguments = ("resume", "runs/one", "--from-step", "1")
+    done = run(*arguments, cwd=recorded, OPENAI_API_KEY=KEY)
+    assert "Your key is not sent" in done.stdout
+    assert model_server.requests
+    assert not any(KEY in str(each) for each in model_server.headers)
+    run(*arguments, "--base-url", model_server.url, cwd=recorded, OPENAI_API_KEY=KEY)
+    assert KEY in str(model_server.headers[-1])

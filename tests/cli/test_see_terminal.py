@@ -68,7 +68,7 @@ def test_watch_lists_opens_and_follows(terminal: Terminal, tmp_path: Path) -> No
     lines = next((RECORDED / RUNS[0] / "episodes").iterdir()).read_bytes().splitlines(keepends=True)
     (episodes / "a-seed12.jsonl").write_bytes(b"".join(lines[:7]))
     terminal.type(f"{PDDLEGO} watch live; echo code $?")
-    assert " enter  open" in terminal.wait_for("1 episodes, 0 ended")
+    assert " enter  open" in terminal.wait_for("1 episode, 0 ended")
     shutil.copy(next((RECORDED / RUNS[1] / "episodes").iterdir()), episodes / "b-seed3.jsonl")
     assert "eat meal" in terminal.wait_for("2 episodes, 1 ended, 1 won")
     terminal.press("Enter")
@@ -165,4 +165,43 @@ def test_resume_on_a_terminal(terminal: Terminal, tmp_path: Path) -> None:
     assert "╭" in shown
     assert " after " in shown
     time.sleep(0.1)
+    still_usable(terminal)
+
+
+def test_a_long_question_leaves_its_keys_on_screen(terminal: Terminal) -> None:
+    terminal.type("export EDITOR=false")
+    terminal.type(f"{PDDLEGO} play coin --seed 12 --pace 0 --confirm edits; echo code $?")
+    terminal.press("Enter")  # typed before the question is there: no answer to it
+    shown = terminal.wait_for("a change of the problem")
+    assert " r  reject with a hint" in shown
+    assert "step 0/50" in shown
+    terminal.press("e")
+    assert "a change of the problem" in terminal.wait_for("The editor failed")
+    terminal.press("a")
+    terminal.wait_for("step 2/50")
+    terminal.press("C-c")
+    terminal.wait_for("code 130")
+    still_usable(terminal)
+
+
+@pytest.mark.parametrize("ending", ["TERM", "HUP"])
+def test_a_kill_while_the_editor_is_open_leaves_the_terminal_as_it_was(
+    terminal: Terminal, tmp_path: Path, ending: str
+) -> None:
+    editor = tmp_path / "editor.sh"
+    editor.write_text("stty raw -echo; echo edi''ting; sleep 60\n")
+    terminal.type(f"export EDITOR='sh {editor}'")
+    command = f"exec {PDDLEGO[7:]} resume runs/{RUNS[0]} --from-step 2 --edit"
+    terminal.type(f"sh -c 'echo $$ > pid; {command}'; echo code $?")
+    terminal.wait_for("editing")
+    os.kill(int((tmp_path / "pid").read_text()), getattr(signal, f"SIG{ending}"))
+    terminal.wait_for("code 130")
+    still_usable(terminal)
+
+
+def test_a_kill_at_a_prompt_leaves_the_terminal_as_it_was(terminal: Terminal, tmp_path: Path) -> None:
+    terminal.type(f"sh -c 'echo $$ > pid; exec {PDDLEGO[7:]} play coin --seed 12 --mode human'; echo code $?")
+    terminal.wait_for("possible commands")
+    os.kill(int((tmp_path / "pid").read_text()), signal.SIGTERM)
+    terminal.wait_for("code 130")
     still_usable(terminal)

@@ -56,7 +56,13 @@ def test_it_opens_again_as_long_as_there_are_faults(tmp_path: Path, monkeypatch:
 
 def test_who_mends_nothing_is_not_asked_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     editor(tmp_path, monkeypatch, "text = text if 'mars' in text else text + 'mars'")
-    assert edit_text("(at moon)", lambda text: ("no",) if "mars" in text else ()) is None
+    with pytest.raises(UsageError, match="cannot be used"):
+        edit_text("(at moon)", lambda text: ("no",) if "mars" in text else ())
+    editor(tmp_path, monkeypatch, "text = 'always mars'")
+    with pytest.raises(UsageError, match="cannot be used"):
+        edit_text("(at moon)", lambda text: ("no",) if "mars" in text else ())
+    editor(tmp_path, monkeypatch, "path.unlink(); sys.exit()")
+    assert edit_text("(at moon)", no_faults) is None
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from pddlego import events as ev
 from pddlego.display import panels
 from pddlego.display.details import text_panel, wrapped
 from pddlego.display.frames import Film, Frame
+from pddlego.display.live import event_lines
 from pddlego.display.person import question_panel
 from pddlego.display.show import TABS, Place, Show, frame_picture, furthest, moved
 from pddlego.display.text import ASCII, UNICODE
@@ -23,6 +25,8 @@ from pddlego.oversight import Question
 from pddlego.tail import Peek
 from tests.conftest import check_snapshot
 from tests.display.rendering import drawn, view_of
+
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 WIDTHS = {80: 24, 120: 40, 200: 50}
 
@@ -166,3 +170,48 @@ def test_what_a_person_did_is_shown(story: list[Event]) -> None:
     text = drawn(frame_picture(frame, TABS.index("request"), 0, 80, 24, UNICODE), 80, 24)
     assert "plans rejected by a person" in text
     assert "go south" in text
+
+
+EVIL = "\x1b[31mX\x1b]0;pwn\x07\x9b2J"
+
+
+def test_no_text_of_a_journal_can_steer_the_terminal(story: list[Event]) -> None:
+    """Every text of every event, not only those that somebody thought of."""
+
+    def evil(value: object) -> object:
+        if isinstance(value, str) and not isinstance(value, Outcome):
+            return value + EVIL
+        if isinstance(value, (tuple, list)):
+            return type(value)(evil(each) for each in value)
+        if is_dataclass(value) and not isinstance(value, type):
+            kept = {"type", "problem", "outcome"}
+            names = (each.name for each in fields(value) if each.name not in kept)
+            return replace(value, **{name: evil(getattr(value, name)) for name in names})
+        return value
+
+    events = [each for each in map(evil, story) if isinstance(each, type(each))]
+    film = film_of(events)  # type: ignore[arg-type]
+    for frame in film.frames:
+        for tab in range(len(TABS)):
+            assert not CONTROL.search(drawn(frame_picture(frame, tab, 0, 120, 40, UNICODE), 120, 40))
+        for event in frame.events:
+            assert not any(CONTROL.search(line) for line, _ in event_lines(event, frame.after, UNICODE))
+
+
+@pytest.mark.parametrize("rule", [{}, {"here": 3}, {"room": "location", "directions": {"north": "up"}}])
+def test_a_map_rule_that_is_none_gives_no_map(story: list[Event], rule: dict[str, object]) -> None:
+    started = story[0]
+    assert isinstance(started, ev.EpisodeStarted)
+    view = view_of([replace(started, map=rule), *story[1:]])
+    assert view.map_rule is None
+    assert "no map" in drawn(panels.map_panel(view, 80, 24, UNICODE), 80, 24)
+
+
+def test_small_maps_beside_each_other_are_whole(story: list[Event]) -> None:
+    """In a table, an empty text took the place of a map's first line."""
+    view = view_of(story)
+    for height in range(18, 44):
+        alone = drawn(panels.map_panel(view, 40, (height - 2) // 2, UNICODE), 40, height).split("\n")[1:-1]
+        beside = drawn(grid_picture([(each, view) for each in PEEKS], 4, 1000.0, 80, height, UNICODE), 80, height)
+        for line in alone:
+            assert line in beside, height
