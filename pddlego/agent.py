@@ -15,11 +15,12 @@ from pddlego.expect import as_said, surprise
 from pddlego.formalize import CommandProposal, CommandSource, Formalizer, ProblemProposal, read_file, with_unmatched
 from pddlego.games import Game, Observation
 from pddlego.meter import Meter, OverError
-from pddlego.models import Model
+from pddlego.models import Completion, Model
 from pddlego.oversight import ACCEPTED, Overseer, Question, Verdict, What
 from pddlego.pddl import Problem, diff
 from pddlego.planning import LadderResult, Planner, PlanStatus, PlanStep, climb, validate
 from pddlego.refine import Attempt, ExhaustedError, Retry, refine
+from pddlego.remedies import remedied, unless_cut_off
 from pddlego.restart import Restart
 from pddlego.settings import Setting
 from pddlego.situation import Exchange, Situation
@@ -141,8 +142,9 @@ class Agent:
             self._problem = given  # it stands, even if it takes more than that for a plan
             return attempt
         situation = self._situation(retry)
-        answer = yield from self._ask(situation)
-        proposal = self.method.read(answer, situation)
+        completion = yield from self._ask(situation)
+        answer = completion.text
+        proposal = unless_cut_off(self.method.read(answer, situation), completion)
         if proposal.feedback is not None:
             yield rejected(retry, proposal.feedback, proposal if isinstance(proposal, ProblemProposal) else None)
             return Attempt(answer, feedback=proposal.feedback)
@@ -245,17 +247,20 @@ class Agent:
             retry.attempt,
             self.setting.reading,
             self.setting.only_planned,
+            retry.repeated,
         )
 
-    def _ask(self, situation: Situation) -> Generator[Event, None, str]:
+    def _ask(self, situation: Situation) -> Generator[Event, None, Completion]:
         request = self.method.request(situation)
         if request is None:
-            return ""
+            return Completion("")
+        request = remedied(request, situation)
         self._meter.check_call()
         self._told = True
         number = self._meter.tally.calls + 1
         messages = tuple(ev.RecordedMessage(each.role, each.content) for each in request.messages)
-        yield ev.Asked(number, request.purpose, situation.attempt, messages, request.characters)
+        sent = number, request.purpose, situation.attempt, messages, request.characters
+        yield ev.Asked(*sent, request.warmth, request.room)
         self._meter.asked(request.characters)
         try:
             answer = self.model.complete(replace(request, seconds=self._meter.seconds_left))
@@ -276,7 +281,7 @@ class Agent:
             answer.estimated,
             answer.finish,
         )
-        return answer.text
+        return answer
 
     # execute
 

@@ -82,13 +82,18 @@ class RecordedMessage:
 
 @dataclass(frozen=True)
 class Asked:
-    """A request goes out. `call` counts model calls from 1, `attempt` the tries at the same question from 0."""
+    """A request goes out. `call` counts model calls from 1, `attempt` the tries at the same question from 0.
+
+    `warmth` was added to the temperature, and `room` tokens were allowed, because the last answer asked for it.
+    """
 
     call: int
     purpose: str
     attempt: int
     messages: tuple[RecordedMessage, ...]
     characters: int
+    warmth: float = 0.0
+    room: int | None = None
     type: Literal["asked"] = "asked"
 
 

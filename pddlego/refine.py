@@ -26,11 +26,15 @@ class Attempt(Generic[T]):
 
 @dataclass(frozen=True)
 class Retry:
-    """What the next try must know: how many came before, the answer that failed and why. The first try has neither."""
+    """What the next try must know: how many came before, the answer that failed and why. The first try has neither.
+
+    `repeated` counts how often in a row the answer was, word for word, the one that had just been rejected.
+    """
 
     attempt: int = 0
     rejected: str = ""
     feedback: Feedback | None = None
+    repeated: int = 0
 
 
 class ExhaustedError(Exception):
@@ -59,4 +63,5 @@ def refine(
         assert attempt.feedback is not None
         if retry.attempt >= retries:
             raise ExhaustedError(retry.attempt + 1, attempt.feedback)
-        retry = Retry(retry.attempt + 1, attempt.answer, attempt.feedback)
+        again = retry.attempt > 0 and attempt.answer.strip() == retry.rejected.strip()
+        retry = Retry(retry.attempt + 1, attempt.answer, attempt.feedback, retry.repeated + 1 if again else 0)

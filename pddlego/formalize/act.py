@@ -31,7 +31,11 @@ class ActionGen:
             messages.append(Message("user", turn))
         if situation.feedback is not None:
             messages.append(Message("assistant", shortened(situation.rejected)))
-            messages.append(Message("user", self._prompts.render("act-again", feedback=situation.feedback)))
+            messages.append(
+                Message(
+                    "user", self._prompts.render("act-again", feedback=situation.feedback, repeated=situation.repeated)
+                )
+            )
         return Request("act", tuple(messages), situation)
 
     def read(self, answer: str, situation: Situation) -> CommandProposal:

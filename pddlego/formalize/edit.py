@@ -2,29 +2,46 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
-from pddlego.formalize.base import ProblemProposal, defects_feedback, shortened, with_unmatched, without_planned
+from pddlego.formalize.base import ProblemProposal, defects_feedback, with_unmatched, without_planned
+from pddlego.formalize.gen import PddlGen
 from pddlego.formalize.prompts import Prompts
-from pddlego.models import Message, Request
-from pddlego.pddl import EDIT_SCHEMA, EditSyntaxError, apply_edit, check, parse_edit
+from pddlego.formalize.requests import problem_request
+from pddlego.models import Request
+from pddlego.pddl import EditSyntaxError, apply_edit, check, parse_edit
 from pddlego.situation import Feedback, Situation
+
+WHOLE_FILE = re.compile(r"\(\s*define\s*\(\s*problem\b", re.IGNORECASE)
+
+WHOLE = 2
+"""Repetitions of a rejected edit after which the whole problem is asked for: whoever is stuck in one form may not be in
+another."""
 
 
 class PddlEdit:
-    """Asks for JSON edits and applies them to the last accepted problem."""
+    """Asks for JSON edits and applies them to the last accepted problem; as a last remedy for the whole problem."""
 
     mode = "edit"
     plans: Literal[True] = True
 
     def __init__(self, prompts: Prompts) -> None:
         self._prompts = prompts
+        self._whole = PddlGen(prompts)
 
     def request(self, situation: Situation) -> Request:
+        if situation.repeated >= WHOLE:
+            return self._whole.request(situation)
         return problem_request(self._prompts, "edit", situation, schema=True)
 
     def read(self, answer: str, situation: Situation) -> ProblemProposal:
-        """An edit is accepted or rejected as a whole: after a rejected one the problem is what it was."""
+        """An edit is accepted or rejected as a whole: after a rejected one the problem is what it was.
+
+        An answer that is a problem file is read as one, whatever was asked for.
+        """
+        if WHOLE_FILE.search(answer):
+            return self._whole.read(answer, situation)
         try:
             edit = parse_edit(answer)
         except EditSyntaxError as error:
@@ -39,19 +56,3 @@ class PddlEdit:
         if feedback is not None:
             feedback = with_unmatched(feedback, report)
         return ProblemProposal(problem, feedback, report, defects)
-
-
-def problem_request(prompts: Prompts, purpose: str, situation: Situation, schema: bool = False) -> Request:
-    """A request about the problem: the unchanging part first, so that endpoints can cache it, then what is new."""
-    system = prompts.render(purpose, domain=situation.domain.text, task=situation.task)
-    user = prompts.render(
-        "problem",
-        problem=str(situation.problem),
-        news=situation.news,
-        notes=situation.notes,
-        feedback=situation.feedback,
-        rejected=shortened(situation.rejected),
-        attempt=situation.attempt,
-    )
-    messages = (Message("system", system), Message("user", user))
-    return Request(purpose, messages, situation, EDIT_SCHEMA if schema else None)

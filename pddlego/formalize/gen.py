@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Literal
 
 from pddlego.formalize.base import ProblemProposal, defects_feedback, without_planned
-from pddlego.formalize.edit import problem_request
 from pddlego.formalize.prompts import Prompts
+from pddlego.formalize.requests import problem_request
 from pddlego.models import Request
 from pddlego.pddl import Defect, DefectKind
 from pddlego.pddl.check import check_reading

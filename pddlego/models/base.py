@@ -22,7 +22,8 @@ class Request:
     """One question. `purpose` is `edit`, `gen` or `act`; `schema` is a JSON schema that the answer should keep.
 
     `situation` is what the messages were rendered from: rules read it, language models never see it. `seconds` is how
-    long the answer may take with all retries; None: as long as the model allows.
+    long the answer may take with all retries; None: as long as the model allows. `warmth` is added to the model's
+    temperature, within bounds; `room` is how many tokens the answer may have, where the usual were too few.
     """
 
     purpose: str
@@ -30,6 +31,8 @@ class Request:
     situation: Situation
     schema: Mapping[str, Any] | None = None
     seconds: float | None = None
+    warmth: float = 0.0
+    room: int | None = None
 
     @property
     def characters(self) -> int:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     import openai
     import tenacity
 
+HOTTEST = 1.5
+"""No temperature is raised beyond this: what comes out above it is seldom a file."""
+
 _FORMATS = ("json_schema", "json_object", "text")
 
 
@@ -60,6 +63,7 @@ class OpenAIModel:
             self._settings["seed"] = seed
         self._asked = dict(self._settings)
         self._formats = list(_FORMATS)
+        self._refused: set[str] = set()
         self._attempts = attempts
         self._timeout = timeout
         self._gate: Gate = gate or OpenGate()
@@ -98,7 +102,7 @@ class OpenAIModel:
 
         while True:
             messages: Any = [{"role": each.role, "content": each.content} for each in request.messages]
-            extra = dict(self._settings)
+            extra = self._extra(request)
             if request.schema is not None:
                 extra |= self._response_format(request)
             create = partial(self._client.chat.completions.create, model=self._name, messages=messages, **extra)
@@ -157,6 +161,15 @@ class OpenAIModel:
             raise error
         return result
 
+    def _extra(self, request: Request) -> dict[str, Any]:
+        """What is sent besides the messages."""
+        extra = dict(self._settings)
+        if request.warmth and "temperature" in extra:
+            extra["temperature"] = min(max(HOTTEST, extra["temperature"]), extra["temperature"] + request.warmth)
+        if request.room is not None and "max_tokens" not in self._refused:
+            extra["max_tokens"] = request.room
+        return extra
+
     def _response_format(self, request: Request) -> dict[str, Any]:
         form = self._formats[0]
         if form == "json_schema":
@@ -170,9 +183,10 @@ class OpenAIModel:
         if "response_format" in sent and re.search(r"response[_ ]format|json[_ ]?(schema|object|mode)|guided", said):
             self._formats.pop(0)
             return True
-        for name in ("temperature", "seed"):
+        for name in ("temperature", "seed", "max_tokens"):
             if name in sent and name in said:
-                del self._settings[name]
+                self._settings.pop(name, None)
+                self._refused.add(name)
                 return True
         return False
 

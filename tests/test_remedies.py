@@ -1,0 +1,118 @@
+"""What changes when a model is asked again, seen by the model: on a game in pure Python, with the real planner."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from pddlego import events as ev
+from pddlego.events import Outcome
+from pddlego.models import Completion, Request
+from pddlego.models.openai import HOTTEST, OpenAIModel
+from pddlego.models.reader import ReaderModel
+from pddlego.planning import ProcessPlanner
+from pddlego.remedies import ROOM, WARMER
+from pddlego.settings import Setting
+from pddlego.situation import Situation
+from tests.grid_house import small_house
+from tests.model_server import ModelServer, answer, fault
+from tests.playing import ForgetfulModel, ended, of, play
+
+BAD = '{"init": {"add": ["(at moon)"]}}'
+
+
+def test_an_identical_retry_changes_something_every_time(coin: Setting, planner: ProcessPlanner) -> None:
+    model = ForgetfulModel([BAD, BAD, BAD, BAD])
+    events = play(coin, planner, small_house(), model)
+    assert ended(events).outcome is Outcome.WON
+    asked = [each.messages[-1].content for each in model.requests[:5]]
+    assert len(set(asked[1:])) >= 3, "no request is the one that has just failed"
+    assert "word for word" not in asked[1], "one rejection is no repetition"
+    assert all("word for word" in each for each in asked[2:])
+    assert [each.warmth for each in model.requests[:5]] == [0.0, 0.0, WARMER, 2 * WARMER, 3 * WARMER]
+    assert [each.purpose for each in model.requests[:5]] == ["edit", "edit", "edit", "gen", "gen"]
+    assert [each.warmth for each in of(events, ev.Asked)[:3]] == [0.0, 0.0, WARMER]
+
+
+def test_another_answer_is_no_repetition(coin: Setting, planner: ProcessPlanner) -> None:
+    model = ForgetfulModel([BAD, BAD.replace("moon", "mars"), BAD])
+    play(coin, planner, small_house(), model)
+    assert [each.warmth for each in model.requests[:4]] == [0.0] * 4
+
+
+def test_a_whole_file_is_read_whatever_was_asked_for(coin: Setting, planner: ProcessPlanner) -> None:
+    whole = "(define (problem p) (:domain coin-collector) (:objects kitchen attic - location) (:init (at kitchen)"
+    whole += " (visited kitchen) (connected kitchen attic east)) (:goal (have coin)))"
+    events = play(coin, planner, small_house(), ForgetfulModel([f"Here it is:\n```\n{whole}\n```"]))
+    assert not of(events, ev.Rejected)
+    assert "(connected kitchen attic east)" in of(events, ev.Formalized)[0].problem
+
+
+@dataclass
+class CutOff:
+    """The reader, but its first answers end where the endpoint cut them off."""
+
+    texts: list[str]
+    reader: ReaderModel = field(default_factory=ReaderModel)
+    requests: list[Request] = field(default_factory=list)
+    name: str = "cut-off"
+    description: Mapping[str, Any] = field(default_factory=dict)
+
+    def complete(self, request: Request) -> Completion:
+        self.requests.append(request)
+        if self.texts:
+            return Completion(self.texts.pop(0), finish="length")
+        return self.reader.complete(request)
+
+
+@pytest.mark.parametrize(
+    ("mode", "text"),
+    [
+        ("edit", '{"objects": {"add": ["kitchen - location"'),
+        ("edit", "<think>Let me see. The kitchen has"),
+        ("gen", "(define (problem p) (:domain coin-collector) (:objects kitchen - location) (:init (at kitchen)"),
+        ("gen", "(define (problem p) (:domain coin-collector) (:objects kitchen - location) (:init (at kit"),
+    ],
+)
+def test_an_answer_that_was_cut_off_is_asked_for_again_with_more_room(
+    coin: Setting, planner: ProcessPlanner, mode: str, text: str
+) -> None:
+    model = CutOff([text])
+    events = play(coin, planner, small_house(), model, mode)
+    (rejected,) = of(events, ev.Rejected)
+    assert rejected.category == "cut off"
+    assert [each.room for each in model.requests[:2]] == [None, ROOM]
+    assert "cut off" in model.requests[1].messages[-1].content
+    assert ended(events).outcome is Outcome.WON
+
+
+def test_what_is_whole_counts_whatever_would_have_followed(coin: Setting, planner: ProcessPlanner) -> None:
+    whole = '{"objects": {"add": ["kitchen - location", "loc1 - location"]}, "init": {"add": ["(at kitchen)",'
+    whole += ' "(visited kitchen)", "(connected kitchen loc1 east)"]}} And now I will explain wh'
+    events = play(coin, planner, small_house(), CutOff([whole]))
+    assert not of(events, ev.Rejected)
+
+
+@pytest.mark.parametrize(
+    ("base", "warmth", "sent"), [(1.0, 0.3, 1.3), (1.0, 0.9, HOTTEST), (1.8, 0.3, 1.8), (1.0, 0, 1.0)]
+)
+def test_the_temperature_is_raised_within_bounds(
+    coin: Setting, model_server: ModelServer, base: float, warmth: float, sent: float
+) -> None:
+    model = OpenAIModel("m", "sk-canary-0123456789abcdef", model_server.url, base)
+    model.complete(Request("edit", (), Situation("coin", "", coin.domain, coin.start), warmth=warmth))
+    assert model_server.requests[0]["temperature"] == pytest.approx(sent)
+    assert "max_tokens" not in model_server.requests[0]
+
+
+def test_an_endpoint_that_takes_no_limit_is_asked_without(coin: Setting, model_server: ModelServer) -> None:
+    model_server.replies = [fault(400, "Unsupported parameter: max_tokens"), answer(json.dumps({}))]
+    model = OpenAIModel("m", "sk-canary-0123456789abcdef", model_server.url)
+    request = Request("edit", (), Situation("coin", "", coin.domain, coin.start), room=ROOM)
+    model.complete(request)
+    model.complete(request)
+    assert [each.get("max_tokens") for each in model_server.requests] == [ROOM, None, None]
