@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from pddlego import events as ev
@@ -18,13 +18,26 @@ from pddlego.meter import Meter, OverError
 from pddlego.models import Completion, Model
 from pddlego.oversight import ACCEPTED, Overseer, Question, Verdict, What
 from pddlego.pddl import Problem, diff
+from pddlego.pddl.invariants import contradictions
 from pddlego.planning import LadderResult, Planner, PlanStatus, PlanStep, climb, validate
 from pddlego.refine import Attempt, ExhaustedError, Retry, refine
 from pddlego.remedies import remedied, unless_cut_off
 from pddlego.restart import Restart
 from pddlego.settings import Setting
 from pddlego.situation import Exchange, Situation
-from pddlego.telling import added, edit_question, kinds, lines, no_plan, rejected, removed, resumed, tried, writable
+from pddlego.telling import (
+    added,
+    contradicting,
+    edit_question,
+    lines,
+    no_plan,
+    rejected,
+    removed,
+    resumed,
+    started,
+    tried,
+    writable,
+)
 
 MAX_ANSWER = 200_000
 """Characters of an answer that are read and kept; the longest useful one is a problem file of some thousand."""
@@ -89,7 +102,7 @@ class Agent:
 
     def _episode(self) -> Generator[Event, None, None]:
         try:
-            yield self._started()
+            yield started(self.setting, self.seed, self.method, self.model, self._meter.limits)
             yield self._observed(None, self.game.start())
             if self.restart is not None:
                 yield from self._go_back(self.restart)
@@ -220,6 +233,7 @@ class Agent:
         report = proposal.report
         renamed = report.renamed if report else ()
         changed = diff(self._problem, proposal.problem, dict(renamed))
+        defects = proposal.defects + contradicting(proposal.problem, self.setting.invariants)
         self._problem = proposal.problem
         self._notes = tuple(str(entry) for entry in report.unmatched) if report else ()
         return ev.Formalized(
@@ -228,8 +242,8 @@ class Agent:
             removed(changed),
             renamed,
             lines(report),
-            tuple(each.message for each in proposal.defects),
-            kinds(proposal),
+            tuple(each.message for each in defects),
+            tuple(each.kind.value for each in defects),
         )
 
     def _situation(self, retry: Retry) -> Situation:
@@ -248,6 +262,7 @@ class Agent:
             self.setting.reading,
             self.setting.only_planned,
             retry.repeated,
+            contradictions(self._problem, self.setting.invariants),
         )
 
     def _ask(self, situation: Situation) -> Generator[Event, None, Completion]:
@@ -327,22 +342,6 @@ class Agent:
         steps = self._meter.tally.steps
         return ev.Observed(
             steps, command, answer.text, read, answer.score, answer.won, answer.lost, refused, difference
-        )
-
-    def _started(self) -> ev.EpisodeStarted:
-        setting = self.setting
-        goals = tuple(rung.name for rung in setting.ladder) if self.method.plans else ()
-        drawn = asdict(setting.map) if setting.map else None
-        return ev.EpisodeStarted(
-            setting.name,
-            setting.title,
-            self.method.mode,
-            self.model.name,
-            self.seed,
-            setting.about,
-            goals,
-            self._meter.limits,
-            drawn,
         )
 
     def _ended(self, outcome: Outcome, message: str) -> ev.EpisodeEnded:

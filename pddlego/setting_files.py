@@ -23,6 +23,7 @@ from pddlego.pddl import (
     parse_domain,
     parse_problem,
 )
+from pddlego.pddl.invariants import parse_invariant
 from pddlego.pddl.problem import read_atom
 from pddlego.pddl.sexpr import read_sexprs
 from pddlego.planning import Rung, Search
@@ -165,6 +166,7 @@ def _build(name: str) -> Setting:
             tuple(_reading_rule(domain, number, each) for number, each in enumerate(file.reading, 1)),
             _map_rule(domain, file.map) if file.map else None,
             sources,
+            invariants=tuple(parse_invariant(domain, each.about, each.once, each.never) for each in file.invariant),
         )
     except ValueError as error:
         raise SettingError(f"envs/{name}.toml is no setting", f"{error}.", "Mend the file.") from error

@@ -49,6 +49,12 @@ class ReadingTable(_Strict):
     add: list[str] = []
 
 
+class InvariantTable(_Strict):
+    about: str
+    once: str = ""
+    never: list[str] = []
+
+
 class PromptsTable(_Strict):
     folder: str
 
@@ -82,4 +88,5 @@ class SettingFile(_Strict):
     actions: dict[str, ActionTable]
     prompts: PromptsTable
     reading: list[ReadingTable] = []
+    invariant: list[InvariantTable] = []
     map: MapTable | None = None

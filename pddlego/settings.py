@@ -13,6 +13,7 @@ from typing import Any
 
 from pddlego.errors import UsageError
 from pddlego.pddl import Domain, Problem, from_name
+from pddlego.pddl.invariants import Invariant
 from pddlego.pddl.sexpr import show
 from pddlego.planning import PlanStep, Rung
 from pddlego.situation import ReadingRule
@@ -80,6 +81,7 @@ class Setting:
     map: MapRule | None = None
     sources: Mapping[str, str] = field(default_factory=dict, repr=False)
     overrides: Mapping[str, str] = field(default_factory=dict)
+    invariants: tuple[Invariant, ...] = ()
 
     def command(self, step: PlanStep) -> str:
         """The game command of a plan step, empty if it has none yet.
@@ -128,6 +130,7 @@ class Setting:
             "domain": self.domain.name,
             "only_planned": self.only_planned,
             "reading": [asdict(each) for each in self.reading],
+            "invariants": [each.about for each in self.invariants],
             "ladder": [
                 {"name": each.name, "goal": show(each.goal), "search": str(each.search)} for each in self.ladder
             ],

@@ -50,10 +50,11 @@ class Situation:
     """Everything a request may be rendered from.
 
     `news` is what happened since the last accepted answer, `history` all of the episode. `notes` are remarks on the
-    last accepted answer (edit lines that matched nothing). `feedback` and `rejected` are set when the last answer to
-    this same question could not be used; `attempt` counts from 0, `repeated` how often in a row that answer was the one
-    that had been rejected before it. `rules` names the reader's rules for the game;
-    `reading` are those that are data. `only_planned` are predicates that come about in plans only.
+    last accepted answer (edit lines that matched nothing), `contradictions` say how the problem contradicts itself.
+    `feedback` and `rejected` are set when the last answer to this same question could not be used; `attempt` counts
+    from 0, `repeated` how often in a row that answer was the one that had been rejected before it. `rules` names the
+    reader's rules for the game; `reading` are those that are data. `only_planned` are predicates that come about in
+    plans only.
     """
 
     rules: str
@@ -70,3 +71,4 @@ class Situation:
     reading: tuple[ReadingRule, ...] = ()
     only_planned: tuple[str, ...] = ()
     repeated: int = 0
+    contradictions: tuple[str, ...] = ()

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import asdict
+
 from pddlego import events as ev
-from pddlego.formalize import ProblemProposal, read_file
+from pddlego.formalize import CommandSource, Formalizer, ProblemProposal, read_file
+from pddlego.models import Model
 from pddlego.oversight import Question
-from pddlego.pddl import Diff, EditReport, Problem, diff
+from pddlego.pddl import Defect, DefectKind, Diff, EditReport, Problem, diff
+from pddlego.pddl.invariants import Invariant, contradictions
 from pddlego.planning import LadderResult, PlanStatus, RungResult
 from pddlego.refine import Retry
 from pddlego.restart import Restart
+from pddlego.settings import Setting
 from pddlego.situation import Feedback, Situation
 
 UNREACHABLE = {
@@ -26,6 +32,16 @@ def no_plan(ladder: LadderResult) -> Feedback:
     category, message = UNREACHABLE[last.status]
     tried = (f"{each.name}: {each.result.status.value} ({each.result.message})" for each in ladder.tried)
     return Feedback(category, message, tuple(tried))
+
+
+def started(
+    setting: Setting, seed: int, method: Formalizer | CommandSource, model: Model, limits: ev.Limits
+) -> ev.EpisodeStarted:
+    """What is played, by which method and model, under which limits."""
+    goals = tuple(rung.name for rung in setting.ladder) if method.plans else ()
+    drawn = asdict(setting.map) if setting.map else None
+    names = setting.name, setting.title, method.mode, model.name
+    return ev.EpisodeStarted(*names, seed, setting.about, goals, limits, drawn)
 
 
 def rejected(retry: Retry, feedback: Feedback, proposal: ProblemProposal | None) -> ev.Rejected:
@@ -49,6 +65,12 @@ def lines(report: EditReport | None) -> tuple[ev.EditLine, ...]:
     """What became of each line of an edit."""
     entries = report.entries if report else ()
     return tuple(ev.EditLine(each.kind.value, each.where, each.line, each.note) for each in entries)
+
+
+def contradicting(problem: Problem, invariants: Sequence[Invariant]) -> tuple[Defect, ...]:
+    """How an accepted problem contradicts itself, as harmless defects: the model is told with its next request."""
+    messages = contradictions(problem, invariants)
+    return tuple(Defect(DefectKind.CONTRADICTION, each, each, blocking=False) for each in messages)
 
 
 def added(changed: Diff) -> tuple[str, ...]:

@@ -101,6 +101,8 @@ class LiveDisplay:
         self._live.transient = True  # what is drawn now would stay above as a ruin
         self._live.stop()
         self._live.transient = False
+        if self._question is not None:  # whoever types a hint wants to see what it is about
+            self._console.print(self._question)
         try:
             yield
         finally:

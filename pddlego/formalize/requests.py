@@ -21,6 +21,7 @@ def problem_request(prompts: Prompts, purpose: str, situation: Situation, schema
         rejected=shortened(situation.rejected),
         attempt=situation.attempt,
         repeated=situation.repeated,
+        contradictions=situation.contradictions,
     )
     messages = (Message("system", system), Message("user", user))
     return Request(purpose, messages, situation, EDIT_SCHEMA if schema else None)

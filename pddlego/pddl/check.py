@@ -35,6 +35,7 @@ class DefectKind(str, Enum):
     DOMAIN_NAME = "other domain name"
     ONLY_PLANNED = "only planned"
     REPAIRED = "repaired"
+    CONTRADICTION = "contradiction"
 
 
 @dataclass(frozen=True)

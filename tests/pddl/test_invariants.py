@@ -1,0 +1,94 @@
+"""What no problem can say without contradicting itself."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pddlego import events as ev
+from pddlego.pddl import Atom, Problem, parse_problem
+from pddlego.pddl.invariants import Invariant, contradictions, parse_invariant
+from pddlego.planning import ProcessPlanner
+from pddlego.setting_files import load_setting, setting_names
+from pddlego.settings import Setting
+from tests.grid_house import small_house
+from tests.playing import ForgetfulModel, ended, of, play
+
+
+def problem(*facts: str) -> Problem:
+    return parse_problem(f"(define (problem p) (:domain d) (:objects) (:init {' '.join(facts)}) (:goal (and)))")
+
+
+def test_every_setting_says_what_cannot_be(coin: Setting) -> None:
+    for name in setting_names():
+        setting = load_setting(name)
+        assert setting.invariants, name
+        assert contradictions(setting.start, setting.invariants) == ()
+
+
+def test_two_places_at_once(coin: Setting) -> None:
+    found = contradictions(problem("(at kitchen)", "(at attic)", "(visited attic)"), coin.invariants)
+    assert found == ("(at attic) and (at kitchen): the agent is in one place",)
+
+
+def test_two_rooms_behind_one_exit(coin: Setting) -> None:
+    facts = "(connected kitchen attic north)", "(connected kitchen cellar north)", "(connected kitchen hall south)"
+    (found,) = contradictions(problem(*facts), coin.invariants)
+    assert found.startswith("(connected kitchen attic north) and (connected kitchen cellar north):")
+
+
+def test_open_and_closed() -> None:
+    rule = Invariant("a door is open or closed", never=(Atom("open", ("?a", "?b")), Atom("closed", ("?b", "?a"))))
+    assert contradictions(problem("(open x y)", "(closed x y)"), [rule]) == ()
+    (found,) = contradictions(problem("(open x y)", "(closed y x)"), [rule])
+    assert found == "(open x y) and (closed y x): a door is open or closed"
+
+
+def test_a_variable_that_stands_twice_is_one_value() -> None:
+    rule = Invariant("nothing leads to itself", once=Atom("connected", ("?a", "?a", "*")))
+    assert contradictions(problem("(connected x x n)", "(connected x y n)"), [rule]) == ()
+    assert len(contradictions(problem("(connected x x n)", "(connected x x s)"), [rule])) == 1
+
+
+@pytest.mark.parametrize(
+    ("once", "never", "says"),
+    [
+        ("", (), "give either"),
+        ("(at *)", ("(at ?x)", "(visited ?x)"), "give either"),
+        ("", ("(at ?x)",), "two facts"),
+        ("(at)", (), "no fact of the domain"),
+        ("(flies ?x)", (), "no fact of the domain"),
+        ("at ?x", (), "no fact of the domain"),
+        ("((", (), "no fact of the domain"),
+    ],
+)
+def test_what_is_no_invariant(coin: Setting, once: str, never: tuple[str, ...], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        parse_invariant(coin.domain, "trial", once, never)
+
+
+ROOMS = st.sampled_from("abc")
+
+
+@given(st.sets(st.tuples(ROOMS, ROOMS, st.sampled_from("ns")), max_size=8))
+def test_a_contradiction_is_named_once_for_each_exit(ways: set[tuple[str, str, str]]) -> None:
+    rule = Invariant("one room", once=Atom("connected", ("?a", "*", "?d")))
+    found = contradictions(Problem("p", "d", frozenset(), frozenset(Atom("connected", each) for each in ways)), [rule])
+    exits = [(start, way) for start, _, way in ways]
+    assert len(found) == len({each for each in exits if exits.count(each) > 1})
+
+
+def test_the_model_is_told_with_its_next_request(coin: Setting, planner: ProcessPlanner) -> None:
+    objects = ["kitchen - location", "attic - location", "loc1 - location"]
+    facts = ["(at kitchen)", "(visited kitchen)", "(at attic)", "(visited attic)", "(connected kitchen loc1 east)"]
+    two = json.dumps({"objects": {"add": objects}, "init": {"add": facts}})
+    model = ForgetfulModel([two])
+    events = play(coin, planner, small_house(), model)
+    first = of(events, ev.Formalized)[0]
+    assert first.kinds == ("contradiction",)
+    assert "(at attic) and (at kitchen): the agent is in one place" in model.requests[1].messages[-1].content
+    assert "contradicts itself" not in model.requests[0].messages[-1].content
+    assert ended(events).tally.calls > 1
