@@ -16,7 +16,7 @@ from pddlego.errors import UsageError
 from pddlego.evaluation.prices import read_prices
 from pddlego.evaluation.store import write_whole
 from pddlego.report.build import Report, build_report
-from pddlego.report.formats import RULES, as_csv, as_json, counts, markdown, table_1
+from pddlego.report.formats import as_csv, as_json, counts, markdown, remarks, table_1
 from pddlego.report.html import html
 from pddlego.report.optima import find_optima
 
@@ -51,8 +51,8 @@ def _show(console: Console, report: Report) -> None:
     _table(console, "Success", *table_1(report))
     console.print(Text("All numbers", "bold"))
     console.print(results_table(report.rows, console.width), highlight=False)
-    if any(each.model == "reader" for each in report.rows):
-        console.print(RULES.replace("`", "'"), style="dim", highlight=False)
+    for remark in remarks(report):
+        console.print(remark.replace("`", "'"), style="dim", highlight=False)
     console.print()
     for title, what, found in report.sections:
         _table(console, title, *counts(found, what))

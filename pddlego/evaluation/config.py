@@ -56,7 +56,7 @@ class EvalConfig(BaseModel):
     @classmethod
     def _split(cls, value: object) -> object:
         if isinstance(value, str):
-            return tuple(each.strip() for each in value.split(",") if each.strip())
+            return _listed(value)
         return tuple(value) if isinstance(value, list) else value
 
     @field_validator("seeds", mode="before")
@@ -74,6 +74,17 @@ class EvalConfig(BaseModel):
         if not value:
             raise PydanticCustomError("empty", "Name at least one")
         return tuple(dict.fromkeys(value))
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    """A list with commas. Options of a model (`reader+noise:0.1,seed=3`) have commas of their own."""
+    found: list[str] = []
+    for part in (each.strip() for each in text.split(",")):
+        if found and found[-1].startswith("reader+") and "=" in part:
+            found[-1] += f",{part}"
+        elif part:
+            found.append(part)
+    return tuple(found)
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from pddlego.models.gate import Gate
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """What determines a model: `name` is a model's name, `reader`, `transcript:FILE`, or
-    `none` for methods that ask nobody. The key is never shown."""
+    """What determines a model: `name` is a model's name, `reader`, `reader+noise:P`, `transcript:FILE`,
+    or `none` for methods that ask nobody. The key is never shown."""
 
     name: str = "reader"
     base_url: str | None = None
@@ -25,7 +25,7 @@ class ModelOptions:
 
 def is_free(name: str) -> bool:
     """Whether a model of this name sends nothing to an endpoint."""
-    return name in ("none", "reader") or name.startswith("transcript:")
+    return name in ("none", "reader") or name.startswith(("transcript:", "reader+noise:"))
 
 
 def make_model(options: ModelOptions, gate: Gate | None = None) -> Model:
@@ -39,6 +39,10 @@ def make_model(options: ModelOptions, gate: Gate | None = None) -> Model:
         from pddlego.models.reader import ReaderModel
 
         return ReaderModel()
+    if options.name.startswith("reader+"):
+        from pddlego.models.reader.noise import parse_noise
+
+        return parse_noise(options.name, options.seed or 0)
     if options.name.startswith("transcript:"):
         from pddlego.journal import read_episode, recorded_calls
         from pddlego.models.transcript import TranscriptModel

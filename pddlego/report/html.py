@@ -20,7 +20,7 @@ from pddlego.journal import EPISODES, read_episode
 from pddlego.pddl import PddlSyntaxError, parse_problem
 from pddlego.report import svg
 from pddlego.report.build import Report
-from pddlego.report.formats import NOTE, RULES, counts, details, table_1
+from pddlego.report.formats import NOTE, counts, details, remarks, table_1
 from pddlego.report.optima import Optima
 
 MAP_SIZE = (76, 25)
@@ -59,7 +59,7 @@ def html(report: Report, folders: Sequence[Path], most_pages: int, optima: Optim
     )
     return environment.get_template("page.html.j2").render(
         report=report,
-        notes=[NOTE, *([RULES.replace("`", "")] if any(each.model == "reader" for each in report.rows) else [])],
+        notes=[NOTE, *(each.replace("`", "") for each in remarks(report))],
         tables=_tables(report),
         plots=[(title, Markup(drawn)) for title, drawn in _plots(report, anchors, optima or {})],
         episodes=[(anchor(each) if anchor(each) in anchors else "", result_line(each)) for each in report.results],

@@ -1,0 +1,121 @@
+"""The reader, erring on purpose: every kind of error in its own way, and the same for the same seed."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+
+import pytest
+
+from pddlego import events as ev
+from pddlego.errors import UsageError
+from pddlego.evaluation.config import resolve
+from pddlego.models.make import ModelOptions, is_free, make_model
+from pddlego.models.reader.noise import IDENTICAL, KINDS, NoisyReader, parse_noise
+from pddlego.planning import ProcessPlanner
+from pddlego.settings import Setting
+from tests.grid_house import small_house
+from tests.playing import ended, of, play
+
+EDIT = json.dumps(
+    {
+        "objects": {"add": ["loc2 - location"], "replace": {"loc1 - location": "attic - location"}, "delete": []},
+        "init": {
+            "add": ["(visited attic)", "(connected attic loc2 north)", "(connected loc2 attic south)"],
+            "replace": {"(at kitchen)": "(at attic)"},
+            "delete": [],
+        },
+    }
+)
+
+
+def erring(kind: str, text: str = EDIT) -> str:
+    return KINDS[kind].make(text, random.Random(1))
+
+
+def added(text: str) -> list[str]:
+    found: list[str] = json.loads(text)["init"]["add"]
+    return found
+
+
+def test_every_kind_errs_in_its_own_way() -> None:
+    assert any("loc1" in each for each in added(erring("forgotten-rename")))
+    assert len([each for each in added(erring("missing-reverse")) if "connected" in each]) == 1
+    assert json.loads(erring("undeclared-object"))["objects"]["add"] == []
+    assert len(added(erring("duplicate"))) == 4
+    assert "(at kitchen)" not in json.loads(erring("stale-at"))["init"]["replace"]
+    assert erring("missing-parenthesis", "((a))").count(")") == 1
+    assert "```" in erring("fence-and-prose")
+    assert EDIT.startswith(erring("cut-off"))
+    assert len(erring("cut-off")) < len(EDIT)
+    assert "sorry" in erring("refusal")
+    assert erring("empty") == ""
+
+
+def noisy(planner: ProcessPlanner, coin: Setting, model: NoisyReader, mode: str = "edit") -> list[ev.Event]:
+    return play(coin, planner, small_house("pantry"), model, mode)
+
+
+@pytest.mark.parametrize("mode", ["edit", "gen"])
+def test_without_noise_it_is_the_reader(coin: Setting, planner: ProcessPlanner, mode: str) -> None:
+    events = noisy(planner, coin, NoisyReader(0.0), mode)
+    assert not of(events, ev.Rejected)
+    assert ended(events).tally.refused == 0
+
+
+def test_the_same_seed_errs_in_the_same_way(coin: Setting, planner: ProcessPlanner) -> None:
+    def answers(seed: int, episode: int = 0) -> list[str]:
+        events = noisy(planner, coin, NoisyReader(0.5, seed, episode=episode))
+        return [each.text for each in of(events, ev.Answered)]
+
+    assert answers(1) == answers(1)
+    assert len({tuple(answers(seed)) for seed in range(4)}) > 1
+    assert len({tuple(answers(1, episode)) for episode in range(4)}) > 1
+
+
+def test_only_the_chosen_kinds(coin: Setting, planner: ProcessPlanner) -> None:
+    events = noisy(planner, coin, NoisyReader(1.0, kinds=("empty",)))
+    assert {each.text for each in of(events, ev.Answered)} == {""}
+    assert ended(events).outcome.value == "no plan"
+
+
+def test_a_retry_may_be_the_rejected_answer_again(coin: Setting, planner: ProcessPlanner) -> None:
+    texts = [
+        [each.text for each in of(noisy(planner, coin, NoisyReader(0.6, seed, ("refusal", IDENTICAL))), ev.Answered)]
+        for seed in range(6)
+    ]
+    assert any(one == two for each in texts for one, two in itertools.pairwise(each))
+
+
+def test_names() -> None:
+    model = parse_noise("reader+noise:0.1,seed=3,kinds=refusal+empty", 0)
+    assert (model.rate, model.seed, model.kinds) == (0.1, 3, ("refusal", "empty"))
+    assert model.name == "reader+noise:0.1,seed=3,kinds=refusal+empty"
+    assert parse_noise("reader+noise:0.2", 0).name == "reader+noise:0.2"
+    assert model.description["noise"]["simulation"] is True
+    assert is_free(model.name)
+    assert isinstance(make_model(ModelOptions("reader+noise:0.1", seed=7)), NoisyReader)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "reader+noise:",
+        "reader+noise:2",
+        "reader+noise:-1",
+        "reader+noise:nan",
+        "reader+noise:0.1,seed=x",
+        "reader+noise:0.1,kinds=dream",
+        "reader+noise:0.1,colour=red",
+        "reader+magic:0.1",
+    ],
+)
+def test_what_is_no_noise(name: str) -> None:
+    with pytest.raises(UsageError, match="is no model"):
+        make_model(ModelOptions(name))
+
+
+def test_options_of_a_model_may_stand_in_a_list() -> None:
+    found = resolve({"models": "reader, reader+noise:0.1,seed=3 ,kinds=empty,gpt-x"}, {}).config.models
+    assert found == ("reader", "reader+noise:0.1,seed=3,kinds=empty", "gpt-x")
