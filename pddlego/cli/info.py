@@ -119,6 +119,8 @@ def _model(model: str | None, base_url: str | None) -> str:
     from pddlego.models.make import ModelOptions, make_model
     from pddlego.models.probe import probe
 
+    if model is not None and model.startswith("reader+"):
+        return f"{make_model(ModelOptions(model)).name}: the built-in reader, erring on purpose (a simulation)"
     if model is None or model == "reader":
         return "none configured: the built-in reader plays (set PDDLEGO_MODEL or --model for a language model)"
     made = make_model(ModelOptions(model, base_url, os.environ.get("OPENAI_API_KEY"), timeout=20.0, attempts=1))

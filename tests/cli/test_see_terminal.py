@@ -36,6 +36,17 @@ def still_usable(terminal: Terminal) -> None:
     assert "echo still $((40 + 2))" in shown, "typing is not echoed"
 
 
+def wait_until_asked(terminal: Terminal, text: str) -> None:
+    """Wait for a question below `text`. A key that comes before the question is seen is no answer to it."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        shown = terminal.screen()
+        if text in shown and " a  accept" in "".join(shown.rstrip().splitlines()[-2:]):
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"no question came below '{text}':\n{terminal.screen()}")
+
+
 def test_show_steps_back_and_forth(terminal: Terminal) -> None:
     terminal.type(f"{PDDLEGO} show runs/{RUNS[0]}; echo code $?")
     shown = terminal.wait_for("step 0 of 21")
@@ -132,7 +143,7 @@ def test_confirming_plans(terminal: Terminal) -> None:
     terminal.press("r")
     terminal.wait_for("A hint for the model")
     terminal.type("south first")
-    terminal.wait_for("2 calls")
+    wait_until_asked(terminal, "2 calls")
     terminal.press("a")
     assert "open door to north" in terminal.wait_for("a command")
     terminal.press("a")
