@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from examples.forgetful import Forgetful
 from pddlego import events as ev
 from pddlego.agent import Agent
 from pddlego.episodes import Episode, episode_events, follow, make_game, make_method, open_run
 from pddlego.errors import UsageError
 from pddlego.events import Event, Limits, Outcome
-from pddlego.models import Completion, Request
 from pddlego.models.reader import ReaderModel
 from pddlego.pddl import parse_problem
 from pddlego.planning import ProcessPlanner
@@ -31,27 +27,11 @@ from tests.playing import ended, of, play
 from tests.test_replay import RECORDED, RUNS
 
 
-@dataclass
-class Forgetful:
-    """The reader, but one connection is never written."""
-
-    pattern: str
-    name: str = "forgetful"
-    description: Mapping[str, Any] = field(default_factory=dict)
-    reader: ReaderModel = field(default_factory=ReaderModel)
-
-    def complete(self, request: Request) -> Completion:
-        answer = self.reader.complete(request)
-        edit = json.loads(answer.text)
-        edit["init"]["add"] = [each for each in edit["init"]["add"] if not re.fullmatch(self.pattern, each)]
-        return replace(answer, text=json.dumps(edit))
-
-
 @pytest.fixture(scope="module")
 def failed(tmp_path_factory: pytest.TempPathFactory, coin: Setting, planner: ProcessPlanner) -> Recorded:
     """An episode that failed because the model never says that the kitchen has an exit to the west."""
     episode = Episode(coin, 4, "edit", Limits(50), retries=1)
-    model = Forgetful(r"\(connected kitchen \S+ west\)")
+    model = Forgetful("kitchen", "west")
     run, journal = open_run(tmp_path_factory.mktemp("runs"), episode, model, planner)
     last = follow(episode_events(episode, make_game(coin, 4), model, planner), [journal.write])
     journal.close()

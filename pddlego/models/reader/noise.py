@@ -10,12 +10,14 @@ import json
 import random
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pddlego.errors import UsageError
 from pddlego.models.base import Request
 from pddlego.models.reader.base import ReaderModel
+from pddlego.pddl import apply_edit, parse_edit
+from pddlego.situation import Situation
 
 Parts = dict[str, dict[str, Any]]
 """An edit in the paper's JSON."""
@@ -33,15 +35,19 @@ class Kind:
     make: Callable[[str, random.Random], str]
 
 
-def _edited(change: Callable[[Parts, random.Random], None]) -> Callable[[str, random.Random], str]:
-    """An error in an edit; an answer of which it cannot be made stays as it is."""
+@dataclass(frozen=True)
+class _Edited:
+    """An error in an edit; an answer of which it cannot be made stays as it is.
 
-    def make(text: str, rng: random.Random) -> str:
+    In a whole file it is the same error: the file is what the wrong edit makes of the problem.
+    """
+
+    change: Callable[[Parts, random.Random], None]
+
+    def __call__(self, text: str, rng: random.Random) -> str:
         parts = json.loads(text)
-        change(parts, rng)
+        self.change(parts, rng)
         return json.dumps(parts, indent=1)
-
-    return make
 
 
 def _forgotten_rename(parts: Parts, rng: random.Random) -> None:
@@ -107,17 +113,19 @@ def _empty(text: str, rng: random.Random) -> str:
     return ""
 
 
+BOTH = ("edit", "gen")
+
 KINDS: Mapping[str, Kind] = {
-    "forgotten-rename": Kind(8, ("edit",), _edited(_forgotten_rename)),
-    "missing-reverse": Kind(4, ("edit",), _edited(_missing_reverse)),
-    "undeclared-object": Kind(4, ("edit",), _edited(_undeclared)),
-    "duplicate": Kind(9, ("edit",), _edited(_duplicate)),
-    "stale-at": Kind(3, ("edit",), _edited(_stale)),
+    "forgotten-rename": Kind(8, BOTH, _Edited(_forgotten_rename)),
+    "missing-reverse": Kind(4, BOTH, _Edited(_missing_reverse)),
+    "undeclared-object": Kind(4, BOTH, _Edited(_undeclared)),
+    "duplicate": Kind(9, BOTH, _Edited(_duplicate)),
+    "stale-at": Kind(3, BOTH, _Edited(_stale)),
     "missing-parenthesis": Kind(3, ("gen",), _missing_parenthesis),
-    "fence-and-prose": Kind(8, ("edit", "gen"), _fenced),
-    "cut-off": Kind(4, ("edit", "gen"), _cut_off),
-    "refusal": Kind(1, ("edit", "gen"), _refusal),
-    "empty": Kind(2, ("edit", "gen"), _empty),
+    "fence-and-prose": Kind(8, BOTH, _fenced),
+    "cut-off": Kind(4, BOTH, _cut_off),
+    "refusal": Kind(1, BOTH, _refusal),
+    "empty": Kind(2, BOTH, _empty),
 }
 """The kinds of errors with their shares.
 
@@ -163,7 +171,14 @@ class NoisyReader(ReaderModel):
         if not fits:
             return text
         (chosen,) = self._random.choices(list(fits.values()), [each.share for each in fits.values()])
+        if isinstance(chosen.make, _Edited) and request.purpose == "gen":
+            edit = super()._answer(replace(request, purpose="edit"))
+            return self._file(request.situation, chosen.make(edit, self._random))
         return chosen.make(text, self._random)
+
+    def _file(self, situation: Situation, edit: str) -> str:
+        """The problem file that an edit makes."""
+        return str(apply_edit(situation.problem, parse_edit(edit), situation.domain.constants).problem)
 
 
 PREFIX = "reader+noise:"

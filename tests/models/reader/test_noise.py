@@ -119,3 +119,9 @@ def test_what_is_no_noise(name: str) -> None:
 def test_options_of_a_model_may_stand_in_a_list() -> None:
     found = resolve({"models": "reader, reader+noise:0.1,seed=3 ,kinds=empty,gpt-x"}, {}).config.models
     assert found == ("reader", "reader+noise:0.1,seed=3,kinds=empty", "gpt-x")
+
+
+def test_an_error_in_an_edit_is_the_same_error_in_a_file(coin: Setting, planner: ProcessPlanner) -> None:
+    events = noisy(planner, coin, NoisyReader(1.0, kinds=("missing-reverse",)), "gen")
+    first = of(events, ev.Formalized)[0].problem
+    assert first.count("(connected ") == 3, "of two exits with their ways back one way is missing"

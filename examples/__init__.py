@@ -1,0 +1,1 @@
+"""Programs that use pddlego as a library."""
