@@ -69,8 +69,6 @@ class View:
     seconds: float = 0.0
     asking: str = ""
     asked_at: float = 0.0
-    resumed: Resumed | None = None
-    judged: Judged | None = None
     ended: EpisodeEnded | None = None
 
 
@@ -156,9 +154,9 @@ def fold(view: View, event: Event, seconds: float) -> View:
             surprise="",
         )
     if isinstance(event, Resumed):
-        return replace(view, problem=event.before, resumed=event)
+        return replace(view, problem=event.corrected or event.before, added=event.added, removed=event.removed)
     if isinstance(event, Judged):
-        return replace(view, judged=event)
+        return view
     return replace(view, asking="", ended=event)
 
 

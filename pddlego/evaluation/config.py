@@ -13,7 +13,6 @@ from pydantic_core import PydanticCustomError
 from pddlego.errors import UsageError
 from pddlego.toml import read_toml
 
-LISTS = ("games", "modes", "models", "set")
 OTHER_NAMES = {"base_url": "OPENAI_BASE_URL", "models": "PDDLEGO_MODEL"}
 """Environment variables that are not called PDDLEGO_ and the name of the value."""
 

@@ -166,7 +166,7 @@ def test_the_grid_takes_what_fits() -> None:
 def test_what_a_person_did_is_shown(story: list[Event]) -> None:
     resumed = ev.Resumed("runs/x/episodes/y.jsonl", 0, "(define", 1, "(define", ("(at moon)",), ())
     judged = ev.Judged("plans", "rejected", "go south")
-    frame = Frame(0, (resumed, judged), View(), replace(view_of(story[:2]), judged=judged, resumed=resumed))
+    frame = Frame(0, (resumed, judged), View(), view_of(story[:2]))
     text = drawn(frame_picture(frame, TABS.index("request"), 0, 80, 24, UNICODE), 80, 24)
     assert "plans rejected by a person" in text
     assert "go south" in text
@@ -215,3 +215,13 @@ def test_small_maps_beside_each_other_are_whole(story: list[Event]) -> None:
         beside = drawn(grid_picture([(each, view) for each in PEEKS], 4, 1000.0, 80, height, UNICODE), 80, height)
         for line in alone:
             assert line in beside, height
+
+
+def test_a_correction_is_shown_as_the_change_that_it_is(story: list[Event]) -> None:
+    started = [each for each in story if isinstance(each, ev.EpisodeStarted)]
+    resumed = ev.Resumed("y.jsonl", 0, "(define (old))", 1, "(define (new))", ("(at moon)",), ("(at mars)",))
+    view = view_of([*started, resumed])
+    assert view.problem == "(define (new))"
+    text = drawn(panels.changes_panel(view, 80, 10, UNICODE), 80, 10)
+    assert "+ (at moon)" in text
+    assert "− (at mars)" in text

@@ -89,7 +89,6 @@ class _Files:
     objects: list[TypedName] | None = None
     init: Section | None = None
     goal: Section | None = None
-    problem_others: list[Section] = field(default_factory=list)
 
     def read(self, domain: list[Sexpr], problem: list[Sexpr]) -> None:
         for in_domain, parts in ((True, domain), (False, problem)):
@@ -298,7 +297,7 @@ class _Files:
             parts.append((":init", *self.init))
         if self.goal is not None:
             parts.append((":goal", *self.goal))
-        return _written([*parts, *self.problem_others])
+        return _written(parts)
 
 
 def _written(parts: Iterable[Section]) -> str:
