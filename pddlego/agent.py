@@ -131,10 +131,10 @@ class Agent:
             answer = self.game.step(command)
             restart.check_answer(f"'{command}'", text, answer.text)
             yield self._observed(Intention(command), answer)
-        self._problem, self._given = restart.before, restart.corrected
+        self._problem = restart.before
         self._news = self._history[restart.known :]
-        if not self._news and self.method.plans:  # there is nothing to ask about
-            self._given = restart.corrected or restart.before
+        nothing_to_ask = self.method.plans and not self._news
+        self._given = restart.corrected or (restart.before if nothing_to_ask else None)
         yield resumed(restart)
 
     # formalize and plan
@@ -144,12 +144,12 @@ class Agent:
         first, self._hint = self._hint, Retry()
         self._told = False
         intentions = yield from refine(self._attempt, self.retries, first)
-        if self._told:  # else a person gave the problem, and what it does not cover is still news
+        if self._told:  # else the problem was given, and what it does not cover is still news
             self._news = []
         return intentions
 
     def _attempt(self, retry: Retry) -> Generator[Event, None, Attempt[tuple[Intention, ...]]]:
-        if self._given is not None:  # by a person: there is nothing to ask
+        if self._given is not None:  # by a person, or by a record that needs no answer
             given, self._given = self._given, None
             attempt = yield from self._plan(retry, str(given), ProblemProposal(given))
             self._problem = given  # it stands, even if it takes more than that for a plan

@@ -31,6 +31,9 @@ MIN_MEMORY = 128
 
 MODES = ("edit", "gen", "act", "random", "human")
 
+PLANNING = ("edit", "gen")
+"""Modes in which a model writes problems and a planner plans."""
+
 Listener = Callable[[Event, float], None]
 """Called with every event and the seconds since the start, in order."""
 
@@ -45,6 +48,11 @@ class Episode:
     limits: Limits
     retries: int = 5
     replan_every_step: bool = False
+
+    @property
+    def plans(self) -> bool:
+        """Whether there are problems and plans in it."""
+        return self.mode in PLANNING
 
     def manifest(self, model: Model, planner: Planner) -> dict[str, Any]:
         """What the run folder records, without anything secret."""

@@ -75,6 +75,23 @@ def cut_unfinished_line(path: Path) -> bytes:
     return data[:whole]
 
 
+def write_whole(place: Path, text: str) -> None:
+    """Write a file that is there whole or as it was, whatever happens meanwhile. Raises `JournalError`.
+
+    A device or a pipe is written to as it is: a file in its place would take it away from everybody.
+    """
+    place = place.resolve()  # of a link the target is written, and the link stays
+    draft = place.with_name(f".{place.name}.new")
+    try:
+        if place.exists() and not place.is_file():
+            place.write_text(text, encoding="utf-8")
+        else:
+            draft.write_text(text, encoding="utf-8")
+            draft.replace(place)
+    except OSError as error:
+        raise cannot_write(place, error) from error
+
+
 @dataclass(frozen=True)
 class Episode:
     """An episode read back from its journal. `complete` means that its last event is there."""

@@ -15,6 +15,7 @@ from dataclasses import replace
 from pddlego.formalize import CommandProposal, ProblemProposal
 from pddlego.models import Completion, Request
 from pddlego.pddl import DefectKind
+from pddlego.pddl.tolerant import UNCLOSED
 from pddlego.situation import Feedback, Situation
 
 WARMER = 0.3
@@ -43,7 +44,7 @@ def unless_cut_off(
     if answer.finish != "length":
         return proposal
     mended = isinstance(proposal, ProblemProposal) and any(
-        each.kind is DefectKind.REPAIRED and "missing at the end" in each.message for each in proposal.defects
+        each.kind is DefectKind.REPAIRED and UNCLOSED in each.message for each in proposal.defects
     )
     if proposal.feedback is None and not mended:
         return proposal

@@ -30,7 +30,7 @@ from pddlego.oversight import RecordedOverseer, Verdict
 from pddlego.pddl import parse_problem
 from pddlego.planning import Planner
 from pddlego.recorded import Recorded
-from pddlego.restart import Restart
+from pddlego.restart import OTHERWISE, Restart
 
 FROM_OUTSIDE = frozenset({Outcome.INTERRUPTED, Outcome.MODEL_ERROR, Outcome.CRASHED})
 """Endings that came from outside: nothing in the record brings them about again."""
@@ -93,7 +93,7 @@ def _check_itself(then: Event, now: Event | None) -> None:
     if isinstance(now, EpisodeEnded) and not isinstance(then, EpisodeEnded):
         if now.outcome is Outcome.INTERRUPTED:
             raise KeyboardInterrupt
-        if now.outcome is Outcome.CRASHED and not now.message.startswith("The game answers otherwise"):
+        if now.outcome is Outcome.CRASHED and not now.message.startswith(OTHERWISE):
             raise EngineError("The episode could not be played to its end", now.message, "Run 'pddlego doctor'.")
 
 

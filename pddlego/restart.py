@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from pddlego.errors import PddlegoError
 from pddlego.pddl import Problem
 
+OTHERWISE = "The game answers otherwise than recorded"
+"""How a `ReplayError` begins; in a journal it is all that is left of one."""
+
 
 class ReplayError(PddlegoError):
     """A game or an agent does not do again what was recorded."""
@@ -34,5 +37,6 @@ class Restart:
     def check_answer(self, to: str, recorded: str, now: str) -> None:
         """Raises `ReplayError` if the game answers otherwise than recorded."""
         if recorded and recorded != now:
-            what = f"The game answers otherwise than recorded to {to}"
-            raise ReplayError(what, f"Recorded: {recorded!r}. Now: {now!r}.", "Is it the same game and seed?")
+            raise ReplayError(
+                f"{OTHERWISE} to {to}", f"Recorded: {recorded!r}. Now: {now!r}.", "Is it the same game and seed?"
+            )

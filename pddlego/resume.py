@@ -67,9 +67,10 @@ def moment_at(recorded: Recorded, step: int) -> Moment:
 def _proposed(recorded: Recorded, moment: Moment, answer: str) -> Problem | None:
     """The problem in an answer that was not accepted; None where there is none to read."""
     episode = recorded.episode
-    method = make_method(episode.mode, episode.setting, episode.seed) if episode.mode in ("edit", "gen") else None
-    if method is None or not method.plans:
+    if not episode.plans:
         return None
+    method = make_method(episode.mode, episode.setting, episode.seed)
+    assert method.plans
     found = method.read(answer, _situation(recorded, moment)).problem
     return found if found.facts and found != moment.problem else None
 

@@ -103,7 +103,9 @@ def _first_look(path: Path, size: int) -> Peek:
     """The beginning and the end of a journal, without the middle."""
     try:
         with path.open("rb") as file:
-            peek = _seen(Peek(path), file.readline())
+            first = file.readline()
+            # A line that has no end yet is no damage: it is just being written.
+            peek = _seen(Peek(path), first) if first.endswith(b"\n") else Peek(path)
             room = CHUNK
             while True:
                 file.seek(max(0, size - room))
@@ -149,7 +151,7 @@ def _event(line: bytes) -> dict[str, Any]:
 
 
 def _seen(peek: Peek, line: bytes) -> Peek:
-    """The glance after one more line; a line that is damaged changes nothing."""
+    """The glance after one more line; one that is damaged is remembered, and tells nothing."""
     event = _event(line)
     try:
         if event.get("type") == "started":

@@ -97,12 +97,8 @@ def edit_question(before: Problem, proposal: ProblemProposal, situation: Situati
     """A proposal as a person is asked about it."""
     renamed = proposal.report.renamed if proposal.report else ()
     changed = diff(before, proposal.problem, dict(renamed))
-
-    def faults(text: str) -> tuple[str, ...]:
-        feedback = read_file(text, situation).feedback
-        return feedback.evidence if feedback else ()
-
-    return Question("edits", str(proposal.problem), added(changed), removed(changed), renamed, faults=faults)
+    changes = added(changed), removed(changed), renamed
+    return Question("edits", str(proposal.problem), *changes, faults=lambda text: read_file(text, situation).faults)
 
 
 def writable(text: str) -> str:

@@ -61,9 +61,10 @@ class BrokenModel:
 
 @dataclass
 class ForgetfulModel:
-    """The reader, but its first answers are the given ones. Keeps the requests."""
+    """The reader, but its first answers are the given ones, which ended as `finish` says. Keeps the requests."""
 
     first: list[str]
+    finish: str = "stop"
     reader: ReaderModel = field(default_factory=ReaderModel)
     requests: list[Request] = field(default_factory=list)
     name: str = "forgetful"
@@ -72,5 +73,5 @@ class ForgetfulModel:
     def complete(self, request: Request) -> Completion:
         self.requests.append(request)
         if len(self.requests) <= len(self.first):
-            return Completion(self.first[len(self.requests) - 1], 10, 5)
+            return Completion(self.first[len(self.requests) - 1], 10, 5, finish=self.finish)
         return self.reader.complete(request)

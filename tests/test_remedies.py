@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
 
 import pytest
 
 from pddlego import events as ev
 from pddlego.events import Outcome
-from pddlego.models import Completion, Request
+from pddlego.models import Request
 from pddlego.models.openai import HOTTEST, OpenAIModel
-from pddlego.models.reader import ReaderModel
 from pddlego.planning import ProcessPlanner
 from pddlego.remedies import ROOM, WARMER
 from pddlego.settings import Setting
@@ -52,23 +48,6 @@ def test_a_whole_file_is_read_whatever_was_asked_for(coin: Setting, planner: Pro
     assert "(connected kitchen attic east)" in of(events, ev.Formalized)[0].problem
 
 
-@dataclass
-class CutOff:
-    """The reader, but its first answers end where the endpoint cut them off."""
-
-    texts: list[str]
-    reader: ReaderModel = field(default_factory=ReaderModel)
-    requests: list[Request] = field(default_factory=list)
-    name: str = "cut-off"
-    description: Mapping[str, Any] = field(default_factory=dict)
-
-    def complete(self, request: Request) -> Completion:
-        self.requests.append(request)
-        if self.texts:
-            return Completion(self.texts.pop(0), finish="length")
-        return self.reader.complete(request)
-
-
 @pytest.mark.parametrize(
     ("mode", "text"),
     [
@@ -81,7 +60,7 @@ class CutOff:
 def test_an_answer_that_was_cut_off_is_asked_for_again_with_more_room(
     coin: Setting, planner: ProcessPlanner, mode: str, text: str
 ) -> None:
-    model = CutOff([text])
+    model = ForgetfulModel([text], "length")
     events = play(coin, planner, small_house(), model, mode)
     (rejected,) = of(events, ev.Rejected)
     assert rejected.category == "cut off"
@@ -93,7 +72,7 @@ def test_an_answer_that_was_cut_off_is_asked_for_again_with_more_room(
 def test_what_is_whole_counts_whatever_would_have_followed(coin: Setting, planner: ProcessPlanner) -> None:
     whole = '{"objects": {"add": ["kitchen - location", "loc1 - location"]}, "init": {"add": ["(at kitchen)",'
     whole += ' "(visited kitchen)", "(connected kitchen loc1 east)"]}} And now I will explain wh'
-    events = play(coin, planner, small_house(), CutOff([whole]))
+    events = play(coin, planner, small_house(), ForgetfulModel([whole], "length"))
     assert not of(events, ev.Rejected)
 
 

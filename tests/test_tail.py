@@ -152,3 +152,23 @@ def test_an_episode_that_is_not_on_screen_is_forgotten(run: Path) -> None:
         watch.press("down")
     watch.tick()
     assert not watch._opened
+
+
+@pytest.mark.parametrize("data", [b"", LINES[0][:30]])
+def test_a_journal_that_is_just_begun_is_no_damage(run: Path, data: bytes) -> None:
+    write(run, "a.jsonl", data)
+    folder = FolderTail(run)
+    folder.poll()
+    assert [each.damaged for each in folder.peeks.values()] == [False]
+    write(run, "a.jsonl", LINES[0][len(data) :])
+    folder.poll()
+    assert [(each.seed, each.damaged) for each in folder.peeks.values()] == [(12, False)]
+
+
+def test_an_ended_episode_opens_at_its_end_and_steps_back(run: Path) -> None:
+    write(run, "a.jsonl", b"".join(LINES))
+    watch = Watch(FolderTail(run), UNICODE)
+    watch.press("enter")
+    assert "step 21 of 21" in drawn(watch.picture(100, 24), 100, 24)
+    watch.press("left")
+    assert "step 20 of 21" in drawn(watch.picture(100, 24), 100, 24)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-import signal
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from pddlego.cli.interrupts import ignore_interrupts, is_typed_at, polite_kills
 from pddlego.cli.main import EXIT_BROKEN, EXIT_INTERRUPTED, EXIT_NOT_WON, EXIT_WON, silence_output
 from pddlego.display.live import Console, Display, LineDisplay, LiveDisplay, make_display
 from pddlego.display.text import glyphs_for
 from pddlego.episodes import (
+    PLANNING,
     Episode,
     Listener,
     check_ladder,
@@ -93,29 +93,6 @@ def run_play(options: PlayOptions) -> int:
     return exit_code(ended)
 
 
-def polite_kills() -> None:
-    """A polite kill is an interrupt: things end properly and the terminal is left as it was.
-
-    One is enough: systems send several in a row, and the second would cut short what the first began.
-    """
-
-    def interrupted(number: int, frame: object) -> None:
-        for each in _signals(*POLITE):
-            signal.signal(each, signal.SIG_IGN)
-        raise KeyboardInterrupt
-
-    for each in _signals(*POLITE):
-        signal.signal(each, interrupted)
-
-
-POLITE = ("SIGTERM", "SIGHUP")
-
-
-def _signals(*names: str) -> list[signal.Signals]:
-    """Those of the names that the system has."""
-    return [getattr(signal, name) for name in names if hasattr(signal, name)]
-
-
 def watched(events: Iterator[Event], journal: JournalWriter, display: Display) -> EpisodeEnded:
     """Play to the end, with a journal and somebody who looks."""
     try:
@@ -131,7 +108,7 @@ def make_overseer(console: Console, display: Display, whats: tuple[What, ...], m
         return None
     if mode == "human":
         raise UsageError("There is nothing to confirm", "You type the commands yourself.", "Leave --confirm out.")
-    if mode not in ("edit", "gen") and set(whats) - {"commands"}:
+    if mode not in PLANNING and set(whats) - {"commands"}:
         why = f"Mode {mode} has only commands."
         raise UsageError(f"There is nothing to confirm: {', '.join(whats)}", why, "Use --confirm commands.")
     if not isinstance(display, (LiveDisplay, LineDisplay)) or not (console.is_terminal and is_typed_at()):
@@ -140,11 +117,6 @@ def make_overseer(console: Console, display: Display, whats: tuple[What, ...], m
     from pddlego.display.person import AskingOverseer
 
     return AskingOverseer(display, whats, glyphs_for(console.encoding), lambda: console.width)
-
-
-def is_typed_at() -> bool:
-    """Whether somebody can type."""
-    return sys.stdin is not None and sys.stdin.isatty()
 
 
 def make_person(mode: str) -> Person | None:
@@ -169,8 +141,7 @@ def parse_whats(text: str | None) -> tuple[What, ...]:
 def _calm_at_the_end(event: Event, seconds: float) -> None:
     """After the end a further interrupt has nothing to interrupt, and closing must not be cut short."""
     if isinstance(event, EpisodeEnded):
-        for number in _signals("SIGINT", *POLITE):
-            signal.signal(number, signal.SIG_IGN)
+        ignore_interrupts()
 
 
 def _until_nobody_looks(display: Display) -> Listener:

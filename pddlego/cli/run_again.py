@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pddlego.cli.interrupts import polite_kills
 from pddlego.cli.main import EXIT_NOT_WON, EXIT_WON
-from pddlego.cli.play import exit_code, make_overseer, make_person, parse_whats, polite_kills, watched
+from pddlego.cli.play import exit_code, make_overseer, make_person, parse_whats, watched
 from pddlego.display.editor import edit_text
 from pddlego.display.live import Console, make_display
 from pddlego.display.text import clean
@@ -126,13 +127,12 @@ def _corrected(recorded: Recorded, moment: Moment, options: ResumeOptions) -> Pr
     """The problem as a person corrected it; None if they did not. Raises `UsageError` for one with faults."""
     if not options.edit and options.problem is None:
         return None
-    if recorded.episode.mode not in ("edit", "gen"):
+    if not recorded.episode.plans:
         why = f"It was played in mode {recorded.episode.mode}."
         raise UsageError("The episode has no problem to correct", why, "Leave --problem and --edit out.")
 
     def faults(text: str) -> tuple[str, ...]:
-        feedback = read_correction(recorded, moment, text).feedback
-        return feedback.evidence if feedback else ()
+        return read_correction(recorded, moment, text).faults
 
     if options.problem is not None:
         try:
@@ -146,11 +146,12 @@ def _corrected(recorded: Recorded, moment: Moment, options: ResumeOptions) -> Pr
         raise UsageError(
             "Nothing was corrected", "The file was left as it was, or emptied.", "Leave --edit out to go on."
         )
-    wrong = faults(text)
-    if wrong:
-        more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
-        raise UsageError(f"{options.problem} cannot be planned with", f"{wrong[0]}{more}", "Mend it and try again.")
-    return read_correction(recorded, moment, text).problem
+    corrected = read_correction(recorded, moment, text)
+    if corrected.faults:
+        more = f" (and {len(corrected.faults) - 1} more)" if len(corrected.faults) > 1 else ""
+        why = f"{corrected.faults[0]}{more}"
+        raise UsageError(f"{options.problem} cannot be planned with", why, "Mend it and try again.")
+    return corrected.problem
 
 
 def _about(recorded: Recorded, moment: Moment, step: int) -> Iterator[str]:

@@ -8,8 +8,8 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
+from pddlego.cli.interrupts import polite_kills
 from pddlego.cli.main import EXIT_NOT_WON, EXIT_WON
-from pddlego.cli.play import polite_kills
 from pddlego.corpus import CorpusReport, check_corpus, read_pairs
 from pddlego.display.live import Console
 from pddlego.display.text import clean

@@ -6,13 +6,13 @@ import hashlib
 import json
 import os
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from rich.table import Table
 from rich.text import Text
 
+from pddlego.cli.interrupts import INTERRUPTS, polite_kills
 from pddlego.cli.main import EXIT_BROKEN, EXIT_INTERRUPTED, EXIT_WON, silence_output
 from pddlego.display.live import Console
 from pddlego.display.progress import LineProgress, LiveProgress, ProgressDisplay, Standing
@@ -44,8 +44,7 @@ def run_config(flags: dict[str, Any], file: str | None) -> int:
 
 def run_eval(flags: dict[str, Any], file: str | None, dry_run: bool) -> int:
     """Evaluate. Exit code: 0 every cell has a result, 3 some are lost to errors or the budget, 130 interrupted."""
-    for name in _signals():
-        signal.signal(name, signal.default_int_handler)  # while it starts a polite kill is an interrupt, too
+    polite_kills()
     resolved = resolve(flags, os.environ, Path(file) if file else None)
     options = make_options(resolved.config)
     console = Console()
@@ -99,7 +98,7 @@ def _run(evaluation: Evaluation, display: ProgressDisplay) -> None:
     def interrupted(number: int, frame: object) -> None:
         (evaluation.abort if evaluation.draining else evaluation.drain)()
 
-    kept = {name: signal.signal(name, interrupted) for name in _signals()}
+    kept = {name: signal.signal(name, interrupted) for name in INTERRUPTS}
     try:
         with display:
             for told in evaluation.run():
@@ -111,13 +110,6 @@ def _run(evaluation: Evaluation, display: ProgressDisplay) -> None:
     finally:
         for name, handler in kept.items():
             signal.signal(name, handler)
-
-
-def _signals() -> Iterator[signal.Signals]:
-    yield signal.SIGINT
-    for name in ("SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):
-            yield getattr(signal, name)
 
 
 def _farewell(console: Console, evaluation: Evaluation, good: int, planned: int) -> int:

@@ -14,7 +14,7 @@ from pddlego.display.results import results_table
 from pddlego.display.text import clean
 from pddlego.errors import UsageError
 from pddlego.evaluation.prices import read_prices
-from pddlego.evaluation.store import write_whole
+from pddlego.journal import write_whole
 from pddlego.report.build import Report, build_report
 from pddlego.report.formats import as_csv, as_json, counts, markdown, remarks, table_1
 from pddlego.report.html import html

@@ -7,8 +7,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from pddlego.cli.interrupts import is_typed_at, polite_kills
 from pddlego.cli.main import EXIT_WON
-from pddlego.cli.play import is_typed_at, polite_kills
 from pddlego.display.app import App, run_app
 from pddlego.display.export import gif, svg
 from pddlego.display.frames import Film
@@ -19,10 +19,7 @@ from pddlego.display.text import UNICODE, clean, glyphs_for
 from pddlego.display.view import View, fold
 from pddlego.display.watch import Watch, list_picture
 from pddlego.errors import JournalError, UsageError
-from pddlego.evaluation.store import write_whole
-from pddlego.journal import EPISODES
-from pddlego.recorded import load_recorded
-from pddlego.resume import moment_at
+from pddlego.journal import EPISODES, write_whole
 from pddlego.run_folders import find_journal, newest_run
 from pddlego.tail import FolderTail, JournalTail
 
@@ -81,8 +78,12 @@ def run_show(options: ShowOptions) -> int:
 
 def print_problem(console: Console, journal: Path, step: int) -> None:
     """The problem after a step, for other tools: all that the model made of what it saw, accepted or not."""
+    # Imported here: whoever watches needs neither a game nor an agent.
+    from pddlego.recorded import load_recorded
+    from pddlego.resume import moment_at
+
     recorded = load_recorded(journal)
-    if recorded.episode.mode not in ("edit", "gen"):
+    if not recorded.episode.plans:
         why = f"Mode {recorded.episode.mode} has no problems."
         raise UsageError(f"There is no problem at step {step}", why, "Show an episode of mode edit or gen.")
     console.out(str(moment_at(recorded, step).latest), highlight=False)

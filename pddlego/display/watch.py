@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rich.console import Group, RenderableType
@@ -96,7 +96,7 @@ def _row(
     tail_styles: tuple[str, str] = ("", ""),
     mark: str = " ",
 ) -> Text:
-    """One line of the list. Drawn by hand: a table of rich takes ten times as long, and this is drawn all the time."""
+    """One line of the list. Drawn by hand: a table of rich takes six times as long, and this is drawn all the time."""
     line = Text(f"{mark} ", style, no_wrap=True)
     for number, (cell, width) in enumerate(zip(cells, widths, strict=False)):
         line.append(_cut(cell, width).rjust(width) if number in NUMBERS else _cut(cell, width).ljust(width))
@@ -258,7 +258,7 @@ class Watch:
             return
         peek = peeks[self._number(peeks)]
         self.chosen = peek.path
-        place = Place(following=True) if peek.outcome is None else replace(Place(), frame=10**9)
+        place = Place(following=True)
         self.show = Show(self._open(peek.path).film, self.glyphs, place, keys=ONE_KEYS)
 
     def _number(self, peeks: Sequence[Peek]) -> int:

@@ -14,11 +14,11 @@ from pddlego.evaluation.cells import Cell
 from pddlego.evaluation.ledger import Ledger
 from pddlego.evaluation.options import EvaluationOptions
 from pddlego.evaluation.runner import Engine, Evaluation
-from pddlego.evaluation.store import Store, write_whole
+from pddlego.evaluation.store import Store
 from pddlego.evaluation.summary import Summary
 from pddlego.evaluation.table import result_table
 from pddlego.events import Event, Limits
-from pddlego.journal import environment_manifest
+from pddlego.journal import environment_manifest, write_whole
 from pddlego.models import Model
 from pddlego.models.gate import Gate, SharedGate
 from pddlego.models.make import is_free, make_model

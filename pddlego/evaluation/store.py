@@ -31,6 +31,7 @@ from pddlego.journal import (
     cannot_write,
     cut_unfinished_line,
     read_episode,
+    write_whole,
 )
 
 RESULTS = "results.jsonl"
@@ -193,23 +194,6 @@ def read_manifest(path: Path) -> dict[str, Any]:
     if not isinstance(found, dict) or not isinstance(found.get("configuration", {}), dict):
         raise UsageError(f"{path} is damaged", f"{place.name} holds no manifest.", "Restore the file.")
     return found
-
-
-def write_whole(place: Path, text: str) -> None:
-    """Write a file that is there whole or as it was, whatever happens meanwhile. Raises `JournalError`.
-
-    A device or a pipe is written to as it is: a file in its place would take it away from everybody.
-    """
-    place = place.resolve()  # of a link the target is written, and the link stays
-    draft = place.with_name(f".{place.name}.new")
-    try:
-        if place.exists() and not place.is_file():
-            place.write_text(text, encoding="utf-8")
-        else:
-            draft.write_text(text, encoding="utf-8")
-            draft.replace(place)
-    except OSError as error:
-        raise cannot_write(place, error) from error
 
 
 def _check_same(cell: Cell, episode: Episode) -> None:

@@ -26,6 +26,11 @@ class ProblemProposal:
     report: EditReport | None = None
     defects: tuple[Defect, ...] = ()
 
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What is wrong with it, one message each; empty if it can be used."""
+        return self.feedback.evidence if self.feedback else ()
+
 
 @dataclass(frozen=True)
 class CommandProposal:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pddlego.errors import JournalError, UsageError
 from pddlego.evaluation.cells import Cell
-from pddlego.evaluation.store import Store, read_results, write_whole
+from pddlego.evaluation.store import Store, read_results
 from pddlego.evaluation.summary import Summary, dump_summary, load_summary, summarize
 from pddlego.evaluation.table import result_table
 from pddlego.events import (
@@ -28,6 +28,7 @@ from pddlego.events import (
     Rejected,
     Tally,
 )
+from pddlego.journal import write_whole
 
 CELL = Cell("coin", "edit", "gpt-4.1", 12)
 OTHER = Cell("coin", "edit", "gpt-4.1", 13, 2)

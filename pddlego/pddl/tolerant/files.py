@@ -65,10 +65,8 @@ def repair_problem(domain: str, problem: str) -> Repaired:
     """Repair a problem file of a domain that is sound and stays as it is."""
     found = repair(domain, problem)
     own = repair(domain, "").repairs  # what is said of the domain alone is not the model's doing
-    repairs = tuple(each for each in found.repairs if each not in own)
-    if found.problem == problem:
-        repairs = ()
-    return Repaired(domain, found.problem if found.repairs else problem, repairs)
+    repairs = tuple(each for each in found.repairs if each not in own) if found.problem != problem else ()
+    return Repaired(domain, found.problem if repairs else problem, repairs)
 
 
 @dataclass

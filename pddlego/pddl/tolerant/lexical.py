@@ -10,6 +10,9 @@ from pddlego.pddl.sexpr import Sexpr, read_sexprs
 Note = Callable[[str], None]
 """Takes down what was mended."""
 
+UNCLOSED = "closing parentheses were missing at the end"
+"""The repair that an answer which was cut off looks like."""
+
 _ESCAPES = {"\\n": "\n", "\\t": " ", '\\"': " "}
 _FENCE = re.compile(r"```[A-Za-z]*")
 _GLUED = re.compile(r"(?<=[^\s(])\?(?=[A-Za-z])")
@@ -29,7 +32,7 @@ def read_file(text: str, kind: str, note: Note) -> list[Sexpr]:
     if any("missing" in each for each in reading.faults):
         if not cleaned.rstrip().endswith(")"):
             return []  # cut off in the middle: what is there is not the whole
-        note("closing parentheses were missing at the end")
+        note(UNCLOSED)
     if any("too many" in each for each in reading.faults):
         note("there were closing parentheses too many")
     first, *rest = reading.expressions or ((),)

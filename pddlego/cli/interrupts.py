@@ -1,0 +1,38 @@
+"""Signals that end a command, and whether there is somebody who could send them by key."""
+
+from __future__ import annotations
+
+import signal
+import sys
+
+POLITE = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+"""Polite kills, as far as the system has them."""
+
+INTERRUPTS = (signal.SIGINT, *POLITE)
+"""Everything that asks a command to end."""
+
+
+def polite_kills() -> None:
+    """A polite kill is an interrupt: things end properly and the terminal is left as it was.
+
+    One is enough: systems send several in a row, and the second would cut short what the first began.
+    """
+
+    def interrupted(number: int, frame: object) -> None:
+        for each in POLITE:
+            signal.signal(each, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    for each in POLITE:
+        signal.signal(each, interrupted)
+
+
+def ignore_interrupts() -> None:
+    """From now on there is nothing to interrupt."""
+    for each in INTERRUPTS:
+        signal.signal(each, signal.SIG_IGN)
+
+
+def is_typed_at() -> bool:
+    """Whether somebody can type."""
+    return sys.stdin is not None and sys.stdin.isatty()
