@@ -7,7 +7,8 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pddlego.episodes import Episode, episode_events, follow, make_game
+from pddlego.episode import Episode
+from pddlego.episodes import episode_events, follow, make_game
 from pddlego.events import EpisodeEnded, Limits, Outcome
 from pddlego.games import Game, Observation
 from pddlego.models.reader import ReaderModel

@@ -17,7 +17,8 @@ import time
 from pathlib import Path
 
 from benchmarks.table import show
-from pddlego.episodes import Episode, episode_events, follow, make_game, make_planner, open_run
+from pddlego.episode import Episode
+from pddlego.episodes import episode_events, follow, make_game, make_planner, open_run
 from pddlego.events import Limits
 from pddlego.models.reader import ReaderModel
 from pddlego.setting_files import load_setting

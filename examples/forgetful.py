@@ -16,7 +16,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pddlego.episodes import Episode, episode_events, follow, make_game, make_planner, open_run
+from pddlego.episode import Episode
+from pddlego.episodes import episode_events, follow, make_game, make_planner, open_run
 from pddlego.events import Limits
 from pddlego.models import Completion, Request
 from pddlego.models.reader import ReaderModel

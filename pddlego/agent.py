@@ -2,53 +2,33 @@
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from pddlego import events as ev
+from pddlego.episode import Episode
 from pddlego.errors import BudgetSpentError, ModelError, PddlegoError
-from pddlego.events import Event, Limits, Outcome
+from pddlego.events import Event, Outcome
 from pddlego.expect import as_said, surprise
 from pddlego.formalize import CommandProposal, CommandSource, Formalizer, ProblemProposal, read_file, with_unmatched
 from pddlego.games import Game, Observation
+from pddlego.intentions import Intention, intended, unforeseen
 from pddlego.meter import Meter, OverError
 from pddlego.models import Completion, Model
 from pddlego.oversight import ACCEPTED, Overseer, Question, Verdict, What
-from pddlego.pddl import Problem, diff
+from pddlego.pddl import Problem
 from pddlego.pddl.invariants import contradictions
-from pddlego.planning import LadderResult, Planner, PlanStatus, PlanStep, climb, validate
+from pddlego.planning import Planner, PlanStatus, PlanStep, climb
 from pddlego.refine import Attempt, ExhaustedError, Retry, refine
-from pddlego.remedies import remedied, unless_cut_off
+from pddlego.remedies import remedied, unless_cut_off, withheld
 from pddlego.restart import Restart
-from pddlego.settings import Setting
 from pddlego.situation import Exchange, Situation
-from pddlego.telling import (
-    added,
-    contradicting,
-    edit_question,
-    lines,
-    no_plan,
-    rejected,
-    removed,
-    resumed,
-    started,
-    tried,
-    writable,
-)
+from pddlego.telling import edit_question, formalized, no_plan, rejected, resumed, started, writable
 
 MAX_ANSWER = 200_000
 """Characters of an answer that are read and kept; the longest useful one is a problem file of some thousand."""
-
-
-@dataclass(frozen=True)
-class Intention:
-    """A command to send, with the plan step that it stands for, if a planner chose it."""
-
-    command: str
-    step: PlanStep | None = None
 
 
 class Agent:
@@ -56,25 +36,20 @@ class Agent:
 
     def __init__(
         self,
-        setting: Setting,
-        seed: int,
+        episode: Episode,
         game: Game,
         method: Formalizer | CommandSource,
         model: Model,
         planner: Planner,
-        limits: Limits,
-        retries: int = 5,
-        replan_every_step: bool = False,
         clock: Callable[[], float] = time.monotonic,
         overseer: Overseer | None = None,
         restart: Restart | None = None,
     ) -> None:
-        self.setting, self.seed, self.game = setting, seed, game
+        self.episode, self.setting, self.game = episode, episode.setting, game
         self.method, self.model, self.planner = method, model, planner
-        self.retries, self.replan_every_step = retries, replan_every_step
         self.overseer, self.restart = overseer, restart
-        self._meter = Meter(limits, clock)
-        self._problem = setting.start
+        self._meter = Meter(episode.limits, clock)
+        self._problem = self.setting.start
         self._news: list[Exchange] = []
         self._history: list[Exchange] = []
         self._notes: tuple[str, ...] = ()
@@ -102,7 +77,7 @@ class Agent:
 
     def _episode(self) -> Generator[Event, None, None]:
         try:
-            yield started(self.setting, self.seed, self.method, self.model, self._meter.limits)
+            yield started(self.episode, self.model)
             yield self._observed(None, self.game.start())
             if self.restart is not None:
                 yield from self._go_back(self.restart)
@@ -143,7 +118,7 @@ class Agent:
         """What to do next: ask until an answer leads to a plan (or is a command), at most `1 + retries` times."""
         first, self._hint = self._hint, Retry()
         self._told = False
-        intentions = yield from refine(self._attempt, self.retries, first)
+        intentions = yield from refine(self._attempt, self.episode.retries, first)
         if self._told:  # else the problem was given, and what it does not cover is still news
             self._news = []
         return intentions
@@ -184,11 +159,8 @@ class Agent:
     def _plan(
         self, retry: Retry, answer: str, proposal: ProblemProposal
     ) -> Generator[Event, None, Attempt[tuple[Intention, ...]]]:
-        setting = self.setting
-        ladder = climb(self.planner, setting.domain, proposal.problem, setting.ladder, self._can_say)
-        steps = ladder.plan.steps if ladder.plan else ()
-        intentions = tuple(Intention(setting.command(step), step) for step in steps)
-        planned = self._planned(ladder, proposal.problem, intentions)
+        ladder = climb(self.planner, self.setting.domain, proposal.problem, self.setting.ladder, self._can_say)
+        intentions, planned = intended(self.setting, proposal.problem, ladder)
         broken = ladder.tried[-1].result
         if broken.status is PlanStatus.CRASHED:
             yield planned
@@ -198,7 +170,6 @@ class Agent:
             yield planned
             yield rejected(retry, feedback, proposal)
             return Attempt(answer, feedback=feedback)
-        intentions = tuple(itertools.takewhile(lambda each: each.command, intentions))
         commands = "\n".join(each.command for each in intentions)
         verdict = yield from self._judge("plans", lambda: Question("plans", commands, reason=ladder.rung or ""))
         if verdict.kind == "rejected":
@@ -215,39 +186,14 @@ class Agent:
     def _can_say(self, step: PlanStep) -> bool:
         return bool(self.setting.command(step))
 
-    def _planned(self, ladder: LadderResult, problem: Problem, intentions: Sequence[Intention]) -> ev.Planned:
-        """What the ladder gave, with what each step of the plan is expected to change."""
-        expected = validate(self.setting.domain, problem, ladder.plan).states if ladder.plan else ()
-        plan = tuple(
-            ev.PlannedStep(
-                str(each.step),
-                each.command,
-                tuple(sorted(str(fact) for fact in after - before)),
-                tuple(sorted(str(fact) for fact in before - after)),
-            )
-            for each, before, after in zip(intentions, expected, expected[1:], strict=False)
-        )
-        return ev.Planned(tuple(tried(each) for each in ladder.tried), ladder.rung, plan)
-
     def _accept(self, proposal: ProblemProposal) -> Event:
-        report = proposal.report
-        renamed = report.renamed if report else ()
-        changed = diff(self._problem, proposal.problem, dict(renamed))
-        defects = proposal.defects + contradicting(proposal.problem, self.setting.invariants)
+        event = formalized(self._problem, proposal, self.setting.invariants)
         self._problem = proposal.problem
-        self._notes = tuple(str(entry) for entry in report.unmatched) if report else ()
-        return ev.Formalized(
-            str(proposal.problem),
-            added(changed),
-            removed(changed),
-            renamed,
-            lines(report),
-            tuple(each.message for each in defects),
-            tuple(each.kind.value for each in defects),
-        )
+        self._notes = tuple(str(entry) for entry in proposal.report.unmatched) if proposal.report else ()
+        return event
 
     def _situation(self, retry: Retry) -> Situation:
-        return Situation(
+        situation = Situation(
             self.setting.prompts,
             self.game.task,
             self.setting.domain,
@@ -264,6 +210,7 @@ class Agent:
             retry.repeated,
             contradictions(self._problem, self.setting.invariants),
         )
+        return withheld(situation, self.episode.method.without)
 
     def _ask(self, situation: Situation) -> Generator[Event, None, Completion]:
         request = self.method.request(situation)
@@ -318,7 +265,7 @@ class Agent:
             if observed.lost:
                 raise OverError(Outcome.LOST, "the game says that it can no longer be won")
             self._meter.check_steps()
-            if observed.refused or observed.surprise or self.replan_every_step or verdict.kind == "replaced":
+            if observed.refused or observed.surprise or self.episode.replan_every_step or verdict.kind == "replaced":
                 return
             self._meter.check_time()
 
@@ -332,6 +279,8 @@ class Agent:
             difference = surprise(self.setting, intention.step, answer.text, self._problem, said)
         read = self.setting.read(answer.text)
         exchange = Exchange(command, read)
+        if intention is not None:
+            exchange = replace(exchange, unforeseen=unforeseen(intention, difference, refused))
         if self.setting.score and command is not None:
             exchange = replace(exchange, score=answer.score, gained=answer.score - self._seen.score)
         self._seen = answer

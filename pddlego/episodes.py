@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from pddlego import resources
 from pddlego.agent import Agent
+from pddlego.episode import Episode
 from pddlego.errors import EngineError, SettingError, UsageError
-from pddlego.events import EpisodeEnded, Event, Limits
+from pddlego.events import EpisodeEnded, Event
 from pddlego.formalize import ActionGen, CommandSource, Formalizer, HumanActions, PddlEdit, PddlGen, RandomActions
 from pddlego.formalize.human import Person
 from pddlego.formalize.prompts import Prompts
@@ -20,6 +21,7 @@ from pddlego.games import Game
 from pddlego.games.engines import BUILT_IN, GameSpec, foreign_game
 from pddlego.journal import JournalWriter, RunFolder, environment_manifest
 from pddlego.models import Model
+from pddlego.modes import parse_mode
 from pddlego.oversight import Overseer
 from pddlego.planning import Planner, PlanStatus, ProcessPlanner
 from pddlego.restart import Restart
@@ -29,47 +31,26 @@ from pddlego.situation import Exchange, Feedback, Situation
 MIN_MEMORY = 128
 """MiB below which no planner starts."""
 
-MODES = ("edit", "gen", "act", "random", "human")
-
-PLANNING = ("edit", "gen")
-"""Modes in which a model writes problems and a planner plans."""
-
 Listener = Callable[[Event, float], None]
 """Called with every event and the seconds since the start, in order."""
 
 
-@dataclass(frozen=True)
-class Episode:
-    """What to play: the setting, the seed, the method and its limits."""
-
-    setting: Setting
-    seed: int
-    mode: str
-    limits: Limits
-    retries: int = 5
-    replan_every_step: bool = False
-
-    @property
-    def plans(self) -> bool:
-        """Whether there are problems and plans in it."""
-        return self.mode in PLANNING
-
-    def manifest(self, model: Model, planner: Planner) -> dict[str, Any]:
-        """What the run folder records, without anything secret."""
-        setting = self.setting
-        prompts = {f"prompts/{name}.j2": text for name, text in prompt_texts(setting.prompts)}
-        texts = {**setting.sources, **prompts}
-        return {
-            "setting": setting.manifest(),
-            "mode": self.mode,
-            "model": {"name": model.name, **model.description},
-            "seeds": [self.seed],
-            "limits": asdict(self.limits),
-            "retries": self.retries,
-            "replan": "every-step" if self.replan_every_step else "on-surprise",
-            "planner": dict(planner.description),
-            **environment_manifest(texts),
-        }
+def manifest(episode: Episode, model: Model, planner: Planner) -> dict[str, Any]:
+    """What the run folder records of an episode, without anything secret."""
+    setting = episode.setting
+    prompts = {f"prompts/{name}.j2": text for name, text in prompt_texts(setting.prompts)}
+    texts = {**setting.sources, **prompts}
+    return {
+        "setting": setting.manifest(),
+        "mode": episode.mode,
+        "model": {"name": model.name, **model.description},
+        "seeds": [episode.seed],
+        "limits": asdict(episode.limits),
+        "retries": episode.retries,
+        "replan": "every-step" if episode.replan_every_step else "on-surprise",
+        "planner": dict(planner.description),
+        **environment_manifest(texts),
+    }
 
 
 def make_method(mode: str, setting: Setting, seed: int, person: Person | None = None) -> Formalizer | CommandSource:
@@ -86,28 +67,27 @@ def make_method(mode: str, setting: Setting, seed: int, person: Person | None = 
     return method
 
 
-def _method(mode: str, setting: Setting, seed: int, person: Person | None) -> Formalizer | CommandSource:
-    prompts = Prompts(setting.prompts)
-    if mode == "edit":
-        return PddlEdit(prompts)
-    if mode == "gen":
-        return PddlGen(prompts)
-    if mode == "act":
+def _method(name: str, setting: Setting, seed: int, person: Person | None) -> Formalizer | CommandSource:
+    prompts, mode = Prompts(setting.prompts), parse_mode(name)
+    tolerant = "tolerance" not in mode.without
+    if mode.base == "edit":
+        return PddlEdit(prompts, tolerant)
+    if mode.base == "gen":
+        return PddlGen(prompts, tolerant)
+    if mode.base == "act":
         return ActionGen(prompts)
-    if mode == "random":
+    if mode.base == "random":
         return RandomActions(seed)
-    if mode == "human":
-        if person is None:
-            raise UsageError("Nobody is there to play", "Mode human needs a person.", "Use 'pddlego play'.")
-        return HumanActions(person)
-    raise UsageError(f"There is no mode '{mode}'", f"The modes are: {', '.join(MODES)}.", "Choose one with --mode.")
+    if person is None:
+        raise UsageError("Nobody is there to play", "Mode human needs a person.", "Use 'pddlego play'.")
+    return HumanActions(person)
 
 
 def check_reader(setting: Setting, mode: str) -> None:
     """Raises `UsageError` if the built-in reader cannot play the setting in this mode."""
     from pddlego.models.reader import can_answer
 
-    why = can_answer(setting.prompts, bool(setting.reading), mode) if mode in MODES else None
+    why = can_answer(setting.prompts, bool(setting.reading), parse_mode(mode).base)
     if why:
         raise UsageError(f"The built-in reader cannot play {setting.name} in mode {mode}", *why)
 
@@ -165,19 +145,7 @@ def episode_events(
 ) -> Iterator[Event]:
     """Play and yield every event. `overseer` is asked before things take effect, `person` types in mode human."""
     method = make_method(episode.mode, episode.setting, episode.seed, person)
-    agent = Agent(
-        episode.setting,
-        episode.seed,
-        game,
-        method,
-        model,
-        planner,
-        episode.limits,
-        episode.retries,
-        episode.replan_every_step,
-        overseer=overseer,
-        restart=restart,
-    )
+    agent = Agent(episode, game, method, model, planner, overseer=overseer, restart=restart)
     return agent.run()
 
 
@@ -215,7 +183,7 @@ def open_run(
     """A new run folder for one episode, and its journal."""
     label = f"{episode.setting.name}-{episode.mode}-{_label(model.name)}-seed{episode.seed}"
     origin = {"resumed": {"source": restart.source, "step": restart.step}} if restart else {}
-    run = RunFolder(root, label + "-resumed" * bool(restart), {**episode.manifest(model, planner), **origin})
+    run = RunFolder(root, label + "-resumed" * bool(restart), {**manifest(episode, model, planner), **origin})
     return run, run.episode(episode.seed)
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pddlego.episodes import Episode, prompt_texts
+from pddlego.episode import Episode
+from pddlego.episodes import prompt_texts
 from pddlego.errors import JournalError, PddlegoError, UsageError
 from pddlego.events import EpisodeStarted, Event, Observed
 from pddlego.journal import MANIFEST, read_told

@@ -5,18 +5,21 @@
    (`WARMER` for each repetition, up to the model's bound).
 3. The same again: in `edit` the whole problem file is asked for in place of an edit (`PddlEdit`).
 
-An answer that the endpoint cut off is not read as if it were whole: it is asked for again with more room.
+An answer that was cut off (the endpoint says so, or it ends in the middle) is not read as if it were whole: it is asked
+for again with more room.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from pddlego.formalize import CommandProposal, ProblemProposal
+from pddlego.formalize.base import CUT_OFF, cut_off
 from pddlego.models import Completion, Request
 from pddlego.pddl import DefectKind
 from pddlego.pddl.tolerant import UNCLOSED
-from pddlego.situation import Feedback, Situation
+from pddlego.situation import Situation
 
 WARMER = 0.3
 """Added to the temperature for each repetition."""
@@ -24,14 +27,22 @@ WARMER = 0.3
 ROOM = 16_384
 """Tokens that an answer may have after one that was cut off."""
 
-CUT_OFF = "cut off"
-"""The category of an answer that the endpoint cut off."""
-
 
 def remedied(request: Request, situation: Situation) -> Request:
     """The request with what the last failure asks for."""
-    cut_off = situation.feedback is not None and situation.feedback.category == CUT_OFF
-    return replace(request, warmth=WARMER * situation.repeated, room=ROOM if cut_off else None)
+    unfinished = situation.feedback is not None and situation.feedback.category == CUT_OFF
+    return replace(request, warmth=WARMER * situation.repeated, room=ROOM if unfinished else None)
+
+
+def withheld(situation: Situation, without: Collection[str]) -> Situation:
+    """The situation as a mode `without` some of its parts sees it (`modes.ABLATIONS`)."""
+    if "remedies" in without:
+        situation = replace(situation, repeated=0)
+    if "feedback" in without:
+        news = tuple(replace(each, unforeseen="") for each in situation.news)
+        situation = replace(situation, news=news, notes=(), contradictions=())
+        situation = replace(situation, feedback=None, rejected="", repeated=0)
+    return situation
 
 
 def unless_cut_off(
@@ -48,5 +59,4 @@ def unless_cut_off(
     )
     if proposal.feedback is None and not mended:
         return proposal
-    message = "the answer was cut off before its end. Answer at once, without thinking aloud and without explanations."
-    return replace(proposal, feedback=Feedback(CUT_OFF, message))
+    return replace(proposal, feedback=cut_off())

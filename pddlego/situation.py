@@ -12,12 +12,14 @@ class Exchange:
     """A command (None for the first observation) and what was read of the game's answer.
 
     `score`, from 0 to 1, is there in settings where the score is read too; `gained` is by how much it grew.
+    `unforeseen` says what the plan expected, where the game answered otherwise.
     """
 
     command: str | None
     text: str
     score: float | None = None
     gained: float = 0.0
+    unforeseen: str = ""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from pddlego import events as ev
-from pddlego.formalize import CommandSource, Formalizer, ProblemProposal, read_file
+from pddlego.episode import Episode
+from pddlego.formalize import ProblemProposal, read_file
 from pddlego.models import Model
 from pddlego.oversight import Question
 from pddlego.pddl import Defect, DefectKind, Diff, EditReport, Problem, diff
@@ -14,7 +15,6 @@ from pddlego.pddl.invariants import Invariant, contradictions
 from pddlego.planning import LadderResult, PlanStatus, RungResult
 from pddlego.refine import Retry
 from pddlego.restart import Restart
-from pddlego.settings import Setting
 from pddlego.situation import Feedback, Situation
 
 UNREACHABLE = {
@@ -34,14 +34,13 @@ def no_plan(ladder: LadderResult) -> Feedback:
     return Feedback(category, message, tuple(tried))
 
 
-def started(
-    setting: Setting, seed: int, method: Formalizer | CommandSource, model: Model, limits: ev.Limits
-) -> ev.EpisodeStarted:
+def started(episode: Episode, model: Model) -> ev.EpisodeStarted:
     """What is played, by which method and model, under which limits."""
-    goals = tuple(rung.name for rung in setting.ladder) if method.plans else ()
+    setting = episode.setting
+    goals = tuple(rung.name for rung in setting.ladder) if episode.plans else ()
     drawn = asdict(setting.map) if setting.map else None
-    names = setting.name, setting.title, method.mode, model.name
-    return ev.EpisodeStarted(*names, seed, setting.about, goals, limits, drawn)
+    names = setting.name, setting.title, episode.mode, model.name
+    return ev.EpisodeStarted(*names, episode.seed, setting.about, goals, episode.limits, drawn)
 
 
 def rejected(retry: Retry, feedback: Feedback, proposal: ProblemProposal | None) -> ev.Rejected:
@@ -71,6 +70,23 @@ def contradicting(problem: Problem, invariants: Sequence[Invariant]) -> tuple[De
     """How an accepted problem contradicts itself, as harmless defects: the model is told with its next request."""
     messages = contradictions(problem, invariants)
     return tuple(Defect(DefectKind.CONTRADICTION, each, each, blocking=False) for each in messages)
+
+
+def formalized(before: Problem, proposal: ProblemProposal, invariants: Sequence[Invariant]) -> ev.Formalized:
+    """A proposal is accepted: what it changed, and what was wrong with it and harmless."""
+    report = proposal.report
+    renamed = report.renamed if report else ()
+    changed = diff(before, proposal.problem, dict(renamed))
+    defects = proposal.defects + contradicting(proposal.problem, invariants)
+    return ev.Formalized(
+        str(proposal.problem),
+        added(changed),
+        removed(changed),
+        renamed,
+        lines(report),
+        tuple(each.message for each in defects),
+        tuple(each.kind.value for each in defects),
+    )
 
 
 def added(changed: Diff) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from hypothesis import settings
 
 from pddlego import events as ev
 from pddlego.agent import Agent
+from pddlego.episode import Episode
 from pddlego.episodes import make_method
 from pddlego.events import Event, Limits
 from pddlego.models.reader import ReaderModel
@@ -98,16 +99,9 @@ def check_snapshot(name: str, text: str) -> None:
 @pytest.fixture(scope="session")
 def story(coin: Setting, planner: ProcessPlanner) -> list[Event]:
     """A won episode, with seconds that are always the same."""
-    agent = Agent(
-        coin,
-        12,
-        small_house("pantry"),
-        make_method("edit", coin, 1),
-        ReaderModel(),
-        planner,
-        Limits(50),
-        clock=lambda: 0.0,
-    )
+    episode = Episode(coin, 12, "edit", Limits(50))
+    method = make_method("edit", coin, 1)
+    agent = Agent(episode, small_house("pantry"), method, ReaderModel(), planner, clock=lambda: 0.0)
     told: list[Event] = []
     for event in agent.run():
         if isinstance(event, ev.Planned):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pddlego.agent import Agent
+from pddlego.episode import Episode
 from pddlego.episodes import make_method
 from pddlego.events import EpisodeEnded, Event, Limits
 from pddlego.games import Game
@@ -25,9 +26,22 @@ def play(
     limits: Limits | None = None,
     **options: Any,
 ) -> list[Event]:
-    method = make_method(mode, setting, 1)
-    agent = Agent(setting, 1, game, method, model, planner, limits or Limits(50), **options)
-    return list(agent.run())
+    return list(agent(setting, planner, game, model, mode, limits, **options).run())
+
+
+def agent(
+    setting: Setting,
+    planner: ProcessPlanner,
+    game: Game,
+    model: Model,
+    mode: str = "edit",
+    limits: Limits | None = None,
+    retries: int = 5,
+    replan_every_step: bool = False,
+    **options: Any,
+) -> Agent:
+    episode = Episode(setting, 1, mode, limits or Limits(50), retries, replan_every_step)
+    return Agent(episode, game, make_method(mode, setting, 1), model, planner, **options)
 
 
 def ended(events: Sequence[Event]) -> EpisodeEnded:

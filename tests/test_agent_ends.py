@@ -11,8 +11,6 @@ from typing import Any
 import pytest
 
 from pddlego import events as ev
-from pddlego.agent import Agent
-from pddlego.episodes import make_method
 from pddlego.errors import EngineError, ModelError
 from pddlego.events import EpisodeEnded, Event, Limits, Outcome, dump_event
 from pddlego.games import Observation
@@ -21,7 +19,7 @@ from pddlego.models.reader import ReaderModel
 from pddlego.planning import ProcessPlanner
 from pddlego.settings import ActionRule, Setting
 from tests.grid_house import GridHouse, small_house
-from tests.playing import BrokenModel, ForgetfulModel, ended, of, play
+from tests.playing import BrokenModel, ForgetfulModel, agent, ended, of, play
 
 
 @pytest.mark.parametrize(
@@ -86,8 +84,7 @@ def test_a_game_that_can_be_lost(coin: Setting, planner: ProcessPlanner) -> None
 
 
 def test_an_interrupt_from_outside_ends_the_episode_properly(coin: Setting, planner: ProcessPlanner) -> None:
-    agent = Agent(coin, 1, small_house(), make_method("edit", coin, 1), ReaderModel(), planner, Limits(50))
-    running = agent.run()
+    running = agent(coin, planner, small_house(), ReaderModel()).run()
     assert isinstance(running, Iterator)
     next(running)
     last = running.throw(KeyboardInterrupt())  # type: ignore[attr-defined]
@@ -98,18 +95,9 @@ def test_an_interrupt_from_outside_ends_the_episode_properly(coin: Setting, plan
 
 def test_looking_costs_no_time(coin: Setting, planner: ProcessPlanner) -> None:
     now = [0.0]
-    agent = Agent(
-        coin,
-        1,
-        small_house(),
-        make_method("edit", coin, 1),
-        ReaderModel(),
-        planner,
-        Limits(50, seconds=100),
-        clock=lambda: now[0],
-    )
+    limits = Limits(50, seconds=100)
     last: Event | None = None
-    for event in agent.run():
+    for event in agent(coin, planner, small_house(), ReaderModel(), limits=limits, clock=lambda: now[0]).run():
         now[0] += 1000.0
         last = event
     assert isinstance(last, EpisodeEnded)

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 
 import pytest
 
-from pddlego.episodes import Episode, episode_events, follow, make_game
+from pddlego.episode import Episode
+from pddlego.episodes import episode_events, follow, make_game
 from pddlego.events import EpisodeEnded, Limits, Observed, Outcome
 from pddlego.models.reader import ReaderModel
 from pddlego.planning import ProcessPlanner

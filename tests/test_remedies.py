@@ -95,3 +95,62 @@ def test_an_endpoint_that_takes_no_limit_is_asked_without(coin: Setting, model_s
     model.complete(request)
     model.complete(request)
     assert [each.get("max_tokens") for each in model_server.requests] == [ROOM, None, None]
+
+
+def test_a_mode_without_feedback_asks_the_same_again(coin: Setting, planner: ProcessPlanner) -> None:
+    model = ForgetfulModel([BAD, BAD])
+    play(coin, planner, small_house(), model, "edit-no-feedback")
+    assert len({each.messages for each in model.requests[:3]}) == 1
+    assert {each.warmth for each in model.requests[:3]} == {0.0}
+
+
+def test_a_mode_without_remedies_says_what_is_wrong_and_changes_nothing_else(
+    coin: Setting, planner: ProcessPlanner
+) -> None:
+    model = ForgetfulModel([BAD, BAD, BAD])
+    play(coin, planner, small_house(), model, "edit-no-remedies")
+    second, third, fourth = model.requests[1:4]
+    assert "moon" in second.messages[-1].content
+    assert {each.purpose for each in (second, third, fourth)} == {"edit"}
+    assert {each.warmth for each in (second, third, fourth)} == {0.0}
+    assert not any("word for word" in each.messages[-1].content for each in (third, fourth))
+
+
+FENCED = """```json
+{"objects": {"add": ["kitchen - location", "loc1 - location"]},
+ "init": {"add": ["(at kitchen)", "(visited kitchen)", "(connected kitchen loc1 east)"]}}
+```"""
+
+
+def test_a_mode_without_tolerance_takes_the_bare_answer_only(coin: Setting, planner: ProcessPlanner) -> None:
+    (first, *_) = of(play(coin, planner, small_house(), ForgetfulModel([FENCED]), "edit-no-tolerance"), ev.Rejected)
+    assert "text around" in first.message
+    assert not of(play(coin, planner, small_house(), ForgetfulModel([FENCED])), ev.Rejected)
+    twice = FENCED.strip("`json\n").replace('"(at kitchen)",', '"(at kitchen)", "(at kitchen)",')
+    (first, *_) = of(play(coin, planner, small_house(), ForgetfulModel([twice]), "edit-no-tolerance"), ev.Rejected)
+    assert "(at kitchen): already there" in first.evidence[0]
+    assert not of(play(coin, planner, small_house(), ForgetfulModel([twice])), ev.Rejected)
+
+
+def test_a_file_in_a_fence_is_no_file_without_tolerance(coin: Setting, planner: ProcessPlanner) -> None:
+    whole = "(define (problem p) (:domain coin-collector) (:objects kitchen attic - location) (:init (at kitchen)"
+    whole += " (visited kitchen) (connected kitchen attic east)) (:goal (have coin)))"
+    for text, rejected in ((whole, 0), (f"```pddl\n{whole}\n```", 1)):
+        events = play(coin, planner, small_house(), ForgetfulModel([text]), "gen-no-tolerance")
+        assert len(of(events, ev.Rejected)) == rejected
+
+
+def test_what_the_plan_expected_is_told_with_what_came(coin: Setting, planner: ProcessPlanner) -> None:
+    """The problem says that the corridor is west; the game knows better."""
+    wrong = {
+        "objects": {"add": ["kitchen - location", "loc1 - location"]},
+        "init": {"add": ["(at kitchen)", "(visited kitchen)", "(connected kitchen loc1 west)"]},
+    }
+    for mode, told in (("edit", True), ("edit-no-feedback", False)):
+        model = ForgetfulModel([json.dumps(wrong)])
+        events = play(coin, planner, small_house(), model, mode)
+        refused = of(events, ev.Observed)[1]
+        assert (refused.command, refused.refused) == ("move west", True)
+        asked = model.requests[1].messages[-1].content
+        assert ("(move kitchen loc1 west) was to make (at loc1) true" in asked) is told
+        assert ("the game refused the command" in asked) is told

@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from pddlego.episodes import Episode, episode_events, follow, make_game, open_run
+from pddlego.episode import Episode
+from pddlego.episodes import episode_events, follow, make_game, open_run
 from pddlego.errors import EngineError, JournalError, UsageError
 from pddlego.events import Judged, Limits, Outcome
 from pddlego.formalize.human import typed_before

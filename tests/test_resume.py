@@ -9,8 +9,8 @@ import pytest
 
 from examples.forgetful import Forgetful
 from pddlego import events as ev
-from pddlego.agent import Agent
-from pddlego.episodes import Episode, episode_events, follow, make_game, make_method, open_run
+from pddlego.episode import Episode
+from pddlego.episodes import episode_events, follow, make_game, open_run
 from pddlego.errors import UsageError
 from pddlego.events import Event, Limits, Outcome
 from pddlego.models.reader import ReaderModel
@@ -107,9 +107,7 @@ def test_what_a_correction_does_not_cover_is_still_news(coin: Setting, planner: 
     game.start()
     moved = game.step("move east").text
     restart = Restart("elsewhere", 1, (("move east", moved),), before, 1, before)
-    agent = Agent(coin, 1, small_house(), make_method("edit", coin, 1), ReaderModel(), planner, Limits(50))
-    agent.restart = restart
-    events = list(agent.run())
+    events = play(coin, planner, small_house(), ReaderModel(), restart=restart)
     asked = of(events, ev.Asked)[0].messages[-1].content
     assert asked.count("The agent did:") >= 2
     assert moved.split(".")[0] in asked

@@ -15,6 +15,10 @@ def evaluate(
     games: Games = None,
     config: ConfigFile = None,
     modes: Annotated[str | None, typer.Option(help="edit, gen, act, random: several with commas.")] = None,
+    ablate: Annotated[
+        str | None,
+        typer.Option(help="Play edit and gen without these, too: feedback, tolerance, remedies, feedback+tolerance."),
+    ] = None,
     models: Annotated[str | None, typer.Option(help="Models, with commas; 'reader' is the built-in reader.")] = None,
     seeds: Annotated[str | None, typer.Option(help="dev, test, or a list such as 0-9,20. Default: dev.")] = None,
     repeats: Annotated[int | None, typer.Option(help="How often each seed is played.")] = None,

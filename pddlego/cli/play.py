@@ -11,9 +11,8 @@ from pddlego.cli.interrupts import ignore_interrupts, is_typed_at, polite_kills
 from pddlego.cli.main import EXIT_BROKEN, EXIT_INTERRUPTED, EXIT_NOT_WON, EXIT_WON, silence_output
 from pddlego.display.live import Console, Display, LineDisplay, LiveDisplay, make_display
 from pddlego.display.text import glyphs_for
+from pddlego.episode import Episode
 from pddlego.episodes import (
-    PLANNING,
-    Episode,
     Listener,
     check_ladder,
     check_reader,
@@ -30,6 +29,7 @@ from pddlego.journal import JournalWriter
 from pddlego.models import Model
 from pddlego.models.make import ModelOptions, make_model
 from pddlego.models.reader import ReaderModel
+from pddlego.modes import parse_mode
 from pddlego.oversight import WHATS, Overseer, What
 from pddlego.setting_files import load_setting, parse_overrides
 
@@ -108,7 +108,7 @@ def make_overseer(console: Console, display: Display, whats: tuple[What, ...], m
         return None
     if mode == "human":
         raise UsageError("There is nothing to confirm", "You type the commands yourself.", "Leave --confirm out.")
-    if mode not in PLANNING and set(whats) - {"commands"}:
+    if not parse_mode(mode).plans and set(whats) - {"commands"}:
         why = f"Mode {mode} has only commands."
         raise UsageError(f"There is nothing to confirm: {', '.join(whats)}", why, "Use --confirm commands.")
     if not isinstance(display, (LiveDisplay, LineDisplay)) or not (console.is_terminal and is_typed_at()):

@@ -13,7 +13,8 @@ from pddlego.cli.play import exit_code, make_overseer, make_person, parse_whats,
 from pddlego.display.editor import edit_text
 from pddlego.display.live import Console, make_display
 from pddlego.display.text import clean
-from pddlego.episodes import Episode, check_reader, episode_events, make_game, make_planner, open_run
+from pddlego.episode import Episode
+from pddlego.episodes import check_reader, episode_events, make_game, make_planner, open_run
 from pddlego.errors import UsageError
 from pddlego.models import Model
 from pddlego.models.make import make_model

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from pydantic_core import PydanticCustomError
 
 from pddlego.errors import UsageError
+from pddlego.modes import PLANNING, ablated, parse_mode
 from pddlego.toml import read_toml
 
 OTHER_NAMES = {"base_url": "OPENAI_BASE_URL", "models": "PDDLEGO_MODEL"}
@@ -23,7 +24,8 @@ class EvalConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     games: tuple[str, ...] = ("coin",)
-    modes: tuple[Literal["edit", "gen", "act", "random"], ...] = ("edit",)
+    modes: tuple[str, ...] = ("edit",)
+    ablate: tuple[str, ...] = ()
     models: tuple[str, ...] = ("reader",)
     seeds: str = "dev"
     repeats: int = Field(1, ge=1, le=10_000)
@@ -51,7 +53,7 @@ class EvalConfig(BaseModel):
     runs: str = "runs"
     java: str | None = None
 
-    @field_validator("games", "modes", "models", "set", mode="before")
+    @field_validator("games", "modes", "ablate", "models", "set", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         if isinstance(value, str):
@@ -73,6 +75,29 @@ class EvalConfig(BaseModel):
         if not value:
             raise PydanticCustomError("empty", "Name at least one")
         return tuple(dict.fromkeys(value))
+
+    @field_validator("modes")
+    @classmethod
+    def _modes(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if "human" in value:
+            raise PydanticCustomError("mode", "Nobody is there to play in mode human")
+        return _known(value, ())
+
+    @field_validator("ablate")
+    @classmethod
+    def _ablations(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        _known(PLANNING, value)
+        return value
+
+
+def _known(modes: tuple[str, ...], ablations: tuple[str, ...]) -> tuple[str, ...]:
+    """The modes, if they and what is to be taken from them exist."""
+    try:
+        for each in ablated(modes, ablations):
+            parse_mode(each)
+    except UsageError as error:
+        raise PydanticCustomError("mode", "{why}", {"why": f"{error.what}. {error.why.removesuffix('.')}"}) from error
+    return modes
 
 
 def _listed(text: str) -> tuple[str, ...]:

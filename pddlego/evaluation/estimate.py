@@ -10,6 +10,7 @@ from pddlego.evaluation.options import EvaluationOptions
 from pddlego.formalize.base import MAX_REJECTED
 from pddlego.models.gate import OUTPUT_ESTIMATE
 from pddlego.models.make import is_free
+from pddlego.modes import parse_mode
 from pddlego.settings import Setting
 
 GROWTH = 12_000
@@ -52,5 +53,7 @@ def worst_cases(options: EvaluationOptions) -> list[WorstCase]:
 
 def _characters(setting: Setting, mode: str) -> int:
     """Characters of a long request."""
-    own = sum(len(text) for name, text in prompt_texts(setting.prompts) if mode in name or "notes" in name)
+    own = sum(
+        len(text) for name, text in prompt_texts(setting.prompts) if parse_mode(mode).base in name or "notes" in name
+    )
     return own + len(setting.domain.text) + GROWTH + MAX_REJECTED

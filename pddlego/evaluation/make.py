@@ -15,6 +15,7 @@ from pddlego.evaluation.prices import check_prices, read_prices
 from pddlego.models.gate import Spending
 from pddlego.models.make import ModelOptions, is_free, make_model
 from pddlego.models.reader import ReaderModel
+from pddlego.modes import ablated
 from pddlego.setting_files import load_setting, parse_overrides
 
 
@@ -29,16 +30,17 @@ def make_options(config: EvalConfig) -> EvaluationOptions:
     key = os.environ.get("OPENAI_API_KEY")
     model = ModelOptions("reader", config.base_url, key, config.temperature, None, config.model_timeout)
     prices = read_prices(Path(config.prices) if config.prices else None)
+    modes = ablated(config.modes, config.ablate)
     for name in config.models:
         if isinstance(make_model(ModelOptions(name, config.base_url, key)), ReaderModel):
-            for setting, mode in itertools.product(settings, config.modes):
+            for setting, mode in itertools.product(settings, modes):
                 if mode != "random":
                     check_reader(setting, mode)
     if config.max_cost is not None:
         check_prices({name: not is_free(name) for name in config.models}, prices)
     return EvaluationOptions(
         settings,
-        config.modes,
+        modes,
         config.models,
         {each.name: parse_seeds(config.seeds, each) for each in settings},
         config.repeats,

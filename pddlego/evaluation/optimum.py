@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pddlego.agent import Agent
+from pddlego.episode import Episode
 from pddlego.episodes import make_game, make_method
 from pddlego.events import Limits, Observed
 from pddlego.games import Game
@@ -49,8 +50,9 @@ def optimum(setting: Setting, seed: int, planner: Planner, java: str | None = No
 def _explore(setting: Setting, seed: int, game: Game, planner: Planner) -> list[Exchange]:
     """See every room."""
     exploring = replace(setting, ladder=setting.ladder[-1:])
+    episode = Episode(exploring, seed, "edit", Limits(EXPLORING_STEPS), retries=0)
     method = make_method("edit", exploring, seed)
-    agent = Agent(exploring, seed, game, method, ReaderModel(), planner, Limits(EXPLORING_STEPS), retries=0)
+    agent = Agent(episode, game, method, ReaderModel(), planner)
     return [Exchange(each.command, each.read) for each in agent.run() if isinstance(each, Observed)]
 
 

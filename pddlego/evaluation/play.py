@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pddlego.episodes import Episode, check_ladder, episode_events, make_game, make_planner
+from pddlego.episode import Episode
+from pddlego.episodes import check_ladder, episode_events, make_game, make_planner
 from pddlego.errors import UsageError
 from pddlego.evaluation.cells import Cell
 from pddlego.evaluation.ledger import Ledger

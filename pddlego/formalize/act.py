@@ -6,7 +6,7 @@ import random
 import re
 from typing import Literal
 
-from pddlego.formalize.base import CommandProposal, shortened
+from pddlego.formalize.base import CommandProposal, shortened, spoken
 from pddlego.formalize.prompts import Prompts
 from pddlego.models import Message, Request
 from pddlego.situation import Feedback, Situation
@@ -41,11 +41,11 @@ class ActionGen:
     def read(self, answer: str, situation: Situation) -> CommandProposal:
         """The first line of the answer that is a valid command, whatever its case and decoration."""
         valid = {_bare(each): each for each in situation.valid_commands}
-        for line in answer.splitlines():
+        for line in spoken(answer).splitlines():
             command = valid.get(_bare(line))
             if command is not None:
                 return CommandProposal(command)
-        first = next((line.strip() for line in answer.splitlines() if line.strip()), "")
+        first = next((line.strip() for line in spoken(answer).splitlines() if line.strip()), "")
         message = f"'{first[:100]}' is not in the list." if first else "the answer was empty."
         return CommandProposal("", Feedback("invalid command", message))
 

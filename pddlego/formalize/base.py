@@ -6,6 +6,7 @@ Methods are pure: the agent asks the model. Two kinds: a `Formalizer` proposes a
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
@@ -60,6 +61,28 @@ class CommandSource(Protocol):
     def request(self, situation: Situation) -> Request | None: ...
 
     def read(self, answer: str, situation: Situation) -> CommandProposal: ...
+
+
+_THOUGHT = re.compile(r"<(think|thinking|thought|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_END_OF_THOUGHT = re.compile(r".*</(?:think|thinking|thought|reasoning)>", re.DOTALL | re.IGNORECASE)
+
+
+def spoken(answer: str) -> str:
+    """The answer without what a model thought aloud before it.
+
+    Thinking that never ends is all that there is; of an end without a beginning the endpoint has kept the beginning.
+    """
+    return _END_OF_THOUGHT.sub("", _THOUGHT.sub("", answer))
+
+
+CUT_OFF = "cut off"
+"""The category of an answer that ends before it is whole."""
+
+
+def cut_off() -> Feedback:
+    """What is said of an answer that ends before it is whole."""
+    message = "the answer was cut off before its end. Answer at once, without thinking aloud and without explanations."
+    return Feedback(CUT_OFF, message)
 
 
 MAX_REJECTED = 2_000

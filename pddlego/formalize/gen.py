@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from pddlego.formalize.base import ProblemProposal, defects_feedback, without_planned
+from pddlego.formalize.base import ProblemProposal, cut_off, defects_feedback, spoken, without_planned
 from pddlego.formalize.prompts import Prompts
 from pddlego.formalize.requests import problem_request
 from pddlego.models import Request
 from pddlego.pddl import Defect, DefectKind
 from pddlego.pddl.check import check_reading
 from pddlego.pddl.problem import read_problem
-from pddlego.pddl.tolerant import repair_problem
+from pddlego.pddl.tolerant import is_cut_off, repair_problem
 from pddlego.situation import Situation
 
 
@@ -22,14 +22,20 @@ class PddlGen:
     mode = "gen"
     plans: Literal[True] = True
 
-    def __init__(self, prompts: Prompts) -> None:
-        self._prompts = prompts
+    def __init__(self, prompts: Prompts, tolerant: bool = True) -> None:
+        self._prompts, self._tolerant = prompts, tolerant
 
     def request(self, situation: Situation) -> Request:
         return problem_request(self._prompts, "gen", situation)
 
     def read(self, answer: str, situation: Situation) -> ProblemProposal:
-        repaired = repair_problem(situation.domain.text, answer)
+        """The file in an answer. Without tolerance the answer must be the file and nothing else."""
+        if not self._tolerant:
+            return read_strictly(answer, situation)
+        said = spoken(answer)
+        if is_cut_off(said, "problem") or (answer.strip() and not said.strip()):
+            return ProblemProposal(situation.problem, cut_off())
+        repaired = repair_problem(situation.domain.text, said)
         mended = tuple(Defect(DefectKind.REPAIRED, each.kind.value, str(each), False) for each in repaired.repairs)
         proposal = read_file(repaired.problem, situation)
         return replace(proposal, defects=proposal.defects + mended)
@@ -37,7 +43,12 @@ class PddlGen:
 
 def read_file(text: str, situation: Situation) -> ProblemProposal:
     """The problem file in a text. The goal ladder sets the goal: one that is missing or wrong does no harm."""
-    reading = read_problem(_file_in(text))
+    return read_strictly(_file_in(text), situation)
+
+
+def read_strictly(text: str, situation: Situation) -> ProblemProposal:
+    """The problem file that a text is, with nothing around it."""
+    reading = read_problem(text)
     problem = replace(reading.problem, domain=situation.domain.name, goal=situation.problem.goal)
     needed = tuple(name for name in reading.missing if name in (":objects", ":init"))
     problem, left_out = without_planned(problem, situation.only_planned)

@@ -13,7 +13,14 @@ from pddlego.pddl.edit import Edit, SectionEdit
 
 
 class EditSyntaxError(ValueError):
-    """An answer holds no readable edit; the message says what is wrong with it."""
+    """An answer holds no readable edit; the message says what is wrong with it.
+
+    `cut_off` says that it ends in the middle of one.
+    """
+
+    def __init__(self, message: str, cut_off: bool = False) -> None:
+        super().__init__(message)
+        self.cut_off = cut_off
 
 
 class _SectionModel(BaseModel):
@@ -68,12 +75,15 @@ EDIT_SCHEMA: Mapping[str, Any] = {
 """JSON schema of an edit, for endpoints that can hold a model to one; by hand, because every request pays for it."""
 
 
-def parse_edit(text: str) -> Edit:
-    """Read the first JSON object in `text` as an edit; what stands around it is ignored.
+def parse_edit(text: str, alone: bool = False) -> Edit:
+    """Read the first JSON object in `text` as an edit; what stands around it is ignored, or a fault if it must be
+    `alone`.
 
     Raises `EditSyntaxError` if there is none, or if its keys or values are not those of an edit.
     """
-    value = _first_object(text)
+    value, rest = first_object(text)
+    if alone and rest:
+        raise EditSyntaxError("there is text around the JSON object: answer with the object and nothing else")
     try:
         model = _EditModel.model_validate(value)
     except ValidationError as error:
@@ -87,8 +97,11 @@ MAX_STARTS = 50
 """Opening braces at which a JSON object is looked for; prose has few."""
 
 
-def _first_object(text: str) -> Any:
-    """The first JSON object that is whole. Raises `EditSyntaxError` with what is wrong at the first brace."""
+def first_object(text: str) -> tuple[Any, str]:
+    """The first JSON object that is whole, and what stands around it.
+
+    Raises `EditSyntaxError` with what is wrong at the first brace.
+    """
     decoder = json.JSONDecoder(object_pairs_hook=_unique)
     first: EditSyntaxError | None = None
     start = text.find("{")
@@ -96,11 +109,13 @@ def _first_object(text: str) -> Any:
         if start < 0:
             break
         try:
-            value, _ = decoder.raw_decode(text, start)
+            value, end = decoder.raw_decode(text, start)
             # A lone surrogate is legal in JSON and in no file: it becomes a question mark.
-            return json.loads(json.dumps(value, ensure_ascii=False).encode(errors="replace"))
+            sound = json.loads(json.dumps(value, ensure_ascii=False).encode(errors="replace"))
+            return sound, (text[:start] + text[end:]).strip()
         except json.JSONDecodeError as error:
-            first = first or EditSyntaxError(f"the JSON cannot be read: {error.msg} at line {error.lineno}")
+            ends = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
+            first = first or EditSyntaxError(f"the JSON cannot be read: {error.msg} at line {error.lineno}", ends)
         except RecursionError:
             raise EditSyntaxError("the JSON is nested too deeply") from None
         except ValueError as error:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pddlego.formalize import ActionGen, PddlEdit, PddlGen, RandomActions
+from pddlego.formalize.base import spoken
 from pddlego.formalize.prompts import Prompts
 from pddlego.pddl import Atom, parse_problem
 from pddlego.settings import Setting
@@ -58,7 +59,6 @@ def test_gen_reads_the_file_and_leaves_the_goal_to_the_ladder(situation: Situati
     [
         ("", "no (define"),
         ("(define (problem x) (:domain d) (:objects))", ":init"),
-        (FILE.format(domain="coin-collector", goal="")[:-12], "unbalanced"),
         ("(define (problem x) (:domain d) (:objects attic - roof) (:init (at attic)))", "attic"),
     ],
 )
@@ -66,6 +66,22 @@ def test_gen_says_what_is_wrong(situation: Situation, answer: str, says: str) ->
     proposal = PddlGen(PROMPTS).read(answer, situation)
     assert proposal.feedback is not None
     assert any(says in each for each in proposal.feedback.evidence)
+
+
+def test_a_file_that_ends_in_the_middle_is_cut_off(situation: Situation) -> None:
+    whole = FILE.format(domain="coin-collector", goal="").rstrip()
+    for length in (60, len(whole) - 12):
+        feedback = PddlGen(PROMPTS).read(whole[:length], situation).feedback
+        assert feedback is not None
+        assert feedback.category == "cut off"
+    assert PddlGen(PROMPTS).read(whole.removesuffix(")"), situation).feedback is None
+
+
+@pytest.mark.parametrize("method", [PddlEdit(PROMPTS), PddlGen(PROMPTS)])
+def test_thinking_without_an_end_is_cut_off(situation: Situation, method: PddlEdit | PddlGen) -> None:
+    feedback = method.read("<think>The kitchen has {a door} and (define", situation).feedback
+    assert feedback is not None
+    assert feedback.category == "cut off"
 
 
 @pytest.mark.parametrize(
@@ -102,3 +118,18 @@ def test_what_comes_about_in_plans_only_is_left_out_with_a_word(coin: Setting, m
     assert [each.message for each in proposal.defects] == [
         "(have coin): this comes about in plans only, and is left out"
     ]
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("<think>{}</think>hello", "hello"),
+        ("<THINK>\n(define\n</THINK>\n(define (problem p))", "\n(define (problem p))"),
+        ("never begun</think>[1]", "[1]"),
+        ("<think>never ends {}", ""),
+        ("<think>a</think>b<reasoning>c</reasoning>d", "bd"),
+        ("what I think is <thin>", "what I think is <thin>"),
+    ],
+)
+def test_thinking_is_set_aside(answer: str, said: str) -> None:
+    assert spoken(answer) == said

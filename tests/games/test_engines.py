@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pddlego.episodes import Episode, episode_events, follow, make_game
+from pddlego.episode import Episode
+from pddlego.episodes import episode_events, follow, make_game
 from pddlego.errors import EngineError, UsageError
 from pddlego.events import Limits, Outcome
 from pddlego.games import Observation

@@ -2,12 +2,18 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections import Counter
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pddlego.formalize.base import spoken
 from pddlego.pddl import EDIT_SCHEMA, Edit, EditSyntaxError, SectionEdit, parse_edit
+from pddlego.pddl.edit_json import first_object
+
+UNREADABLE = Path(__file__).parent.parent / "data" / "corpus" / "unreadable-answers.jsonl"
 
 
 @pytest.mark.parametrize(
@@ -58,3 +64,30 @@ def test_the_schema_names_what_is_read() -> None:
 def test_any_text_gives_an_edit_or_an_edit_error(text: str) -> None:
     with contextlib.suppress(EditSyntaxError):
         assert isinstance(parse_edit(text), Edit)
+
+
+def test_fifteen_answers_that_could_not_be_read_then() -> None:
+    """What is whole is read, whatever follows; what ends in the middle says so; the rest is thinking without an end."""
+    found = []
+    for line in UNREADABLE.read_text(encoding="utf-8").splitlines():
+        answer = spoken(json.loads(line)["answer"])
+        try:
+            value, _ = first_object(answer)
+            found.append(",".join(value))
+        except EditSyntaxError as error:
+            found.append("cut off" if error.cut_off else "nothing said" if not answer.strip() else str(error))
+    assert Counter(found) == {"df,pf": 4, "cut off": 7, "nothing said": 4}
+
+
+@pytest.mark.parametrize("text", ['{"init": {"add": ["(at a', '{"init": {"add": ["(at a)"', '{"init":', "{"])
+def test_an_edit_that_ends_in_the_middle_is_cut_off(text: str) -> None:
+    with pytest.raises(EditSyntaxError) as caught:
+        parse_edit(text)
+    assert caught.value.cut_off
+
+
+@pytest.mark.parametrize("text", ["", "sorry", '{"init": {"add": [nothing]}}', '{"init": {"add": 1}}'])
+def test_an_edit_that_is_wrong_is_not_cut_off(text: str) -> None:
+    with pytest.raises(EditSyntaxError) as caught:
+        parse_edit(text)
+    assert not caught.value.cut_off

@@ -14,16 +14,23 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pddlego.errors import UsageError
-from pddlego.models.base import Request
+from pddlego.models.base import Completion, Request
 from pddlego.models.reader.base import ReaderModel
-from pddlego.pddl import apply_edit, parse_edit
-from pddlego.situation import Situation
+from pddlego.pddl import Problem, apply_edit, parse_edit, parse_problem
+from pddlego.pddl.sexpr import show
 
 Parts = dict[str, dict[str, Any]]
 """An edit in the paper's JSON."""
 
 SAME_AGAIN = 0.23
 """Of the retries in the corpus, 23 % were the rejected answer, byte for byte."""
+
+STILL_WRONG = 0.46
+"""Of the retries in the corpus 31 % gave a plan, and 23 % were the same again: so many were wrong in other words.
+
+This is taken for retries that are not told what was wrong, which make the same kind of error again; one that is told
+errs as any other answer. What feedback is worth in a simulation follows from that: it is assumed, and not found.
+"""
 
 
 @dataclass(frozen=True)
@@ -36,13 +43,15 @@ class Kind:
 
 
 @dataclass(frozen=True)
-class _Edited:
+class Edited:
     """An error in an edit; an answer of which it cannot be made stays as it is.
 
-    In a whole file it is the same error: the file is what the wrong edit makes of the problem.
+    In a whole file it is the same error. If it is `anywhere` it hits one of all lines, because all are written again
+    (paper, section 2); else the file is what the wrong edit makes of the problem.
     """
 
     change: Callable[[Parts, random.Random], None]
+    anywhere: bool = False
 
     def __call__(self, text: str, rng: random.Random) -> str:
         parts = json.loads(text)
@@ -116,11 +125,11 @@ def _empty(text: str, rng: random.Random) -> str:
 BOTH = ("edit", "gen")
 
 KINDS: Mapping[str, Kind] = {
-    "forgotten-rename": Kind(8, BOTH, _Edited(_forgotten_rename)),
-    "missing-reverse": Kind(4, BOTH, _Edited(_missing_reverse)),
-    "undeclared-object": Kind(4, BOTH, _Edited(_undeclared)),
-    "duplicate": Kind(9, BOTH, _Edited(_duplicate)),
-    "stale-at": Kind(3, BOTH, _Edited(_stale)),
+    "forgotten-rename": Kind(8, BOTH, Edited(_forgotten_rename)),
+    "missing-reverse": Kind(4, BOTH, Edited(_missing_reverse, anywhere=True)),
+    "undeclared-object": Kind(4, BOTH, Edited(_undeclared, anywhere=True)),
+    "duplicate": Kind(9, BOTH, Edited(_duplicate, anywhere=True)),
+    "stale-at": Kind(3, BOTH, Edited(_stale)),
     "missing-parenthesis": Kind(3, ("gen",), _missing_parenthesis),
     "fence-and-prose": Kind(8, BOTH, _fenced),
     "cut-off": Kind(4, BOTH, _cut_off),
@@ -135,23 +144,25 @@ behind one exit); 15 answers could not be read as JSON (thinking without end, cu
 groups is ours: the corpus names the kinds, and does not count each.
 """
 
-IDENTICAL = "identical-retry"
-"""The kind that only retries have; its share is `SAME_AGAIN`."""
+IDENTICAL, BLIND = "identical-retry", "blind-retry"
+"""Kinds that only retries have; their shares are `SAME_AGAIN` and `STILL_WRONG`."""
+
+ALL = (*KINDS, IDENTICAL, BLIND)
 
 
 class NoisyReader(ReaderModel):
     """`reader+noise:P[,seed=S][,kinds=A+B]`: every answer errs with probability P, the same every time for a seed."""
 
-    def __init__(
-        self, rate: float, seed: int = 0, kinds: tuple[str, ...] = (*KINDS, IDENTICAL), episode: int = 0
-    ) -> None:
+    def __init__(self, rate: float, seed: int = 0, kinds: tuple[str, ...] = ALL, episode: int = 0) -> None:
         super().__init__()
         self.rate, self.seed, self.kinds = rate, seed, kinds
         self._random = random.Random(f"{seed}/{episode}")
+        self._last = ""
+        self._error: Kind | None = None
 
     @property
     def name(self) -> str:
-        kinds = "" if self.kinds == (*KINDS, IDENTICAL) else f",kinds={'+'.join(self.kinds)}"
+        kinds = "" if self.kinds == ALL else f",kinds={'+'.join(self.kinds)}"
         return f"reader+noise:{self.rate:g}{f',seed={self.seed}' if self.seed else ''}{kinds}"
 
     @property
@@ -159,26 +170,48 @@ class NoisyReader(ReaderModel):
         noise = {"rate": self.rate, "seed": self.seed, "kinds": list(self.kinds), "simulation": True}
         return {**super().description, "noise": noise}
 
-    def _answer(self, request: Request) -> str:
-        text = super()._answer(request)
-        rejected = request.situation.rejected
-        again = rejected and IDENTICAL in self.kinds and self.rate > 0 and self._random.random() < SAME_AGAIN
-        if again:
-            return rejected
-        if self._random.random() >= self.rate:
-            return text
+    def complete(self, request: Request) -> Completion:
+        """As the reader's, or with an error. Raises `ModelError`."""
+        answer = super().complete(request)
+        again = request.situation.attempt > 0 and self.rate > 0
+        if again and IDENTICAL in self.kinds and self._random.random() < SAME_AGAIN:
+            return replace(answer, text=request.situation.rejected or self._last)
+        blind = again and request.situation.feedback is None and BLIND in self.kinds
+        error, self._error = self._error if blind else None, None
+        if self._random.random() < (STILL_WRONG / (1 - SAME_AGAIN) if error else self.rate):
+            answer = self._err(request, answer, error)
+        self._last = answer.text
+        return answer
+
+    def _err(self, request: Request, answer: Completion, again: Kind | None) -> Completion:
+        """The answer with one error, `again` of the same kind or of any."""
+        text = answer.text
         fits = {name: KINDS[name] for name in self.kinds if name in KINDS and request.purpose in KINDS[name].purposes}
         if not fits:
-            return text
-        (chosen,) = self._random.choices(list(fits.values()), [each.share for each in fits.values()])
-        if isinstance(chosen.make, _Edited) and request.purpose == "gen":
-            edit = super()._answer(replace(request, purpose="edit"))
-            return self._file(request.situation, chosen.make(edit, self._random))
-        return chosen.make(text, self._random)
+            return answer
+        drawn = self._random.choices(list(fits.values()), [each.share for each in fits.values()])
+        chosen = self._error = again or drawn[0]
+        finish = "length" if chosen.make is _cut_off else answer.finish
+        if not isinstance(chosen.make, Edited) or request.purpose != "gen":
+            return replace(answer, text=chosen.make(text, self._random), finish=finish)
+        if chosen.make.anywhere:
+            return replace(answer, text=changed(parse_problem(text), chosen.make, self._random))
+        situation = request.situation
+        edit = parse_edit(chosen.make(self._answer(replace(request, purpose="edit")), self._random))
+        return replace(answer, text=str(apply_edit(situation.problem, edit, situation.domain.constants).problem))
 
-    def _file(self, situation: Situation, edit: str) -> str:
-        """The problem file that an edit makes."""
-        return str(apply_edit(situation.problem, parse_edit(edit), situation.domain.constants).problem)
+
+def changed(problem: Problem, error: Edited, rng: random.Random) -> str:
+    """The problem file with an error somewhere in it."""
+    everything: Parts = {
+        "objects": {"add": [str(each) for each in problem.sorted_objects()], "replace": {}, "delete": []},
+        "init": {"add": [str(each) for each in problem.sorted_facts()], "replace": {}, "delete": []},
+    }
+    parts = json.loads(error(json.dumps(everything), rng))
+    lines = [f"(define (problem {problem.name})", f"  (:domain {problem.domain})"]
+    for name in ("objects", "init"):
+        lines += [f"  (:{name}", *(f"    {each}" for each in parts[name]["add"]), "  )"]
+    return "\n".join([*lines, f"  (:goal {show(problem.goal)})", ")"])
 
 
 PREFIX = "reader+noise:"
@@ -188,11 +221,11 @@ def parse_noise(name: str, episode: int) -> NoisyReader:
     """The model of a name such as `reader+noise:0.1,seed=3,kinds=refusal+empty`. Raises `UsageError`."""
     rate, *rest = name.removeprefix(PREFIX).split(",") if name.startswith(PREFIX) else ("",)
     options = dict(each.partition("=")[::2] for each in rest)
-    kinds = tuple(options.pop("kinds", "+".join((*KINDS, IDENTICAL))).split("+"))
+    kinds = tuple(options.pop("kinds", "+".join(ALL)).split("+"))
     seed = options.pop("seed", "0")
-    unknown = [*options, *(each for each in kinds if each not in (*KINDS, IDENTICAL))]
+    unknown = [*options, *(each for each in kinds if each not in ALL)]
     if unknown:
-        listed = ", ".join((*KINDS, IDENTICAL))
+        listed = ", ".join(ALL)
         why = f"'{unknown[0]}' is unknown. Options are seed and kinds; kinds are: {listed}."
         raise UsageError(f"{name} is no model", why, "Example: reader+noise:0.1,seed=3,kinds=refusal+empty.")
     if not re.fullmatch(r"\d+(\.\d+)?", rate) or not 0 <= float(rate) <= 1 or not re.fullmatch(r"\d{1,9}", seed):

@@ -30,8 +30,8 @@ def read_file(text: str, kind: str, note: Note) -> list[Sexpr]:
         note("text stood before the file")
     reading = read_sexprs(cleaned[start:])
     if any("missing" in each for each in reading.faults):
-        if not cleaned.rstrip().endswith(")"):
-            return []  # cut off in the middle: what is there is not the whole
+        if is_cut_off(text, kind):
+            return []  # what is there is not the whole
         note(UNCLOSED)
     if any("too many" in each for each in reading.faults):
         note("there were closing parentheses too many")
@@ -49,6 +49,15 @@ def read_file(text: str, kind: str, note: Note) -> list[Sexpr]:
         else:
             note("text stood after the file")
     return parts
+
+
+def is_cut_off(text: str, kind: str) -> bool:
+    """Whether a text ends in the middle of the `(define (KIND …) …)` in it, with no parenthesis after its last word."""
+    cleaned = _clean(text, lambda what: None)
+    start = _start(cleaned, kind)
+    if start is None or cleaned.rstrip().endswith(")"):
+        return False
+    return any("missing" in each for each in read_sexprs(cleaned[start:]).faults)
 
 
 def _clean(text: str, note: Note) -> str:

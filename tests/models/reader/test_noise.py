@@ -12,7 +12,8 @@ from pddlego import events as ev
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import resolve
 from pddlego.models.make import ModelOptions, is_free, make_model
-from pddlego.models.reader.noise import IDENTICAL, KINDS, NoisyReader, parse_noise
+from pddlego.models.reader.noise import BLIND, IDENTICAL, KINDS, Edited, NoisyReader, changed, parse_noise
+from pddlego.pddl import parse_problem
 from pddlego.planning import ProcessPlanner
 from pddlego.settings import Setting
 from tests.grid_house import small_house
@@ -86,6 +87,46 @@ def test_a_retry_may_be_the_rejected_answer_again(coin: Setting, planner: Proces
         for seed in range(6)
     ]
     assert any(one == two for each in texts for one, two in itertools.pairwise(each))
+
+
+def blind(planner: ProcessPlanner, coin: Setting, kinds: tuple[str, ...]) -> list[list[str]]:
+    """The answers of 12 noise seeds in a mode that says nothing of what was wrong."""
+    games = (noisy(planner, coin, NoisyReader(0.5, seed, kinds), "edit-no-feedback") for seed in range(12))
+    return [[each.text for each in of(events, ev.Answered)] for events in games]
+
+
+def repeated(answers: list[list[str]]) -> int:
+    return sum(one == two for each in answers for one, two in itertools.pairwise(each))
+
+
+def test_who_is_not_told_what_was_wrong_errs_in_the_same_way_again(coin: Setting, planner: ProcessPlanner) -> None:
+    kinds = ("refusal", "empty")
+    assert repeated(blind(planner, coin, (*kinds, BLIND))) > repeated(blind(planner, coin, kinds))
+
+
+def test_a_blind_retry_may_be_the_same_answer_without_having_been_shown_it(
+    coin: Setting, planner: ProcessPlanner
+) -> None:
+    assert repeated(blind(planner, coin, ("refusal", "empty", IDENTICAL))) > 0
+
+
+def test_what_is_cut_off_says_so(coin: Setting, planner: ProcessPlanner) -> None:
+    events = noisy(planner, coin, NoisyReader(0.5, kinds=("cut-off",)))
+    assert "length" in {each.finish for each in of(events, ev.Answered)}
+    assert "cut off" in {each.category for each in of(events, ev.Rejected)}
+
+
+@pytest.mark.parametrize("kind", ["missing-reverse", "undeclared-object", "duplicate"])
+def test_in_a_whole_file_an_error_may_hit_what_was_there_before(kind: str) -> None:
+    made = KINDS[kind].make
+    assert isinstance(made, Edited)
+    problem = parse_problem(
+        "(define (problem p) (:domain d) (:objects a b c - location) (:init (at a) (connected a b north)"
+        " (connected b c north) (connected c b south)) (:goal (at c)))"
+    )
+    files = {changed(problem, made, random.Random(seed)) for seed in range(30)}
+    assert len(files) >= 3
+    assert all(each.endswith("(:goal (at c))\n)") for each in files)
 
 
 def test_names() -> None:

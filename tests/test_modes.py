@@ -1,0 +1,56 @@
+"""Names of modes, and what can be taken out of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from pddlego.errors import UsageError
+from pddlego.evaluation.config import resolve
+from pddlego.modes import ABLATIONS, MODES, Mode, ablated, parse_mode
+
+
+def test_a_mode_is_its_text() -> None:
+    for text in (*MODES, "edit-no-feedback", "gen-no-tolerance-no-remedies"):
+        assert str(parse_mode(text)) == text
+    assert parse_mode("gen-no-feedback-no-tolerance") == Mode("gen", ("feedback", "tolerance"))
+    assert parse_mode("edit-no-feedback").plans
+    assert not parse_mode("act").plans
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "edits",
+        "edit-no-",
+        "edit-no-dream",
+        "act-no-feedback",
+        "random-no-tolerance",
+        "edit-no-feedback-no-feedback",
+    ],
+)
+def test_what_is_no_mode(text: str) -> None:
+    with pytest.raises(UsageError, match="There is no mode"):
+        parse_mode(text)
+
+
+def test_ablations_follow_the_mode_that_they_are_compared_with() -> None:
+    found = ablated(("random", "edit"), ("feedback", "feedback+tolerance"))
+    assert found == ("random", "edit", "edit-no-feedback", "edit-no-feedback-no-tolerance")
+    assert ablated(("gen", "gen"), ()) == ("gen",)
+    assert len(ablated(("edit",), ABLATIONS)) == 1 + len(ABLATIONS)
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        ({"modes": "edit,human"}, "Nobody is there"),
+        ({"modes": "edit,dream"}, "There is no mode 'dream'"),
+        ({"ablate": "dream"}, "tolerance"),
+        ({"modes": "edit-no-dream"}, "tolerance"),
+    ],
+)
+def test_what_an_evaluation_does_not_take(flags: dict[str, str], said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        resolve(flags, {})
+    assert said in caught.value.sentence
