@@ -242,6 +242,7 @@ class Agent:
             answer.attempts,
             answer.estimated,
             answer.finish,
+            answer.from_cache,
         )
         return answer
 

@@ -99,7 +99,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Answered:
-    """The model answered."""
+    """The model answered. `attempts` counts the requests sent: none for an answer that was kept (`from_cache`)."""
 
     call: int
     text: str
@@ -110,6 +110,7 @@ class Answered:
     attempts: int
     estimated: bool = False
     finish: str = "stop"
+    from_cache: bool = False
     type: Literal["answered"] = "answered"
 
 
@@ -219,7 +220,10 @@ class Judged:
 
 @dataclass(frozen=True)
 class Tally:
-    """What an episode used. `seconds` is wall time, of which `model_seconds` were waited for answers."""
+    """What an episode used. `seconds` is wall time, of which `model_seconds` were waited for answers.
+
+    `kept` of the calls were answered from the cache, and cost nothing.
+    """
 
     steps: int = 0
     refused: int = 0
@@ -230,6 +234,7 @@ class Tally:
     tokens_cached: int = 0
     seconds: float = 0.0
     model_seconds: float = 0.0
+    kept: int = 0
 
 
 @dataclass(frozen=True)

@@ -127,6 +127,7 @@ def recorded_calls(events: Iterable[Event]) -> list[RecordedCall]:
                 event.attempts,
                 event.estimated,
                 event.finish,
+                event.from_cache,
             )
             found.append(RecordedCall(asked.purpose, messages, answer))
     return found

@@ -44,6 +44,9 @@ def evaluate(
     replan: Annotated[str | None, typer.Option(help="on-surprise or every-step.")] = None,
     base_url: Annotated[str | None, typer.Option(help="An OpenAI-compatible endpoint.")] = None,
     temperature: Annotated[float | None, typer.Option(help="Sent to the model. Default: 1.")] = None,
+    cache: Annotated[
+        str | None, typer.Option(help="Answers of earlier runs: off, use, or refresh. Default: off.")
+    ] = None,
     model_timeout: Annotated[float | None, typer.Option(help="Seconds that one answer may take.")] = None,
     planner: Annotated[str | None, typer.Option(help="pyperplan or fast-downward.")] = None,
     planner_timeout: Annotated[float | None, typer.Option(help="Seconds that one planning call may take.")] = None,

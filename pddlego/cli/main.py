@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 from pddlego import __version__
 from pddlego.cli import eval as evaluating
 from pddlego.cli import see
+from pddlego.cli.cache import cache
 from pddlego.cli.corpus import corpus
 from pddlego.errors import PddlegoError, UsageError
 
@@ -105,6 +106,9 @@ def play(
         typer.Option(help="An OpenAI-compatible endpoint, such as that of vLLM or Ollama.", envvar="OPENAI_BASE_URL"),
     ] = None,
     temperature: Annotated[float, typer.Option(min=0.0, max=10.0, help="Sent to the model; the paper's is 1.")] = 1.0,
+    cache: Annotated[
+        str, typer.Option(help="Answers of earlier runs: off, use, or refresh.", envvar="PDDLEGO_CACHE")
+    ] = "off",
     model_timeout: Annotated[
         float, typer.Option(min=0.1, max=86400.0, help="Seconds that one answer may take.")
     ] = 120.0,
@@ -152,7 +156,7 @@ def play(
 
     Exit code: 0 won, 1 not won, 2 wrong usage, 3 the model or the engine failed, 130 interrupted.
     """
-    from pddlego.cli.play import PlayOptions, parse_whats, run_play
+    from pddlego.cli.play import PlayOptions, parse_cache, parse_whats, run_play
 
     source = context.get_parameter_source("base_url")
     if model is None and source is not None and source.name == "COMMANDLINE":
@@ -164,6 +168,7 @@ def play(
         model=model,
         base_url=base_url,
         temperature=temperature,
+        cache=parse_cache(cache),
         model_timeout=model_timeout,
         overrides=tuple(set_ or ()),
         fold=fold,
@@ -225,3 +230,4 @@ app.command()(see.show)
 app.command()(see.replay)
 app.command()(see.resume)
 app.add_typer(corpus, name="corpus")
+app.add_typer(cache, name="cache")

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 
 from pddlego.cli.interrupts import ignore_interrupts, is_typed_at, polite_kills
 from pddlego.cli.main import EXIT_BROKEN, EXIT_INTERRUPTED, EXIT_NOT_WON, EXIT_WON, silence_output
@@ -27,6 +28,7 @@ from pddlego.events import EpisodeEnded, Event, Limits, Outcome
 from pddlego.formalize.human import Person
 from pddlego.journal import JournalWriter
 from pddlego.models import Model
+from pddlego.models.cache import CacheUse
 from pddlego.models.make import ModelOptions, make_model
 from pddlego.models.reader import ReaderModel
 from pddlego.modes import parse_mode
@@ -49,6 +51,7 @@ class PlayOptions:
     model: str | None
     base_url: str | None
     temperature: float
+    cache: CacheUse
     model_timeout: float
     overrides: tuple[str, ...]
     fold: str | None
@@ -138,6 +141,15 @@ def parse_whats(text: str | None) -> tuple[What, ...]:
     return tuple(each for each in WHATS if each in asked)
 
 
+def parse_cache(text: str) -> CacheUse:
+    """How the cache is used. Raises `UsageError`."""
+    for each in get_args(CacheUse):
+        if each == text:
+            found: CacheUse = each
+            return found
+    raise UsageError(f"--cache {text} is not possible", "It is off, use or refresh.", "Choose one.")
+
+
 def _calm_at_the_end(event: Event, seconds: float) -> None:
     """After the end a further interrupt has nothing to interrupt, and closing must not be cut short."""
     if isinstance(event, EpisodeEnded):
@@ -175,7 +187,7 @@ def _model(options: PlayOptions) -> Model:
     key = os.environ.get("OPENAI_API_KEY")
     name = "none" if options.mode in WITHOUT_MODEL else options.model or "reader"
     sampling = (options.temperature, options.seed, options.model_timeout)
-    return make_model(ModelOptions(name, options.base_url, key, *sampling))
+    return make_model(ModelOptions(name, options.base_url, key, *sampling, cache=options.cache))
 
 
 def _episode(options: PlayOptions) -> Episode:

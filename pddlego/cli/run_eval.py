@@ -74,7 +74,7 @@ def run_path(config: EvalConfig, options: EvaluationOptions) -> Path:
 
 def _matrix(resolved: Resolved) -> dict[str, Any]:
     config = resolved.config
-    return {name: getattr(config, name) for name in ("games", "modes", "ablate", "models", "seeds", "repeats")}
+    return {name: getattr(config, name) for name in ("games", "modes", "ablate", "models", "seeds", "repeats", "cache")}
 
 
 def _display(console: Console, standing: Standing, gate: SharedGate) -> ProgressDisplay:

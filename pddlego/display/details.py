@@ -78,7 +78,8 @@ def request_lines(frame: Frame, glyphs: Glyphs) -> Iterator[Text]:
                 yield from (Text(f"  {line}") for line in clean(message.content).split("\n"))
         elif isinstance(event, Answered):
             tokens = f"{event.tokens_in:,} tokens in, {event.tokens_out:,} out, " if event.tokens_in else ""
-            yield Text(f"answer {event.call}: {tokens}{event.seconds:.1f} s, {event.finish}", "bold cyan")
+            when = "from the cache" if event.from_cache else f"{event.seconds:.1f} s"
+            yield Text(f"answer {event.call}: {tokens}{when}, {event.finish}", "bold cyan")
             yield from (Text(f"  {line}") for line in clean(event.text).split("\n"))
         elif isinstance(event, Rejected):
             yield Text(f"{glyphs.failed} rejected: {event.category}: {clean(event.message)}", "bold red")

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from pydantic_core import PydanticCustomError
 
 from pddlego.errors import UsageError
+from pddlego.models.cache import CacheUse
 from pddlego.modes import PLANNING, ablated, parse_mode
 from pddlego.toml import read_toml
 
@@ -37,6 +38,7 @@ class EvalConfig(BaseModel):
     replan: Literal["on-surprise", "every-step"] = "on-surprise"
     base_url: str | None = None
     temperature: float = Field(1.0, ge=0, le=10)
+    cache: CacheUse = "off"
     model_timeout: float = Field(120.0, gt=0, le=86_400)
     planner: str = "pyperplan"
     planner_timeout: float = Field(30.0, gt=0, le=86_400)

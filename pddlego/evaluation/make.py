@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from pddlego.episodes import check_reader
@@ -28,11 +29,13 @@ def make_options(config: EvalConfig) -> EvaluationOptions:
     names = config.games
     settings = tuple(load_setting(name, overrides, config.max_steps, config.fold, config.search) for name in names)
     key = os.environ.get("OPENAI_API_KEY")
-    model = ModelOptions("reader", config.base_url, key, config.temperature, None, config.model_timeout)
+    model = ModelOptions(
+        "reader", config.base_url, key, config.temperature, None, config.model_timeout, cache=config.cache
+    )
     prices = read_prices(Path(config.prices) if config.prices else None)
     modes = ablated(config.modes, config.ablate)
     for name in config.models:
-        if isinstance(make_model(ModelOptions(name, config.base_url, key)), ReaderModel):
+        if isinstance(make_model(replace(model, name=name)), ReaderModel):
             for setting, mode in itertools.product(settings, modes):
                 if mode != "random":
                     check_reader(setting, mode)

@@ -84,7 +84,7 @@ def evaluating(options: EvaluationOptions, path: Path, about: Mapping[str, Any] 
 
 def _check_ledger(path: Path, ledger: Ledger, store: Store) -> None:
     """Raises `UsageError` where the ledger knows of fewer requests than the results: what was spent is not known."""
-    answered = sum(each.tally.calls for each in store.attempts if not is_free(each.cell.model))
+    answered = sum(each.tally.calls - each.tally.kept for each in store.attempts if not is_free(each.cell.model))
     sent = int(ledger.spent.calls or 0)
     if sent < answered - len(store.attempts):  # the last call of an attempt may have been refused for the budget
         why = f"Its results hold {answered} model calls, and its ledger {sent} requests."
@@ -124,4 +124,4 @@ def episode_of(cell: Cell, options: EvaluationOptions) -> Episode:
 def model_for(cell: Cell, options: EvaluationOptions, gate: Gate) -> Model:
     """The model of a cell. The seed that it is given differs between repeats: these are to be different answers."""
     seed = cell.seed + 1_000_003 * (cell.repeat - 1)
-    return make_model(replace(options.model, name=cell.model, seed=seed), gate)
+    return make_model(replace(options.model, name=cell.model, seed=seed, repeat=cell.repeat), gate)

@@ -45,6 +45,7 @@ class Completion:
     """One answer. Tokens are what the endpoint counted; `estimated` says that it did not, and we did (4 characters).
 
     `seconds` is wall time including retries; `attempts` counts requests sent; `finish` is the endpoint's reason.
+    `from_cache` says that it was kept from an earlier run, and cost nothing now.
     """
 
     text: str
@@ -55,6 +56,7 @@ class Completion:
     attempts: int = 1
     estimated: bool = False
     finish: str = "stop"
+    from_cache: bool = False
 
 
 class Model(Protocol):

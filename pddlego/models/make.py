@@ -6,13 +6,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pddlego.models.base import Model, ScriptedModel
+from pddlego.models.cache import AnswerCache, CachedModel, CacheUse, default_path
 from pddlego.models.gate import Gate
 
 
 @dataclass(frozen=True)
 class ModelOptions:
     """What determines a model: `name` is a model's name, `reader`, `reader+noise:P`, `transcript:FILE`,
-    or `none` for methods that ask nobody. The key is never shown."""
+    or `none` for methods that ask nobody. The key is never shown. `repeat` is the repeat that is played: with a `cache`
+    another one gets other answers.
+    """
 
     name: str = "reader"
     base_url: str | None = None
@@ -21,6 +24,8 @@ class ModelOptions:
     seed: int | None = None
     timeout: float = 120.0
     attempts: int = 6
+    cache: CacheUse = "off"
+    repeat: int = 1
 
 
 def is_free(name: str) -> bool:
@@ -52,7 +57,7 @@ def make_model(options: ModelOptions, gate: Gate | None = None) -> Model:
         return TranscriptModel(recorded_calls(read_episode(path).events), str(path))
     from pddlego.models.openai import OpenAIModel
 
-    return OpenAIModel(
+    model = OpenAIModel(
         options.name,
         options.api_key,
         options.base_url,
@@ -62,3 +67,10 @@ def make_model(options: ModelOptions, gate: Gate | None = None) -> Model:
         options.attempts,
         gate=gate,
     )
+    return model if options.cache == "off" else CachedModel(model, _cache(), options.cache, options.repeat)
+
+
+def _cache() -> AnswerCache:
+    cache = AnswerCache(default_path())
+    cache.prepare()
+    return cache

@@ -151,7 +151,8 @@ def _moments(events: Sequence[Event]) -> Iterator[Moment]:
             lines = (clean(event.text), *([clean(remark)] if remark else []))
             yield Moment("observed", f"{event.step}. {command}", lines)
         elif isinstance(event, Answered):
-            yield Moment("answered", f"answer {event.call}", (clean(event.text),))
+            kept = " (from the cache)" if event.from_cache else ""
+            yield Moment("answered", f"answer {event.call}{kept}", (clean(event.text),))
         elif isinstance(event, Rejected):
             yield Moment("rejected", clean(f"rejected: {event.message}"), tuple(map(clean, event.evidence)))
         elif isinstance(event, Formalized):

@@ -1,0 +1,59 @@
+"""`pddlego cache info` and `pddlego cache clear`."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import typer
+from rich.filesize import decimal
+from rich.table import Table
+from rich.text import Text
+
+from pddlego.cli.interrupts import is_typed_at, polite_kills
+from pddlego.cli.main import EXIT_NOT_WON, EXIT_WON
+from pddlego.display.live import Console
+from pddlego.display.text import clean
+from pddlego.errors import UsageError
+from pddlego.models.cache import AnswerCache, default_path
+
+
+def run_info() -> int:
+    """Print where the cache is and what it holds."""
+    polite_kills()
+    console = Console()
+    cache = AnswerCache(default_path())
+    held = cache.held()
+    if not held:
+        console.print(f"{cache.path}: no answers are kept.", highlight=False, markup=False, soft_wrap=True)
+        return EXIT_WON
+    size = decimal(cache.path.stat().st_size)
+    console.print(f"{cache.path}, {size}", highlight=False, markup=False, soft_wrap=True)
+    table = Table(box=None, pad_edge=False)
+    table.add_column("model")
+    table.add_column("answers", justify="right")
+    table.add_column("tokens", justify="right")
+    table.add_column("first")
+    table.add_column("last")
+    for each in held:
+        numbers = (f"{each.answers:,}", f"{each.tokens:,}", _day(each.first), _day(each.last))
+        table.add_row(Text(clean(each.model)), *numbers)
+    console.print(table, highlight=False)
+    return EXIT_WON
+
+
+def run_clear(model: str | None, yes: bool) -> int:
+    """Remove answers. Exit code 1 if the user does not want it after all."""
+    polite_kills()
+    cache = AnswerCache(default_path())
+    what = "all answers" if model is None else f"all answers of {clean(model)}"
+    if not yes and not is_typed_at():
+        raise UsageError(f"Nobody can be asked whether to remove {what}", "Input is no terminal.", "Add --yes.")
+    if not yes and not typer.confirm(f"Remove {what} in {cache.path}?"):
+        return EXIT_NOT_WON
+    removed = cache.clear(model)
+    Console().print(f"Removed: {removed:,} answers.", highlight=False)
+    return EXIT_WON
+
+
+def _day(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds).strftime("%Y-%m-%d %H:%M")

@@ -1,0 +1,190 @@
+"""Answers that were paid for, kept in one SQLite file for all runs, and given again to the same request.
+
+A request is its content: model, endpoint, sampling, messages, schema, the repeat that is played, and how often the same
+was asked in this episode before. An answer from the cache costs nothing; what failed is never kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pddlego.errors import UsageError
+from pddlego.models.base import Completion, Model, Request
+
+CacheUse = Literal["off", "use", "refresh"]
+"""`use` what is there and keep what is new; `refresh`: ask again, and keep that instead."""
+
+FOLDER = "PDDLEGO_CACHE_DIR"
+"""The environment variable that names another folder for the cache."""
+
+LONGEST_WAIT = 30.0
+"""Seconds for which another process may hold the file."""
+
+_TABLE = """CREATE TABLE IF NOT EXISTS answers (
+  key TEXT PRIMARY KEY, model TEXT NOT NULL, kept REAL NOT NULL, text TEXT NOT NULL, finish TEXT NOT NULL,
+  tokens INTEGER NOT NULL) WITHOUT ROWID"""
+
+VERSION = 1
+"""Of what a key is made of: another version, another key."""
+
+
+def default_path() -> Path:
+    """Where the cache is: in the user's folder for such files, or in `PDDLEGO_CACHE_DIR`."""
+    from platformdirs import user_cache_path
+
+    named = os.environ.get(FOLDER)
+    return (Path(named) if named else user_cache_path("pddlego", appauthor=False)) / "answers.sqlite"
+
+
+@dataclass(frozen=True)
+class Held:
+    """What the cache holds of a model: answers, their tokens, and when the first and the last came (seconds, epoch)."""
+
+    model: str
+    answers: int
+    tokens: int
+    first: float
+    last: float
+
+
+class AnswerCache:
+    """The file. Safe for many threads and processes: every call opens it anew."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def prepare(self) -> None:
+        """Make the file if it is not there. Raises `UsageError` if it cannot be used."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
+            with self._open() as connection:
+                connection.execute("PRAGMA journal_mode=WAL")
+                connection.execute(_TABLE)
+        except (OSError, sqlite3.Error) as error:
+            raise self._unusable(error) from error
+
+    def get(self, key: str) -> Completion | None:
+        """The answer with this key. A file that cannot be read at the moment has none."""
+        try:
+            with self._open() as connection:
+                row = connection.execute("SELECT text, finish FROM answers WHERE key = ?", (key,)).fetchone()
+        except sqlite3.Error:
+            return None
+        if row is None or not all(isinstance(each, str) for each in row):
+            return None
+        return Completion(row[0], attempts=0, finish=row[1], from_cache=True)
+
+    def put(self, key: str, model: str, answer: Completion) -> None:
+        """Keep an answer. One that cannot be kept is no reason to lose it: it is only asked for again another time."""
+        tokens = answer.tokens_in + answer.tokens_out
+        row = (key, model, time.time(), answer.text, answer.finish, tokens)
+        try:
+            with self._open() as connection:
+                connection.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?)", row)
+        except (sqlite3.Error, UnicodeEncodeError):
+            return
+
+    def held(self) -> list[Held]:
+        """What is in it, by model; nothing if there is no file. Raises `UsageError` if it cannot be read."""
+        if not self.path.exists():
+            return []
+        query = "SELECT model, COUNT(*), SUM(tokens), MIN(kept), MAX(kept) FROM answers GROUP BY model ORDER BY model"
+        try:
+            with self._open() as connection:
+                connection.execute(_TABLE)
+                return [Held(*row) for row in connection.execute(query)]
+        except sqlite3.Error as error:
+            raise self._unusable(error) from error
+
+    def clear(self, model: str | None = None) -> int:
+        """Remove the answers of a model, or all, and return how many. A file that is none goes as a whole.
+
+        Raises `UsageError` if that is not possible.
+        """
+        if not self.path.exists():
+            return 0
+        try:
+            with self._open() as connection:
+                connection.execute(_TABLE)
+                if model is None:
+                    removed = connection.execute("DELETE FROM answers").rowcount
+                else:
+                    removed = connection.execute("DELETE FROM answers WHERE model = ?", (model,)).rowcount
+                connection.execute("VACUUM")
+                return removed
+        except sqlite3.DatabaseError as error:
+            if model is not None or isinstance(error, sqlite3.OperationalError):
+                raise self._unusable(error) from error
+        for tail in ("", "-wal", "-shm"):
+            Path(f"{self.path}{tail}").unlink(missing_ok=True)
+        return 0
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        with closing(sqlite3.connect(self.path, timeout=LONGEST_WAIT, isolation_level=None)) as connection:
+            yield connection
+
+    def _unusable(self, error: Exception) -> UsageError:
+        why = f"{getattr(error, 'strerror', None) or error}.".capitalize()
+        return UsageError(
+            f"The cache {self.path} cannot be used", why, f"Mend or remove it, or name another folder in {FOLDER}."
+        )
+
+
+def request_key(description: Mapping[str, Any], request: Request, repeat: int, before: int) -> str:
+    """The content of a request as one word: everything that determines the answer.
+
+    `before` says how often the same was asked in this episode: who asks again wants another answer.
+    """
+    content = {
+        "version": VERSION,
+        "model": description,
+        "purpose": request.purpose,
+        "messages": [asdict(each) for each in request.messages],
+        "schema": request.schema,
+        "warmth": request.warmth,
+        "room": request.room,
+        "repeat": repeat,
+        "before": before,
+    }
+    text = json.dumps(content, sort_keys=True, default=dict)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+class CachedModel:
+    """A model whose answers are kept. One instance plays one episode."""
+
+    def __init__(self, model: Model, cache: AnswerCache, use: CacheUse, repeat: int = 1) -> None:
+        self._model, self._cache, self._use, self._repeat = model, cache, use, repeat
+        self._asked: Counter[str] = Counter()
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        return self._model.description
+
+    def complete(self, request: Request) -> Completion:
+        """The kept answer, or a new one. Raises `ModelError` like the model itself."""
+        content = request_key(self.description, request, self._repeat, 0)
+        key = request_key(self.description, request, self._repeat, self._asked[content])
+        self._asked[content] += 1
+        known = self._cache.get(key) if self._use == "use" else None
+        if known is not None:
+            return known
+        answer = self._model.complete(request)
+        self._cache.put(key, self.name, answer)
+        return answer
