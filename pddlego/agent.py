@@ -22,7 +22,7 @@ from pddlego.pddl import Problem
 from pddlego.pddl.invariants import contradictions
 from pddlego.planning import Planner, PlanStatus, PlanStep, climb
 from pddlego.refine import Attempt, ExhaustedError, Retry, refine
-from pddlego.remedies import remedied, unless_cut_off, withheld
+from pddlego.remedies import remedied, unless_withheld, withheld
 from pddlego.restart import Restart
 from pddlego.situation import Exchange, Situation
 from pddlego.telling import edit_question, formalized, no_plan, rejected, resumed, started, writable
@@ -132,7 +132,7 @@ class Agent:
         situation = self._situation(retry)
         completion = yield from self._ask(situation)
         answer = completion.text
-        proposal = unless_cut_off(self.method.read(answer, situation), completion)
+        proposal = unless_withheld(self.method.read(answer, situation), completion)
         if proposal.feedback is not None:
             yield rejected(retry, proposal.feedback, proposal if isinstance(proposal, ProblemProposal) else None)
             return Attempt(answer, feedback=proposal.feedback)

@@ -19,7 +19,7 @@ from pddlego.formalize.base import CUT_OFF, cut_off
 from pddlego.models import Completion, Request
 from pddlego.pddl import DefectKind
 from pddlego.pddl.tolerant import UNCLOSED
-from pddlego.situation import Situation
+from pddlego.situation import Feedback, Situation
 
 WARMER = 0.3
 """Added to the temperature for each repetition."""
@@ -45,13 +45,22 @@ def withheld(situation: Situation, without: Collection[str]) -> Situation:
     return situation
 
 
-def unless_cut_off(
+FILTERED = Feedback(
+    "content filter",
+    "the endpoint's content filter withheld the answer. Write nothing but what was asked for, in plain words.",
+)
+"""What is said of an answer that a filter took away."""
+
+
+def unless_withheld(
     proposal: ProblemProposal | CommandProposal, answer: Completion
 ) -> ProblemProposal | CommandProposal:
-    """The proposal, with a feedback of its own if the endpoint cut the answer off before it was whole.
+    """The proposal, with a feedback of its own if the endpoint cut the answer off before it was whole, or filtered it.
 
     What is complete counts, whatever would have followed it.
     """
+    if answer.finish == "content_filter" and proposal.feedback is not None:
+        return replace(proposal, feedback=FILTERED)
     if answer.finish != "length":
         return proposal
     mended = isinstance(proposal, ProblemProposal) and any(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import socket
+import struct
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -14,13 +16,21 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Reply:
-    """One reply. `drop` closes the connection without a word; `delay` waits first, in seconds."""
+    """One reply. `delay` waits first, in seconds.
+
+    `drop` closes the connection without a word, `reset` does so rudely. With `cut` only so many bytes of the body are
+    sent before the connection is closed, or before `stall` seconds pass.
+    """
 
     status: int = 200
     body: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
     delay: float = 0.0
     drop: bool = False
+    reset: bool = False
+    cut: int | None = None
+    stall: float = 0.0
+    coding: str = "utf-8"
 
 
 def answer(text: str, finish: str = "stop", usage: bool = True, **reply: Any) -> Reply:
@@ -65,17 +75,23 @@ class ModelServer:
                 chosen = outer.replies[number]
                 reply = chosen(body) if callable(chosen) else chosen
                 time.sleep(reply.delay)
-                if reply.drop:
+                if reply.drop or reply.reset:
+                    if reply.reset:
+                        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                     self.close_connection = True
                     self.connection.close()
                     return
-                data = reply.body.encode()
+                data = reply.body.encode(reply.coding, "surrogateescape")
                 self.send_response(reply.status)
                 for key, value in {"content-type": "application/json", **reply.headers}.items():
                     self.send_header(key, value)
                 self.send_header("content-length", str(len(data)))
                 self.end_headers()
-                self.wfile.write(data)
+                self.wfile.write(data[: reply.cut])
+                if reply.cut is not None:
+                    self.wfile.flush()
+                    time.sleep(reply.stall)
+                    self.close_connection = True
 
             def log_message(self, *args: Any) -> None:
                 return

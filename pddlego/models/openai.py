@@ -50,6 +50,8 @@ class OpenAIModel:
     ) -> None:
         import openai
 
+        from pddlego.models.bounded import bound
+
         api_key = (api_key or "").strip()
         check_key(name, api_key, base_url)
         check_url(base_url)
@@ -68,7 +70,10 @@ class OpenAIModel:
         self._timeout = timeout
         self._gate: Gate = gate or OpenGate()
         self._sleep = sleep or self._gate.sleep
-        self._client = openai.OpenAI(api_key=api_key or "none", base_url=base_url, timeout=timeout, max_retries=0)
+        http = openai.DefaultHttpxClient(event_hooks={"response": [bound]}, headers={"accept-encoding": "identity"})
+        self._client = openai.OpenAI(
+            api_key=api_key or "none", base_url=base_url, timeout=timeout, max_retries=0, http_client=http
+        )
 
     @property
     def name(self) -> str:
@@ -209,8 +214,7 @@ class OpenAIModel:
         first: Any = choices[0] if isinstance(choices, list) and choices else None
         if not hasattr(getattr(first, "message", None), "content"):
             raise self._no_answer("The endpoint's reply holds no choices")
-        content = first.message.content
-        text = self._masked(content) if isinstance(content, str) else ""
+        text = self._masked(_said(first.message))
         usage = getattr(response, "usage", None)
         came, went, cached = _usage(usage)
         return Completion(
@@ -250,6 +254,16 @@ class OpenAIModel:
         text = self._masked(text)
         text = re.sub(r"\bsk-[\w*-]{6,}", "sk-***", text)
         return " ".join(re.sub(r"(?i)\b(bearer|basic) [^\s'\"]+", r"\1 ***", text).split())[:300]
+
+
+def _said(message: Any) -> str:
+    """What a message says: its content, else the arguments of a tool that it calls, or why it refuses."""
+    calls = getattr(message, "tool_calls", None)
+    function = getattr(calls[0], "function", None) if isinstance(calls, list) and calls else None
+    for said in (message.content, getattr(function, "arguments", None), getattr(message, "refusal", None)):
+        if isinstance(said, str) and said.strip():
+            return said
+    return ""
 
 
 def _usage(usage: object) -> tuple[int | None, int | None, int]:

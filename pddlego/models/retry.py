@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import time
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,9 @@ MAX_WAIT = 120.0
 """Longest wait, in seconds, that a Retry-After may ask for; a longer one ends the call."""
 
 
+_TOO_MUCH = re.compile(r"context[_ ]?(length|window|size)|too many tokens|prompt is too long", re.IGNORECASE)
+
+
 def is_passing(error: BaseException) -> bool:
     """Whether the same request may succeed later."""
     import openai
@@ -22,7 +26,16 @@ def is_passing(error: BaseException) -> bool:
         if (retry_after(error) or 0.0) > MAX_WAIT or getattr(error, "code", None) == "insufficient_quota":
             return False
         return error.status_code in (408, 429) or error.status_code >= 500
+    if is_too_long(error):
+        return False
     return isinstance(error, openai.APIConnectionError)  # holds time-outs too
+
+
+def is_too_long(error: BaseException) -> bool:
+    """Whether the endpoint sent more than anybody reads."""
+    from pddlego.models.bounded import TooLongError
+
+    return isinstance(error.__cause__, TooLongError)
 
 
 def wait_before_next(state: tenacity.RetryCallState) -> float:
@@ -58,9 +71,13 @@ def explain(error: openai.OpenAIError) -> tuple[str, str]:
 
     if isinstance(error, openai.APITimeoutError):
         return "It took longer than the time-out.", "Raise --model-timeout, or try a faster model."
+    if is_too_long(error):
+        return f"{error.__cause__}.", "Is --base-url an OpenAI-compatible endpoint?"
     if isinstance(error, openai.APIConnectionError):
         return f"No connection: {error.__cause__ or error}.", "Check --base-url and the network; is the server running?"
     said = str(getattr(error, "message", error))
+    if getattr(error, "status_code", None) == 413 or _TOO_MUCH.search(f"{getattr(error, 'code', '')} {said}"):
+        return said, "The request is too long for the model: choose one with a larger context, or a smaller game."
     if isinstance(error, openai.AuthenticationError):
         return said, "Check OPENAI_API_KEY."
     if isinstance(error, openai.PermissionDeniedError):

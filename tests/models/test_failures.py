@@ -1,0 +1,193 @@
+"""Every way in which an endpoint can fail, one line each: the real client against a real server."""
+
+from __future__ import annotations
+
+import json
+import socket
+from dataclasses import dataclass, replace
+from email.utils import formatdate
+from typing import Any
+
+import pytest
+
+from pddlego import events as ev
+from pddlego.errors import ModelError
+from pddlego.models import Completion, Message, Request
+from pddlego.models.bounded import MAX_REPLY
+from pddlego.models.openai import OpenAIModel
+from pddlego.pddl import EDIT_SCHEMA
+from pddlego.planning import ProcessPlanner
+from pddlego.settings import Setting
+from pddlego.situation import Situation
+from tests.grid_house import small_house
+from tests.model_server import ModelServer, Reply, answer, fault
+from tests.playing import of, play
+
+KEY = "sk-canary-0123456789abcdef"
+TRIES = 3
+
+
+@dataclass(frozen=True)
+class Case:
+    """What the endpoint does, as long as it is asked; then it answers.
+
+    `said` is in the error that ends the call; without it the call is tried again and succeeds. `requests` counts what
+    is sent until the end, `wait` the seconds before the second try.
+    """
+
+    name: str
+    reply: Reply
+    said: str = ""
+    requests: int = 2
+    wait: tuple[float, float] = (0.7, 1.3)
+
+
+def shaped(message: dict[str, Any], finish: str = "stop", **more: Any) -> Reply:
+    body = json.loads(answer("").body)
+    body["choices"][0] |= {"message": {"role": "assistant", **message}, "finish_reason": finish}
+    return Reply(body=json.dumps(body | more))
+
+
+HTML = {"content-type": "text/html"}
+IN_AN_HOUR = formatdate(4_000_000_000, usegmt=True)
+
+CASES = [
+    # what passes is tried again
+    Case("connection reset", Reply(reset=True)),
+    Case("connection closed without a word", Reply(drop=True)),
+    Case("a stream that ends in the middle", replace(answer("{}"), cut=20)),
+    Case("408 request timeout", fault(408, "too slow")),
+    Case("429 without Retry-After", fault(429, "slow down")),
+    Case("429 with Retry-After in seconds", fault(429, "slow down", headers={"retry-after": "17"}), wait=(17, 17)),
+    Case("429 with Retry-After as a date", fault(429, "slow", headers={"retry-after": formatdate(0)}), wait=(0, 0)),
+    Case("429 with a Retry-After that is none", fault(429, "slow down", headers={"retry-after": "soon"})),
+    Case("500 internal error", fault(500, "oops")),
+    Case("502 bad gateway with a page", Reply(502, "<html>Bad Gateway</html>", HTML)),
+    Case("503 unavailable", fault(503, "busy")),
+    Case("529 overloaded", fault(529, "overloaded")),
+    # what does not pass ends the call at once, in words
+    Case("slow first byte", answer("{}", delay=1.5), "longer than the time-out", TRIES),
+    Case("a stream that stops", replace(answer("{}"), cut=20, stall=1.5), "longer than the time-out", TRIES),
+    Case("401 wrong key", fault(401, "Incorrect API key"), "Check OPENAI_API_KEY", 1),
+    Case("403 forbidden", fault(403, "not for you"), "may not use this model", 1),
+    Case("404 no such model", fault(404, "The model `m` does not exist"), "Check the name of the model", 1),
+    Case("413 too large", Reply(413, "<html>Too Large</html>", HTML), "larger context", 1),
+    Case("400 context too long", fault(400, "too much", "context_length_exceeded"), "larger context", 1),
+    Case("400 for another reason", fault(400, "messages: wrong role"), "wrong role", 1),
+    Case("429 quota spent", fault(429, "You exceeded your quota", "insufficient_quota"), "quota", 1),
+    Case("429 for hours", fault(429, "slow down", headers={"retry-after": "7200"}), "answered 429", 1),
+    Case("503 until a late date", fault(503, "busy", headers={"retry-after": IN_AN_HOUR}), "answered 503", 1),
+    Case("HTML instead of JSON", Reply(200, "<html>Welcome</html>", HTML), "gave no answer", 1),
+    Case("JSON that is no completion", Reply(body='{"error": "none"}'), "gave no answer", 1),
+    Case("JSON that breaks off", Reply(body='{"choices": [{"mess'), "not JSON", 1),
+    Case("JSON without end", Reply(body="[" * 100_000), "not JSON", 1),
+    Case("no UTF-8", Reply(body='{"choices": "\udcff"}'), "gave no answer", 1),
+    Case("empty choices", shaped({"content": "x"}, choices=[]), "holds no choices", 1),
+    Case("a reply of 20 MiB", Reply(body=" " * (MAX_REPLY + 2**22)), "longer than 16 MiB", 1),
+]
+
+
+@pytest.fixture
+def request_(coin: Setting) -> Request:
+    situation = Situation("coin", "", coin.domain, coin.start)
+    return Request("edit", (Message("user", "What?"),), situation, EDIT_SCHEMA)
+
+
+def test_there_are_more_than_24() -> None:
+    assert len({each.name for each in CASES}) == len(CASES) == 30
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_failure(model_server: ModelServer, request_: Request, case: Case) -> None:
+    waits: list[float] = []
+    timeout = 0.3 if "longer than the time-out" in case.said else 10.0
+    model = OpenAIModel("m", KEY, model_server.url, timeout=timeout, attempts=TRIES, sleep=waits.append)
+    model_server.replies = [case.reply] if case.said else [case.reply, answer("{}")]
+    if case.said:
+        with pytest.raises(ModelError) as caught:
+            model.complete(request_)
+        assert case.said in caught.value.sentence
+        assert KEY not in caught.value.sentence
+        assert caught.value.next_step
+    else:
+        found = replace(model.complete(request_), seconds=0.0)
+        assert found == Completion("{}", 100, 20, 64, attempts=case.requests)
+        assert case.wait[0] <= waits[0] <= case.wait[1]
+    assert len(model_server.requests) == case.requests
+
+
+def test_connection_refused(request_: Request) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+    waits: list[float] = []
+    with pytest.raises(ModelError, match="after 3 tries") as caught:
+        OpenAIModel("m", KEY, url, attempts=TRIES, sleep=waits.append).complete(request_)
+    assert "No connection" in caught.value.why
+    assert len(waits) == 2
+
+
+def _call(text: str) -> dict[str, Any]:
+    return {"id": "1", "type": "function", "function": {"name": "edit", "arguments": text}}
+
+
+def complete(server: ModelServer, request: Request, reply: Reply) -> Completion:
+    server.replies = [reply]
+    return OpenAIModel("m", KEY, server.url, attempts=1).complete(request)
+
+
+@pytest.mark.parametrize(
+    ("reply", "text", "finish"),
+    [
+        (shaped({"content": None, "tool_calls": [_call('{"init": {}}')]}, "tool_calls"), '{"init": {}}', "tool_calls"),
+        (shaped({"content": None, "tool_calls": []}), "", "stop"),
+        (shaped({"content": None, "refusal": "I cannot."}), "I cannot.", "stop"),
+        (shaped({"content": "{}", "reasoning_content": "Let me see."}), "{}", "stop"),
+        (shaped({"content": [{"type": "text"}]}), "", "stop"),
+        (shaped({"content": "{", "role": "user"}, "length"), "{", "length"),
+        (shaped({"content": ""}, "content_filter"), "", "content_filter"),
+    ],
+)
+def test_an_answer_in_another_shape(
+    model_server: ModelServer, request_: Request, reply: Reply, text: str, finish: str
+) -> None:
+    found = complete(model_server, request_, reply)
+    assert (found.text, found.finish) == (text, finish)
+
+
+def test_missing_usage_is_estimated_and_says_so(model_server: ModelServer, request_: Request) -> None:
+    found = complete(model_server, request_, answer("x" * 40, usage=False))
+    assert (found.estimated, found.tokens_out) == (True, 10)
+
+
+def test_an_unsupported_format_is_negotiated_once_and_remembered(model_server: ModelServer, request_: Request) -> None:
+    no = fault(400, "response_format json_schema is not supported")
+    model_server.replies = [no, no, answer("{}")]
+    model = OpenAIModel("m", KEY, model_server.url)
+    assert [model.complete(request_).attempts for _ in range(3)] == [3, 1, 1]
+    formats = [(each.get("response_format") or {}).get("type") for each in model_server.requests]
+    assert formats == ["json_schema", "json_object", None, None, None]
+
+
+def test_a_packed_reply_has_a_limit_of_its_own(model_server: ModelServer, request_: Request) -> None:
+    """A server may pack what nobody asked it to pack; a million blanks become a thousand bytes."""
+    import gzip
+
+    for length, good in ((1000, True), (MAX_REPLY * 4, False)):
+        body = gzip.compress(answer("{}").body.encode() + b" " * length).decode("latin-1")
+        model_server.replies = [Reply(body=body, headers={"content-encoding": "gzip"}, coding="latin-1")]
+        model = OpenAIModel("m", KEY, model_server.url, attempts=1)
+        if good:
+            assert model.complete(request_).text == "{}"
+        else:
+            with pytest.raises(ModelError, match="longer than 16 MiB"):
+                model.complete(request_)
+
+
+def test_what_a_filter_withheld_is_asked_for_again_in_words(
+    coin: Setting, planner: ProcessPlanner, model_server: ModelServer
+) -> None:
+    model_server.replies = [shaped({"content": ""}, "content_filter")]
+    events = play(coin, planner, small_house(), OpenAIModel("m", KEY, model_server.url), retries=1)
+    assert [each.category for each in of(events, ev.Rejected)] == ["content filter"] * 2
+    assert "content filter withheld" in model_server.requests[1]["messages"][-1]["content"]
