@@ -55,7 +55,7 @@ def load_recorded(journal: Path) -> Recorded:
         return _recorded(journal, told, started, manifest)
     except OSError as error:
         raise UsageError(f"{place} cannot be read", f"{error.strerror}.", "A journal needs its run folder.") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         why = f"{type(error).__name__}: {error}."
         raise UsageError(f"{place} is damaged", why, "Restore it: it says how the episode was played.") from error
     except PddlegoError as error:

@@ -69,7 +69,7 @@ def _read(path: Path) -> dict[int, tuple[float, float]]:
             if key != len(entries) + 1 if "sent" in entry else key not in entries:
                 raise ValueError("lines are missing")
             entries[int(key)] = (_amount(entry["tokens"]), _amount(entry["cost"]))
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             why = f"Line {number} is no entry that can follow those before it."
             raise JournalError(f"{path} is damaged", why, "Restore it: it says what was spent.") from error
     return entries

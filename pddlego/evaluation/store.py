@@ -189,7 +189,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
         found = json.loads(place.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"{path} is no run folder", f"{place.name}: {error.strerror}.", "Check the path.") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"{path} is damaged", f"{place.name} is not JSON.", "Restore the file.") from error
     if not isinstance(found, dict) or not isinstance(found.get("configuration", {}), dict):
         raise UsageError(f"{path} is damaged", f"{place.name} holds no manifest.", "Restore the file.")

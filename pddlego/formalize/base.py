@@ -64,7 +64,7 @@ class CommandSource(Protocol):
 
 
 _THOUGHT = re.compile(r"<(think|thinking|thought|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-_END_OF_THOUGHT = re.compile(r".*</(?:think|thinking|thought|reasoning)>", re.DOTALL | re.IGNORECASE)
+_END_OF_THOUGHT = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 
 
 def spoken(answer: str) -> str:
@@ -72,7 +72,9 @@ def spoken(answer: str) -> str:
 
     Thinking that never ends is all that there is; of an end without a beginning the endpoint has kept the beginning.
     """
-    return _END_OF_THOUGHT.sub("", _THOUGHT.sub("", answer))
+    said = _THOUGHT.sub("", answer)
+    ends = [match.end() for match in _END_OF_THOUGHT.finditer(said)]
+    return said[ends[-1] :] if ends else said
 
 
 CUT_OFF = "cut off"

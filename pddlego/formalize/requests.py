@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pddlego.formalize.base import shortened
 from pddlego.formalize.prompts import Prompts
 from pddlego.models import Message, Request
 from pddlego.pddl import EDIT_SCHEMA
-from pddlego.situation import Situation
+from pddlego.situation import Feedback, Situation
+
+MAX_EVIDENCE, MAX_LINE = 50, 500
+"""Lines of evidence in a request, and characters of one."""
+
+
+def _bearable(feedback: Feedback | None) -> Feedback | None:
+    """As much of a feedback as a model may have to read."""
+    if feedback is None:
+        return None
+    lines = [each if len(each) <= MAX_LINE else f"{each[:MAX_LINE]} …" for each in feedback.evidence[:MAX_EVIDENCE]]
+    if len(feedback.evidence) > MAX_EVIDENCE:
+        lines.append(f"… and {len(feedback.evidence) - MAX_EVIDENCE} more")
+    return replace(feedback, evidence=tuple(lines))
 
 
 def problem_request(prompts: Prompts, purpose: str, situation: Situation, schema: bool = False) -> Request:
@@ -17,7 +32,7 @@ def problem_request(prompts: Prompts, purpose: str, situation: Situation, schema
         problem=str(situation.problem),
         news=situation.news,
         notes=situation.notes,
-        feedback=situation.feedback,
+        feedback=_bearable(situation.feedback),
         rejected=shortened(situation.rejected),
         attempt=situation.attempt,
         repeated=situation.repeated,

@@ -5,15 +5,26 @@ The messages are written for two readers: the model that must try again, and the
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from pddlego.pddl.domain import Domain, either
-from pddlego.pddl.names import is_name, natural, nearest
+from pddlego.pddl.names import MAX_NAME, is_name, natural, nearest
 from pddlego.pddl.problem import Atom, Problem, ProblemReading, read_problem, read_typed_list
 from pddlego.pddl.sexpr import Sexpr, show
+
+MAX_OBJECTS = 10_000
+MAX_FACTS = 100_000
+"""Beyond these no problem is looked at: planning would take hours, and no text game is a tenth as large."""
+
+MAX_DEFECTS = 50
+"""After so many defects that make planning impossible the others are not looked for."""
+
+MAX_MESSAGE = 500
+"""Characters of a message: names may be as long as an answer."""
 
 
 class DefectKind(str, Enum):
@@ -34,6 +45,7 @@ class DefectKind(str, Enum):
     DERIVED_INIT = "derived predicate in init"
     DOMAIN_NAME = "other domain name"
     ONLY_PLANNED = "only planned"
+    TOO_LARGE = "too large"
     REPAIRED = "repaired"
     CONTRADICTION = "contradiction"
 
@@ -54,17 +66,42 @@ class Defect:
 def check(domain: Domain, problem: Problem | str) -> tuple[Defect, ...]:
     """All defects of the problem, or of the text of a problem file, in the order: text, objects, facts, goal.
 
-    Total: any problem value and any text gives a (possibly empty) tuple.
+    Of `MAX_DEFECTS` that make planning impossible the rest is not looked for. Total: any problem value and any text
+    gives a (possibly empty) tuple.
     """
     if isinstance(problem, str):
-        reading = read_problem(problem)
-        return (*_text_defects(reading), *_Checker(domain, reading.problem).defects())
-    return tuple(_Checker(domain, problem).defects())
+        return check_reading(domain, read_problem(problem))
+    return _some(_problem_defects(domain, problem))
 
 
 def check_reading(domain: Domain, reading: ProblemReading) -> tuple[Defect, ...]:
     """Like `check`, for a text that was already read."""
-    return (*_text_defects(reading), *_Checker(domain, reading.problem).defects())
+    return _some(itertools.chain(_text_defects(reading), _problem_defects(domain, reading.problem)))
+
+
+def _some(defects: Iterator[Defect]) -> tuple[Defect, ...]:
+    """The defects up to the last that anybody reads, with messages of bearable length."""
+    found: list[Defect] = []
+    blocking = 0
+    for each in defects:
+        if blocking == MAX_DEFECTS and each.blocking:
+            break
+        blocking += each.blocking
+        long = len(each.message) > MAX_MESSAGE
+        found.append(replace(each, message=f"{each.message[:MAX_MESSAGE]} …") if long else each)
+    return tuple(found)
+
+
+def _problem_defects(domain: Domain, problem: Problem) -> Iterator[Defect]:
+    for what, number, most in (
+        ("objects", len(problem.objects), MAX_OBJECTS),
+        ("facts", len(problem.facts), MAX_FACTS),
+    ):
+        if number > most:
+            message = f"the problem has {number:,} {what}, and at most {most:,} are planned with"
+            yield Defect(DefectKind.TOO_LARGE, what, message)
+            return
+    yield from _Checker(domain, problem).defects()
 
 
 def _text_defects(reading: ProblemReading) -> Iterator[Defect]:
@@ -111,7 +148,8 @@ class _Checker:
     def _objects(self) -> Iterator[Defect]:
         for name, kinds in sorted(self.kinds.items(), key=lambda item: natural(item[0])):
             if not is_name(name):
-                message = f"object {name}: a PDDL name is a letter followed by letters, digits, - or _"
+                message = f"object {name[:MAX_NAME]}: a PDDL name is a letter followed by letters, digits, - or _"
+                message += f", at most {MAX_NAME} of them" * (len(name) > MAX_NAME)
                 yield Defect(DefectKind.BAD_NAME, name, message)
             if len(kinds) > 1:
                 listed = " and ".join(sorted(kinds))

@@ -11,12 +11,15 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]*\Z")
+MAX_NAME = 200
+"""Characters of a name. It has to fit into a line, a prompt and a command."""
+
 _NUMBER = re.compile(r"([0-9]+)")
 
 
 def is_name(word: str) -> bool:
-    """Whether `word` is a PDDL name: a letter, then letters, digits, `-` and `_`."""
-    return bool(_NAME.match(word))
+    """Whether `word` is a PDDL name: a letter, then letters, digits, `-` and `_`, all together `MAX_NAME`."""
+    return len(word) <= MAX_NAME and bool(_NAME.match(word))
 
 
 def to_name(text: str) -> str:

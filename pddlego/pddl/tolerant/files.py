@@ -12,6 +12,9 @@ from pddlego.pddl.tolerant import declare, structure
 from pddlego.pddl.tolerant.lexical import Note, read_file
 from pddlego.pddl.tolerant.structure import PROBLEM_SECTIONS, Section
 
+MAX_TEXT = 1_000_000
+"""Characters of a file that is repaired; the longest answer that is read has a fifth of it."""
+
 
 class RepairKind(str, Enum):
     """What a repair concerns: the letters, the arrangement, or a declaration that only its use makes."""
@@ -42,7 +45,12 @@ class Repaired:
 
 
 def repair(domain: str, problem: str) -> Repaired:
-    """Repair a domain and a problem file as far as nothing has to be guessed. Total: any two texts give a result."""
+    """Repair a domain and a problem file as far as nothing has to be guessed. Total: any two texts give a result.
+
+    Texts of more than `MAX_TEXT` characters stay as they are: they are nobody's problem files.
+    """
+    if max(len(domain), len(problem)) > MAX_TEXT:
+        return Repaired(domain, problem)
     repairs: dict[Repair, None] = {}
 
     def noting(kind: RepairKind) -> Note:

@@ -1,0 +1,169 @@
+"""What reads text, each as a function that may raise nothing but what its readers expect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
+
+from pddlego.display.view import View, fold
+from pddlego.errors import PddlegoError
+from pddlego.evaluation.config import resolve
+from pddlego.evaluation.prices import read_prices
+from pddlego.formalize import ActionGen, PddlEdit, PddlGen
+from pddlego.formalize.prompts import Prompts
+from pddlego.journal import read_told
+from pddlego.pddl import (
+    EditSyntaxError,
+    PddlSyntaxError,
+    apply_edit,
+    check,
+    diff,
+    parse_domain,
+    parse_edit,
+    parse_problem,
+)
+from pddlego.pddl.invariants import contradictions
+from pddlego.pddl.problem import read_problem
+from pddlego.pddl.tolerant import repair
+from pddlego.planning import Planner, PlanStatus, Search
+from pddlego.setting_files import load_setting
+from pddlego.settings import Setting
+from pddlego.situation import Exchange, Situation
+from tests.fuzz import texts
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What the targets share. The working directory is `folder`, where settings of that name are found."""
+
+    folder: Path
+    planner: Planner
+    settings: tuple[Setting, ...]
+
+
+def situation_of(setting: Setting) -> Situation:
+    looked = (Exchange(None, "You are in the kitchen."),)
+    return Situation(
+        setting.prompts, "task", setting.domain, setting.start, looked, looked, ("move north", "look around")
+    )
+
+
+def answer(bench: Bench, text: str) -> None:
+    """An answer, in every mode: it gives a proposal, and the next request can be written."""
+    for setting in bench.settings:
+        prompts, situation = Prompts(setting.prompts), situation_of(setting)
+        for method in (PddlEdit(prompts), PddlGen(prompts), PddlEdit(prompts, False), PddlGen(prompts, False)):
+            found = method.read(text, situation)
+            assert str(parse_problem(str(found.problem))) == str(found.problem) or found.feedback
+            contradictions(found.problem, setting.invariants)
+            again = replace(situation, feedback=found.feedback, rejected=text, attempt=1)
+            assert method.request(again).characters < 100_000
+        ActionGen(prompts).read(text, situation)
+
+
+def edit(bench: Bench, text: str) -> None:
+    """An edit: applied line by line, whatever the lines are; what it makes is planned with or refused in words."""
+    setting = bench.settings[0]
+    try:
+        parsed = parse_edit(text)
+    except EditSyntaxError:
+        return
+    report = apply_edit(setting.start, parsed, setting.domain.constants)
+    diff(setting.start, report.problem, dict(report.renamed))
+    again = apply_edit(report.problem, parsed, setting.domain.constants)
+    assert isinstance(again.problem.facts, frozenset)
+    solvable(bench, setting.domain.text, str(report.problem))
+
+
+def pddl(bench: Bench, pair: tuple[str, str]) -> None:
+    """A domain and a problem: repaired, checked, planned with."""
+    read_problem(pair[1])
+    files = repair(*pair)
+    assert repair(files.domain, files.problem).domain is not None
+    solvable(bench, files.domain, files.problem)
+
+
+def solvable(bench: Bench, domain_text: str, problem_text: str) -> None:
+    """Planning ends with a status that is no crash, and what the check lets through the planner can read."""
+    try:
+        domain = parse_domain(domain_text)
+    except PddlSyntaxError:
+        return
+    blocking = [each for each in check(domain, problem_text) if each.blocking]
+    result = bench.planner.solve(domain, read_problem(problem_text).problem, Search())
+    assert result.status is not PlanStatus.CRASHED, result.message
+    assert blocking or result.status is not PlanStatus.INVALID or result.message
+
+
+def toml(bench: Bench, text: str) -> None:
+    """A settings file, a configuration and a price list: read, or refused in words."""
+    data = text.encode(errors="replace")
+    place = bench.folder / "envs" / "fuzz.toml"
+    place.parent.mkdir(exist_ok=True)
+    place.write_bytes(data)
+    for call in (lambda: load_setting("fuzz"), lambda: resolve({}, {}, place), lambda: read_prices(place)):
+        try:
+            call()
+        except PddlegoError as error:
+            assert error.what
+            assert error.sentence
+
+
+def journal(bench: Bench, text: str) -> None:
+    """A journal that a disk has damaged: read as far as it goes, or refused in words."""
+    place = bench.folder / "journal.jsonl"
+    place.write_bytes(text.encode(errors="replace"))
+    try:
+        told = read_told(place)
+    except PddlegoError as error:
+        assert error.sentence
+        return
+    view = View()
+    for event, seconds in told:
+        view = fold(view, event, seconds)
+
+
+@dataclass(frozen=True)
+class Target:
+    """A reader with the texts that it is given."""
+
+    name: str
+    cases: st.SearchStrategy[Any]
+    call: Callable[[Bench, Any], None]
+
+
+def targets() -> tuple[Target, ...]:
+    """Every target with what it is given."""
+    some = texts.pairs()[::3]
+    wild = st.tuples(texts.changed([each for each, _ in some]), texts.changed([each for _, each in some]))
+    return (
+        Target("answers", texts.changed(texts.answers()), answer),
+        Target("edits", texts.changed(texts.edits()), edit),
+        Target("pddl", wild, pddl),
+        Target("toml", texts.changed(texts.settings()), toml),
+        Target("journals", texts.changed(texts.journals()), journal),
+    )
+
+
+def fuzz(target: Target, bench: Bench, number: int, cases: int) -> int:
+    """Try so many cases of a target, another set for each number, and return how many there were.
+
+    Raises what a case raises, after hypothesis has made the case as small as it can.
+    """
+    tried = 0
+
+    @seed(number)
+    @settings(max_examples=cases, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @given(target.cases)
+    def case(text: Any) -> None:
+        nonlocal tried
+        tried += 1
+        target.call(bench, text)
+
+    case()
+    return tried

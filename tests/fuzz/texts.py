@@ -1,0 +1,82 @@
+"""Where the texts come from: real ones, changed at random in a few places."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from hypothesis import strategies as st
+
+from pddlego import resources
+
+CORPUS = Path(__file__).parent.parent / "data" / "corpus"
+RECORDED = Path(__file__).parent.parent / "recorded"
+
+WORDS = (
+    *("(", ")", "()", "((", "))", "(define", "(define (problem p)", ":init", ":objects", ":goal", "(:goal", "(:init"),
+    *("and", "(and", "(not", "(forall (?x)", "(exists (?x - location)", "(either a b)", "(= ?x ?y)", "?x", "-", ";"),
+    *("- location", "{", "}", "[", "]", '"', ":", ",", "null", "true", "1e999", "-0", '{"init": {', '"add": ['),
+    *('"replace": {', "\\u0000", "\\ud800", "\\n", "\n", "\r", "\t", "\x00", "\x1b[31m", "\ud800", "é", "²", "İ"),
+    *("<think>", "</think>", "```", "```json", "{{ 7*7 }}", "{0}", "%s", "../../etc/passwd", "--", "'", '"""', "[["),
+    *("]]", "=", "[[ladder]]", "[map]", "goal = ", "nan", "inf", "0x10", "1979-05-27", "(?P<x>", "(((((", "\\1", "*"),
+    *("x" * 300, "9" * 400, "(" * 200),
+)
+
+
+def _changed(text: str, changes: list[tuple[str, float, float, str]]) -> str:
+    """Each change cuts, doubles or moves a span, or puts a word somewhere. Places are shares of the length."""
+    for kind, first, second, word in changes:
+        start, end = sorted((round(first * len(text)), round(second * len(text))))
+        end = min(end, start + 200) if kind != "end" else end
+        span = text[start:end]
+        if kind == "put":
+            text = text[:start] + word + text[start:]
+        elif kind == "cut":
+            text = text[:start] + text[end:]
+        elif kind == "swap":
+            text = text[:start] + word + text[end:]
+        elif kind == "twice":
+            text = text[:end] + span + text[end:]
+        else:
+            text = text[:end]
+    return text
+
+
+def changed(seeds: list[str]) -> st.SearchStrategy[str]:
+    """One of the texts, changed in up to six places; or a text of words alone."""
+    kinds = st.sampled_from(["put", "put", "cut", "swap", "twice", "end"])
+    share = st.floats(0, 1)
+    changes = st.lists(st.tuples(kinds, share, share, st.sampled_from(WORDS)), max_size=6)
+    return st.builds(_changed, st.sampled_from(seeds), changes) | st.lists(st.sampled_from(WORDS), max_size=30).map(
+        "".join
+    )
+
+
+def _lines(name: str) -> list[dict[str, object]]:
+    return [json.loads(line) for line in (CORPUS / name).read_text(encoding="utf-8").splitlines()]
+
+
+def edits() -> list[str]:
+    """Answers in mode edit."""
+    return [str(each["edit"]) for each in _lines("edits.jsonl")]
+
+
+def pairs() -> list[tuple[str, str]]:
+    """Domains with a problem."""
+    return [(str(each["domain"]), str(each["problem"])) for each in _lines("pairs.jsonl")]
+
+
+def answers() -> list[str]:
+    """Answers of every kind, readable or not."""
+    unreadable = [str(each["answer"]) for each in _lines("unreadable-answers.jsonl")]
+    return [*edits(), *unreadable, *(problem for _, problem in pairs()[:100])]
+
+
+def settings() -> list[str]:
+    """The settings that come along, as TOML."""
+    return [resources.read("envs", f"{name}.toml") for name in resources.names("envs", ".toml")]
+
+
+def journals() -> list[str]:
+    """The journals of two recorded episodes."""
+    return [each.read_text(encoding="utf-8") for each in sorted(RECORDED.glob("*/episodes/*.jsonl"))]

@@ -1,0 +1,108 @@
+"""What is far too large or far too deep has an outcome, and the outcome comes soon."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pddlego import events as ev
+from pddlego.events import Outcome
+from pddlego.formalize import PddlEdit, PddlGen
+from pddlego.formalize.prompts import Prompts
+from pddlego.models.openai import OpenAIModel
+from pddlego.pddl import check
+from pddlego.pddl.check import MAX_DEFECTS, MAX_MESSAGE, MAX_OBJECTS
+from pddlego.pddl.names import MAX_NAME
+from pddlego.pddl.tolerant import repair
+from pddlego.planning import PlanStatus, ProcessPlanner, Search
+from pddlego.settings import Setting
+from pddlego.situation import Situation
+from tests.grid_house import small_house
+from tests.model_server import ModelServer, answer
+from tests.playing import ForgetfulModel, ended, of, play
+
+PROMPTS = Prompts("coin")
+DEEP = 100_000
+
+
+def million(domain: str) -> str:
+    objects = " ".join(f"o{number}" for number in range(10**6))
+    return (
+        f"(define (problem p) (:domain {domain}) (:objects {objects} - location) (:init (at o1)) (:goal (have coin)))"
+    )
+
+
+@pytest.fixture
+def situation(coin: Setting) -> Situation:
+    return Situation("coin", "", coin.domain, coin.start)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(" * DEEP,
+        ")" * DEEP,
+        "(define (problem p) " + "(" * DEEP,
+        "(define (problem p) (:domain d) (:init " + "(and " * DEEP + ")" * DEEP,
+        '{"init":' * DEEP,
+        '{"init": {"add": ' + "[" * DEEP,
+        '{"init": {"add": ["' + "(" * DEEP + '"]}}',
+        "{" * DEEP,
+        "<think>" * DEEP,
+        "</think>" * DEEP,
+        "(define" + " " * DEEP,
+        ";" * DEEP,
+        "\\n" * DEEP,
+    ],
+    ids=lambda text: text[:30],
+)
+@pytest.mark.parametrize("method", [PddlEdit(PROMPTS), PddlGen(PROMPTS)], ids=["edit", "gen"])
+def test_nesting_without_end(situation: Situation, method: PddlEdit | PddlGen, text: str) -> None:
+    assert method.read(text, situation).feedback is not None
+    repair(text, text)
+
+
+def test_a_million_objects(coin: Setting, planner: ProcessPlanner, situation: Situation) -> None:
+    proposal = PddlGen(PROMPTS).read(million(coin.domain.name), situation)
+    assert proposal.feedback is not None
+    assert proposal.feedback.evidence == (
+        f"the problem has 1,000,000 objects, and at most {MAX_OBJECTS:,} are planned with",
+    )
+    assert planner.solve(coin.domain, proposal.problem, Search()).status is PlanStatus.INVALID
+
+
+def test_an_answer_of_a_hundred_megabytes(coin: Setting, planner: ProcessPlanner, model_server: ModelServer) -> None:
+    model_server.replies = [answer("x" * 10**8)]
+    events = play(coin, planner, small_house(), OpenAIModel("m", "sk-canary-0123456789abcdef", model_server.url))
+    assert ended(events).outcome is Outcome.MODEL_ERROR
+    assert "longer than 16 MiB" in ended(events).message
+    assert len(model_server.requests) == 1
+
+
+def test_as_many_faults_as_an_answer_can_hold(coin: Setting, planner: ProcessPlanner) -> None:
+    """They are not all told: a model would have to read them all."""
+    edit = {"objects": {"add": [f"room{n} - location" for n in range(3000)]}}
+    answer_ = json.dumps({**edit, "init": {"add": [f"(visited rooom{n})" for n in range(3000)]}})
+    model = ForgetfulModel([answer_])
+    events = play(coin, planner, small_house(), model)
+    assert of(events, ev.Rejected)
+    assert len(model.requests[1].messages[-1].content) < 40_000
+    assert ended(events).outcome is Outcome.WON
+
+
+def test_names_as_long_as_an_answer(coin: Setting, planner: ProcessPlanner) -> None:
+    name = "x" * 80_000
+    edit = {"objects": {"add": [f"{name} - location"]}, "init": {"add": [f"(at {name})"]}}
+    model = ForgetfulModel([json.dumps(edit)])
+    events = play(coin, planner, small_house(), model)
+    (rejected, *_) = of(events, ev.Rejected)
+    assert f"at most {MAX_NAME}" in rejected.evidence[0]
+    assert all(len(each) <= MAX_MESSAGE + 2 for each in rejected.evidence)
+    assert len(model.requests[1].messages[-1].content) < 40_000
+
+
+def test_only_so_many_defects_are_looked_for(coin: Setting) -> None:
+    facts = " ".join(f"(at nowhere{n})" for n in range(500))
+    found = check(coin.domain, f"(define (problem p) (:domain x) (:objects) (:init {facts}) (:goal (have coin)))")
+    assert sum(each.blocking for each in found) == MAX_DEFECTS
