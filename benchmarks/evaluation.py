@@ -21,9 +21,7 @@ from typing import Any
 import pddlego
 from benchmarks.table import show
 from pddlego.evaluation.store import RESULTS, dump_results
-from pddlego.models.reader.coin import CoinRules
-from pddlego.setting_files import load_setting
-from pddlego.situation import Exchange, Situation
+from tests.coin_endpoint import next_command
 from tests.model_server import ModelServer, Reply, answer
 
 KILLS = 20
@@ -72,18 +70,8 @@ def _speed(place: Path) -> str:
 
 
 def _plays(body: dict[str, Any]) -> Reply:
-    """Answers as the reader would in mode act, from the conversation alone, after a second."""
-    said = body["messages"][1:]
-    exchanges = []
-    command = None
-    for message in said:
-        if message["role"] == "assistant":
-            command = message["content"]
-        else:
-            exchanges.append(Exchange(command, message["content"].split("\nValid actions:")[0]))
-    coin = load_setting("coin")
-    situation = Situation("coin", "", coin.domain, coin.start, (), tuple(exchanges))
-    return answer(CoinRules().command(situation), delay=DELAY)
+    """Plays well, and takes a second for each answer."""
+    return answer(next_command(body), delay=DELAY)
 
 
 def _slow_endpoint(place: Path) -> str:

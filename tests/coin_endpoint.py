@@ -1,0 +1,29 @@
+"""An endpoint that plays Coin Collector in mode act, from the conversation alone, as a language model would."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from pddlego.models.reader.coin import CoinRules
+from pddlego.setting_files import load_setting
+from pddlego.settings import Setting
+from pddlego.situation import Exchange, Situation
+
+
+@lru_cache(maxsize=1)
+def _coin() -> Setting:
+    return load_setting("coin")
+
+
+def next_command(body: dict[str, Any]) -> str:
+    """What to do next, after a request's messages."""
+    exchanges = []
+    command = None
+    for message in body["messages"][1:]:
+        if message["role"] == "assistant":
+            command = message["content"]
+        else:
+            exchanges.append(Exchange(command, message["content"].split("\nValid actions:")[0]))
+    coin = _coin()
+    return CoinRules().command(Situation("coin", "", coin.domain, coin.start, (), tuple(exchanges)))

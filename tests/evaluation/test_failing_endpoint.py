@@ -1,0 +1,94 @@
+"""Sixty-four workers and an endpoint of which every fifth request fails: nothing is lost, nothing is counted twice."""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pddlego
+from pddlego.events import Answered, Asked, EpisodeEnded, Outcome
+from pddlego.journal import read_episode
+from tests.coin_endpoint import next_command
+from tests.model_server import ModelServer, Reply, answer, fault
+
+SHARE = 0.2
+WORKERS = EPISODES = 64
+AT_ONCE = {"retry-after": "0"}
+
+FAILURES = (
+    fault(429, "slow down", headers=AT_ONCE),
+    fault(500, "oops", headers=AT_ONCE),
+    fault(503, "busy", headers=AT_ONCE),
+    fault(529, "overloaded", headers=AT_ONCE),
+    Reply(502, "<html>Bad Gateway</html>", {"content-type": "text/html", **AT_ONCE}),
+    Reply(drop=True),
+    Reply(reset=True),
+    Reply(body=answer("move north").body, cut=30),
+    Reply(body="<html>Welcome</html>", headers={"content-type": "text/html"}),
+)
+
+
+class Unreliable:
+    """Plays well, and fails at random; keeps count of both."""
+
+    def __init__(self, seed: int) -> None:
+        self._random, self._lock = random.Random(seed), threading.Lock()
+        self.failed = 0
+        self.answered = 0
+
+    def __call__(self, body: dict[str, Any]) -> Reply:
+        with self._lock:
+            if self._random.random() < SHARE:
+                self.failed += 1
+                return self._random.choice(FAILURES)
+            self.answered += 1
+        return answer(next_command(body))
+
+
+def test_every_episode_and_every_call_is_accounted_for(
+    tmp_path: Path, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789abcdef")
+    endpoint = Unreliable(6)
+    model_server.replies = [endpoint]
+    run = tmp_path / "run"
+    found = pddlego.evaluate(
+        ["coin"],
+        run,
+        modes="act",
+        models="m",
+        base_url=model_server.url,
+        seeds=f"0-{EPISODES - 1}",
+        workers=WORKERS,
+        llm_jobs=WORKERS,
+    )
+    assert [each.cell.seed for each in found] == list(range(EPISODES))
+    outcomes = Counter(each.outcome for each in found)
+    assert set(outcomes) <= {Outcome.WON, Outcome.MODEL_ERROR, Outcome.STEP_LIMIT}
+    assert outcomes[Outcome.WON] > 0
+    assert outcomes[Outcome.MODEL_ERROR] > 0, "a page instead of JSON is not tried again"
+
+    told = [event for path in sorted((run / "episodes").iterdir()) for event in read_episode(path).events]
+    asked, answered = (sum(isinstance(each, kind) for each in told) for kind in (Asked, Answered))
+    ended = [each for each in told if isinstance(each, EpisodeEnded)]
+    assert len(ended) == EPISODES
+    assert asked - answered == outcomes[Outcome.MODEL_ERROR], "who gets no answer ends there"
+    assert answered == endpoint.answered, "every answer that was given has arrived, once"
+    assert sum(each.tally.calls for each in ended) == asked
+    assert sum(each.tally.tokens_in for each in ended) == 100 * answered
+
+    sent = endpoint.answered + endpoint.failed
+    assert len(model_server.requests) == sent
+    ledger = [json.loads(line) for line in (run / "ledger.jsonl").read_text().splitlines()]
+    numbers = [each["sent"] for each in ledger if "sent" in each]
+    assert numbers == list(range(1, sent + 1)), "every request is in the ledger, once, in its order"
+    assert sorted(each["settled"] for each in ledger if "settled" in each) == numbers
+    tried_again = sum(each.attempts - 1 for each in told if isinstance(each, Answered))
+    lost = endpoint.failed - tried_again
+    assert outcomes[Outcome.MODEL_ERROR] <= lost <= 6 * outcomes[Outcome.MODEL_ERROR]
