@@ -64,11 +64,13 @@ class ModelServer:
         self.replies: list[Reply | Callable[[dict[str, Any]], Reply]] = [answer("ok")]
         self.requests: list[dict[str, Any]] = []
         self.headers: list[Mapping[str, str]] = []
+        self.paths: list[str] = []
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                outer.paths.append(self.path)
                 outer.requests.append(body)
                 outer.headers.append({key.title(): value for key, value in self.headers.items()})
                 number = min(len(outer.requests), len(outer.replies)) - 1

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import base64
 import re
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, unquote, urlsplit, urlunsplit
 
 from pddlego.errors import UsageError
+
+_SECRET = re.compile(r"key|token|secret|pass|auth|sig|code|credential", re.IGNORECASE)
+"""Names of values in a query that nobody else should see."""
 
 
 def check_key(name: str, key: str, base_url: str | None) -> None:
@@ -35,24 +38,46 @@ def check_url(base_url: str | None) -> None:
     except ValueError:
         good = False
     if not good:
-        shown = re.sub(r"//[^/@]*@", "//", base_url)[:100]
         raise UsageError(
-            "The endpoint's address is no URL", f"It is '{shown}'.", "Write it like http://127.0.0.1:8000/v1."
+            "The endpoint's address is no URL",
+            f"It is '{_bare(base_url)[:100]}'.",
+            "Write it like http://127.0.0.1:8000/v1.",
         )
+
+
+def split_query(url: str | None) -> tuple[str | None, dict[str, str]]:
+    """The URL without its query, and the query: it belongs behind the path of each request."""
+    if not url:
+        return None, {}
+    parts = urlsplit(url)
+    return urlunsplit((*parts[:3], "", "")), dict(parse_qsl(parts.query))
 
 
 def without_credentials(url: str | None) -> str | None:
     """The URL as it may be shown and kept: without user, password and query."""
     if not url:
         return None
-    parts = urlsplit(url)
-    return urlunsplit((parts.scheme, parts.netloc.rsplit("@", 1)[-1], parts.path, "", ""))
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return _bare(url)
+    return urlunsplit((parts.scheme, parts.netloc.rsplit("@", 1)[-1], parts.path.rsplit("@", 1)[-1], "", ""))
+
+
+def _bare(text: str) -> str:
+    """What may be no URL, without what would be a user, a password and a query in one."""
+    match = re.match(r"[a-z]+://", text, re.IGNORECASE)
+    scheme = match.group() if match else ""
+    return scheme + re.split(r"[?#]", text[len(scheme) :].rsplit("@", 1)[-1])[0]
 
 
 def secrets_of(key: str, url: str | None) -> tuple[str, ...]:
-    """What must not be shown: the key, the password in the URL, and both together as a header holds them."""
+    """What must not be shown: the key, what is secret in the URL, and user and password as a header holds them."""
     parts = urlsplit(url or "")
     found = [key, parts.password or ""]
+    for name, value in parse_qsl(parts.query):
+        if _SECRET.search(name):
+            found += [value, quote(value)]
     if parts.password:
         both = f"{unquote(parts.username or '')}:{unquote(parts.password)}"
         found += [unquote(parts.password), base64.b64encode(both.encode()).decode()]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pddlego.errors import ModelError, UsageError
 from pddlego.models.base import Completion, Request
-from pddlego.models.credentials import check_key, check_url, secrets_of, without_credentials
+from pddlego.models.credentials import check_key, check_url, secrets_of, split_query, without_credentials
 from pddlego.models.gate import SLICE, Gate, OpenGate, Ticket
 from pddlego.models.retry import MAX_WAIT, explain, is_passing, retry_after, wait_before_next
 
@@ -71,8 +71,14 @@ class OpenAIModel:
         self._gate: Gate = gate or OpenGate()
         self._sleep = sleep or self._gate.sleep
         http = openai.DefaultHttpxClient(event_hooks={"response": [bound]}, headers={"accept-encoding": "identity"})
+        address, query = split_query(base_url)
         self._client = openai.OpenAI(
-            api_key=api_key or "none", base_url=base_url, timeout=timeout, max_retries=0, http_client=http
+            api_key=api_key or "none",
+            base_url=address,
+            default_query=query,
+            timeout=timeout,
+            max_retries=0,
+            http_client=http,
         )
 
     @property

@@ -228,3 +228,8 @@ def test_an_answer_that_nobody_wants_any_more_is_not_waited_for(model_server: Mo
         model(model_server, timeout=60.0, gate=gate).complete(request_)
     assert gate.in_flight == 0
     assert gate.spent.calls == 1
+
+
+def test_a_query_of_the_address_goes_with_every_request(model_server: ModelServer, request_: Request) -> None:
+    OpenAIModel("m", KEY, f"{model_server.url}?api-version=3&name=a%20b").complete(request_)
+    assert model_server.paths == ["/v1/chat/completions?api-version=3&name=a+b"]

@@ -1,0 +1,72 @@
+"""Text of games and models is data: no name becomes a path, a format, a prompt or an unforeseen command."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from pddlego import events as ev
+from pddlego.formalize import PddlEdit, PddlGen
+from pddlego.formalize.prompts import Prompts
+from pddlego.models.reader.noise import NoisyReader
+from pddlego.planning import PlanStep, ProcessPlanner
+from pddlego.settings import Setting
+from pddlego.situation import Exchange, Situation
+from tests.grid_house import small_house
+from tests.playing import of, play
+
+PROMPTS = Prompts("coin")
+NAMES = [
+    "../../etc/passwd",
+    "{seed}",
+    "{0}",
+    "%s",
+    "{{7*7}}",
+    "a;b",
+    "a|b",
+    "a\x1b[31m",
+    "$(id)",
+    "`id`",
+    "~",
+    "é",
+    "²",
+    "-a",
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_that_is_none_reaches_nothing(coin: Setting, name: str) -> None:
+    situation = Situation("coin", "", coin.domain, coin.start)
+    edit = {"objects": {"add": [f"{name} - location"]}, "init": {"add": [f"(at {name})"]}}
+    file = f"(define (problem p) (:domain d) (:objects {name} - location) (:init (at {name})) (:goal (have coin)))"
+    for method, answer in ((PddlEdit(PROMPTS), json.dumps(edit)), (PddlGen(PROMPTS), file)):
+        proposal = method.read(answer, situation)
+        assert proposal.feedback is not None or name not in str(proposal.problem)
+
+
+@pytest.mark.parametrize("text", ["{{ 7*7 }}", "{% for x in y %}", "{0}", "%(x)s", "<script>", "{#"])
+def test_what_a_game_says_is_no_template(coin: Setting, text: str) -> None:
+    looked = (Exchange(None, f"You see {text}."),)
+    request = PddlEdit(PROMPTS).request(Situation("coin", text, coin.domain, coin.start, looked, looked, rejected=text))
+    assert f"You see {text}." in request.messages[-1].content
+    assert "49" not in request.messages[-1].content
+
+
+def test_a_template_is_filled_once(coin: Setting) -> None:
+    (hole,) = re.findall(r"\{(\w+)\}", coin.actions["take"].command)
+    known = len(coin.domain.actions_by_name["take"].parameters)
+    assert coin.command(PlanStep("take", (f"{{{hole}}}", "x")[:known])) == coin.actions["take"].command
+
+
+def test_every_command_comes_from_a_template(coin: Setting, planner: ProcessPlanner) -> None:
+    templates = [
+        re.compile(re.sub(r"\\\{\w+\\\}", r"[a-z0-9 -]+", re.escape(each.command))) for each in coin.actions.values()
+    ]
+    sent = set()
+    for seed in range(5):
+        events = play(coin, planner, small_house("pantry"), NoisyReader(0.5, seed), "gen")
+        sent |= {each.command for each in of(events, ev.Observed) if each.command is not None}
+    assert len(sent) > 3
+    assert all(any(template.fullmatch(each) for template in templates) for each in sent), sent
