@@ -87,10 +87,18 @@ def parse_edit(text: str, alone: bool = False) -> Edit:
     try:
         model = _EditModel.model_validate(value)
     except ValidationError as error:
-        faults = (f"{'.'.join(str(each) for each in one['loc'])}: {one['msg']}" for one in error.errors()[:10])
+        faults = (_fault(one) for one in error.errors()[:10])
         text = re.sub(r" or instance of \w+", "", "; ".join(faults))
         raise EditSyntaxError(f"the JSON is no edit: {text}") from error
     return Edit(model.objects.as_value(), model.init.as_value())
+
+
+def _fault(error: Any) -> str:
+    """What is wrong at one place of the JSON, with what stands there."""
+    where = ".".join(str(each) for each in error["loc"])
+    if error["type"] == "extra_forbidden" and len(error["loc"]) == 1:
+        return f'{where} stands outside of "objects" and "init": {_brief(error["input"])}'
+    return f"{where}: {error['msg']}: {_brief(error['input'])}"
 
 
 MAX_STARTS = 50
@@ -125,9 +133,25 @@ def first_object(text: str) -> tuple[Any, str]:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object whose keys are all different: of two equal keys the decoder would silently drop one."""
-    value = dict(pairs)
-    if len(value) < len(pairs):
-        twice = next(key for number, (key, _) in enumerate(pairs) if key in dict(pairs[:number]))
-        raise ValueError(f"the key '{twice}' stands twice in one object; give it once")
+    """An object whose keys are all different: of two equal keys the decoder would silently drop one.
+
+    Two lists or objects under one key become one. Raises `ValueError` for two other values.
+    """
+    value: dict[str, Any] = {}
+    for key, more in pairs:
+        value[key] = _both(key, value[key], more) if key in value else more
     return value
+
+
+def _both(key: str, first: Any, second: Any) -> Any:
+    if first == second:
+        return first
+    if isinstance(first, list) and isinstance(second, list):
+        return first + second
+    if isinstance(first, dict) and isinstance(second, dict):
+        return _unique([*first.items(), *second.items()])
+    raise ValueError(f"the key '{key}' stands twice in one object, for {_brief(first)} and {_brief(second)}")
+
+
+def _brief(value: Any) -> str:
+    return json.dumps(value)[:60]

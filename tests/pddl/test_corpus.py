@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,3 +91,21 @@ def test_how_many_end_in_a_message() -> None:
     known = [each for each in recorded() if each.known]
     assert len(known) == 79
     assert sum(bool(_message(each)) for each in known) == 13
+
+
+def test_every_message_names_an_atom_of_the_edit_or_of_the_problem() -> None:
+    messages = [message for each in recorded() if (message := _message(each))]
+    assert len(messages) == 18
+    for message in messages:
+        assert re.search(r"\(\w+ [\w -]+\)|\w+ - location", message), message
+
+
+def test_every_edit_that_needs_only_tolerance_is_applied() -> None:
+    """The corpus calls these harmless: what is there is added again, a rename is not carried to all facts …"""
+    harmless = [each for each in recorded() if each.known and each.defects and not _has_a_real_fault(each)]
+    assert len(harmless) > 20
+    assert [each.defects for each in harmless if _message(each)] == []
+
+
+def _has_a_real_fault(each: Recorded) -> bool:
+    return any(fault in defect for defect in each.defects for fault in REAL_FAULTS)

@@ -91,3 +91,13 @@ def test_an_edit_that_is_wrong_is_not_cut_off(text: str) -> None:
     with pytest.raises(EditSyntaxError) as caught:
         parse_edit(text)
     assert not caught.value.cut_off
+
+
+def test_lists_under_one_key_that_stands_twice_are_one() -> None:
+    text = '{"init": {"add": ["(at a)"], "add": ["(at b)"]}, "init": {"delete": ["(at c)"], "replace": {"(a)": "(b)"}}}'
+    assert parse_edit(text) == Edit(init=SectionEdit(("(at a)", "(at b)"), (("(a)", "(b)"),), ("(at c)",)))
+
+
+def test_what_stands_outside_is_shown() -> None:
+    with pytest.raises(EditSyntaxError, match=r'add stands outside of "objects" and "init": \["\(at a\)"\]'):
+        parse_edit('{"add": ["(at a)"]}')
