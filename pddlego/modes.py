@@ -38,6 +38,11 @@ class Mode:
         return self.base in PLANNING
 
 
+def whole(mode: str) -> str:
+    """The mode that a mode without some of its parts is compared with; any other name as it is."""
+    return mode.partition(_WITHOUT)[0]
+
+
 def parse_mode(text: str) -> Mode:
     """A mode by its name. Raises `UsageError` if there is none of that name."""
     base, *without = text.split(_WITHOUT)

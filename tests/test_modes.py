@@ -6,7 +6,7 @@ import pytest
 
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import resolve
-from pddlego.modes import ABLATIONS, MODES, Mode, ablated, parse_mode
+from pddlego.modes import ABLATIONS, MODES, Mode, ablated, parse_mode, whole
 
 
 def test_a_mode_is_its_text() -> None:
@@ -54,3 +54,8 @@ def test_what_an_evaluation_does_not_take(flags: dict[str, str], said: str) -> N
     with pytest.raises(UsageError) as caught:
         resolve(flags, {})
     assert said in caught.value.sentence
+
+
+def test_what_an_ablation_is_compared_with() -> None:
+    assert whole("edit-no-feedback-no-tolerance") == "edit"
+    assert whole("random") == "random"

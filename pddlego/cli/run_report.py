@@ -16,7 +16,7 @@ from pddlego.errors import UsageError
 from pddlego.evaluation.prices import read_prices
 from pddlego.journal import write_whole
 from pddlego.report.build import Report, build_report
-from pddlego.report.formats import as_csv, as_json, counts, markdown, remarks, table_1
+from pddlego.report.formats import as_csv, as_json, counts, markdown, remarks, success
 from pddlego.report.html import html
 from pddlego.report.optima import find_optima
 
@@ -48,7 +48,7 @@ def run_report(runs: list[str], to: str, output: str | None, prices: str | None,
 
 def _show(console: Console, report: Report) -> None:
     """The report on a terminal."""
-    _table(console, "Success", *table_1(report))
+    _table(console, "Success", *success(report))
     console.print(Text("All numbers", "bold"))
     console.print(results_table(report.rows, console.width), highlight=False)
     for remark in remarks(report):

@@ -15,6 +15,7 @@ from pddlego.evaluation.store import RESULTS, read_manifest, read_results
 from pddlego.evaluation.summary import Summary
 from pddlego.evaluation.table import Comparison, Row, compare, rows
 from pddlego.models.gate import Price
+from pddlego.modes import whole
 from pddlego.pddl import EntryKind
 
 Configuration = tuple[str, str, str]
@@ -61,6 +62,16 @@ class Report:
         return tuple(sorted({(each.model, each.mode) for each in self.rows}, key=_method_order))
 
     @property
+    def models(self) -> tuple[str, ...]:
+        """Every model, in the order of the methods."""
+        return tuple(dict.fromkeys(model for model, _ in self.methods))
+
+    @property
+    def ablated(self) -> bool:
+        """Whether modes were played without some of their parts."""
+        return any(mode != whole(mode) for _, mode in self.methods)
+
+    @property
     def sections(self) -> tuple[tuple[str, str, tuple[Count, ...]], ...]:
         """What was counted, as (title, what is counted, counts); what never happened is left out."""
         listed = (
@@ -78,10 +89,11 @@ class Report:
 _MODES = ("random", "act", "gen", "edit")
 
 
-def _method_order(method: tuple[str, str]) -> tuple[bool, str, int]:
-    """As in the paper: random, then for each model Action-gen, PDDL-gen, PDDL-edit."""
+def _method_order(method: tuple[str, str]) -> tuple[bool, str, int, str]:
+    """As in the paper: random, then for each model Action-gen, PDDL-gen, PDDL-edit, each before its ablations."""
     model, mode = method
-    return mode != "random", model, _MODES.index(mode) if mode in _MODES else len(_MODES)
+    base = whole(mode)
+    return mode != "random", model, _MODES.index(base) if base in _MODES else len(_MODES), mode
 
 
 def load_results(paths: Sequence[Path]) -> list[Summary]:
@@ -163,18 +175,25 @@ def _counts(grouped: Mapping[Configuration, Iterable[Summary]], count: _Counter)
 
 
 def _comparisons(results: Sequence[Summary]) -> tuple[Comparison, ...]:
-    """Every two methods that have seeds in common, game by game."""
+    """Every two methods that have seeds in common, game by game; an ablation only with what it was taken from."""
     methods: dict[tuple[str, str], list[Summary]] = {}
     for each in results:
         methods.setdefault((each.cell.model, each.cell.mode), []).append(each)
-    named = [(_name(method), methods[method]) for method in sorted(methods, key=_method_order)]
+    ordered = sorted(methods, key=_method_order)
     games = sorted({each.cell.setting for each in results})
     compared = (
-        compare(one, other, game, (first, second))
+        compare(methods[first], methods[second], game, (_name(first), _name(second)))
         for game in games
-        for (first, one), (second, other) in itertools.combinations(named, 2)
+        for first, second in itertools.combinations(ordered, 2)
+        if _are_compared(first, second)
     )
     return tuple(each for each in compared if each.pairs)
+
+
+def _are_compared(first: tuple[str, str], second: tuple[str, str]) -> bool:
+    (one, mode), (other, another) = first, second
+    whole_ones = [each for each in (mode, another) if each == whole(each)]
+    return len(whole_ones) == 2 or (one == other and whole_ones == [whole(mode)] == [whole(another)])
 
 
 def _name(method: tuple[str, str]) -> str:

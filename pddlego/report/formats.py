@@ -32,6 +32,19 @@ def table_1(report: Report) -> tuple[list[str], list[list[str]]]:
     return head, body
 
 
+def success(report: Report) -> tuple[list[str], list[list[str]]]:
+    """Who won how often: Table 1, or with ablations a row for each mode and a column for each model."""
+    if not report.ablated:
+        return table_1(report)
+    modes = tuple(dict.fromkeys(mode for _, mode in report.methods))
+    body = [
+        [game, mode, *(_percent(report.row(game, (model, mode))) for model in report.models)]
+        for game in report.games
+        for mode in modes
+    ]
+    return ["game", "mode", *report.models], body
+
+
 def details(report: Report) -> tuple[list[str], list[list[str]]]:
     """A row for each configuration with all of its numbers."""
     head = ["game", "mode", "model", "won", "success", "95 %", "without errors", "steps", "median"]
@@ -59,7 +72,7 @@ def counts(found: Iterable[Count], what: str) -> tuple[list[str], list[list[str]
 def markdown(report: Report) -> str:
     """The whole report as Markdown."""
     parts = ["# Report", NOTE, *remarks(report)]
-    parts += ["## Success", _markdown(*table_1(report)), "## All numbers", _markdown(*details(report))]
+    parts += ["## Success", _markdown(*success(report)), "## All numbers", _markdown(*details(report))]
     for title, what, found in report.sections:
         parts += [f"## {title}", _markdown(*counts(found, what))]
     if report.comparisons:

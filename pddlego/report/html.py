@@ -20,7 +20,7 @@ from pddlego.journal import EPISODES, read_episode
 from pddlego.pddl import PddlSyntaxError, parse_problem
 from pddlego.report import svg
 from pddlego.report.build import Report
-from pddlego.report.formats import NOTE, counts, details, remarks, table_1
+from pddlego.report.formats import NOTE, counts, details, remarks, success
 from pddlego.report.optima import Optima
 
 MAP_SIZE = (76, 25)
@@ -73,7 +73,7 @@ def anchor(summary: Summary) -> str:
 
 
 def _tables(report: Report) -> list[tuple[str, list[str], list[list[str]]]]:
-    found = [("Success", *table_1(report)), ("All numbers", *details(report))]
+    found = [("Success", *success(report)), ("All numbers", *details(report))]
     return found + [(title, *counts(counted, what)) for title, what, counted in report.sections]
 
 

@@ -15,7 +15,7 @@ from pddlego.evaluation.table import compare, rows
 from pddlego.events import Outcome, Tally
 from pddlego.models.gate import Price
 from pddlego.report import build_report, load_results
-from pddlego.report.formats import as_csv, as_json, markdown, table_1
+from pddlego.report.formats import as_csv, as_json, markdown, success, table_1
 
 
 def episode(mode: str, seed: int, outcome: Outcome, steps: int = 10, model: str = "m", game: str = "coin") -> Summary:
@@ -152,3 +152,33 @@ def test_what_is_no_evaluation_is_named(tmp_path: Path) -> None:
 def test_a_folder_that_is_named_twice_is_refused(run: Path) -> None:
     with pytest.raises(UsageError, match="named twice"):
         build_report([run, run / "."])
+
+
+def test_ablations_have_a_table_of_their_own_and_are_compared_with_the_whole_mode(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    modes = ("edit", "edit-no-feedback", "edit-no-tolerance", "gen", "gen-no-feedback")
+    results = [
+        replace(
+            episode("edit", seed, Outcome.WON if mode in ("edit", "gen") else Outcome.LOST),
+            cell=Cell("coin", mode, model, seed),
+        )
+        for mode in modes
+        for model in ("m", "n")
+        for seed in range(8)
+    ]
+    (tmp_path / "a" / "results.jsonl").write_text(dump_results(results))
+    (tmp_path / "a" / "manifest.json").write_text("{}")
+    report = build_report([tmp_path / "a"])
+    head, body = success(report)
+    assert head == ["game", "mode", "m", "n"]
+    assert body[1:4] == [
+        ["coin", "gen-no-feedback", "0%", "0%"],
+        ["coin", "edit", "100%", "100%"],
+        ["coin", "edit-no-feedback", "0%", "0%"],
+    ]
+    pairs = {(each.first, each.second) for each in report.comparisons}
+    assert ("edit with m", "edit-no-feedback with m") in pairs
+    assert ("gen with m", "edit with n") in pairs
+    assert not any("no-feedback" in one and "no-" in other for one, other in pairs)
+    assert not any("gen-no" in one + other and "edit" in one + other for one, other in pairs)
+    assert not any("no-" in other and one[-1] != other[-1] for one, other in pairs)
