@@ -27,6 +27,7 @@ from pddlego.evaluation.runner import Evaluation, Stop
 from pddlego.evaluation.table import rows
 from pddlego.models.credentials import without_credentials
 from pddlego.models.gate import SharedGate
+from pddlego.models.remarks import remarks
 
 
 def run_config(flags: dict[str, Any], file: str | None) -> int:
@@ -59,6 +60,8 @@ def run_eval(flags: dict[str, Any], file: str | None, dry_run: bool) -> int:
         _run(running.evaluation, _display(console, Standing(running.cells, dict(running.known)), running.gate))
     mine = running.results
     console.print(results_table(rows(mine, options.prices, running.attempts), console.width), highlight=False)
+    for remark in remarks({each.cell.model for each in mine}):
+        console.print(remark, style="dim", highlight=False, soft_wrap=True)
     console.print(f"The run is kept in {path}", style="dim", highlight=False, soft_wrap=True)
     return _farewell(console, running.evaluation, sum(each.counts for each in mine), len(running.cells))
 

@@ -32,6 +32,7 @@ from pddlego.events import (
     Resumed,
     dump_line,
 )
+from pddlego.models.remarks import label
 
 T = TypeVar("T")
 
@@ -187,7 +188,7 @@ def event_lines(event: Event, view: View, glyphs: Glyphs) -> Iterator[tuple[str,
         parts = (
             f"seed {event.seed}",
             event.mode,
-            clean(event.model),
+            clean(label(event.model)),
             f"at most {event.limits.steps} step{'' if event.limits.steps == 1 else 's'}",
         )
         yield f"{clean(event.title)}: {', '.join(parts)}", "bold"

@@ -12,6 +12,7 @@ from pddlego.display.map import draw, fits, house_of
 from pddlego.display.text import Glyphs, clean
 from pddlego.display.view import MARKED, View, expected_problem
 from pddlego.events import Observed, Outcome
+from pddlego.models.remarks import label
 from pddlego.pddl import from_name
 
 _OUTCOME_STYLE = {Outcome.WON: "bold green", Outcome.INTERRUPTED: "yellow"}
@@ -22,7 +23,7 @@ def header(view: View, now: float, glyphs: Glyphs) -> Text:
     separator = f" {glyphs.dot} "
     line = Text(no_wrap=True, overflow="ellipsis")
     line.append(clean(view.title), style="bold")
-    line.append(separator + separator.join((f"seed {view.seed}", view.mode, clean(view.model))))
+    line.append(separator + separator.join((f"seed {view.seed}", view.mode, clean(label(view.model)))))
     line.append(separator + meter(view, now, glyphs), style="cyan")
     return line
 

@@ -8,21 +8,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
 from pddlego.evaluation.table import Row, result_table
+from pddlego.models.remarks import remarks
 from pddlego.report.build import Count, Report
 
 NOTE = (
     "Success is the game's own word for it, over all episodes, with Wilson's interval (95 %). Steps are the mean over "
     "the episodes that were won; every command that was sent counts, refused ones too."
 )
-RULES = "`reader` is the built-in reader: rules, no language model."
-SIMULATION = "`reader+noise` is a simulation: the built-in reader, erring on purpose at a given rate."
-
-
-def remarks(report: Report) -> list[str]:
-    """What must be said of the models beside their numbers."""
-    models = {each.model for each in report.rows}
-    found = [RULES] if "reader" in models else []
-    return [*found, *([SIMULATION] if any(each.startswith("reader+") for each in models) else [])]
 
 
 def table_1(report: Report) -> tuple[list[str], list[list[str]]]:
@@ -71,7 +63,7 @@ def counts(found: Iterable[Count], what: str) -> tuple[list[str], list[list[str]
 
 def markdown(report: Report) -> str:
     """The whole report as Markdown."""
-    parts = ["# Report", NOTE, *remarks(report)]
+    parts = ["# Report", NOTE, *remarks(report.models)]
     parts += ["## Success", _markdown(*success(report)), "## All numbers", _markdown(*details(report))]
     for title, what, found in report.sections:
         parts += [f"## {title}", _markdown(*counts(found, what))]

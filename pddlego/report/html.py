@@ -17,10 +17,11 @@ from pddlego.evaluation.summary import Summary
 from pddlego.evaluation.table import Row
 from pddlego.events import Answered, EpisodeStarted, Event, Formalized, Judged, Observed, Planned, Rejected, Resumed
 from pddlego.journal import EPISODES, read_episode
+from pddlego.models.remarks import remarks
 from pddlego.pddl import PddlSyntaxError, parse_problem
 from pddlego.report import svg
 from pddlego.report.build import Report
-from pddlego.report.formats import NOTE, counts, details, remarks, success
+from pddlego.report.formats import NOTE, counts, details, success
 from pddlego.report.optima import Optima
 
 MAP_SIZE = (76, 25)
@@ -59,7 +60,7 @@ def html(report: Report, folders: Sequence[Path], most_pages: int, optima: Optim
     )
     return environment.get_template("page.html.j2").render(
         report=report,
-        notes=[NOTE, *(each.replace("`", "") for each in remarks(report))],
+        notes=[NOTE, *remarks(report.models)],
         tables=_tables(report),
         plots=[(title, Markup(drawn)) for title, drawn in _plots(report, anchors, optima or {})],
         episodes=[(anchor(each) if anchor(each) in anchors else "", result_line(each)) for each in report.results],

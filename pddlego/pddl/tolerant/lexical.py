@@ -74,10 +74,11 @@ def _clean(text: str, note: Note) -> str:
         if count:
             note(what)
     start = text.lower().find("(define")
-    inside = text[start:] if start >= 0 else ""
+    end = text.rfind(")") + 1 or len(text)  # prose behind the file has commas of its own
+    inside = text[start:end] if start >= 0 else ""
     if _FOREIGN.search(inside):
         note("there were quotes or commas, which PDDL does not have")
-        text = text[:start] + _FOREIGN.sub(" ", inside)
+        text = text[:start] + _FOREIGN.sub(" ", inside) + text[end:]
     return text
 
 
