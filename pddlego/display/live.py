@@ -126,7 +126,7 @@ class LiveDisplay:
         if height >= ASIDE:
             yield screen(view, options.max_width, height, now, self._glyphs)
         else:  # a question leaves no room for panels, but for what the game said last
-            yield panels.header(view, now, self._glyphs)
+            yield panels.header(view, now, self._glyphs, options.max_width)
             yield panels.log_panel(view, options.max_width, max(3, height - 2), now, self._glyphs)
         if self._question is not None:
             yield self._question

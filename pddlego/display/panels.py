@@ -4,27 +4,33 @@ from __future__ import annotations
 
 import textwrap
 
+from rich.cells import cell_len
 from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
 from pddlego.display.map import draw, fits, house_of
-from pddlego.display.text import Glyphs, clean
+from pddlego.display.text import Glyphs, clean, one_line
 from pddlego.display.view import MARKED, View, expected_problem
 from pddlego.events import Observed, Outcome
 from pddlego.models.remarks import label
 from pddlego.pddl import from_name
 
+SHORTEST = 8
+"""Characters of a model's name that are shown, whatever else has to go."""
+
 _OUTCOME_STYLE = {Outcome.WON: "bold green", Outcome.INTERRUPTED: "yellow"}
 
 
-def header(view: View, now: float, glyphs: Glyphs) -> Text:
-    """What is played, and the meter: steps, calls, tokens, seconds."""
+def header(view: View, now: float, glyphs: Glyphs, width: int) -> Text:
+    """What is played, and the meter: steps, calls, tokens, seconds. Of a long model's name there is what fits."""
     separator = f" {glyphs.dot} "
+    about, used = f"{separator}seed {view.seed}{separator}{view.mode}{separator}", separator + meter(view, now, glyphs)
+    room = width - cell_len(clean(view.title) + about + used)
     line = Text(no_wrap=True, overflow="ellipsis")
     line.append(clean(view.title), style="bold")
-    line.append(separator + separator.join((f"seed {view.seed}", view.mode, clean(label(view.model)))))
-    line.append(separator + meter(view, now, glyphs), style="cyan")
+    line.append(about + one_line(label(view.model), max(SHORTEST, room)))
+    line.append(used, style="cyan")
     return line
 
 

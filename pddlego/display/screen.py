@@ -22,7 +22,7 @@ def screen(view: View, width: int, height: int, now: float, glyphs: Glyphs) -> R
     """Everything about the episode, exactly `width` wide and at most `height` lines high."""
     height = min(height, MAX_HEIGHT)
     body = _body(view, width, height - 2, now, glyphs)
-    return Group(panels.header(view, now, glyphs), body, panels.result_line(view))
+    return Group(panels.header(view, now, glyphs, width), body, panels.result_line(view))
 
 
 def _body(view: View, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:

@@ -82,7 +82,7 @@ def frame_picture(frame: Frame, tab: int, scroll: int, width: int, height: int, 
         return screen(view, width, height, view.seconds, glyphs)
     title = {"problem": "problem: before and after this step", "ladder": "goal ladder and plan", "request": "requests"}
     body = text_panel(_lines(frame, tab, glyphs), title[TABS[tab]], width, height - 3, scroll)
-    return Group(header(view, view.seconds, glyphs), _said(frame, glyphs), body, result_line(view))
+    return Group(header(view, view.seconds, glyphs, width), _said(frame, glyphs), body, result_line(view))
 
 
 def _lines(frame: Frame, tab: int, glyphs: Glyphs) -> list[Text]:

@@ -43,7 +43,7 @@ PLAN = Question("plans", "open door to north\nmove north", reason="be in a room 
 Panel = Callable[[View, int, int], RenderableType]
 
 PANELS: dict[str, Panel] = {
-    "header": lambda view, width, height: panels.header(view, 1.0, UNICODE),
+    "header": lambda view, width, height: panels.header(view, 1.0, UNICODE, width),
     "map": lambda view, width, height: panels.map_panel(view, width, height, UNICODE),
     "changes": lambda view, width, height: panels.changes_panel(view, width, height, UNICODE),
     "ladder": lambda view, width, height: panels.ladder_panel(view, width, height, UNICODE),
@@ -225,3 +225,11 @@ def test_a_correction_is_shown_as_the_change_that_it_is(story: list[Event]) -> N
     text = drawn(panels.changes_panel(view, 80, 10, UNICODE), 80, 10)
     assert "+ (at moon)" in text
     assert "− (at mars)" in text
+
+
+def test_a_long_name_of_a_model_does_not_hide_the_meter(story: list[Event]) -> None:
+    named = replace(view_of(story[:5]), model="reader+noise:0.1,seed=3,kinds=refusal+empty", mode="edit-no-feedback")
+    line = panels.header(named, 1.0, UNICODE, 100).plain
+    assert line.endswith("1.0 s")
+    assert len(line) == 100
+    assert "simulation" in panels.header(named, 1.0, UNICODE, 200).plain
