@@ -22,7 +22,7 @@ from pddlego.pddl import Problem
 from pddlego.pddl.invariants import contradictions
 from pddlego.planning import Planner, PlanStatus, PlanStep, climb
 from pddlego.refine import Attempt, ExhaustedError, Retry, refine
-from pddlego.remedies import remedied, unless_withheld, withheld
+from pddlego.remedies import ablated, remedied, unless_incomplete
 from pddlego.restart import Restart
 from pddlego.situation import Exchange, Situation
 from pddlego.telling import edit_question, formalized, no_plan, rejected, resumed, started, writable
@@ -102,10 +102,10 @@ class Agent:
     def _go_back(self, restart: Restart) -> Iterator[Event]:
         """Bring the game to where another episode was, by its commands. Raises `ReplayError`."""
         restart.check_answer("the first look", restart.look, self._seen.text)
-        for command, text in restart.commands:
-            answer = self.game.step(command)
-            restart.check_answer(f"'{command}'", text, answer.text)
-            yield self._observed(Intention(command), answer)
+        for each in restart.commands:
+            answer = self.game.step(each.command)
+            restart.check_answer(f"'{each.command}'", each.text, answer.text)
+            yield self._observed(Intention(each.command), answer, each.unforeseen)
         self._problem = restart.before
         self._news = self._history[restart.known :]
         nothing_to_ask = self.method.plans and not self._news
@@ -132,7 +132,7 @@ class Agent:
         situation = self._situation(retry)
         completion = yield from self._ask(situation)
         answer = completion.text
-        proposal = unless_withheld(self.method.read(answer, situation), completion)
+        proposal = unless_incomplete(self.method.read(answer, situation), completion)
         if proposal.feedback is not None:
             yield rejected(retry, proposal.feedback, proposal if isinstance(proposal, ProblemProposal) else None)
             return Attempt(answer, feedback=proposal.feedback)
@@ -210,7 +210,7 @@ class Agent:
             retry.repeated,
             contradictions(self._problem, self.setting.invariants),
         )
-        return withheld(situation, self.episode.method.without)
+        return ablated(situation, self.episode.method.without)
 
     def _ask(self, situation: Situation) -> Generator[Event, None, Completion]:
         request = self.method.request(situation)
@@ -270,7 +270,7 @@ class Agent:
                 return
             self._meter.check_time()
 
-    def _observed(self, intention: Intention | None, answer: Observation) -> ev.Observed:
+    def _observed(self, intention: Intention | None, answer: Observation, told: str = "") -> ev.Observed:
         """Take in what the game answered, and say whether it was refused or surprising."""
         command = intention.command if intention else None
         refused = self.setting.is_refused(answer.text)
@@ -281,7 +281,7 @@ class Agent:
         read = self.setting.read(answer.text)
         exchange = Exchange(command, read)
         if intention is not None:
-            exchange = replace(exchange, unforeseen=unforeseen(intention, difference, refused))
+            exchange = replace(exchange, unforeseen=told or unforeseen(intention, difference, refused))
         if self.setting.score and command is not None:
             exchange = replace(exchange, score=answer.score, gained=answer.score - self._seen.score)
         self._seen = answer
@@ -291,7 +291,8 @@ class Agent:
             self._meter.step(refused)
         steps = self._meter.tally.steps
         return ev.Observed(
-            steps, command, answer.text, read, answer.score, answer.won, answer.lost, refused, difference
+            *(steps, command, answer.text, read, answer.score, answer.won, answer.lost, refused, difference),
+            exchange.unforeseen,
         )
 
     def _ended(self, outcome: Outcome, message: str) -> ev.EpisodeEnded:

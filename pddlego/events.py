@@ -57,7 +57,8 @@ class EpisodeStarted:
 class Observed:
     """The game answered. `command` is None for the first look; `text` is the whole answer, `read` what is read of it.
 
-    `refused` means that nothing happened; `surprise` says how the answer differs from what the plan expected.
+    `refused` means that nothing happened; `surprise` says how the answer differs from what the plan expected,
+    `unforeseen` what the model is told of that.
     """
 
     step: int
@@ -69,6 +70,7 @@ class Observed:
     lost: bool = False
     refused: bool = False
     surprise: str = ""
+    unforeseen: str = ""
     type: Literal["observed"] = "observed"
 
 
@@ -222,7 +224,7 @@ class Judged:
 class Tally:
     """What an episode used. `seconds` is wall time, of which `model_seconds` were waited for answers.
 
-    `kept` of the calls were answered from the cache, and cost nothing.
+    `from_cache` counts the calls that were answered from the cache, and cost nothing.
     """
 
     steps: int = 0
@@ -234,7 +236,7 @@ class Tally:
     tokens_cached: int = 0
     seconds: float = 0.0
     model_seconds: float = 0.0
-    kept: int = 0
+    from_cache: int = 0
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from pddlego import events as ev
 from pddlego.pddl import Problem
@@ -25,7 +26,7 @@ def intended(setting: Setting, problem: Problem, ladder: LadderResult) -> tuple[
     steps = ladder.plan.steps if ladder.plan else ()
     states = validate(setting.domain, problem, ladder.plan).states if ladder.plan else ()
     intentions = []
-    for step, before, after in zip(steps, states, states[1:], strict=False):
+    for step, (before, after) in zip(steps, pairwise(states), strict=True):  # every plan was executed to its end
         added, removed = (tuple(sorted(map(str, facts))) for facts in (after - before, before - after))
         planned = ev.PlannedStep(str(step), setting.command(step), added, removed)
         intentions.append(Intention(planned.command, step, planned))

@@ -59,7 +59,7 @@ class Meter:
             tokens_out=used.tokens_out + answer.tokens_out,
             tokens_cached=used.tokens_cached + answer.tokens_cached,
             model_seconds=used.model_seconds + answer.seconds,
-            kept=used.kept + answer.from_cache,
+            from_cache=used.from_cache + answer.from_cache,
         )
 
     def final(self) -> Tally:
@@ -69,7 +69,7 @@ class Meter:
     def check_call(self) -> None:
         """Raises `OverError` before a call that a limit does not allow."""
         used, limits = self.tally, self.limits
-        if limits.calls is not None and used.calls - used.kept >= limits.calls:
+        if limits.calls is not None and used.calls - used.from_cache >= limits.calls:
             raise OverError(Outcome.BUDGET, f"{count(limits.calls, 'model call')} used up")
         if limits.tokens is not None and used.tokens_in + used.tokens_out >= limits.tokens:
             raise OverError(Outcome.BUDGET, f"{count(limits.tokens, 'token')} used up")

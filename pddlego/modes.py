@@ -48,7 +48,7 @@ def parse_mode(text: str) -> Mode:
     base, *without = text.split(_WITHOUT)
     if base not in MODES:
         raise UsageError(f"There is no mode '{text}'", f"The modes are: {', '.join(MODES)}.", "Choose one with --mode.")
-    mode = Mode(base, tuple(without))
+    mode = Mode(base, tuple(sorted(without)))
     unknown = [each for each in without if each not in ABLATIONS]
     if unknown or (without and not mode.plans) or len(set(without)) < len(without):
         why = f"From {' and '.join(PLANNING)} these can be taken, each once: {', '.join(ABLATIONS)}."
@@ -63,7 +63,7 @@ def ablated(modes: Iterable[str], ablations: Iterable[str]) -> tuple[str, ...]:
     """
     found: list[str] = []
     listed = [each.split("+") for each in ablations]
-    for mode in modes:
+    for mode in map(str, map(parse_mode, modes)):
         found.append(mode)
         if parse_mode(mode).plans:
             found += [str(parse_mode(_WITHOUT.join((mode, *each)))) for each in listed]

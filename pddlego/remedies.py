@@ -34,7 +34,7 @@ def remedied(request: Request, situation: Situation) -> Request:
     return replace(request, warmth=WARMER * situation.repeated, room=ROOM if unfinished else None)
 
 
-def withheld(situation: Situation, without: Collection[str]) -> Situation:
+def ablated(situation: Situation, without: Collection[str]) -> Situation:
     """The situation as a mode `without` some of its parts sees it (`modes.ABLATIONS`)."""
     if "remedies" in without:
         situation = replace(situation, repeated=0)
@@ -52,20 +52,16 @@ FILTERED = Feedback(
 """What is said of an answer that a filter took away."""
 
 
-def unless_withheld(
+def unless_incomplete(
     proposal: ProblemProposal | CommandProposal, answer: Completion
 ) -> ProblemProposal | CommandProposal:
     """The proposal, with a feedback of its own if the endpoint cut the answer off before it was whole, or filtered it.
 
     What is complete counts, whatever would have followed it.
     """
-    if answer.finish == "content_filter" and proposal.feedback is not None:
-        return replace(proposal, feedback=FILTERED)
-    if answer.finish != "length":
-        return proposal
     mended = isinstance(proposal, ProblemProposal) and any(
         each.kind is DefectKind.REPAIRED and UNCLOSED in each.message for each in proposal.defects
     )
-    if proposal.feedback is None and not mended:
+    if answer.finish not in ("length", "content_filter") or (proposal.feedback is None and not mended):
         return proposal
-    return replace(proposal, feedback=cut_off())
+    return replace(proposal, feedback=cut_off() if answer.finish == "length" else FILTERED)

@@ -30,7 +30,7 @@ from pddlego.oversight import RecordedOverseer, Verdict
 from pddlego.pddl import parse_problem
 from pddlego.planning import Planner
 from pddlego.recorded import Recorded
-from pddlego.restart import OTHERWISE, Restart
+from pddlego.restart import OTHERWISE, Repeated, Restart
 
 FROM_OUTSIDE = frozenset({Outcome.INTERRUPTED, Outcome.MODEL_ERROR, Outcome.CRASHED})
 """Endings that came from outside: nothing in the record brings them about again."""
@@ -125,7 +125,7 @@ def restart_of(events: tuple[Event, ...]) -> Restart | None:
         return None
     before = events[: events.index(resumed)]
     observed = [each for each in before if isinstance(each, Observed)]
-    commands = [(each.command or "", each.text) for each in observed if each.step]
+    commands = [Repeated(each.command or "", each.text, each.unforeseen) for each in observed if each.step]
     corrected = None if resumed.corrected is None else parse_problem(resumed.corrected)
     known, look = resumed.known, observed[0].text if observed else ""
     return Restart(resumed.source, resumed.step, commands, parse_problem(resumed.before), known, corrected, look)

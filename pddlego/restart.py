@@ -17,10 +17,19 @@ class ReplayError(PddlegoError):
 
 
 @dataclass(frozen=True)
+class Repeated:
+    """A command with the answer that was recorded, and what the model was told if the plan expected another."""
+
+    command: str
+    text: str
+    unforeseen: str = ""
+
+
+@dataclass(frozen=True)
 class Restart:
     """The episode that was recorded at `source` goes on after `step`.
 
-    `commands` bring the game there: each with the answer that was recorded, which must come again. `before` is the
+    `commands` bring the game there: each with its answer, which must come again. `before` is the
     problem that the agent had there, made from the first `known` observations. `corrected` is what a person made of it,
     with which the agent plans at once. Without it the agent asks the model about what came since; where that is nothing
     it plans at once, too. `look` is the game's first answer, where it is known.
@@ -28,7 +37,7 @@ class Restart:
 
     source: str
     step: int
-    commands: Sequence[tuple[str, str]]
+    commands: Sequence[Repeated]
     before: Problem
     known: int
     corrected: Problem | None = None

@@ -11,7 +11,7 @@ from pddlego.formalize import read_file
 from pddlego.formalize.base import ProblemProposal
 from pddlego.pddl import Problem, parse_problem
 from pddlego.recorded import Recorded
-from pddlego.restart import Restart
+from pddlego.restart import Repeated, Restart
 from pddlego.situation import Situation
 
 
@@ -23,7 +23,7 @@ class Moment:
     made of it, where that could be read and led to no plan.
     """
 
-    commands: tuple[tuple[str, str], ...]
+    commands: tuple[Repeated, ...]
     problem: Problem
     known: int
     rejected: Problem | None = None
@@ -42,7 +42,7 @@ def moment_at(recorded: Recorded, step: int) -> Moment:
         raise UsageError(f"There is no step {step}", why, "Choose another.")
     _check_not_before_resumption(recorded, step)
     problem, known, seen = recorded.episode.setting.start, 0, 0
-    commands: list[tuple[str, str]] = []
+    commands: list[Repeated] = []
     answer = ""
     for event in recorded.events:
         if isinstance(event, Observed):
@@ -50,7 +50,7 @@ def moment_at(recorded: Recorded, step: int) -> Moment:
                 break
             seen, answer = seen + 1, ""
             if event.step:
-                commands.append((event.command or "", event.text))
+                commands.append(Repeated(event.command or "", event.text, event.unforeseen))
         elif isinstance(event, Answered):
             answer = event.text
         elif isinstance(event, (Formalized, Resumed)):

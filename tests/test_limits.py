@@ -106,3 +106,27 @@ def test_only_so_many_defects_are_looked_for(coin: Setting) -> None:
     facts = " ".join(f"(at nowhere{n})" for n in range(500))
     found = check(coin.domain, f"(define (problem p) (:domain x) (:objects) (:init {facts}) (:goal (have coin)))")
     assert sum(each.blocking for each in found) == MAX_DEFECTS
+
+
+@pytest.mark.parametrize(("declared", "length"), [(9000, 11), (990, 188)])
+def test_names_that_are_all_alike(coin: Setting, declared: int, length: int) -> None:
+    """Looking for the one that was meant takes minutes, so among so many none is looked for."""
+    names = [f"room{n:0{length - 4}d}" for n in range(declared + 60)]
+    objects, facts = " ".join(names[:declared]), " ".join(f"(visited {each})" for each in names[declared:])
+    text = f"(define (problem p) (:domain x) (:objects {objects} - location) (:init {facts}) (:goal (have coin)))"
+    assert sum(each.blocking for each in check(coin.domain, text)) == MAX_DEFECTS
+
+
+def test_a_flood_of_harmless_defects_is_cut_short(coin: Setting) -> None:
+    facts = " ".join(f"(not (at r{n}))" for n in range(5000))
+    found = check(coin.domain, f"(define (problem p) (:domain x) (:objects) (:init {facts}) (:goal (far away)))")
+    assert len(found) == MAX_DEFECTS + 1
+    assert found[-1].blocking, "what makes planning impossible is found behind them"
+
+
+def test_a_key_as_long_as_an_answer(situation: Situation) -> None:
+    key = "k" * 150_000
+    for text in (f'{{"{key}": 1}}', f'{{"init": {{"{key}": 1, "{key}": 2}}}}'):
+        feedback = PddlEdit(PROMPTS).read(text, situation).feedback
+        again = Situation("coin", "", situation.domain, situation.problem, feedback=feedback, rejected=text, attempt=1)
+        assert PddlEdit(PROMPTS).request(again).characters < 40_000

@@ -10,9 +10,10 @@ from pddlego.modes import ABLATIONS, MODES, Mode, ablated, parse_mode, whole
 
 
 def test_a_mode_is_its_text() -> None:
-    for text in (*MODES, "edit-no-feedback", "gen-no-tolerance-no-remedies"):
+    for text in (*MODES, "edit-no-feedback", "gen-no-remedies-no-tolerance"):
         assert str(parse_mode(text)) == text
     assert parse_mode("gen-no-feedback-no-tolerance") == Mode("gen", ("feedback", "tolerance"))
+    assert str(parse_mode("edit-no-tolerance-no-feedback")) == "edit-no-feedback-no-tolerance", "one mode, one name"
     assert parse_mode("edit-no-feedback").plans
     assert not parse_mode("act").plans
 

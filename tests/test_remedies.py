@@ -154,3 +154,22 @@ def test_what_the_plan_expected_is_told_with_what_came(coin: Setting, planner: P
         asked = model.requests[1].messages[-1].content
         assert ("(move kitchen loc1 west) was to make (at loc1) true" in asked) is told
         assert ("the game refused the command" in asked) is told
+
+
+@pytest.mark.parametrize(("finish", "rejected"), [("stop", 0), ("length", 1), ("content_filter", 1)])
+def test_a_file_without_its_end_is_taken_only_where_nobody_cut_it(
+    coin: Setting, planner: ProcessPlanner, finish: str, rejected: int
+) -> None:
+    half = "(define (problem p) (:domain coin-collector) (:objects kitchen attic - location) (:init (at kitchen)"
+    half += " (visited kitchen) (connected kitchen attic east)"
+    events = play(coin, planner, small_house(), ForgetfulModel([half], finish), "gen")
+    assert len([each for each in of(events, ev.Rejected) if each.attempt == 0][:1]) == rejected
+
+
+def test_more_room_than_the_model_has_is_not_asked_for_again(coin: Setting, model_server: ModelServer) -> None:
+    too_much = "maximum context length is 8192 tokens. However, you requested 17000 tokens (16384 in the completion)"
+    model_server.replies = [fault(400, too_much, "context_length_exceeded"), answer(json.dumps({}))]
+    model = OpenAIModel("m", "sk-canary-0123456789abcdef", model_server.url)
+    request = Request("edit", (), Situation("coin", "", coin.domain, coin.start), room=ROOM)
+    assert [model.complete(request).attempts for _ in range(2)] == [2, 1]
+    assert [each.get("max_tokens") for each in model_server.requests] == [ROOM, None, None]

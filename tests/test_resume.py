@@ -18,7 +18,7 @@ from pddlego.pddl import parse_problem
 from pddlego.planning import ProcessPlanner
 from pddlego.recorded import Recorded, load_recorded
 from pddlego.replay import replay
-from pddlego.restart import Restart
+from pddlego.restart import Repeated, Restart
 from pddlego.resume import check_not_over, moment_at, read_correction, restart_at
 from pddlego.run_folders import find_journal
 from pddlego.settings import Setting
@@ -106,7 +106,7 @@ def test_what_a_correction_does_not_cover_is_still_news(coin: Setting, planner: 
     game = small_house()
     game.start()
     moved = game.step("move east").text
-    restart = Restart("elsewhere", 1, (("move east", moved),), before, 1, before)
+    restart = Restart("elsewhere", 1, (Repeated("move east", moved),), before, 1, before)
     events = play(coin, planner, small_house(), ReaderModel(), restart=restart)
     asked = of(events, ev.Asked)[0].messages[-1].content
     assert asked.count("The agent did:") >= 2
@@ -114,7 +114,7 @@ def test_what_a_correction_does_not_cover_is_still_news(coin: Setting, planner: 
 
 
 def test_another_game_is_noticed(coin: Setting, planner: ProcessPlanner) -> None:
-    restart = Restart("elsewhere", 1, (("move east", "You are on the moon."),), coin.start, 1)
+    restart = Restart("elsewhere", 1, (Repeated("move east", "You are on the moon."),), coin.start, 1)
     events = play(coin, planner, small_house(), ReaderModel(), restart=restart)
     assert ended(events).outcome is Outcome.CRASHED
     assert "answers otherwise than recorded to 'move east'" in ended(events).message

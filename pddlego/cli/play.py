@@ -29,7 +29,7 @@ from pddlego.formalize.human import Person
 from pddlego.journal import JournalWriter
 from pddlego.models import Model
 from pddlego.models.cache import CacheUse
-from pddlego.models.make import ModelOptions, make_model
+from pddlego.models.make import ModelOptions, make_model, prepare_cache
 from pddlego.models.reader import ReaderModel
 from pddlego.modes import parse_mode
 from pddlego.oversight import WHATS, Overseer, What
@@ -186,6 +186,7 @@ def exit_code(ended: EpisodeEnded) -> int:
 def _model(options: PlayOptions) -> Model:
     key = os.environ.get("OPENAI_API_KEY")
     name = "none" if options.mode in WITHOUT_MODEL else options.model or "reader"
+    prepare_cache(options.cache)
     sampling = (options.temperature, options.seed, options.model_timeout)
     return make_model(ModelOptions(name, options.base_url, key, *sampling, cache=options.cache))
 
@@ -199,4 +200,5 @@ def _episode(options: PlayOptions) -> Episode:
     setting = load_setting(options.game, overrides, options.max_steps, options.fold, options.search)
     setting.check_seed(options.seed)
     limits = Limits(setting.max_steps, options.max_calls, options.max_tokens, options.max_seconds)
-    return Episode(setting, options.seed, options.mode, limits, options.retries, options.replan == "every-step")
+    mode = str(parse_mode(options.mode))
+    return Episode(setting, options.seed, mode, limits, options.retries, options.replan == "every-step")

@@ -99,7 +99,7 @@ def _known(modes: tuple[str, ...], ablations: tuple[str, ...]) -> tuple[str, ...
             parse_mode(each)
     except UsageError as error:
         raise PydanticCustomError("mode", "{why}", {"why": f"{error.what}. {error.why.removesuffix('.')}"}) from error
-    return modes
+    return tuple(str(parse_mode(each)) for each in modes)
 
 
 def _listed(text: str) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from pddlego.evaluation.config import EvalConfig
 from pddlego.evaluation.options import EvaluationOptions
 from pddlego.evaluation.prices import check_prices, read_prices
 from pddlego.models.gate import Spending
-from pddlego.models.make import ModelOptions, is_free, make_model
+from pddlego.models.make import ModelOptions, is_free, make_model, prepare_cache
 from pddlego.models.reader import ReaderModel
 from pddlego.modes import ablated
 from pddlego.setting_files import load_setting, parse_overrides
@@ -32,6 +32,7 @@ def make_options(config: EvalConfig) -> EvaluationOptions:
     model = ModelOptions(
         "reader", config.base_url, key, config.temperature, None, config.model_timeout, cache=config.cache
     )
+    prepare_cache(config.cache)
     prices = read_prices(Path(config.prices) if config.prices else None)
     modes = ablated(config.modes, config.ablate)
     for name in config.models:

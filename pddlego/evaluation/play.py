@@ -84,7 +84,7 @@ def evaluating(options: EvaluationOptions, path: Path, about: Mapping[str, Any] 
 
 def _check_ledger(path: Path, ledger: Ledger, store: Store) -> None:
     """Raises `UsageError` where the ledger knows of fewer requests than the results: what was spent is not known."""
-    answered = sum(each.tally.calls - each.tally.kept for each in store.attempts if not is_free(each.cell.model))
+    answered = sum(each.tally.calls - each.tally.from_cache for each in store.attempts if not is_free(each.cell.model))
     sent = int(ledger.spent.calls or 0)
     if sent < answered - len(store.attempts):  # the last call of an attempt may have been refused for the budget
         why = f"Its results hold {answered} model calls, and its ledger {sent} requests."

@@ -110,7 +110,7 @@ def _with_answer(used: Tally, event: Answered) -> Tally:
         tokens_out=used.tokens_out + event.tokens_out,
         tokens_cached=used.tokens_cached + event.tokens_cached,
         model_seconds=used.model_seconds + event.seconds,
-        kept=used.kept + event.from_cache,
+        from_cache=used.from_cache + event.from_cache,
     )
 
 

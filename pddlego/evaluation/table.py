@@ -176,7 +176,7 @@ def _by_seed(results: Iterable[Summary], game: str) -> dict[int, float | None]:
 
 COLUMNS = (
     *("game", "mode", "model", "seed", "repeat", "outcome", "score", "steps", "refused", "surprises", "calls"),
-    *("characters", "tokens_in", "tokens_out", "tokens_cached", "kept"),
+    *("characters", "tokens_in", "tokens_out", "tokens_cached", "from_cache"),
 )
 
 
@@ -197,5 +197,5 @@ def values(summary: Summary) -> tuple[object, ...]:
     return (
         *(cell.setting, cell.mode, cell.model, cell.seed, cell.repeat, summary.outcome.value, score),
         *(used.steps, used.refused, summary.surprises, used.calls, used.characters),
-        *(used.tokens_in, used.tokens_out, used.tokens_cached, used.kept),
+        *(used.tokens_in, used.tokens_out, used.tokens_cached, used.from_cache),
     )

@@ -6,7 +6,7 @@ import random
 import re
 from typing import Literal
 
-from pddlego.formalize.base import CommandProposal, shortened, spoken
+from pddlego.formalize.base import CommandProposal, cut_off, shortened, spoken
 from pddlego.formalize.prompts import Prompts
 from pddlego.models import Message, Request
 from pddlego.situation import Feedback, Situation
@@ -46,6 +46,8 @@ class ActionGen:
             if command is not None:
                 return CommandProposal(command)
         first = next((line.strip() for line in spoken(answer).splitlines() if line.strip()), "")
+        if answer.strip() and not first:
+            return CommandProposal("", cut_off())
         message = f"'{first[:100]}' is not in the list." if first else "the answer was empty."
         return CommandProposal("", Feedback("invalid command", message))
 

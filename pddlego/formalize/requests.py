@@ -21,7 +21,8 @@ def _bearable(feedback: Feedback | None) -> Feedback | None:
     lines = [each if len(each) <= MAX_LINE else f"{each[:MAX_LINE]} …" for each in feedback.evidence[:MAX_EVIDENCE]]
     if len(feedback.evidence) > MAX_EVIDENCE:
         lines.append(f"… and {len(feedback.evidence) - MAX_EVIDENCE} more")
-    return replace(feedback, evidence=tuple(lines))
+    message = feedback.message if len(feedback.message) <= 2 * MAX_LINE else f"{feedback.message[: 2 * MAX_LINE]} …"
+    return replace(feedback, message=message, evidence=tuple(lines))
 
 
 def problem_request(prompts: Prompts, purpose: str, situation: Situation, schema: bool = False) -> Request:

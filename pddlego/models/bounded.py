@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
 
 import httpx2
@@ -9,21 +10,22 @@ import httpx2
 MAX_REPLY = 16 * 2**20
 """Bytes of a reply. The longest useful one has some hundred thousand; without a limit memory would be the limit."""
 
-PACKED = 500
-"""How many times smaller a compressed reply must be: compression makes at most about 1,000 bytes of one."""
-
 
 class TooLongError(httpx2.ReadError):
-    """A reply is longer than `MAX_REPLY`."""
+    """A reply is longer than `MAX_REPLY`, or nobody can tell how long it is."""
 
 
 class _Bounded(httpx2.SyncByteStream):
-    def __init__(self, stream: httpx2.SyncByteStream, limit: int) -> None:
-        self._stream, self._left = stream, limit
+    """A stream whose bytes are counted as they are sent and, if they are packed, as what they become."""
+
+    def __init__(self, stream: httpx2.SyncByteStream, packed: bool) -> None:
+        self._stream = stream
+        self._unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32) if packed else None
+        self._left = MAX_REPLY
 
     def __iter__(self) -> Iterator[bytes]:
         for part in self._stream:
-            self._left -= len(part)
+            self._left -= self._length(part)
             if self._left < 0:
                 raise TooLongError(f"The reply is longer than {MAX_REPLY // 2**20} MiB")
             yield part
@@ -31,9 +33,19 @@ class _Bounded(httpx2.SyncByteStream):
     def close(self) -> None:
         self._stream.close()
 
+    def _length(self, part: bytes) -> int:
+        if self._unpacker is None:
+            return len(part)
+        try:
+            return len(self._unpacker.decompress(part))
+        except zlib.error:  # whoever reads the reply will say so
+            return len(part)
+
 
 def bound(response: httpx2.Response) -> None:
     """A response hook for an `httpx2` client: reading more than the limit raises `TooLongError`."""
+    packing = response.headers.get("content-encoding", "identity").strip().lower()
+    if packing not in ("identity", "gzip", "deflate"):
+        raise TooLongError(f"The reply is packed as {packing[:20]}, and nobody asked for that")
     if isinstance(response.stream, httpx2.SyncByteStream):
-        packed = response.headers.get("content-encoding", "identity") != "identity"
-        response.stream = _Bounded(response.stream, MAX_REPLY // PACKED if packed else MAX_REPLY)
+        response.stream = _Bounded(response.stream, packing != "identity")

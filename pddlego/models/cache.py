@@ -27,11 +27,14 @@ CacheUse = Literal["off", "use", "refresh"]
 FOLDER = "PDDLEGO_CACHE_DIR"
 """The environment variable that names another folder for the cache."""
 
-LONGEST_WAIT = 30.0
-"""Seconds for which another process may hold the file."""
+LONGEST_WAIT = 5.0
+"""Seconds for which another process may hold the file; what cannot be kept then is asked for again, that is all."""
+
+MAX_TEXT = 1_000_000
+"""Characters of an answer that is kept; a longer one is of no use."""
 
 _TABLE = """CREATE TABLE IF NOT EXISTS answers (
-  key TEXT PRIMARY KEY, model TEXT NOT NULL, kept REAL NOT NULL, text TEXT NOT NULL, finish TEXT NOT NULL,
+  key TEXT PRIMARY KEY, model TEXT NOT NULL, stored REAL NOT NULL, text TEXT NOT NULL, finish TEXT NOT NULL,
   tokens INTEGER NOT NULL) WITHOUT ROWID"""
 
 VERSION = 1
@@ -87,6 +90,8 @@ class AnswerCache:
 
     def put(self, key: str, model: str, answer: Completion) -> None:
         """Keep an answer. One that cannot be kept is no reason to lose it: it is only asked for again another time."""
+        if len(answer.text) > MAX_TEXT or answer.finish == "content_filter":
+            return
         tokens = answer.tokens_in + answer.tokens_out
         row = (key, model, time.time(), answer.text, answer.finish, tokens)
         try:
@@ -99,7 +104,7 @@ class AnswerCache:
         """What is in it, by model; nothing if there is no file. Raises `UsageError` if it cannot be read."""
         if not self.path.exists():
             return []
-        query = "SELECT model, COUNT(*), SUM(tokens), MIN(kept), MAX(kept) FROM answers GROUP BY model ORDER BY model"
+        query = "SELECT model, COUNT(*), SUM(tokens), MIN(stored), MAX(stored) FROM answers GROUP BY model ORDER BY 1"
         try:
             with self._open() as connection:
                 connection.execute(_TABLE)
@@ -126,8 +131,11 @@ class AnswerCache:
         except sqlite3.DatabaseError as error:
             if model is not None or isinstance(error, sqlite3.OperationalError):
                 raise self._unusable(error) from error
-        for tail in ("", "-wal", "-shm"):
-            Path(f"{self.path}{tail}").unlink(missing_ok=True)
+        try:
+            for tail in ("", "-wal", "-shm"):
+                Path(f"{self.path}{tail}").unlink(missing_ok=True)
+        except OSError as error:
+            raise self._unusable(error) from error
         return 0
 
     @contextmanager
@@ -142,14 +150,16 @@ class AnswerCache:
         )
 
 
-def request_key(description: Mapping[str, Any], request: Request, repeat: int, before: int) -> str:
+def request_key(description: Mapping[str, Any], request: Request, repeat: int, before: int, address: str = "") -> str:
     """The content of a request as one word: everything that determines the answer.
 
-    `before` says how often the same was asked in this episode: who asks again wants another answer.
+    `address` is where it is sent, with what a shown address leaves out (see `address_of`). `before` says how often the
+    same was asked in this episode: who asks again wants another answer.
     """
     content = {
         "version": VERSION,
         "model": description,
+        "address": address,
         "purpose": request.purpose,
         "messages": [asdict(each) for each in request.messages],
         "schema": request.schema,
@@ -165,8 +175,9 @@ def request_key(description: Mapping[str, Any], request: Request, repeat: int, b
 class CachedModel:
     """A model whose answers are kept. One instance plays one episode."""
 
-    def __init__(self, model: Model, cache: AnswerCache, use: CacheUse, repeat: int = 1) -> None:
+    def __init__(self, model: Model, cache: AnswerCache, use: CacheUse, repeat: int = 1, address: str = "") -> None:
         self._model, self._cache, self._use, self._repeat = model, cache, use, repeat
+        self._address = address
         self._asked: Counter[str] = Counter()
 
     @property
@@ -179,8 +190,8 @@ class CachedModel:
 
     def complete(self, request: Request) -> Completion:
         """The kept answer, or a new one. Raises `ModelError` like the model itself."""
-        content = request_key(self.description, request, self._repeat, 0)
-        key = request_key(self.description, request, self._repeat, self._asked[content])
+        content = request_key(self.description, request, self._repeat, 0, self._address)
+        key = request_key(self.description, request, self._repeat, self._asked[content], self._address)
         self._asked[content] += 1
         known = self._cache.get(key) if self._use == "use" else None
         if known is not None:

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import base64
+import json
 import re
-from urllib.parse import parse_qsl, quote, unquote, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, quote_plus, unquote, unquote_plus, urlsplit, urlunsplit
 
 from pddlego.errors import UsageError
 
-_SECRET = re.compile(r"key|token|secret|pass|auth|sig|code|credential", re.IGNORECASE)
+_SECRET = re.compile(
+    r"(^|[-_.])((api|access|auth)?[-_]?key|token|secret|pass(word)?|auth|authorization|sig(nature)?|code|credentials?)$",
+    re.IGNORECASE,
+)
 """Names of values in a query that nobody else should see."""
+
+LONG = 8
+"""Characters of a value that may be a secret; a shorter one stands in too many texts to be masked."""
 
 
 def check_key(name: str, key: str, base_url: str | None) -> None:
@@ -54,14 +61,27 @@ def split_query(url: str | None) -> tuple[str | None, dict[str, str]]:
 
 
 def without_credentials(url: str | None) -> str | None:
-    """The URL as it may be shown and kept: without user, password and query."""
+    """The URL as it may be shown and kept: without user, password and query.
+
+    Where it is not clear what belongs to a password (an `@`, `/` or `#` in it that is not escaped), without everything.
+    """
     if not url:
         return None
     try:
         parts = urlsplit(url)
+        unclear = "@" in url.replace(parts.netloc, "", 1) or (parts.port or 1) < 1
     except ValueError:
-        return _bare(url)
-    return urlunsplit((parts.scheme, parts.netloc.rsplit("@", 1)[-1], parts.path.rsplit("@", 1)[-1], "", ""))
+        unclear = True
+    if unclear:
+        return f"{url.partition('//')[0]}//…" if "//" in url[:8] else "…"
+    return urlunsplit((parts.scheme, parts.netloc.rsplit("@", 1)[-1], parts.path, "", ""))
+
+
+def address_of(url: str | None) -> str:
+    """The URL without what is secret in it: two endpoints have two, whatever the key. Not for people to see."""
+    parts = urlsplit(url or "")
+    query = [(name, value) for name, value in parse_qsl(parts.query) if not _SECRET.search(name)]
+    return json.dumps([parts.scheme, parts.username, parts.hostname, parts.port, parts.path, query])
 
 
 def _bare(text: str) -> str:
@@ -72,13 +92,22 @@ def _bare(text: str) -> str:
 
 
 def secrets_of(key: str, url: str | None) -> tuple[str, ...]:
-    """What must not be shown: the key, what is secret in the URL, and user and password as a header holds them."""
+    """What must not be shown: the key, what is secret in the URL, and user and password as a header holds them.
+
+    Each in every form in which an endpoint may repeat it.
+    """
     parts = urlsplit(url or "")
-    found = [key, parts.password or ""]
-    for name, value in parse_qsl(parts.query):
-        if _SECRET.search(name):
-            found += [value, quote(value)]
+    found = {key}
+    found |= {value for name, value in parse_qsl(parts.query) if _SECRET.search(name) and len(value) >= LONG}
+    found |= {
+        each.partition("=")[2] for each in parts.query.split("&") if unquote_plus(each).partition("=")[2] in found
+    }
     if parts.password:
         both = f"{unquote(parts.username or '')}:{unquote(parts.password)}"
-        found += [unquote(parts.password), base64.b64encode(both.encode()).decode()]
-    return tuple(each for each in found if len(each) >= 4)
+        found |= {parts.password, unquote(parts.password), base64.b64encode(both.encode()).decode()}
+    elif parts.username and len(parts.username) >= LONG:  # a token that stands alone
+        found |= {parts.username, unquote(parts.username)}
+    for plain in tuple(found):
+        forms = {quote(plain), quote(plain, safe=""), quote_plus(plain)}
+        found |= forms | {re.sub(r"%[0-9A-F]{2}", lambda match: match.group().lower(), each) for each in forms}
+    return tuple(sorted((each for each in found if len(each) >= 4), key=len, reverse=True))

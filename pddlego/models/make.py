@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pddlego.models.base import Model, ScriptedModel
 from pddlego.models.cache import AnswerCache, CachedModel, CacheUse, default_path
+from pddlego.models.credentials import address_of
 from pddlego.models.gate import Gate
 
 
@@ -67,10 +68,13 @@ def make_model(options: ModelOptions, gate: Gate | None = None) -> Model:
         options.attempts,
         gate=gate,
     )
-    return model if options.cache == "off" else CachedModel(model, _cache(), options.cache, options.repeat)
-
-
-def _cache() -> AnswerCache:
+    if options.cache == "off":
+        return model
     cache = AnswerCache(default_path())
-    cache.prepare()
-    return cache
+    return CachedModel(model, cache, options.cache, options.repeat, address_of(options.base_url))
+
+
+def prepare_cache(use: CacheUse) -> None:
+    """Make the cache if it is used. Raises `UsageError` if that is not possible."""
+    if use != "off":
+        AnswerCache(default_path()).prepare()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import queue
 import re
@@ -15,7 +16,7 @@ from pddlego.errors import ModelError, UsageError
 from pddlego.models.base import Completion, Request
 from pddlego.models.credentials import check_key, check_url, secrets_of, split_query, without_credentials
 from pddlego.models.gate import SLICE, Gate, OpenGate, Ticket
-from pddlego.models.retry import MAX_WAIT, explain, is_passing, retry_after, wait_before_next
+from pddlego.models.retry import MAX_WAIT, explain, is_passing, is_too_much, retry_after, wait_before_next
 
 if TYPE_CHECKING:
     import openai
@@ -195,7 +196,9 @@ class OpenAIModel:
             self._formats.pop(0)
             return True
         for name in ("temperature", "seed", "max_tokens"):
-            if name in sent and name in said:
+            # More room than the model has is refused as a request that is too long.
+            too_much = name == "max_tokens" and is_too_much(error)
+            if name in sent and (name in said or too_much):
                 self._settings.pop(name, None)
                 self._refused.add(name)
                 return True
@@ -266,7 +269,10 @@ def _said(message: Any) -> str:
     """What a message says: its content, else the arguments of a tool that it calls, or why it refuses."""
     calls = getattr(message, "tool_calls", None)
     function = getattr(calls[0], "function", None) if isinstance(calls, list) and calls else None
-    for said in (message.content, getattr(function, "arguments", None), getattr(message, "refusal", None)):
+    arguments = getattr(function, "arguments", None)
+    if isinstance(arguments, dict):
+        arguments = json.dumps(arguments)
+    for said in (message.content, arguments, getattr(message, "refusal", None)):
         if isinstance(said, str) and said.strip():
             return said
     return ""

@@ -31,6 +31,12 @@ def is_passing(error: BaseException) -> bool:
     return isinstance(error, openai.APIConnectionError)  # holds time-outs too
 
 
+def is_too_much(error: BaseException) -> bool:
+    """Whether the endpoint says that the request is longer than its model reads."""
+    said = f"{getattr(error, 'code', '')} {getattr(error, 'message', error)}"
+    return getattr(error, "status_code", None) == 413 or bool(_TOO_MUCH.search(said))
+
+
 def is_too_long(error: BaseException) -> bool:
     """Whether the endpoint sent more than anybody reads."""
     from pddlego.models.bounded import TooLongError
@@ -76,7 +82,7 @@ def explain(error: openai.OpenAIError) -> tuple[str, str]:
     if isinstance(error, openai.APIConnectionError):
         return f"No connection: {error.__cause__ or error}.", "Check --base-url and the network; is the server running?"
     said = str(getattr(error, "message", error))
-    if getattr(error, "status_code", None) == 413 or _TOO_MUCH.search(f"{getattr(error, 'code', '')} {said}"):
+    if is_too_much(error):
         return said, "The request is too long for the model: choose one with a larger context, or a smaller game."
     if isinstance(error, openai.AuthenticationError):
         return said, "Check OPENAI_API_KEY."

@@ -21,7 +21,7 @@ MAX_FACTS = 100_000
 """Beyond these no problem is looked at: planning would take hours, and no text game is a tenth as large."""
 
 MAX_DEFECTS = 50
-"""After so many defects that make planning impossible the others are not looked for."""
+"""So many blocking defects are found at most, and so many that do not block."""
 
 MAX_MESSAGE = 500
 """Characters of a message: names may be as long as an answer."""
@@ -66,8 +66,7 @@ class Defect:
 def check(domain: Domain, problem: Problem | str) -> tuple[Defect, ...]:
     """All defects of the problem, or of the text of a problem file, in the order: text, objects, facts, goal.
 
-    Of `MAX_DEFECTS` that make planning impossible the rest is not looked for. Total: any problem value and any text
-    gives a (possibly empty) tuple.
+    At most `MAX_DEFECTS` blocking ones and as many others. Total: any problem value and any text gives a tuple.
     """
     if isinstance(problem, str):
         return check_reading(domain, read_problem(problem))
@@ -82,11 +81,13 @@ def check_reading(domain: Domain, reading: ProblemReading) -> tuple[Defect, ...]
 def _some(defects: Iterator[Defect]) -> tuple[Defect, ...]:
     """The defects up to the last that anybody reads, with messages of bearable length."""
     found: list[Defect] = []
-    blocking = 0
+    number = {True: 0, False: 0}
     for each in defects:
-        if blocking == MAX_DEFECTS and each.blocking:
+        number[each.blocking] += 1
+        if number[True] > MAX_DEFECTS:
             break
-        blocking += each.blocking
+        if number[each.blocking] > MAX_DEFECTS:
+            continue
         long = len(each.message) > MAX_MESSAGE
         found.append(replace(each, message=f"{each.message[:MAX_MESSAGE]} …") if long else each)
     return tuple(found)

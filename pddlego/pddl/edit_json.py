@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
@@ -95,20 +96,24 @@ def parse_edit(text: str, alone: bool = False) -> Edit:
 
 def _fault(error: Any) -> str:
     """What is wrong at one place of the JSON, with what stands there."""
-    where = ".".join(str(each) for each in error["loc"])
+    where = ".".join(str(each)[:MAX_SHOWN] for each in error["loc"])
     if error["type"] == "extra_forbidden" and len(error["loc"]) == 1:
         return f'{where} stands outside of "objects" and "init": {_brief(error["input"])}'
     return f"{where}: {error['msg']}: {_brief(error['input'])}"
 
 
+MAX_SHOWN = 100
+"""Characters of a key or a value in a message."""
+
 MAX_STARTS = 50
 """Opening braces at which a JSON object is looked for; prose has few."""
 
 
-def first_object(text: str) -> tuple[Any, str]:
+def first_object(text: str, keys: Collection[str] = ("objects", "init")) -> tuple[Any, str]:
     """The first JSON object that is whole, and what stands around it.
 
-    Raises `EditSyntaxError` with what is wrong at the first brace.
+    Behind a brace at which no object could be read, only an object with one of the `keys` counts: another may be a part
+    of the broken one. Raises `EditSyntaxError` with what is wrong at the first brace, or that the text was cut off.
     """
     decoder = json.JSONDecoder(object_pairs_hook=_unique)
     first: EditSyntaxError | None = None
@@ -118,40 +123,56 @@ def first_object(text: str) -> tuple[Any, str]:
             break
         try:
             value, end = decoder.raw_decode(text, start)
-            # A lone surrogate is legal in JSON and in no file: it becomes a question mark.
-            sound = json.loads(json.dumps(value, ensure_ascii=False).encode(errors="replace"))
-            return sound, (text[:start] + text[end:]).strip()
+            if first is None or any(key in value for key in keys):
+                # A lone surrogate is legal in JSON and in no file: it becomes a question mark.
+                sound = json.loads(json.dumps(value, ensure_ascii=False).encode(errors="replace"))
+                return sound, (text[:start] + text[end:]).strip()
+            start = text.find("{", end)
         except json.JSONDecodeError as error:
-            ends = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
-            first = first or EditSyntaxError(f"the JSON cannot be read: {error.msg} at line {error.lineno}", ends)
+            near = " ".join(text[max(start, error.pos - 60) : error.pos + 20].split())
+            why = f"the JSON cannot be read: {error.msg} at line {error.lineno}, near {near}"
+            if _is_end(error, text):
+                raise EditSyntaxError(why, cut_off=True) from None
+            first = first or EditSyntaxError(why)
+            start = text.find("{", max(start + 1, error.pos))
         except RecursionError:
             raise EditSyntaxError("the JSON is nested too deeply") from None
         except ValueError as error:
-            raise EditSyntaxError(f"the JSON cannot be read: {str(error)[:100]}") from None
-        start = text.find("{", start + 1)
+            raise EditSyntaxError(f"the JSON cannot be read: {str(error)[:MAX_SHOWN]}") from None
     raise first or EditSyntaxError('the answer holds no JSON object: answer with {"objects": {…}, "init": {…}}')
+
+
+def _is_end(error: json.JSONDecodeError, text: str) -> bool:
+    """Whether nothing is wrong but that the text ends there, be it in a string or in a word such as `null`."""
+    rest = text[error.pos :].rstrip()
+    return error.msg.startswith("Unterminated string") or (len(rest) <= 6 and not set(rest) & set("]}"))
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object whose keys are all different: of two equal keys the decoder would silently drop one.
 
-    Two lists or objects under one key become one. Raises `ValueError` for two other values.
+    Lists or objects under one key become one. Raises `ValueError` for other values.
     """
-    value: dict[str, Any] = {}
-    for key, more in pairs:
-        value[key] = _both(key, value[key], more) if key in value else more
-    return value
+    value = dict(pairs)
+    if len(value) == len(pairs):
+        return value
+    grouped: dict[str, list[Any]] = {}
+    for key, each in pairs:
+        grouped.setdefault(key, []).append(each)
+    return {key: _together(key, several) for key, several in grouped.items()}
 
 
-def _both(key: str, first: Any, second: Any) -> Any:
-    if first == second:
+def _together(key: str, several: list[Any]) -> Any:
+    first = several[0]
+    if all(each == first for each in several):
         return first
-    if isinstance(first, list) and isinstance(second, list):
-        return first + second
-    if isinstance(first, dict) and isinstance(second, dict):
-        return _unique([*first.items(), *second.items()])
-    raise ValueError(f"the key '{key}' stands twice in one object, for {_brief(first)} and {_brief(second)}")
+    if all(isinstance(each, list) for each in several):
+        return list(itertools.chain.from_iterable(several))
+    if all(isinstance(each, dict) for each in several):
+        return _unique([pair for each in several for pair in each.items()])
+    shown = ", ".join(map(_brief, several[:2]))
+    raise ValueError(f"the key '{key[:MAX_SHOWN]}' stands twice in one object: {shown}")
 
 
 def _brief(value: Any) -> str:
-    return json.dumps(value)[:60]
+    return json.dumps(value)[:MAX_SHOWN]

@@ -11,6 +11,9 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]*\Z")
+COMPARED, MOST_COMPARED = 40, 300
+"""Characters of a name, and names, that are compared with a word that may be misspelt."""
+
 MAX_NAME = 200
 """Characters of a name. It has to fit into a line, a prompt and a command."""
 
@@ -38,10 +41,16 @@ def same_name(left: str, right: str) -> bool:
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known name that `word` is most likely a misspelling of, if one is close."""
+    """The known name that `word` is most likely a misspelling of, if one is close.
+
+    Among very many or very long names none is looked for: comparing takes time.
+    """
     import difflib
 
-    close = difflib.get_close_matches(word, sorted(known), n=1, cutoff=0.75)
+    listed = [each for each in known if len(each) <= COMPARED]
+    if len(word) > COMPARED or len(listed) > MOST_COMPARED:
+        return None
+    close = difflib.get_close_matches(word, sorted(listed), n=1, cutoff=0.75)
     return close[0] if close else None
 
 

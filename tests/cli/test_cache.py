@@ -26,7 +26,7 @@ def test_a_second_evaluation_with_the_cache_sends_nothing(
     assert again.returncode == 0, again.stderr
     assert len(model_server.requests) == 6
     first, second = (_rows(tmp_path / "runs" / name / "results.csv") for name in ("first", "second"))
-    assert [each["kept"] for each in first + second] == ["0", "0", "3", "3"]
+    assert [each["from_cache"] for each in first + second] == ["0", "0", "3", "3"]
     assert [each["calls"] for each in first + second] == ["3"] * 4
     assert {each["tokens_in"] for each in second} == {"0"}
     assert (tmp_path / "runs" / "second" / "ledger.jsonl").read_text() == ""

@@ -14,7 +14,7 @@ import pytest
 from pddlego.errors import ModelError, UsageError
 from pddlego.models import Completion, Message, Request
 from pddlego.models.cache import FOLDER, AnswerCache, CachedModel, default_path
-from pddlego.models.make import ModelOptions, make_model
+from pddlego.models.make import ModelOptions, make_model, prepare_cache
 from pddlego.settings import Setting
 from pddlego.situation import Situation
 from tests.model_server import ModelServer, answer
@@ -166,6 +166,7 @@ def test_a_real_model_behind_it(
     monkeypatch.setenv(FOLDER, str(tmp_path))
     model_server.replies = [answer("one"), answer("two")]
     options = ModelOptions("m", model_server.url, "sk-canary-0123456789abcdef", cache="use", seed=1)
+    prepare_cache("use")
     assert [make_model(options).complete(request_).text for _ in range(2)] == ["one", "one"]
     assert make_model(replace(options, cache="off")).complete(request_).text == "two"
     assert len(model_server.requests) == 2

@@ -101,3 +101,40 @@ def test_lists_under_one_key_that_stands_twice_are_one() -> None:
 def test_what_stands_outside_is_shown() -> None:
     with pytest.raises(EditSyntaxError, match=r'add stands outside of "objects" and "init": \["\(at a\)"\]'):
         parse_edit('{"add": ["(at a)"]}')
+
+
+WHOLE = json.dumps(
+    {
+        "objects": {"add": ["attic - location"], "replace": {}, "delete": []},
+        "init": {"add": ["(at attic)", "(visited attic)"], "replace": {"(at hall)": None}, "delete": []},
+    },
+    indent=1,
+)
+
+
+@pytest.mark.parametrize("length", range(1, len(WHOLE)))
+def test_no_part_of_an_edit_is_taken_for_an_edit(length: int) -> None:
+    for before in ("", "Use {x}. "):
+        with pytest.raises(EditSyntaxError) as caught:
+            parse_edit(before + WHOLE[:length])
+        assert caught.value.cut_off
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{'objects': {}, 'init': {'add': ['(at a)']}}",
+        '{"objects": {}, "init": {"add": [nothing]}}',
+        '{"init": {"add": ["(at a)",], "replace": {}, "delete": []}}',
+        '{"objects": {} "init": {"add": ["(at a)"]}}',
+    ],
+)
+def test_an_object_inside_of_a_broken_one_is_no_edit(text: str) -> None:
+    with pytest.raises(EditSyntaxError, match="cannot be read") as caught:
+        parse_edit(text)
+    assert not caught.value.cut_off
+
+
+def test_many_keys_that_stand_twice() -> None:
+    pairs = ",".join(f'"replace":{{"(at a{n})":"(at b{n})"}}' for n in range(5000))
+    assert len(parse_edit(f'{{"init":{{{pairs}}}}}').init.replace) == 5000

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from pddlego.corpus import CorpusReport, check_corpus, read_pairs
 from pddlego.errors import UsageError
-from pddlego.pddl import PddlSyntaxError, check, parse_domain, parse_problem
-from pddlego.pddl.tolerant import RepairKind, repair
+from pddlego.pddl import Atom, PddlSyntaxError, check, parse_domain, parse_problem
+from pddlego.pddl.tolerant import RepairKind, is_cut_off, repair
 from pddlego.planning import ProcessPlanner, Search
 from pddlego.settings import Setting
 
@@ -191,3 +191,16 @@ def test_what_is_no_corpus_is_refused(tmp_path: Path, line: str) -> None:
         list(read_pairs(tmp_path / "a.jsonl"))
     with pytest.raises(UsageError, match="cannot be read"):
         list(read_pairs(tmp_path / "none.jsonl"))
+
+
+@pytest.mark.parametrize("tail", ["", "\n```\nLet me know if you need anything else.", "\nThis is all"])
+def test_a_missing_parenthesis_is_mended_whatever_prose_follows(tail: str) -> None:
+    text = "```\n(define (problem p) (:domain d) (:objects a - room) (:init (at a)) (:goal (at a))" + tail
+    assert not is_cut_off(text, "problem")
+    files = repair("(define (domain d) (:types room) (:predicates (at ?r - room)))", text)
+    assert parse_problem(files.problem).facts == frozenset({Atom("at", ("a",))})
+
+
+@pytest.mark.parametrize("text", ["(define (problem p) (:domain d) (:init (at", "(define (problem p) (:objects a b"])
+def test_a_file_that_ends_in_a_list_is_cut_off(text: str) -> None:
+    assert is_cut_off(text, "problem")

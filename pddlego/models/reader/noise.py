@@ -125,7 +125,7 @@ def _empty(text: str, rng: random.Random) -> str:
 BOTH = ("edit", "gen")
 
 KINDS: Mapping[str, Kind] = {
-    "forgotten-rename": Kind(8, BOTH, Edited(_forgotten_rename)),
+    "forgotten-rename": Kind(8, BOTH, Edited(_forgotten_rename, anywhere=True)),
     "missing-reverse": Kind(4, BOTH, Edited(_missing_reverse, anywhere=True)),
     "undeclared-object": Kind(4, BOTH, Edited(_undeclared, anywhere=True)),
     "duplicate": Kind(9, BOTH, Edited(_duplicate, anywhere=True)),
@@ -151,14 +151,19 @@ ALL = (*KINDS, IDENTICAL, BLIND)
 
 
 class NoisyReader(ReaderModel):
-    """`reader+noise:P[,seed=S][,kinds=A+B]`: every answer errs with probability P, the same every time for a seed."""
+    """`reader+noise:P[,seed=S][,kinds=A+B]`: an answer errs with probability P, the same every time for a seed.
+
+    Of retries `SAME_AGAIN` are the rejected answer, whatever P is, and those that were not told what was wrong err more
+    often (`STILL_WRONG`); both only if P is not 0. The kind of an error is drawn among those that can be made of the
+    answer, so that P is the same dose in every mode.
+    """
 
     def __init__(self, rate: float, seed: int = 0, kinds: tuple[str, ...] = ALL, episode: int = 0) -> None:
         super().__init__()
         self.rate, self.seed, self.kinds = rate, seed, kinds
         self._random = random.Random(f"{seed}/{episode}")
-        self._last = ""
-        self._error: Kind | None = None
+        self._last = Completion("")
+        self._error: str | None = None
 
     @property
     def name(self) -> str:
@@ -175,39 +180,50 @@ class NoisyReader(ReaderModel):
         answer = super().complete(request)
         again = request.situation.attempt > 0 and self.rate > 0
         if again and IDENTICAL in self.kinds and self._random.random() < SAME_AGAIN:
-            return replace(answer, text=request.situation.rejected or self._last)
+            return replace(self._last, text=request.situation.rejected or self._last.text)
         blind = again and request.situation.feedback is None and BLIND in self.kinds
         error, self._error = self._error if blind else None, None
         if self._random.random() < (STILL_WRONG / (1 - SAME_AGAIN) if error else self.rate):
             answer = self._err(request, answer, error)
-        self._last = answer.text
+        self._last = answer
         return answer
 
-    def _err(self, request: Request, answer: Completion, again: Kind | None) -> Completion:
-        """The answer with one error, `again` of the same kind or of any."""
-        text = answer.text
+    def _err(self, request: Request, answer: Completion, again: str | None) -> Completion:
+        """The answer with one error, `again` of the same kind or else of any that can be made of it."""
         fits = {name: KINDS[name] for name in self.kinds if name in KINDS and request.purpose in KINDS[name].purposes}
-        if not fits:
-            return answer
-        drawn = self._random.choices(list(fits.values()), [each.share for each in fits.values()])
-        chosen = self._error = again or drawn[0]
-        finish = "length" if chosen.make is _cut_off else answer.finish
-        if not isinstance(chosen.make, Edited) or request.purpose != "gen":
-            return replace(answer, text=chosen.make(text, self._random), finish=finish)
-        if chosen.make.anywhere:
-            return replace(answer, text=changed(parse_problem(text), chosen.make, self._random))
-        situation = request.situation
-        edit = parse_edit(chosen.make(self._answer(replace(request, purpose="edit")), self._random))
-        return replace(answer, text=str(apply_edit(situation.problem, edit, situation.domain.constants).problem))
+        while fits:
+            drawn = self._random.choices(list(fits), [each.share for each in fits.values()])
+            name = again if again in fits else drawn[0]
+            text = self._with(KINDS[name].make, request, answer.text)
+            if text != answer.text:
+                self._error = name
+                return replace(answer, text=text, finish="length" if name == "cut-off" else answer.finish)
+            del fits[name]
+        return answer
+
+    def _with(self, make: Callable[[str, random.Random], str], request: Request, text: str) -> str:
+        """The text with an error."""
+        if not isinstance(make, Edited) or request.purpose != "gen":
+            return make(text, self._random)
+        edit = self._answer(replace(request, purpose="edit"))
+        if make.anywhere:
+            return changed(parse_problem(text), make, self._random, json.loads(edit)["objects"]["replace"])
+        wrong = parse_edit(make(edit, self._random))
+        return str(apply_edit(request.situation.problem, wrong, request.situation.domain.constants).problem)
 
 
-def changed(problem: Problem, error: Edited, rng: random.Random) -> str:
-    """The problem file with an error somewhere in it."""
+def changed(problem: Problem, error: Edited, rng: random.Random, renames: Mapping[str, str | None]) -> str:
+    """The problem file with an error somewhere in it; as it is where the error cannot be made of it.
+
+    `renames` are the object lines that the edit behind it has replaced.
+    """
     everything: Parts = {
-        "objects": {"add": [str(each) for each in problem.sorted_objects()], "replace": {}, "delete": []},
-        "init": {"add": [str(each) for each in problem.sorted_facts()], "replace": {}, "delete": []},
+        "objects": {"add": list(map(str, problem.sorted_objects())), "replace": dict(renames), "delete": []},
+        "init": {"add": list(map(str, problem.sorted_facts())), "replace": {}, "delete": []},
     }
     parts = json.loads(error(json.dumps(everything), rng))
+    if parts == everything:
+        return str(problem)
     lines = [f"(define (problem {problem.name})", f"  (:domain {problem.domain})"]
     for name in ("objects", "init"):
         lines += [f"  (:{name}", *(f"    {each}" for each in parts[name]["add"]), "  )"]

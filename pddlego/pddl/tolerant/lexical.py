@@ -33,6 +33,7 @@ def read_file(text: str, kind: str, note: Note) -> list[Sexpr]:
         if is_cut_off(text, kind):
             return []  # what is there is not the whole
         note(UNCLOSED)
+        reading = read_sexprs(cleaned[start : cleaned.rfind(")") + 1])  # prose may follow
     if any("too many" in each for each in reading.faults):
         note("there were closing parentheses too many")
     first, *rest = reading.expressions or ((),)
@@ -52,10 +53,13 @@ def read_file(text: str, kind: str, note: Note) -> list[Sexpr]:
 
 
 def is_cut_off(text: str, kind: str) -> bool:
-    """Whether a text ends in the middle of the `(define (KIND …) …)` in it, with no parenthesis after its last word."""
+    """Whether a text ends in the middle of a list of the `(define (KIND …) …)` in it.
+
+    Words behind the last parenthesis are prose, and a file that ends with one may lack only those at its end.
+    """
     cleaned = _clean(text, lambda what: None)
     start = _start(cleaned, kind)
-    if start is None or cleaned.rstrip().endswith(")"):
+    if start is None or "(" not in cleaned[max(start, cleaned.rfind(")")) :]:
         return False
     return any("missing" in each for each in read_sexprs(cleaned[start:]).faults)
 

@@ -116,7 +116,7 @@ def test_what_is_cut_off_says_so(coin: Setting, planner: ProcessPlanner) -> None
     assert "cut off" in {each.category for each in of(events, ev.Rejected)}
 
 
-@pytest.mark.parametrize("kind", ["missing-reverse", "undeclared-object", "duplicate"])
+@pytest.mark.parametrize("kind", ["missing-reverse", "undeclared-object", "duplicate", "forgotten-rename"])
 def test_in_a_whole_file_an_error_may_hit_what_was_there_before(kind: str) -> None:
     made = KINDS[kind].make
     assert isinstance(made, Edited)
@@ -124,7 +124,7 @@ def test_in_a_whole_file_an_error_may_hit_what_was_there_before(kind: str) -> No
         "(define (problem p) (:domain d) (:objects a b c - location) (:init (at a) (connected a b north)"
         " (connected b c north) (connected c b south)) (:goal (at c)))"
     )
-    files = {changed(problem, made, random.Random(seed)) for seed in range(30)}
+    files = {changed(problem, made, random.Random(seed), {"old - location": "b - location"}) for seed in range(30)}
     assert len(files) >= 3
     assert all(each.endswith("(:goal (at c))\n)") for each in files)
 
