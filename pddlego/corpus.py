@@ -22,6 +22,9 @@ VERDICTS = {
 }
 """What planners said that say something about a problem, and not about a text that they could not read."""
 
+KNOWN = (*VERDICTS, "", "semantic error", "syntax error", "none, no message", "n/a", "segfault")
+"""All verdicts that are recorded; with those that are not in `VERDICTS` nothing is compared."""
+
 
 class Pair(BaseModel):
     """A line: a domain and a problem as a model wrote them, and what a planner said of them then."""
@@ -76,6 +79,11 @@ class CorpusReport:
     def refused(self) -> Counter[str]:
         """How many pairs were refused, by class."""
         return Counter(each.refused for each in self.checked if each.refused)
+
+    @property
+    def unknown(self) -> int:
+        """Pairs whose recorded verdict is none of `KNOWN`: nothing is compared with it."""
+        return sum((each.pair.recorded_verdict or "") not in KNOWN for each in self.checked)
 
     @property
     def contradictions(self) -> tuple[Checked, ...]:

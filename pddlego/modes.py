@@ -47,7 +47,11 @@ def parse_mode(text: str) -> Mode:
     """A mode by its name. Raises `UsageError` if there is none of that name."""
     base, *without = text.split(_WITHOUT)
     if base not in MODES:
-        raise UsageError(f"There is no mode '{text}'", f"The modes are: {', '.join(MODES)}.", "Choose one with --mode.")
+        raise UsageError(
+            f"There is no mode '{text}'",
+            f"The modes are: {', '.join(MODES)}.",
+            "Choose one; edit-no-feedback is one without a part.",
+        )
     mode = Mode(base, tuple(sorted(without)))
     unknown = [each for each in without if each not in ABLATIONS]
     if unknown or (without and not mode.plans) or len(set(without)) < len(without):
@@ -66,5 +70,5 @@ def ablated(modes: Iterable[str], ablations: Iterable[str]) -> tuple[str, ...]:
     for mode in map(str, map(parse_mode, modes)):
         found.append(mode)
         if parse_mode(mode).plans:
-            found += [str(parse_mode(_WITHOUT.join((mode, *each)))) for each in listed]
+            found += [str(parse_mode(_WITHOUT.join(dict.fromkeys((*mode.split(_WITHOUT), *each))))) for each in listed]
     return tuple(dict.fromkeys(found))

@@ -23,7 +23,7 @@ from pddlego.resume import check_not_over, moment_at, read_correction, restart_a
 from pddlego.run_folders import find_journal
 from pddlego.settings import Setting
 from tests.grid_house import small_house
-from tests.playing import ended, of, play
+from tests.playing import ForgetfulModel, ended, of, play
 from tests.test_replay import RECORDED, RUNS
 
 
@@ -186,3 +186,22 @@ def test_the_first_look_must_be_the_same(coin: Setting, planner: ProcessPlanner)
     restart = Restart("elsewhere", 0, (), coin.start, 0, None, "You are on the moon.")
     events = play(coin, planner, small_house(), ReaderModel(), restart=restart)
     assert "answers otherwise than recorded to the first look" in ended(events).message
+
+
+def test_what_the_plan_had_expected_is_known_after_a_resumption(coin: Setting, planner: ProcessPlanner) -> None:
+    """The step at which the game answered otherwise is just where one goes back to."""
+    wrong = {
+        "objects": {"add": ["kitchen - location", "loc1 - location"]},
+        "init": {"add": ["(at kitchen)", "(visited kitchen)", "(connected kitchen loc1 west)"]},
+    }
+    model = ForgetfulModel([json.dumps(wrong)])
+    first = play(coin, planner, small_house(), model)
+    before, refused = of(first, ev.Observed)[:2]
+    assert "was to make (at loc1) true" in refused.unforeseen
+    repeated = Repeated(refused.command, refused.text, refused.unforeseen)
+    problem = parse_problem(of(first, ev.Formalized)[0].problem)
+    again = ForgetfulModel([])
+    play(
+        coin, planner, small_house(), again, restart=Restart("elsewhere", 1, (repeated,), problem, 1, look=before.text)
+    )
+    assert again.requests[0].messages == model.requests[1].messages

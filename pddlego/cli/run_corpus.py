@@ -36,9 +36,10 @@ def _show(console: Console, report: CorpusReport) -> None:
         ("pairs of a domain and a problem", total),
         ("read", report.readable),
         ("planned with", report.planned),
-        ("of them after repairs", report.repaired),
+        ("planned with after repairs", report.repaired),
         ("refused", total - report.planned),
         ("contradictions to what was recorded", len(report.contradictions)),
+        *([("recorded verdicts that are none of ours", report.unknown)] if report.unknown else []),
     ):
         table.add_row(name, str(number), f"{100 * number / total:.1f}%" if total else "")
     console.print(table, highlight=False)

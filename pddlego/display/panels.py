@@ -40,7 +40,8 @@ def meter(view: View, now: float, glyphs: Glyphs) -> str:
     if view.refused:
         parts.append(f"{view.refused} refused")
     if view.mode != "random":
-        parts.append(f"{view.calls} call{'' if view.calls == 1 else 's'}")
+        kept = f" ({view.from_cache} from the cache)" if view.from_cache else ""
+        parts.append(f"{view.calls} call{'' if view.calls == 1 else 's'}{kept}")
     if view.tokens:
         parts.append(f"{'~' if view.estimated else ''}{view.tokens:,} tokens")
     parts.append(f"{now:.1f} s")

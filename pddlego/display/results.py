@@ -12,8 +12,10 @@ from pddlego.display.text import clean
 from pddlego.evaluation.estimate import WorstCase
 from pddlego.evaluation.table import Row
 
-LEAST = ("seconds", "median", "tokens", "refused", "calls", "cost", "without errors")
+LEAST = ("seconds", "median", "tokens", "refused", "calls", "from cache", "cost", "without errors", "steps", "95 %")
 """Columns that give way on a narrow terminal, in this order: numbers are shown whole or not at all."""
+
+NAMES = ("game", "mode", "model")
 
 NAME = 12
 """Characters that are left of a long name."""
@@ -34,14 +36,16 @@ def results_table(rows: Iterable[Row], width: int) -> RenderableType:
         ("median", [_number(each.median_steps, 1) for each in listed]),
         ("refused", [_number(each.refused or None, 2) for each in listed]),
         ("calls", [_number(each.calls or None, 2) for each in listed]),
+        ("from cache", [_number(each.from_cache or None, 2) for each in listed]),
         ("tokens", [_number(each.tokens or None, 0) for each in listed]),
         ("seconds", [_number(each.seconds, 1) for each in listed]),
         ("cost", [_cost(each.cost) for each in listed]),
     ]
-    table = _table()
     names = [[clean(part) for part in (each.setting, each.mode, each.model)] for each in listed]
     room = width - sum(min(NAME, max(map(len, part))) + 2 for part in zip(*names, strict=True))
     shown, hidden = _fitting({name: cells for name, cells in columns if any(cells)}, room)
+    used = sum(_widest(*each) + 2 for each in shown.items())
+    table = _table(_name_widths(names, width - used))
     for name, cells in shown.items():
         table.add_column(name, justify="right", no_wrap=True, min_width=_widest(name, cells))
     for number in range(len(listed)):
@@ -49,6 +53,14 @@ def results_table(rows: Iterable[Row], width: int) -> RenderableType:
     if not hidden:
         return table
     return Group(table, Text(f"A wider terminal also shows: {', '.join(hidden)}.", "dim"))
+
+
+def _name_widths(names: list[list[str]], room: int) -> list[int]:
+    """The widths of the columns with names: the longest is shortened until all have room, or none is above `NAME`."""
+    widths = [_widest(head, (each[number] for each in names)) for number, head in enumerate(NAMES)]
+    while sum(each + 2 for each in widths) > room and max(widths) > NAME:
+        widths[widths.index(max(widths))] -= 1
+    return widths
 
 
 def _fitting(columns: Mapping[str, list[str]], room: int) -> tuple[dict[str, list[str]], list[str]]:
@@ -81,10 +93,10 @@ def worst_case_table(cases: Iterable[WorstCase]) -> Table:
     return table
 
 
-def _table() -> Table:
+def _table(widths: Iterable[int | None] = (None, None, None)) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("game", "mode", "model"):
-        table.add_column(name, no_wrap=True, overflow="ellipsis")
+    for name, width in zip(NAMES, widths, strict=True):
+        table.add_column(name, no_wrap=True, overflow="ellipsis", width=width)
     return table
 
 

@@ -64,6 +64,7 @@ class View:
     step: int = 0
     refused: int = 0
     calls: int = 0
+    from_cache: int = 0
     tokens: int = 0
     estimated: bool = False
     seconds: float = 0.0
@@ -131,7 +132,8 @@ def fold(view: View, event: Event, seconds: float) -> View:
         return replace(view, asking=event.purpose, asked_at=seconds, calls=event.call)
     if isinstance(event, Answered):
         tokens = view.tokens + event.tokens_in + event.tokens_out
-        return replace(view, asking="", tokens=tokens, estimated=view.estimated or event.estimated)
+        kept = view.from_cache + event.from_cache
+        return replace(view, asking="", tokens=tokens, estimated=view.estimated or event.estimated, from_cache=kept)
     if isinstance(event, Formalized):
         return replace(
             view,

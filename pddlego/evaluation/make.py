@@ -16,7 +16,7 @@ from pddlego.evaluation.prices import check_prices, read_prices
 from pddlego.models.gate import Spending
 from pddlego.models.make import ModelOptions, is_free, make_model, prepare_cache
 from pddlego.models.reader import ReaderModel
-from pddlego.modes import ablated
+from pddlego.modes import PLANNING, ablated, parse_mode
 from pddlego.setting_files import load_setting, parse_overrides
 
 
@@ -35,6 +35,9 @@ def make_options(config: EvalConfig) -> EvaluationOptions:
     prepare_cache(config.cache)
     prices = read_prices(Path(config.prices) if config.prices else None)
     modes = ablated(config.modes, config.ablate)
+    if config.ablate and not any(parse_mode(each).plans for each in modes):
+        why = f"It concerns {' and '.join(PLANNING)}, and the modes are {', '.join(modes)}."
+        raise UsageError("There is nothing to ablate", why, "Leave --ablate out, or add such a mode.")
     for name in config.models:
         if isinstance(make_model(replace(model, name=name)), ReaderModel):
             for setting, mode in itertools.product(settings, modes):

@@ -33,6 +33,7 @@ class Row:
     median_steps: float | None
     refused: float
     calls: float
+    from_cache: float
     tokens: float
     seconds: float
     cost: float | None
@@ -79,6 +80,7 @@ def _row(setting: str, mode: str, model: str, found: Sequence[Summary], cost: fl
         statistics.median(won) if won else None,
         statistics.mean(each.refused for each in tallies),
         statistics.mean(each.calls for each in tallies),
+        statistics.mean(each.from_cache for each in tallies),
         statistics.mean(each.tokens_in + each.tokens_out for each in tallies),
         statistics.mean(each.seconds for each in tallies),
         cost,
@@ -87,6 +89,8 @@ def _row(setting: str, mode: str, model: str, found: Sequence[Summary], cost: fl
 
 def _cost(model: str, found: Sequence[Summary], prices: Mapping[str, Price]) -> float | None:
     if is_free(model):
+        return 0.0
+    if all(each.tally.calls == each.tally.from_cache for each in found):
         return 0.0
     price = prices.get(model)
     if price is None:

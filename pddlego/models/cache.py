@@ -73,6 +73,9 @@ class AnswerCache:
             os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
             with self._open() as connection:
                 connection.execute("PRAGMA journal_mode=WAL")
+                (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+                if found != "ok":
+                    raise sqlite3.DatabaseError("it is damaged")
                 connection.execute(_TABLE)
         except (OSError, sqlite3.Error) as error:
             raise self._unusable(error) from error
@@ -107,7 +110,8 @@ class AnswerCache:
         query = "SELECT model, COUNT(*), SUM(tokens), MIN(stored), MAX(stored) FROM answers GROUP BY model ORDER BY 1"
         try:
             with self._open() as connection:
-                connection.execute(_TABLE)
+                if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'answers'").fetchone():
+                    return []
                 return [Held(*row) for row in connection.execute(query)]
         except sqlite3.Error as error:
             raise self._unusable(error) from error
@@ -146,7 +150,9 @@ class AnswerCache:
     def _unusable(self, error: Exception) -> UsageError:
         why = f"{getattr(error, 'strerror', None) or error}.".capitalize()
         return UsageError(
-            f"The cache {self.path} cannot be used", why, f"Mend or remove it, or name another folder in {FOLDER}."
+            f"The cache {self.path} cannot be used",
+            why,
+            f"Remove what it holds with 'pddlego cache clear', or name another folder in {FOLDER}.",
         )
 
 

@@ -15,6 +15,9 @@ from pddlego.models.base import Request
 OUTPUT_ESTIMATE = 2_000
 """Tokens of an answer that are reserved before it is known how long it is."""
 
+UNITS = {"calls": "requests", "tokens": "tokens", "cost": "in money"}
+"""What the limits of `Spending` count."""
+
 SLICE = 0.2
 """Seconds after which who waits looks whether it still should: no signal wakes a thread that waits."""
 
@@ -245,14 +248,18 @@ class SharedGate:
                 if not self._flying or limit == "calls":
                     self.exhausted.set()
                     budget = getattr(self.limits, limit)
-                    why = f"The budget of {budget:g} {limit} is spent"
-                    raise BudgetSpentError(why, "", "Continue with a higher one.")
+                    why = f"{self._used(limit):g} are spent or reserved."
+                    what = f"The budget of {budget:g} {UNITS[limit]} allows no further request"
+                    raise BudgetSpentError(what, why, "Continue with a higher one.")
                 self._changed.wait(SLICE)
                 self._go_on()
             number = self._ledger.sent(model, tokens, cost) if self._ledger else 0
             self._calls, self._tokens, self._cost = self._calls + 1, self._tokens + tokens, self._cost + cost
             self._flying += 1
         return _Reservation(self, model, number, tokens, cost)
+
+    def _used(self, limit: str) -> float:
+        return {"calls": self._calls, "tokens": self._tokens, "cost": self._cost}[limit]
 
     def _in_the_way(self, tokens: float, cost: float) -> str | None:
         """Which limit one more request would exceed."""

@@ -16,7 +16,7 @@ from pddlego.errors import ModelError, UsageError
 from pddlego.models.base import Completion, Request
 from pddlego.models.credentials import check_key, check_url, secrets_of, split_query, without_credentials
 from pddlego.models.gate import SLICE, Gate, OpenGate, Ticket
-from pddlego.models.retry import MAX_WAIT, explain, is_passing, is_too_much, retry_after, wait_before_next
+from pddlego.models.retry import MAX_WAIT, explain, is_passing, is_too_much, retry_after, text_of, wait_before_next
 
 if TYPE_CHECKING:
     import openai
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 HOTTEST = 1.5
 """No temperature is raised beyond this: what comes out above it is seldom a file."""
+
+LONGEST_FINISH = 40
+"""Characters of an endpoint's reason to stop."""
 
 _FORMATS = ("json_schema", "json_object", "text")
 
@@ -71,7 +74,11 @@ class OpenAIModel:
         self._timeout = timeout
         self._gate: Gate = gate or OpenGate()
         self._sleep = sleep or self._gate.sleep
-        http = openai.DefaultHttpxClient(event_hooks={"response": [bound]}, headers={"accept-encoding": "identity"})
+        http = openai.DefaultHttpxClient(
+            event_hooks={"response": [bound]},
+            headers={"accept-encoding": "identity"},
+            follow_redirects=False,  # the messages are for the endpoint that the user named
+        )
         address, query = split_query(base_url)
         self._client = openai.OpenAI(
             api_key=api_key or "none",
@@ -222,7 +229,9 @@ class OpenAIModel:
         choices = getattr(response, "choices", None)
         first: Any = choices[0] if isinstance(choices, list) and choices else None
         if not hasattr(getattr(first, "message", None), "content"):
-            raise self._no_answer("The endpoint's reply holds no choices")
+            said = getattr(response, "error", None)
+            told = f": {self._clean(text_of(said))}" if said else ""
+            raise self._no_answer(f"The endpoint's reply holds no choices{told}")
         text = self._masked(_said(first.message))
         usage = getattr(response, "usage", None)
         came, went, cached = _usage(usage)
@@ -234,7 +243,7 @@ class OpenAIModel:
             seconds,
             tries,
             came is None or went is None,
-            str(getattr(first, "finish_reason", None) or "stop"),
+            self._clean(str(getattr(first, "finish_reason", None) or "stop"))[:LONGEST_FINISH],
         )
 
     def _no_answer(self, why: str) -> ModelError:
@@ -272,7 +281,10 @@ def _said(message: Any) -> str:
     arguments = getattr(function, "arguments", None)
     if isinstance(arguments, dict):
         arguments = json.dumps(arguments)
-    for said in (message.content, arguments, getattr(message, "refusal", None)):
+    content = message.content
+    if isinstance(content, list):  # of parts, each with a text
+        content = "".join(str(each.get("text", "")) for each in content if isinstance(each, dict))
+    for said in (content, arguments, getattr(message, "refusal", None)):
         if isinstance(said, str) and said.strip():
             return said
     return ""

@@ -54,7 +54,7 @@ def wait_before_next(state: tenacity.RetryCallState) -> float:
 
 
 def retry_after(error: BaseException) -> float | None:
-    """Seconds that the endpoint asks to wait, from `Retry-After` as a number or a date."""
+    """Seconds that the endpoint asks to wait, from `Retry-After` as a number or a date; None if that says nothing."""
     from email.utils import parsedate_to_datetime
 
     response = getattr(error, "response", None)
@@ -62,13 +62,13 @@ def retry_after(error: BaseException) -> float | None:
     if not value:
         return None
     try:
-        return max(0.0, float(value))
+        seconds = float(value)
     except ValueError:
-        pass
-    try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
-    except ValueError:
-        return None
+        try:
+            seconds = parsedate_to_datetime(value).timestamp() - time.time()
+        except ValueError:
+            return None
+    return seconds if seconds > 0 else None
 
 
 def explain(error: openai.OpenAIError) -> tuple[str, str]:
@@ -80,8 +80,11 @@ def explain(error: openai.OpenAIError) -> tuple[str, str]:
     if is_too_long(error):
         return f"{error.__cause__}.", "Is --base-url an OpenAI-compatible endpoint?"
     if isinstance(error, openai.APIConnectionError):
-        return f"No connection: {error.__cause__ or error}.", "Check --base-url and the network; is the server running?"
-    said = str(getattr(error, "message", error))
+        return (
+            f"No connection: {str(error.__cause__ or error).rstrip('.')}.",
+            "Check --base-url and the network; is the server running?",
+        )
+    said = _reason(error)
     if is_too_much(error):
         return said, "The request is too long for the model: choose one with a larger context, or a smaller game."
     if isinstance(error, openai.AuthenticationError):
@@ -92,4 +95,24 @@ def explain(error: openai.OpenAIError) -> tuple[str, str]:
         return said, "Check the name of the model and --base-url."
     if isinstance(error, openai.RateLimitError):
         return said, "Wait, or raise your limits at the provider."
-    return said, "Try again later; if it stays, check the request's size and the model's name."
+    if getattr(error, "status_code", 500) < 400:
+        return said, "The endpoint sends elsewhere: give that address with --base-url."
+    if getattr(error, "status_code", 500) < 500:
+        return said, "Check the name of the model, --base-url and the options: the same request will not pass later."
+    return said, "Try again later."
+
+
+def _reason(error: openai.OpenAIError) -> str:
+    """What the endpoint said, as a sentence."""
+    response = getattr(error, "response", None)
+    said = text_of(getattr(error, "body", None)) or (response.text if response is not None else "") or str(error)
+    where = response.headers.get("location") if response is not None else None
+    said = " ".join(re.sub(r"<[^>]*>", " ", said).split()) + (f" Location: {where}" if where else "")
+    return f"{said[:300].rstrip(' .')}." if said else "It gave no reason."
+
+
+def text_of(body: object) -> str:
+    """The text in the body of an error, whatever form an endpoint gives it."""
+    while isinstance(body, dict):
+        body = body.get("message") or body.get("error") or body.get("detail") or ""
+    return body if isinstance(body, str) else ""

@@ -6,6 +6,7 @@ import base64
 import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -14,9 +15,9 @@ from tests.model_server import ModelServer, Reply, answer, fault
 
 KEY = "sk-canary1-0123456789abcdef"
 PASSWORD = "canary2 pass/word"
-QUERY = "canary3-0123456789"
+QUERY = "canary3/ab+cd=0123456789"
 BOTH = base64.b64encode(f"somebody:{PASSWORD}".encode()).decode()
-CANARIES = (KEY, PASSWORD, "canary2%20pass%2Fword", "canary2", QUERY, BOTH, base64.b64encode(KEY.encode()).decode())
+CANARIES = (KEY, PASSWORD, "canary2%20pass%2Fword", "canary2", "canary3", BOTH, base64.b64encode(KEY.encode()).decode())
 
 
 class Parrot:
@@ -37,7 +38,7 @@ class Parrot:
 def secrets(request: pytest.FixtureRequest, model_server: ModelServer, tmp_path: Path) -> dict[str, str]:
     url = model_server.url
     if request.param == "password":
-        url = url.replace("//", "//somebody:canary2%20pass%2Fword@") + f"?api_key={QUERY}"
+        url = url.replace("//", "//somebody:canary2%20pass%2Fword@") + f"?api_key={quote(QUERY, safe='')}"
     return {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": url, "PDDLEGO_CACHE_DIR": str(tmp_path / "cache")}
 
 
@@ -93,7 +94,11 @@ def test_no_secret_is_ever_written(
         "somebody:canary2@127.0.0.1/v1",
         "http://somebody:canary2@127.0.0.1:1/v1?key=canary3-0123456789",
         "http://somebody:canary2@no such host/v1",
-        "http://somebody:canary2\x00@127.0.0.1/v1".replace("\x00", "%00"),
+        "http://somebody:canary2%00@127.0.0.1/v1",
+        "http://somebody:canary2/ss@127.0.0.1/v1",
+        "http://somebody:canary2#ss@127.0.0.1/v1",
+        "http://somebody:canary2?ss@127.0.0.1/v1",
+        "http://somebody:12/canary2@127.0.0.1/v1",
     ],
 )
 def test_an_address_that_is_wrong_is_not_repeated_with_its_secrets(tmp_path: Path, url: str) -> None:

@@ -233,3 +233,8 @@ def test_a_long_name_of_a_model_does_not_hide_the_meter(story: list[Event]) -> N
     assert line.endswith("1.0 s")
     assert len(line) == 100
     assert "simulation" in panels.header(named, 1.0, UNICODE, 200).plain
+
+
+def test_answers_from_the_cache_are_counted_in_the_meter(story: list[Event]) -> None:
+    view = replace(view_of(story[:5]), calls=3, from_cache=2)
+    assert "3 calls (2 from the cache)" in panels.meter(view, 1.0, UNICODE)

@@ -19,7 +19,7 @@ from tests.model_server import ModelServer, Reply, answer, fault
 
 SHARE = 0.2
 WORKERS = EPISODES = 64
-AT_ONCE = {"retry-after": "0"}
+AT_ONCE = {"retry-after": "0.05"}
 
 FAILURES = (
     fault(429, "slow down", headers=AT_ONCE),

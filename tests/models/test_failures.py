@@ -59,7 +59,9 @@ CASES = [
     Case("408 request timeout", fault(408, "too slow")),
     Case("429 without Retry-After", fault(429, "slow down")),
     Case("429 with Retry-After in seconds", fault(429, "slow down", headers={"retry-after": "17"}), wait=(17, 17)),
-    Case("429 with Retry-After as a date", fault(429, "slow", headers={"retry-after": formatdate(0)}), wait=(0, 0)),
+    Case("429 with Retry-After as a date", fault(429, "slow", headers={"retry-after": formatdate(0)})),
+    Case("429 with a Retry-After of nothing", fault(429, "slow down", headers={"retry-after": "0"})),
+    Case("429 with a Retry-After of no number", fault(429, "slow down", headers={"retry-after": "nan"})),
     Case("429 with a Retry-After that is none", fault(429, "slow down", headers={"retry-after": "soon"})),
     Case("500 internal error", fault(500, "oops")),
     Case("502 bad gateway with a page", Reply(502, "<html>Bad Gateway</html>", HTML)),
@@ -78,6 +80,11 @@ CASES = [
     Case("429 for hours", fault(429, "slow down", headers={"retry-after": "7200"}), "answered 429", 1),
     Case("503 until a late date", fault(503, "busy", headers={"retry-after": IN_AN_HOUR}), "answered 503", 1),
     Case("HTML instead of JSON", Reply(200, "<html>Welcome</html>", HTML), "gave no answer", 1),
+    Case("an error with 200", Reply(body='{"error": {"message": "out of credits"}}'), "out of credits", 1),
+    Case("400 with a bare text", Reply(400, '{"error": "no such template"}'), "no such template.", 1),
+    Case("401 with a page", Reply(401, "<b>Who are you?</b>", HTML), "Who are you?", 1),
+    Case("307 to elsewhere", Reply(307, "", {"location": "http://127.0.0.1:1/v2"}), "http://127.0.0.1:1/v2", 1),
+    Case("packed twice", Reply(body="{}", headers={"content-encoding": "gzip, gzip"}), "packed as gzip, gzip", 1),
     Case("JSON that is no completion", Reply(body='{"error": "none"}'), "gave no answer", 1),
     Case("JSON that breaks off", Reply(body='{"choices": [{"mess'), "not JSON", 1),
     Case("JSON without end", Reply(body="[" * 100_000), "not JSON", 1),
@@ -94,7 +101,7 @@ def request_(coin: Setting) -> Request:
 
 
 def test_there_are_more_than_24() -> None:
-    assert len({each.name for each in CASES}) == len(CASES) == 30
+    assert len({each.name for each in CASES}) == len(CASES) == 37
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -143,7 +150,9 @@ def complete(server: ModelServer, request: Request, reply: Reply) -> Completion:
         (shaped({"content": None, "tool_calls": []}), "", "stop"),
         (shaped({"content": None, "refusal": "I cannot."}), "I cannot.", "stop"),
         (shaped({"content": "{}", "reasoning_content": "Let me see."}), "{}", "stop"),
-        (shaped({"content": [{"type": "text"}]}), "", "stop"),
+        (shaped({"content": [{"type": "text", "text": "{"}, {"type": "text", "text": "}"}]}), "{}", "stop"),
+        (shaped({"content": [{"type": "image"}]}), "", "stop"),
+        (shaped({"content": "{}"}, f"Bearer {KEY} " + "x" * 1000), "{}", "Bearer *** " + "x" * 29),
         (shaped({"content": "{", "role": "user"}, "length"), "{", "length"),
         (shaped({"content": ""}, "content_filter"), "", "content_filter"),
     ],

@@ -11,7 +11,7 @@ import pytest
 
 from pddlego.errors import ModelError, UsageError
 from pddlego.models import Message, Request
-from pddlego.models.credentials import without_credentials
+from pddlego.models.credentials import address_of, secrets_of, without_credentials
 from pddlego.models.gate import SharedGate
 from pddlego.models.openai import OpenAIModel
 from pddlego.pddl import EDIT_SCHEMA
@@ -233,3 +233,30 @@ def test_an_answer_that_nobody_wants_any_more_is_not_waited_for(model_server: Mo
 def test_a_query_of_the_address_goes_with_every_request(model_server: ModelServer, request_: Request) -> None:
     OpenAIModel("m", KEY, f"{model_server.url}?api-version=3&name=a%20b").complete(request_)
     assert model_server.paths == ["/v1/chat/completions?api-version=3&name=a+b"]
+
+
+@pytest.mark.parametrize(
+    ("url", "hidden", "shown"),
+    [
+        ("http://h/v1?sig=ab%2Fcd%2BefGH%3D", ("ab/cd+efGH=", "ab%2Fcd%2BefGH%3D", "ab%2fcd%2befGH%3d"), ()),
+        ("http://h/v1?passthrough=true&max_tokens=4096", (), ("true", "4096")),
+        ("http://token-12345@h/v1", ("token-12345",), ()),
+        ("http://me:pass%20word@h/v1", ("pass word", "pass%20word", "pass+word"), ("me",)),
+    ],
+)
+def test_what_is_secret_in_an_address(url: str, hidden: tuple[str, ...], shown: tuple[str, ...]) -> None:
+    found = secrets_of("", url)
+    assert set(hidden) <= set(found)
+    assert not set(shown) & set(found)
+
+
+def test_another_address_is_another_endpoint() -> None:
+    urls = ["http://h/v1", "http://h/v1?deployment=a", "http://h/v1?deployment=b", "http://h/team", "http://u@h/v1"]
+    assert len({address_of(each) for each in urls}) == len(urls)
+    assert address_of("http://u:one@h/v1?api_key=a") == address_of("http://u:two@h/v1?api_key=b")
+
+
+def test_arguments_of_a_tool_may_be_an_object(model_server: ModelServer, request_: Request) -> None:
+    call = '{"choices": [{"message": {"content": null, "tool_calls": [{"function": {"arguments": {"init": {}}}}]}}]}'
+    model_server.replies = [Reply(body=call)]
+    assert json.loads(model(model_server).complete(request_).text) == {"init": {}}

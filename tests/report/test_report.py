@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pddlego.display.results import results_table
 from pddlego.errors import UsageError
 from pddlego.evaluation.cells import Cell
 from pddlego.evaluation.store import dump_results
@@ -16,6 +17,7 @@ from pddlego.events import Outcome, Tally
 from pddlego.models.gate import Price
 from pddlego.report import build_report, load_results
 from pddlego.report.formats import as_csv, as_json, markdown, success, table_1
+from tests.display.rendering import drawn
 
 
 def episode(mode: str, seed: int, outcome: Outcome, steps: int = 10, model: str = "m", game: str = "coin") -> Summary:
@@ -182,3 +184,21 @@ def test_ablations_have_a_table_of_their_own_and_are_compared_with_the_whole_mod
     assert not any("no-feedback" in one and "no-" in other for one, other in pairs)
     assert not any("gen-no" in one + other and "edit" in one + other for one, other in pairs)
     assert not any("no-" in other and one[-1] != other[-1] for one, other in pairs)
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+def test_no_number_is_ever_cut_short(width: int) -> None:
+    results = [
+        replace(
+            episode("edit", seed, Outcome.WON),
+            cell=Cell("cooking-hard", "edit-no-feedback-no-tolerance", "reader+noise:0.3,seed=1,kinds=refusal", seed),
+        )
+        for seed in range(3)
+    ]
+    (row,) = rows(results)
+    text = drawn(results_table([row], width), width, 20)
+    assert f"{100 * row.interval.low:.0f}-{100 * row.interval.high:.0f}" in text
+    assert "3/3" in text
+    hidden = text.partition("A wider terminal also shows")[2]
+    for name, number in (("steps", "10.00"), ("calls", "3.00"), ("median", "10.0")):
+        assert (name in hidden) or number in text
