@@ -51,6 +51,11 @@ class Meter:
         used = self.tally
         self.tally = replace(used, calls=used.calls + 1, characters=used.characters + characters)
 
+    def not_sent(self, characters: int) -> None:
+        """What was about to be asked was not: the budget of the whole evaluation does not allow it."""
+        used = self.tally
+        self.tally = replace(used, calls=used.calls - 1, characters=used.characters - characters)
+
     def answered(self, answer: Completion) -> None:
         used = self.tally
         self.tally = replace(

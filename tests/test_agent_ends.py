@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pddlego import events as ev
-from pddlego.errors import EngineError, ModelError
+from pddlego.errors import BudgetSpentError, EngineError, ModelError
 from pddlego.events import EpisodeEnded, Event, Limits, Outcome, dump_event
 from pddlego.games import Observation
 from pddlego.models import Completion, Request
@@ -206,3 +206,9 @@ def test_commands_keep_the_spelling_of_the_game(coin: Setting, planner: ProcessP
     events = play(coin, planner, game, ReaderModel())
     assert ended(events).outcome is Outcome.WON
     assert of(events, ev.Observed)[1].command == "MOVE NORTH"
+
+
+def test_a_request_that_the_budget_stopped_is_not_counted(coin: Setting, planner: ProcessPlanner) -> None:
+    events = play(coin, planner, small_house(), BrokenModel(BudgetSpentError("The budget of 1 requests"), after=1))
+    assert ended(events).outcome is Outcome.BUDGET
+    assert ended(events).tally.calls == 1

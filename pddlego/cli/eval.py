@@ -19,7 +19,9 @@ def evaluate(
         str | None,
         typer.Option(help="Play edit and gen without these, too: feedback, tolerance, remedies, feedback+tolerance."),
     ] = None,
-    models: Annotated[str | None, typer.Option(help="Models, with commas; 'reader' is the built-in reader.")] = None,
+    models: Annotated[
+        str | None, typer.Option(help="Models, with commas; reader: the built-in one, reader+noise:P: it errs.")
+    ] = None,
     seeds: Annotated[str | None, typer.Option(help="dev, test, or a list such as 0-9,20. Default: dev.")] = None,
     repeats: Annotated[int | None, typer.Option(help="How often each seed is played.")] = None,
     run: Annotated[str | None, typer.Option(help="A name for the run folder. Default: from what is played.")] = None,

@@ -96,7 +96,7 @@ def play(
     model: Annotated[
         str | None,
         typer.Option(
-            help="A model's name, 'reader' or 'transcript:FILE'. Default: the reader.",
+            help="A model's name, reader, reader+noise:P (a simulation) or transcript:FILE. Default: the reader.",
             envvar="PDDLEGO_MODEL",
             show_envvar=True,
         ),

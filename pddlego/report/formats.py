@@ -85,7 +85,8 @@ def as_json(report: Report) -> str:
     rows = [asdict(each) | {"success": each.success} for each in report.rows]
     comparisons = [asdict(each) | {"conclusion": each.conclusion} for each in report.comparisons]
     episodes = [asdict(each) for each in report.results]
-    found = {"sources": report.sources, "rows": rows, "comparisons": comparisons, "episodes": episodes}
+    found = {"sources": report.sources, "remarks": remarks(report.models), "rows": rows}
+    found |= {"comparisons": comparisons, "episodes": episodes}
     return json.dumps(_plain(found), indent=1) + "\n"
 
 
