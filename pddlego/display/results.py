@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from pddlego.display.text import clean
+from pddlego.display.text import both_ends, clean
 from pddlego.evaluation.estimate import WorstCase
 from pddlego.evaluation.table import Row
 
@@ -45,11 +45,13 @@ def results_table(rows: Iterable[Row], width: int) -> RenderableType:
     room = width - sum(min(NAME, max(map(len, part))) + 2 for part in zip(*names, strict=True))
     shown, hidden = _fitting({name: cells for name, cells in columns if any(cells)}, room)
     used = sum(_widest(*each) + 2 for each in shown.items())
-    table = _table(_name_widths(names, width - used))
+    widths = _name_widths(names, width - used)
+    table = _table(widths)
     for name, cells in shown.items():
         table.add_column(name, justify="right", no_wrap=True, min_width=_widest(name, cells))
     for number in range(len(listed)):
-        table.add_row(*map(Text, names[number]), *(cells[number] for cells in shown.values()))
+        shortened = (Text(both_ends(name, room)) for name, room in zip(names[number], widths, strict=True))
+        table.add_row(*shortened, *(cells[number] for cells in shown.values()))
     if not hidden:
         return table
     return Group(table, Text(f"A wider terminal also shows: {', '.join(hidden)}.", "dim"))

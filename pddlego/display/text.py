@@ -19,6 +19,14 @@ def one_line(text: str, width: int) -> str:
     return line if len(line) <= width else line[: max(0, width - 1)].rstrip() + "…"
 
 
+def both_ends(name: str, width: int) -> str:
+    """A name of at most `width` characters: of a longer one the beginning and the end, which tells it from others."""
+    if len(name) <= width:
+        return name
+    end = max(0, width - 1) // 2
+    return f"{name[: max(0, width - 1 - end)]}…{name[len(name) - end :]}"
+
+
 @dataclass(frozen=True)
 class Glyphs:
     """The signs of the display."""

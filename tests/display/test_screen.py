@@ -11,7 +11,7 @@ from rich.console import Console
 from pddlego import events as ev
 from pddlego.display.live import JsonDisplay, LineDisplay, LiveDisplay, make_display
 from pddlego.display.panels import result_line
-from pddlego.display.text import ASCII, UNICODE, clean, glyphs_for, one_line
+from pddlego.display.text import ASCII, UNICODE, both_ends, clean, glyphs_for, one_line
 from pddlego.display.view import View, fold
 from pddlego.events import Event, Outcome
 from tests.conftest import check_snapshot
@@ -163,3 +163,9 @@ def test_a_step_without_a_command_is_shown_as_the_action_that_it_is() -> None:
     with LineDisplay(Console(file=stream, width=80)) as display:
         display.show(ev.Planned((), "be there", steps), 0.0)
     assert stream.getvalue().rstrip() == "     plan for 'be there': move east, (follow_map b c)"
+
+
+def test_of_a_long_name_both_ends_are_shown() -> None:
+    assert both_ends("reader+noise:0.3", 12) == "reader…e:0.3"
+    assert both_ends("coin", 4) == "coin"
+    assert [len(both_ends("reader+noise:0.3", width)) for width in (1, 2, 3, 15)] == [1, 2, 3, 15]
