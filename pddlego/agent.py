@@ -226,8 +226,9 @@ class Agent:
         self._meter.asked(request.characters)
         try:
             answer = self.model.complete(replace(request, seconds=self._meter.seconds_left))
-        except BudgetSpentError:
-            self._meter.not_sent(request.characters)
+        except BudgetSpentError as error:
+            if not error.sent:
+                self._meter.not_sent(request.characters)
             raise
         except ModelError:
             self._meter.check_time()  # what ran out of the episode's time is no fault of the model

@@ -39,7 +39,12 @@ class ModelError(PddlegoError):
 
 
 class BudgetSpentError(ModelError):
-    """The budget of an evaluation allows no further request: the episode ends as `budget`."""
+    """The budget of an evaluation allows no further request: the episode ends as `budget`.
+
+    `sent` counts the tries at the same question that went out before.
+    """
+
+    sent: int = 0
 
 
 class EngineError(PddlegoError):

@@ -20,7 +20,7 @@ def evaluate(
         typer.Option(help="Play edit and gen without these, too: feedback, tolerance, remedies, feedback+tolerance."),
     ] = None,
     models: Annotated[
-        str | None, typer.Option(help="Models, with commas; reader: the built-in one, reader+noise:P: it errs.")
+        str | None, typer.Option(help="Models, with commas; reader is built in, reader+noise:P errs on purpose.")
     ] = None,
     seeds: Annotated[str | None, typer.Option(help="dev, test, or a list such as 0-9,20. Default: dev.")] = None,
     repeats: Annotated[int | None, typer.Option(help="How often each seed is played.")] = None,

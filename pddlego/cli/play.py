@@ -28,7 +28,7 @@ from pddlego.events import EpisodeEnded, Event, Limits, Outcome
 from pddlego.formalize.human import Person
 from pddlego.journal import JournalWriter
 from pddlego.models import Model
-from pddlego.models.cache import CacheUse
+from pddlego.models.base import CacheUse
 from pddlego.models.make import ModelOptions, make_model, prepare_cache
 from pddlego.models.reader import ReaderModel
 from pddlego.modes import parse_mode

@@ -27,7 +27,7 @@ from pddlego.evaluation.runner import Evaluation, Stop
 from pddlego.evaluation.table import rows
 from pddlego.models.credentials import without_credentials
 from pddlego.models.gate import SharedGate
-from pddlego.models.remarks import remarks
+from pddlego.remarks import remarks
 
 
 def run_config(flags: dict[str, Any], file: str | None) -> int:

@@ -15,7 +15,7 @@ from pddlego.display.text import clean
 from pddlego.errors import UsageError
 from pddlego.evaluation.prices import read_prices
 from pddlego.journal import write_whole
-from pddlego.models.remarks import remarks
+from pddlego.remarks import remarks
 from pddlego.report.build import Report, build_report
 from pddlego.report.formats import as_csv, as_json, counts, markdown, success
 from pddlego.report.html import html

@@ -32,7 +32,7 @@ from pddlego.events import (
     Resumed,
     dump_line,
 )
-from pddlego.models.remarks import label
+from pddlego.remarks import label
 
 T = TypeVar("T")
 

@@ -13,8 +13,8 @@ from pddlego.display.map import draw, fits, house_of
 from pddlego.display.text import Glyphs, clean, one_line
 from pddlego.display.view import MARKED, View, expected_problem
 from pddlego.events import Observed, Outcome
-from pddlego.models.remarks import label
 from pddlego.pddl import from_name
+from pddlego.remarks import label
 
 SHORTEST = 8
 """Characters of a model's name that are shown, whatever else has to go."""

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from pydantic_core import PydanticCustomError
 
 from pddlego.errors import UsageError
-from pddlego.models.cache import CacheUse
+from pddlego.models.base import CacheUse
 from pddlego.modes import PLANNING, ablated, parse_mode
 from pddlego.toml import read_toml
 
@@ -95,8 +95,7 @@ class EvalConfig(BaseModel):
 def _known(modes: tuple[str, ...], ablations: tuple[str, ...]) -> tuple[str, ...]:
     """The modes, if they and what is to be taken from them exist."""
     try:
-        for each in ablated(modes, ablations):
-            parse_mode(each)
+        ablated(modes, ablations)
     except UsageError as error:
         raise PydanticCustomError("mode", "{why}", {"why": f"{error.what}. {error.why.removesuffix('.')}"}) from error
     return tuple(str(parse_mode(each)) for each in modes)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from pddlego.situation import Situation
+
+CacheUse = Literal["off", "use", "refresh"]
+"""Of answers that were kept: `use` them and keep what is new; `refresh`: ask again, and keep that instead."""
 
 
 @dataclass(frozen=True)

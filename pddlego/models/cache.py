@@ -16,13 +16,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from pddlego.errors import UsageError
-from pddlego.models.base import Completion, Model, Request
-
-CacheUse = Literal["off", "use", "refresh"]
-"""`use` what is there and keep what is new; `refresh`: ask again, and keep that instead."""
+from pddlego.models.base import CacheUse, Completion, Model, Request
 
 FOLDER = "PDDLEGO_CACHE_DIR"
 """The environment variable that names another folder for the cache."""

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pddlego.models.base import Model, ScriptedModel
-from pddlego.models.cache import AnswerCache, CachedModel, CacheUse, default_path
-from pddlego.models.credentials import address_of
+from pddlego.models.base import CacheUse, Model, ScriptedModel
 from pddlego.models.gate import Gate
 
 
@@ -70,6 +68,9 @@ def make_model(options: ModelOptions, gate: Gate | None = None) -> Model:
     )
     if options.cache == "off":
         return model
+    from pddlego.models.cache import AnswerCache, CachedModel, default_path
+    from pddlego.models.credentials import address_of
+
     cache = AnswerCache(default_path())
     return CachedModel(model, cache, options.cache, options.repeat, address_of(options.base_url))
 
@@ -77,4 +78,6 @@ def make_model(options: ModelOptions, gate: Gate | None = None) -> Model:
 def prepare_cache(use: CacheUse) -> None:
     """Make the cache if it is used. Raises `UsageError` if that is not possible."""
     if use != "off":
+        from pddlego.models.cache import AnswerCache, default_path
+
         AnswerCache(default_path()).prepare()

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pddlego.errors import ModelError, UsageError
+from pddlego.errors import BudgetSpentError, ModelError, UsageError
 from pddlego.models.base import Completion, Request
 from pddlego.models.credentials import check_key, check_url, secrets_of, split_query, without_credentials
 from pddlego.models.gate import SLICE, Gate, OpenGate, Ticket
@@ -106,6 +106,9 @@ class OpenAIModel:
         try:
             deadline = started + (math.inf if request.seconds is None else request.seconds)
             response = self._retrying(request.seconds)(self._send, request, deadline, sent)
+        except BudgetSpentError as error:
+            error.sent = sent[0]
+            raise
         except openai.OpenAIError as error:
             raise self._failure(error, sent[0]) from None
         except (ValueError, RecursionError) as error:  # a reply that claims to be JSON and is not

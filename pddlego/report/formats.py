@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
 from pddlego.evaluation.table import Row, result_table
-from pddlego.models.remarks import remarks
+from pddlego.remarks import remarks
 from pddlego.report.build import Count, Report
 
 NOTE = (

@@ -17,8 +17,8 @@ from pddlego.evaluation.summary import Summary
 from pddlego.evaluation.table import Row
 from pddlego.events import Answered, EpisodeStarted, Event, Formalized, Judged, Observed, Planned, Rejected, Resumed
 from pddlego.journal import EPISODES, read_episode
-from pddlego.models.remarks import remarks
 from pddlego.pddl import PddlSyntaxError, parse_problem
+from pddlego.remarks import remarks
 from pddlego.report import svg
 from pddlego.report.build import Report
 from pddlego.report.formats import NOTE, counts, details, success

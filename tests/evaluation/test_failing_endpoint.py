@@ -92,3 +92,16 @@ def test_every_episode_and_every_call_is_accounted_for(
     tried_again = sum(each.attempts - 1 for each in told if isinstance(each, Answered))
     lost = endpoint.failed - tried_again
     assert outcomes[Outcome.MODEL_ERROR] <= lost <= 6 * outcomes[Outcome.MODEL_ERROR]
+
+
+def test_a_question_whose_second_try_the_budget_stopped_was_asked(
+    tmp_path: Path, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789abcdef")
+    model_server.replies = [fault(500, "oops", headers={"retry-after": "0.05"})]
+    given = {"modes": "act", "models": "m", "base_url": model_server.url, "seeds": "0", "max_calls": 1}
+    (found,) = pddlego.evaluate(["coin"], tmp_path / "run", **given)
+    assert (found.outcome, found.tally.calls, len(model_server.requests)) == (Outcome.BUDGET, 1, 1)
+    given |= {"max_calls": 0, "seeds": "1"}
+    (found,) = pddlego.evaluate(["coin"], tmp_path / "other", **given)
+    assert (found.outcome, found.tally.calls, len(model_server.requests)) == (Outcome.BUDGET, 0, 1)
