@@ -22,10 +22,11 @@ from pddlego.pddl import Problem
 from pddlego.pddl.invariants import contradictions
 from pddlego.planning import Planner, PlanStatus, PlanStep, climb
 from pddlego.refine import Attempt, ExhaustedError, Retry, refine
-from pddlego.remedies import ablated, remedied, unless_incomplete
+from pddlego.refusals import REPEATED, Refusals
+from pddlego.remedies import ablated, remedied, unless_contradicting, unless_incomplete
 from pddlego.restart import Restart
 from pddlego.situation import Exchange, Situation
-from pddlego.telling import edit_question, formalized, no_plan, rejected, resumed, started, writable
+from pddlego.telling import UNREACHABLE, edit_question, formalized, no_plan, rejected, resumed, started, writable
 
 MAX_ANSWER = 200_000
 """Characters of an answer that are read and kept; the longest useful one is a problem file of some thousand."""
@@ -52,6 +53,9 @@ class Agent:
         self._problem = self.setting.start
         self._news: list[Exchange] = []
         self._history: list[Exchange] = []
+        self._since_change: list[Exchange] = []
+        self._refusals = Refusals()
+        self._remedies = "remedies" not in episode.method.without
         self._notes: tuple[str, ...] = ()
         self._seen = Observation("")
         self._given: Problem | None = None
@@ -103,11 +107,13 @@ class Agent:
         """Bring the game to where another episode was, by its commands. Raises `ReplayError`."""
         restart.check_answer("the first look", restart.look, self._seen.text)
         for each in restart.commands:
-            answer = self.game.step(each.command)
+            answer = self._looked() if each.free else self.game.step(each.command)
             restart.check_answer(f"'{each.command}'", each.text, answer.text)
-            yield self._observed(Intention(each.command), answer, each.unforeseen)
+            yield self._observed(Intention(each.command), answer, each.unforeseen, each.free)
         self._problem = restart.before
         self._news = self._history[restart.known :]
+        self._since_change = list(self._news)
+        self._refusals.changed()
         nothing_to_ask = self.method.plans and not self._news
         self._given = restart.corrected or (restart.before if nothing_to_ask else None)
         yield resumed(restart)
@@ -118,6 +124,8 @@ class Agent:
         """What to do next: ask until an answer leads to a plan (or is a command), at most `1 + retries` times."""
         first, self._hint = self._hint, Retry()
         self._told = False
+        if self._refusals.look_is_due():
+            yield from self._look_again()
         intentions = yield from refine(self._attempt, self.episode.retries, first)
         if self._told:  # else the problem was given, and what it does not cover is still news
             self._news = []
@@ -129,6 +137,8 @@ class Agent:
             attempt = yield from self._plan(retry, str(given), ProblemProposal(given))
             self._problem = given  # it stands, even if it takes more than that for a plan
             return attempt
+        if self._remedies and retry.attempt == REPEATED and retry.failed_with(UNREACHABLE):
+            yield from self._look_again()
         situation = self._situation(retry)
         completion = yield from self._ask(situation)
         answer = completion.text
@@ -138,6 +148,11 @@ class Agent:
             return Attempt(answer, feedback=proposal.feedback)
         if isinstance(proposal, CommandProposal):
             return Attempt(answer, (Intention(proposal.command),))
+        last = retry.attempt >= self.episode.retries
+        proposal = unless_contradicting(proposal, self._problem, self.setting.invariants, last)
+        if proposal.feedback is not None:
+            yield rejected(retry, proposal.feedback, proposal)
+            return Attempt(answer, feedback=proposal.feedback)
         verdict = yield from self._judge("edits", partial(edit_question, self._problem, proposal, situation))
         if verdict.kind == "rejected":
             yield rejected(retry, verdict.feedback, proposal)
@@ -159,7 +174,7 @@ class Agent:
     def _plan(
         self, retry: Retry, answer: str, proposal: ProblemProposal
     ) -> Generator[Event, None, Attempt[tuple[Intention, ...]]]:
-        ladder = climb(self.planner, self.setting.domain, proposal.problem, self.setting.ladder, self._can_say)
+        ladder = climb(self.planner, self.setting.domain, proposal.problem, self.setting.ladder, self._objection)
         intentions, planned = intended(self.setting, proposal.problem, ladder)
         broken = ladder.tried[-1].result
         if broken.status is PlanStatus.CRASHED:
@@ -183,11 +198,18 @@ class Agent:
         yield planned
         return Attempt(answer, intentions)
 
-    def _can_say(self, step: PlanStep) -> bool:
-        return bool(self.setting.command(step))
+    def _objection(self, step: PlanStep) -> str:
+        """Why no plan may begin with this step now; empty if one may."""
+        command = self.setting.command(step)
+        if not command:
+            return "how to do that is not known yet"
+        return self._refusals.objection(as_said(command, self._seen.valid_commands))
 
     def _accept(self, proposal: ProblemProposal) -> Event:
         event = formalized(self._problem, proposal, self.setting.invariants)
+        if proposal.problem != self._problem:
+            self._refusals.changed()
+            self._since_change = []
         self._problem = proposal.problem
         self._notes = tuple(str(entry) for entry in proposal.report.unmatched) if proposal.report else ()
         return event
@@ -198,7 +220,7 @@ class Agent:
             self.game.task,
             self.setting.domain,
             self._problem,
-            tuple(self._news),
+            tuple(self._to_read(retry)),
             tuple(self._history),
             self._seen.valid_commands,
             self._notes,
@@ -209,8 +231,15 @@ class Agent:
             self.setting.only_planned,
             retry.repeated,
             contradictions(self._problem, self.setting.invariants),
+            self._refusals.repeated,
         )
         return ablated(situation, self.episode.method.without)
+
+    def _to_read(self, retry: Retry) -> list[Exchange]:
+        """What is new; where that has led nowhere again and again, what came before it, too."""
+        if self._remedies and retry.attempt > REPEATED and retry.failed_with(UNREACHABLE):
+            return self._history
+        return self._since_change if self._refusals.repeated else self._news
 
     def _ask(self, situation: Situation) -> Generator[Event, None, Completion]:
         request = self.method.request(situation)
@@ -263,18 +292,37 @@ class Agent:
                 return
             if verdict.kind == "replaced":
                 intention = Intention(as_said(" ".join(verdict.text.split()), self._seen.valid_commands))
-            observed = self._observed(intention, self.game.step(intention.command))
-            yield observed
-            if observed.won:
-                raise OverError(Outcome.WON)
-            if observed.lost:
-                raise OverError(Outcome.LOST, "the game says that it can no longer be won")
-            self._meter.check_steps()
+            observed = yield from self._send(intention)
             if observed.refused or observed.surprise or self.episode.replan_every_step or verdict.kind == "replaced":
                 return
             self._meter.check_time()
 
-    def _observed(self, intention: Intention | None, answer: Observation, told: str = "") -> ev.Observed:
+    def _send(self, intention: Intention) -> Generator[Event, None, ev.Observed]:
+        """Send one command. Raises `OverError` where that ends the game or the steps."""
+        observed = self._observed(intention, self.game.step(intention.command))
+        yield observed
+        if observed.won:
+            raise OverError(Outcome.WON)
+        if observed.lost:
+            raise OverError(Outcome.LOST, "the game says that it can no longer be won")
+        self._meter.check_steps()
+        return observed
+
+    def _look_again(self) -> Iterator[Event]:
+        """Look around: what was missed may be seen again."""
+        command = self.setting.look
+        if command and self._seen.look:
+            yield self._observed(Intention(command), self._looked(), free=True)
+        elif command in self._seen.valid_commands:
+            yield from self._send(Intention(command))
+
+    def _looked(self) -> Observation:
+        """What the game tells of what there is to see, as an answer."""
+        return replace(self._seen, text=self._seen.look)
+
+    def _observed(
+        self, intention: Intention | None, answer: Observation, told: str = "", free: bool = False
+    ) -> ev.Observed:
         """Take in what the game answered, and say whether it was refused or surprising."""
         command = intention.command if intention else None
         refused = self.setting.is_refused(answer.text)
@@ -289,14 +337,17 @@ class Agent:
         if self.setting.score and command is not None:
             exchange = replace(exchange, score=answer.score, gained=answer.score - self._seen.score)
         self._seen = answer
-        self._news.append(exchange)
-        self._history.append(exchange)
-        if intention is not None:
+        for exchanges in (self._news, self._since_change, self._history):
+            exchanges.append(exchange)
+        if refused and command is not None and self._remedies:
+            self._refusals.refused(command)
+        if intention is not None and not free:
             self._meter.step(refused)
         steps = self._meter.tally.steps
         return ev.Observed(
             *(steps, command, answer.text, read, answer.score, answer.won, answer.lost, refused, difference),
             exchange.unforeseen,
+            free,
         )
 
     def _ended(self, outcome: Outcome, message: str) -> ev.EpisodeEnded:

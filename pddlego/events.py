@@ -58,7 +58,7 @@ class Observed:
     """The game answered. `command` is None for the first look; `text` is the whole answer, `read` what is read of it.
 
     `refused` means that nothing happened; `surprise` says how the answer differs from what the plan expected,
-    `unforeseen` what the model is told of that.
+    `unforeseen` what the model is told of that. `free` is a look around that took no step: the game tells it anyway.
     """
 
     step: int
@@ -71,6 +71,7 @@ class Observed:
     refused: bool = False
     surprise: str = ""
     unforeseen: str = ""
+    free: bool = False
     type: Literal["observed"] = "observed"
 
 

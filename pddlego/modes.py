@@ -15,7 +15,7 @@ PLANNING = ("edit", "gen")
 ABLATIONS: Mapping[str, str] = {
     "feedback": "after an unusable answer the same question is asked again, without a word about what was wrong",
     "tolerance": "an answer must be the bare edit or file, and every line of an edit must fit",
-    "remedies": "nothing changes when a model repeats the answer that was just rejected",
+    "remedies": "nothing changes when a model repeats the answer that was just rejected, or a command is refused again",
 }
 """What can be taken out of a mode that plans."""
 

@@ -36,6 +36,10 @@ class Retry:
     feedback: Feedback | None = None
     repeated: int = 0
 
+    def failed_with(self, category: str) -> bool:
+        """Whether the answer failed for a reason of this category."""
+        return self.feedback is not None and self.feedback.category == category
+
 
 class ExhaustedError(Exception):
     """All tries failed; `feedback` is the reason of the last one."""

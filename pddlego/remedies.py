@@ -11,13 +11,14 @@ for again with more room.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from pddlego.formalize import CommandProposal, ProblemProposal
-from pddlego.formalize.base import CUT_OFF, cut_off
+from pddlego.formalize.base import CUT_OFF, cut_off, with_unmatched
 from pddlego.models import Completion, Request
-from pddlego.pddl import DefectKind
+from pddlego.pddl import Defect, DefectKind, Problem
+from pddlego.pddl.invariants import Invariant, contradictions
 from pddlego.pddl.tolerant import UNCLOSED
 from pddlego.situation import Feedback, Situation
 
@@ -40,10 +41,31 @@ def ablated(situation: Situation, without: Collection[str]) -> Situation:
         situation = replace(situation, repeated=0)
     if "feedback" in without:
         news = tuple(replace(each, unforeseen="") for each in situation.news)
-        situation = replace(situation, news=news, notes=(), contradictions=())
+        situation = replace(situation, news=news, notes=(), contradictions=(), refused=())
         situation = replace(situation, feedback=None, rejected="", repeated=0)
     return situation
 
+
+def unless_contradicting(
+    proposal: ProblemProposal, before: Problem, invariants: Sequence[Invariant], last: bool
+) -> ProblemProposal:
+    """The proposal, with a feedback of its own if the problem contradicts itself in a way in which `before` did not.
+
+    On the `last` try it is planned with all the same: a map with a fault is better than none.
+    """
+    known = contradictions(before, invariants)
+    new = tuple(each for each in contradictions(proposal.problem, invariants) if each not in known)
+    if proposal.feedback is not None or not new or last:
+        return proposal
+    feedback = with_unmatched(Feedback(DefectKind.CONTRADICTION.value, CONTRADICTS, new), proposal.report)
+    defects = tuple(Defect(DefectKind.CONTRADICTION, each, each) for each in new)
+    return replace(proposal, feedback=feedback, defects=proposal.defects + defects)
+
+
+CONTRADICTS = (
+    "the problem file contradicts itself. See which of these facts the game has said, and leave the others out:"
+)
+"""What is said of a problem that cannot be true."""
 
 FILTERED = Feedback(
     "content filter",

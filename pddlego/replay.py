@@ -125,7 +125,7 @@ def restart_of(events: tuple[Event, ...]) -> Restart | None:
         return None
     before = events[: events.index(resumed)]
     observed = [each for each in before if isinstance(each, Observed)]
-    commands = [Repeated(each.command or "", each.text, each.unforeseen) for each in observed if each.step]
+    commands = [Repeated(each.command or "", each.text, each.unforeseen, each.free) for each in observed if each.step]
     corrected = None if resumed.corrected is None else parse_problem(resumed.corrected)
     known, look = resumed.known, observed[0].text if observed else ""
     return Restart(resumed.source, resumed.step, commands, parse_problem(resumed.before), known, corrected, look)

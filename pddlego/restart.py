@@ -18,11 +18,15 @@ class ReplayError(PddlegoError):
 
 @dataclass(frozen=True)
 class Repeated:
-    """A command with the answer that was recorded, and what the model was told if the plan expected another."""
+    """A command with the answer that was recorded, and what the model was told if the plan expected another.
+
+    `free` is a look around that took no step.
+    """
 
     command: str
     text: str
     unforeseen: str = ""
+    free: bool = False
 
 
 @dataclass(frozen=True)

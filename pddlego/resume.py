@@ -50,7 +50,7 @@ def moment_at(recorded: Recorded, step: int) -> Moment:
                 break
             seen, answer = seen + 1, ""
             if event.step:
-                commands.append(Repeated(event.command or "", event.text, event.unforeseen))
+                commands.append(Repeated(event.command or "", event.text, event.unforeseen, event.free))
         elif isinstance(event, Answered):
             answer = event.text
         elif isinstance(event, (Formalized, Resumed)):

@@ -157,6 +157,7 @@ def _build(name: str) -> Setting:
             tuple(file.observation.drop),
             tuple(file.observation.keep),
             file.observation.score,
+            _command("observation.look", file.observation.look),
             domain,
             start,
             ladder,
@@ -166,7 +167,7 @@ def _build(name: str) -> Setting:
             tuple(_reading_rule(domain, number, each) for number, each in enumerate(file.reading, 1)),
             _map_rule(domain, file.map) if file.map else None,
             sources,
-            invariants=tuple(parse_invariant(domain, each.about, each.once, each.never) for each in file.invariant),
+            invariants=tuple(parse_invariant(domain, **each.model_dump()) for each in file.invariant),
         )
     except ValueError as error:
         raise SettingError(f"envs/{name}.toml is no setting", f"{error}.", "Mend the file.") from error
@@ -224,13 +225,19 @@ def _action_rules(domain: Domain, rules: Mapping[str, ActionTable]) -> dict[str,
     for name, rule in rules.items():
         parameters = {each.name.lstrip("?") for each in domain.actions_by_name[name].parameters}
         used = set(re.findall(r"\{(\w+)\}", rule.command)) | _groups(f"actions.{name}.expect", rule.expect)
-        if not rule.command.isprintable() or rule.command != rule.command.strip():
-            raise ValueError(f"actions.{name}: {rule.command!r} is no command: one line without blanks at its ends")
+        _command(f"actions.{name}", rule.command)
         if re.search(r"[{}]", re.sub(r"\{\w+\}", "", rule.command)):
             raise ValueError(f"actions.{name}: '{rule.command}' has a brace that belongs to no {{name}}")
         if used - parameters:
             raise ValueError(f"actions.{name}: {sorted(used - parameters)} is no parameter of the action")
     return {name: ActionRule(rule.command, rule.expect) for name, rule in rules.items()}
+
+
+def _command(where: str, text: str) -> str:
+    """The command, or nothing. Raises `ValueError`, which says where, if it cannot be sent."""
+    if not text.isprintable() or text != text.strip():
+        raise ValueError(f"{where}: {text!r} is no command: one line without blanks at its ends")
+    return text
 
 
 def _stated(domain: Domain, name: str) -> str:

@@ -22,6 +22,7 @@ class ObservationTable(_Strict):
     drop: list[str] = []
     keep: list[str] = []
     score: bool = False
+    look: str = ""
 
 
 class PlanningTable(_Strict):
@@ -53,6 +54,8 @@ class InvariantTable(_Strict):
     about: str
     once: str = ""
     never: list[str] = []
+    names: str = ""
+    unless: str = ""
 
 
 class PromptsTable(_Strict):

@@ -71,6 +71,7 @@ class Setting:
     drop: tuple[str, ...]
     keep: tuple[str, ...]
     score: bool
+    look: str
     domain: Domain
     start: Problem
     ladder: tuple[Rung, ...]
@@ -126,7 +127,7 @@ class Setting:
             "max_steps": self.max_steps,
             "parameters": {name: each.value for name, each in self.parameters.items()},
             "overrides": dict(self.overrides),
-            "observation": {"drop": self.drop, "keep": self.keep, "score": self.score},
+            "observation": {"drop": self.drop, "keep": self.keep, "score": self.score, "look": self.look},
             "domain": self.domain.name,
             "only_planned": self.only_planned,
             "reading": [asdict(each) for each in self.reading],

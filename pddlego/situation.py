@@ -56,7 +56,8 @@ class Situation:
     `feedback` and `rejected` are set when the last answer to this same question could not be used; `attempt` counts
     from 0, `repeated` how often in a row that answer was the one that had been rejected before it. `rules` names the
     reader's rules for the game; `reading` are those that are data. `only_planned` are predicates that come about in
-    plans only.
+    plans only. `refused` are commands that the game refused again and again while the problem stayed as it is, with how
+    often; then `news` is everything since it last changed.
     """
 
     rules: str
@@ -74,3 +75,4 @@ class Situation:
     only_planned: tuple[str, ...] = ()
     repeated: int = 0
     contradictions: tuple[str, ...] = ()
+    refused: tuple[tuple[str, int], ...] = ()

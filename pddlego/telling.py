@@ -17,8 +17,11 @@ from pddlego.refine import Retry
 from pddlego.restart import Restart
 from pddlego.situation import Feedback, Situation
 
-UNREACHABLE = {
-    PlanStatus.UNSOLVABLE: ("goal unreachable", "with this problem file no sequence of actions reaches any goal:"),
+UNREACHABLE = "goal unreachable"
+"""The category of an answer whose problem leaves no goal within reach."""
+
+NO_PLAN = {
+    PlanStatus.UNSOLVABLE: (UNREACHABLE, "with this problem file no sequence of actions reaches any goal:"),
     PlanStatus.ALREADY_TRUE: ("goal already true", "in this problem file the goal is true before any action:"),
     PlanStatus.INVALID: ("invalid problem", "the planner cannot read the problem file:"),
     PlanStatus.TIMEOUT: ("planner timeout", "the planner found no plan in time for this problem file:"),
@@ -29,7 +32,7 @@ UNREACHABLE = {
 def no_plan(ladder: LadderResult) -> Feedback:
     """What the model is told when no goal of the ladder has a plan."""
     last = ladder.tried[-1].result
-    category, message = UNREACHABLE[last.status]
+    category, message = NO_PLAN[last.status]
     tried = (f"{each.name}: {each.result.status.value} ({each.result.message})" for each in ladder.tried)
     return Feedback(category, message, tuple(tried))
 

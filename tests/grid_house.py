@@ -18,11 +18,13 @@ class GridHouse:
         doors: frozenset[frozenset[str]] = frozenset(),
         coin: str = "",
         start: str = "kitchen",
+        tells_looks: bool = False,
     ) -> None:
         self._exits = dict(exits)
         for (room, direction), other in exits.items():
             self._exits[other, OPPOSITE[direction]] = room
         self._doors, self._coin, self._start = doors, coin, start
+        self._tells_looks = tells_looks
         self._closed: set[frozenset[str]] = set()
         self._here = start
         self.commands: list[str] = []
@@ -86,11 +88,12 @@ class GridHouse:
                 valid += [f"move {direction}", f"open door to {direction}"]
         if self._coin == self._here:
             valid.append("take coin")
-        return Observation(text.strip(), 0.0, False, False, tuple(sorted(valid)))
+        look = self._look().strip() if self._tells_looks else ""
+        return Observation(text.strip(), 0.0, False, False, tuple(sorted(valid)), look)
 
 
-def small_house(coin: str = "living room") -> GridHouse:
+def small_house(coin: str = "living room", tells_looks: bool = False) -> GridHouse:
     """Kitchen, pantry (behind a door) to the north, corridor to the east, living room beyond it behind a door."""
     doors = frozenset({frozenset({"kitchen", "pantry"}), frozenset({"corridor", "living room"})})
     exits = {("kitchen", "north"): "pantry", ("kitchen", "east"): "corridor", ("corridor", "east"): "living room"}
-    return GridHouse(exits, doors, coin)
+    return GridHouse(exits, doors, coin, tells_looks=tells_looks)

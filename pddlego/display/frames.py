@@ -37,7 +37,7 @@ class Film:
             event = cleaned(event)
             before = self.view
             self.view = fold(self.view, event, seconds)
-            begins = not self.frames or (isinstance(event, Observed) and event.command is not None)
+            begins = not self.frames or (isinstance(event, Observed) and event.command is not None and not event.free)
             if begins:
                 step = event.step if isinstance(event, Observed) else 0
                 self.frames.append(Frame(step, (event,), before if step == 0 else self.view, self.view))

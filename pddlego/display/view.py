@@ -196,6 +196,6 @@ def _observed(view: View, event: Observed) -> View:
         log=(*view.log, event)[-LOG_LENGTH:],
         step=event.step,
         refused=view.refused + event.refused,
-        executed=view.executed + (event.command is not None),
-        surprise=event.surprise,
+        executed=view.executed + (event.command is not None and not event.free),
+        surprise=view.surprise if event.free else event.surprise,
     )

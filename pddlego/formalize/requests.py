@@ -38,6 +38,7 @@ def problem_request(prompts: Prompts, purpose: str, situation: Situation, schema
         attempt=situation.attempt,
         repeated=situation.repeated,
         contradictions=situation.contradictions,
+        refused=situation.refused,
     )
     messages = (Message("system", system), Message("user", user))
     return Request(purpose, messages, situation, EDIT_SCHEMA if schema else None)

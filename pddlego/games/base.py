@@ -8,13 +8,17 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class Observation:
-    """One answer of a game. `score` runs from 0 to 1; `won` is the game's own word for success, nothing else."""
+    """One answer of a game. `score` runs from 0 to 1; `won` is the game's own word for success, nothing else.
+
+    `look` is what there is to see now, where the game tells that besides its answer, without a command.
+    """
 
     text: str
     score: float = 0.0
     won: bool = False
     lost: bool = False
     valid_commands: tuple[str, ...] = ()
+    look: str = ""
 
 
 class Game(Protocol):

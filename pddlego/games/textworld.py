@@ -82,6 +82,7 @@ class TextWorldGame:
                 str(fields["tasksuccess"]).lower() == "true",
                 str(fields["taskfailure"]).lower() == "true",
                 tuple(sorted(fields["validActions"])),
+                str(fields.get("look") or "").strip(),
             )
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise EngineError(

@@ -10,7 +10,7 @@ fails silently; what is harmless is done and noted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -94,6 +94,7 @@ def apply_edit(problem: Problem, edit: Edit, constants: Iterable[TypedName] = ()
         bench.delete_fact("init.delete", line)
     for old, new in edit.init.replace:
         bench.replace_fact(old, new)
+    bench.check_merged()
     for line in edit.objects.add:
         bench.add_objects(line)
     for line in edit.init.add:
@@ -117,6 +118,7 @@ class _Bench:
         self.renamed: dict[str, str] = {}
         self.carried: dict[str, str] = {}
         self.removed: set[Atom] = set()
+        self.merged: dict[Atom, Atom] = {}
         self.entries: list[Entry] = []
 
     def problem(self) -> Problem:
@@ -177,8 +179,17 @@ class _Bench:
         self.objects = staying
         self.twins = {each for each in self.twins if self.objects.get(each.name, each.type) != each.type}
         moved = rename(replace(self.before, facts=frozenset(self.facts)), names)
+        self.merged = {rename_atom(each, names): each for each in self.facts if _merges(each, names)}
         self.facts, self.goal = set(moved.facts), moved.goal
         self.carried = {old: new for old, new in names.items() if old != new}
+
+    def check_merged(self) -> None:
+        """Refuse to make one of two objects that stand in one fact, unless the edit takes that fact back."""
+        for after, before in sorted(self.merged.items(), key=lambda pair: pair[1].sort_key):
+            if after in self.facts:
+                why = f"the problem has {before}, which names both: delete that fact, or keep them apart"
+                names = next(pair for pair in self.carried.items() if pair[0] in before.args)
+                self.note(EntryKind.REFUSED, RENAME, " -> ".join(names), why)
 
     # (2) delete
 
@@ -229,6 +240,8 @@ class _Bench:
                 self.note(EntryKind.REFUSED, where, f"{old_line} -> {new_line}", "write one fact on each side")
             return
         before, after = old[0][0], self._current(new[0][0])
+        if self._names_both(where, new[0][0]):
+            return
         line = f"{before} -> {new[0][0]}"
         found = self._find(before)
         if found is None:
@@ -272,6 +285,8 @@ class _Bench:
         where = "init.add"
         for written, tolerated in self._atoms(where, line, negation=True):
             atom = self._current(written)
+            if self._names_both(where, written):
+                continue
             if atom in self.facts:
                 self.note(EntryKind.ALREADY, where, str(written))
                 continue
@@ -283,6 +298,15 @@ class _Bench:
 
     def _current(self, atom: Atom) -> Atom:
         return rename_atom(atom, self.renamed)
+
+    def _names_both(self, where: str, written: Atom) -> bool:
+        """Whether a line names an object by its old and its new name, which would make it a fact about one thing."""
+        if not _merges(written, self.renamed):
+            return False
+        old, new = next(pair for pair in self.renamed.items() if pair[0] in written.args)
+        why = f"the same edit makes {old} and {new} one, and this names both: use one name, or keep them apart"
+        self.note(EntryKind.REFUSED, where, str(written), why)
+        return True
 
     def _find(self, atom: Atom) -> Atom | None:
         """The fact that `atom` means, under the new names or the old ones."""
@@ -325,6 +349,11 @@ class _Bench:
         if not found and not negated:
             self.note(EntryKind.REFUSED, where, line, "it is no fact: write (predicate object …)")
         return found
+
+
+def _merges(atom: Atom, names: Mapping[str, str]) -> bool:
+    """Whether arguments of the fact that differ become the same under other names."""
+    return len(set(rename_atom(atom, names).args)) < len(set(atom.args))
 
 
 def _is_nothing(line: str | None) -> bool:

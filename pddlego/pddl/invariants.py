@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,21 +17,35 @@ class Invariant:
     """What cannot be otherwise, with `about` saying so in words.
 
     `once` is a fact of which there is at most one for each value of its variables: `(connected ?a * ?d)` says that an
-    exit leads to one room, `(at *)` that the agent is in one place. `never` are facts that are not true together, as
-    `(open ?x)` and `(closed ?x)`.
+    exit leads to one room, `(at *)` that the agent is in one place. It holds only where all its variables have `names`
+    of this form (a regular expression), and not where the fact `unless` is true. `never` are facts that are not true
+    together, as `(open ?x)` and `(closed ?x)`.
     """
 
     about: str
     once: Atom | None = None
     never: tuple[Atom, ...] = ()
+    names: str = ""
+    unless: Atom | None = None
 
 
-def parse_invariant(domain: Domain, about: str, once: str, never: Sequence[str]) -> Invariant:
-    """An invariant of a domain. Raises `ValueError` for what is no fact of it."""
+def parse_invariant(
+    domain: Domain, about: str, once: str, never: Sequence[str] = (), names: str = "", unless: str = ""
+) -> Invariant:
+    """An invariant of a domain. Raises `ValueError` for what is no fact of it, or no regular expression."""
     if bool(once) == bool(never) or (never and len(never) < 2):
         raise ValueError(f"invariant '{about}': give either `once`, or `never` with two facts or more")
+    if (names or unless) and not once:
+        raise ValueError(f"invariant '{about}': `names` and `unless` belong to `once`")
+    try:
+        re.compile(names)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise ValueError(f"invariant '{about}': names is no regular expression ({error})") from error
     pattern = _pattern(domain, about, once) if once else None
-    return Invariant(about, pattern, tuple(_pattern(domain, about, each) for each in never))
+    exception = _pattern(domain, about, unless) if unless else None
+    if pattern and exception and not set(exception.args) <= set(pattern.args):
+        raise ValueError(f"invariant '{about}': `unless` names a variable that `once` does not")
+    return Invariant(about, pattern, tuple(_pattern(domain, about, each) for each in never), names, exception)
 
 
 def contradictions(problem: Problem, invariants: Sequence[Invariant]) -> tuple[str, ...]:
@@ -43,7 +58,7 @@ def _contradictions(problem: Problem, invariant: Invariant) -> Iterator[str]:
         groups: dict[tuple[str, ...], list[Atom]] = defaultdict(list)
         for fact in problem.sorted_facts():
             found = _bound(invariant.once, fact)
-            if found is not None:
+            if found is not None and _holds_for(invariant, problem, found):
                 groups[tuple(found.values())].append(fact)
         for facts in groups.values():
             if len(facts) > 1:
@@ -55,6 +70,13 @@ def _contradictions(problem: Problem, invariant: Invariant) -> Iterator[str]:
         together = [_filled(each, found) for each in others] if found is not None else []
         if together and all(each in problem.facts for each in together):
             yield f"{' and '.join(map(str, (fact, *together)))}: {invariant.about}"
+
+
+def _holds_for(invariant: Invariant, problem: Problem, values: dict[str, str]) -> bool:
+    """Whether the invariant says anything about these values of its variables."""
+    if invariant.names and not all(re.search(invariant.names, each) for each in values.values()):
+        return False
+    return invariant.unless is None or _filled(invariant.unless, values) not in problem.facts
 
 
 def _bound(pattern: Atom, fact: Atom) -> dict[str, str] | None:

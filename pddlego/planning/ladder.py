@@ -47,20 +47,21 @@ def climb(
     domain: Domain,
     problem: Problem,
     rungs: Sequence[Rung],
-    can_begin: Callable[[PlanStep], bool] = lambda step: True,
+    objection: Callable[[PlanStep], str] = lambda step: "",
 ) -> LadderResult:
     """Try the rungs in order and stop at the first that has a plan.
 
     A rung that is already true gives no plan and the next one is tried, and so does one whose plan begins with a step
-    that cannot be carried out yet; an invalid problem or a broken planner stops the climb, because every other rung
-    would fail in the same way.
+    that is of no use now: `objection` says why, and is empty for a good one. An invalid problem or a broken planner
+    stops the climb, because every other rung would fail in the same way.
     """
     tried: list[RungResult] = []
     for rung in rungs:
         result = planner.solve(domain, problem.with_goal(rung.goal), rung.search)
-        if result.plan is not None and not can_begin(result.plan.steps[0]):
-            why = f"the plan begins with {result.plan.steps[0]}, and how to do that is not known yet"
-            result = replace(result, status=PlanStatus.UNSOLVABLE, plan=None, message=why)
+        why = objection(result.plan.steps[0]) if result.plan is not None else ""
+        if why and result.plan is not None:
+            message = f"the plan begins with {result.plan.steps[0]}, and {why}"
+            result = replace(result, status=PlanStatus.UNSOLVABLE, plan=None, message=message)
         tried.append(RungResult(rung.name, result))
         if result.status in (PlanStatus.SOLVED, PlanStatus.INVALID, PlanStatus.CRASHED):
             break

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
+from collections.abc import Mapping
 from typing import Any
 
 from pyperplan.heuristics.blind import BlindHeuristic
@@ -11,7 +12,6 @@ from pyperplan.heuristics.lm_cut import LmCutHeuristic
 from pyperplan.heuristics.relaxation import hAddHeuristic, hFFHeuristic, hMaxHeuristic, hSAHeuristic
 from pyperplan.search import (
     astar_search,
-    breadth_first_search,
     enforced_hillclimbing_search,
     greedy_best_first_search,
     iterative_deepening_search,
@@ -103,7 +103,7 @@ def _run(task: IndexedTask, search: Search) -> list[Any] | None:
 
     found: list[Any] | None
     if search.algorithm == "bfs":
-        found = _breadth_first(task)
+        found = breadth_first(task)
     elif search.algorithm == "ids":
         found = iterative_deepening_search(task)
     elif search.algorithm == "astar":
@@ -120,7 +120,7 @@ def _run(task: IndexedTask, search: Search) -> list[Any] | None:
     return found
 
 
-def _breadth_first(task: IndexedTask) -> list[Any] | None:
+def breadth_first(task: IndexedTask) -> list[Any] | None:
     """A shortest plan, breadth-first; if the goal is far, by A* with hmax, whose plans are as short.
 
     Every door that may or may not be open doubles the states of a level, so that a goal a dozen steps away on a large
@@ -128,11 +128,45 @@ def _breadth_first(task: IndexedTask) -> list[Any] | None:
     """
     try:
         task.work = BREADTH_FIRST_WORK
-        found: list[Any] | None = breadth_first_search(task)
+        found = _first_reached(task)
     except _WorkSpentError:
         task.work = None
         found = astar_search(task, hMaxHeuristic(task))
     return found
+
+
+def _first_reached(task: IndexedTask) -> list[Any] | None:
+    """Breadth-first search that looks for the goal when a state is generated (Russell and Norvig, figure 3.9).
+
+    pyperplan's looks when a state is expanded: by then a whole level more was generated, which on problems with many
+    applicable operators is all the work. The plan is the same: states are generated in the order of their expansion.
+    """
+    start = task.initial_state
+    if task.goal_reached(start):
+        return []
+    came: dict[frozenset[str], tuple[frozenset[str], Any]] = {}
+    waiting = deque([start])
+    while waiting:
+        state = waiting.popleft()
+        for operator, successor in task.get_successor_states(state):
+            if successor == start or successor in came:
+                continue
+            came[successor] = (state, operator)
+            if task.goal_reached(successor):
+                return _path(came, start, successor)
+            waiting.append(successor)
+    return None
+
+
+def _path(
+    came: Mapping[frozenset[str], tuple[frozenset[str], Any]], start: frozenset[str], state: frozenset[str]
+) -> list[Any]:
+    """The operators that lead from the start to a state."""
+    path = []
+    while state != start:
+        state, operator = came[state]
+        path.append(operator)
+    return path[::-1]
 
 
 def _step(name: str) -> PlanStep:

@@ -80,7 +80,7 @@ def test_no_secret_is_ever_written(
         done = run(*each, cwd=tmp_path, **secrets)
         said[f"{each}: output"], said[f"{each}: errors"] = done.stdout, done.stderr
         assert "Traceback" not in done.stderr, done.stderr
-    assert len(model_server.requests) > 2
+    assert model_server.requests, "the endpoint was asked, so that it could repeat what it was sent"
     check(said)
     check(written(tmp_path))
 

@@ -244,3 +244,37 @@ def test_constants_exist_and_keep_their_names() -> None:
 
 def test_the_world_of_the_strategies_holds_the_cases() -> None:
     assert {"loc1", "loc10"} <= set(ROOMS)
+
+
+def test_an_edit_that_makes_two_rooms_one_and_names_both_in_a_fact_is_a_message() -> None:
+    house = parse_problem(
+        """(define (problem house) (:domain d) (:objects kitchen corridor - location)
+        (:init (at corridor)) (:goal (at kitchen)))"""
+    )
+    edit = Edit(
+        SectionEdit(replace=(("corridor - location", "kitchen - location"),)),
+        SectionEdit(
+            add=("(connected corridor kitchen east)",), replace=(("(at corridor)", "(near corridor kitchen)"),)
+        ),
+    )
+    report = apply_edit(house, edit)
+    assert [each.line for each in report.refused] == ["(near corridor kitchen)", "(connected corridor kitchen east)"]
+    assert all("makes corridor and kitchen one" in each.note for each in report.refused)
+    assert not any("kitchen kitchen" in str(each) for each in report.problem.facts)
+
+
+def test_a_merge_of_rooms_that_a_fact_keeps_apart_is_a_message_unless_the_edit_takes_it_back() -> None:
+    merge = {"loc1 - location": "kitchen - location"}
+    report = apply_edit(HOUSE, objects(replace=merge))
+    assert [each.line for each in report.refused] == ["loc1 -> kitchen"] * 3
+    assert "(closed_door kitchen loc1), which names both" in report.refused[0].note
+    apart = ("(connected kitchen loc1 south)", "(connected loc1 kitchen north)", "(closed_door kitchen loc1)")
+    both = Edit(objects(replace=merge).objects, init(delete=apart).init)
+    assert apply_edit(HOUSE, both).refused == ()
+
+
+def test_names_that_are_swapped_may_stand_in_one_fact() -> None:
+    swap = {"kitchen - location": "pantry - location", "pantry - location": "kitchen - location"}
+    report = apply_edit(HOUSE, Edit(objects(replace=swap).objects, init(add=["(connected kitchen pantry west)"]).init))
+    assert report.refused == ()
+    assert Atom("connected", ("kitchen", "pantry", "west")) in report.problem.facts

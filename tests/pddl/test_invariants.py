@@ -81,14 +81,53 @@ def test_a_contradiction_is_named_once_for_each_exit(ways: set[tuple[str, str, s
     assert len(found) == len({each for each in exits if exits.count(each) > 1})
 
 
-def test_the_model_is_told_with_its_next_request(coin: Setting, planner: ProcessPlanner) -> None:
-    objects = ["kitchen - location", "attic - location", "loc1 - location"]
-    facts = ["(at kitchen)", "(visited kitchen)", "(at attic)", "(visited attic)", "(connected kitchen loc1 east)"]
-    two = json.dumps({"objects": {"add": objects}, "init": {"add": facts}})
-    model = ForgetfulModel([two])
+OBJECTS = ["kitchen - location", "attic - location", "loc1 - location"]
+FACTS = ["(at kitchen)", "(visited kitchen)", "(at attic)", "(visited attic)", "(connected kitchen loc1 east)"]
+TWO_PLACES = json.dumps({"objects": {"add": OBJECTS}, "init": {"add": FACTS}})
+BOTH = "(at attic) and (at kitchen): the agent is in one place"
+
+
+def test_a_contradiction_goes_back_with_both_facts(coin: Setting, planner: ProcessPlanner) -> None:
+    model = ForgetfulModel([TWO_PLACES])
     events = play(coin, planner, small_house(), model)
+    rejected = of(events, ev.Rejected)[0]
+    assert (rejected.category, rejected.evidence, rejected.kinds) == ("contradiction", (BOTH,), ("contradiction",))
+    assert BOTH in model.requests[1].messages[-1].content
+    assert not any("(at attic)" in each.problem for each in of(events, ev.Formalized))
+    assert ended(events).tally.refused == 0
+
+
+def test_it_is_planned_with_when_the_retries_are_spent(coin: Setting, planner: ProcessPlanner) -> None:
+    model = ForgetfulModel([TWO_PLACES] * 3)
+    events = play(coin, planner, small_house(), model, retries=2)
+    assert len(of(events, ev.Rejected)) == 2
     first = of(events, ev.Formalized)[0]
     assert first.kinds == ("contradiction",)
-    assert "(at attic) and (at kitchen): the agent is in one place" in model.requests[1].messages[-1].content
-    assert "contradicts itself" not in model.requests[0].messages[-1].content
-    assert ended(events).tally.calls > 1
+    assert "contradicts itself" in model.requests[3].messages[-1].content
+
+
+def test_what_was_known_to_contradict_itself_is_not_rejected_again(coin: Setting, planner: ProcessPlanner) -> None:
+    model = ForgetfulModel([TWO_PLACES, "{}"])
+    events = play(coin, planner, small_house(), model, retries=0)
+    assert not [each for each in of(events, ev.Rejected) if each.category == "contradiction"]
+
+
+def test_a_placeholder_that_is_used_for_two_doors(coin: Setting) -> None:
+    facts = "(connected kitchen loc2 south)", "(connected corridor loc2 east)", "(connected loc2 kitchen north)"
+    (found,) = contradictions(problem(*facts), coin.invariants)
+    assert found.startswith("(connected corridor loc2 east) and (connected kitchen loc2 south):")
+    assert "a number that is not in use" in found
+    assert contradictions(problem(*facts, "(visited loc2)"), coin.invariants) == ()
+    named = (each.replace("loc2", "pantry") for each in facts)
+    assert contradictions(problem(*named), coin.invariants) == ()
+
+
+@pytest.mark.parametrize(
+    ("names", "unless", "says"),
+    [("(", "", "regular expression"), ("", "(visited ?y)", "names a variable"), ("", "(flies ?x)", "no fact")],
+)
+def test_exceptions_that_are_none(coin: Setting, names: str, unless: str, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        parse_invariant(coin.domain, "trial", "(connected * ?x *)", (), names, unless)
+    with pytest.raises(ValueError, match="belong to `once`"):
+        parse_invariant(coin.domain, "trial", "", ("(at ?x)", "(visited ?x)"), "loc")

@@ -5,11 +5,14 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 
 from pddlego.pddl import Atom, Problem, Sexpr, TypedName, parse_domain
 from pddlego.planning import PlanStatus, ProcessPlanner, Search
+from pddlego.planning.ground import Operator, ground
+from pddlego.planning.search import IndexedTask, breadth_first
 from tests.houses import COIN, explored
 
 BLIND = Search.parse("astar(blind)")
@@ -61,6 +64,27 @@ def test_a_far_goal_on_a_large_map_is_no_explosion(planner: ProcessPlanner) -> N
     problem = explored(200, 198, seed=4)
     far = planner.solve(COIN, problem, Search())
     assert len(far.plan or ()) == len(planner.solve(COIN, problem, Search.parse("astar(hmax)")).plan or ()) == 20
+
+
+def test_a_near_goal_among_many_switches_needs_no_other_search() -> None:
+    """Two steps away, with 150 things that may be done in between: the goal is seen when its state is generated."""
+    names = [f"s{number}" for number in range(150)]
+    domain = parse_domain("""(define (domain switches) (:predicates (off ?x) (on ?x))
+      (:action turn_on :parameters (?x) :precondition (off ?x) :effect (and (on ?x) (not (off ?x)))))""")
+    facts = frozenset(Atom("off", (name,)) for name in names)
+    goal: Sexpr = ("and", ("on", "s70"), ("on", "s90"))
+    task = ground(domain, Problem("p", "switches", frozenset(map(TypedName, names)), facts, goal))
+    assert task is not None
+    everything = replace(task, operators=tuple(_turned_on(each) for each in names))
+    indexed = IndexedTask(everything)
+    assert len(breadth_first(indexed) or ()) == 2
+    assert indexed.work is not None, "no other search took over"
+
+
+def _turned_on(name: str) -> Operator:
+    return Operator(
+        f"(turn_on {name})", frozenset({f"(off {name})"}), frozenset({f"(on {name})"}), frozenset({f"(off {name})"})
+    )
 
 
 @pytest.mark.parametrize("text", ["dfs", "bfs(hff)", "astar(h99)", "", "astar("])

@@ -50,7 +50,7 @@ class House:
                 house.rooms.add(each.name)
             else:
                 house.types[each.name] = each.type
-        for fact in problem.facts:
+        for fact in problem.sorted_facts():  # of two facts that contradict each other the same one wins everywhere
             house._take_in(fact)
         return house
 
@@ -195,7 +195,7 @@ class House:
         places = self._places(room)
         x, y = places[room]
         dx, dy = OFFSET[direction]
-        found = (other for other, place in places.items() if place == (x + dx, y + dy))
+        found = (other for other, place in places.items() if place == (x + dx, y + dy) and not is_placeholder(other))
         return next(found, None)
 
     def _places(self, start: str) -> dict[str, tuple[int, int]]:

@@ -1,0 +1,36 @@
+"""The same command gives the same journals, whatever the hash seed of the process is."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+CELLS = ("coin", "cooking-hard", "twc", "--modes", "edit,gen", "--seeds", "12,17,45,52")
+MODEL = "reader+noise:0.3,seed=2"
+
+
+def journals(tmp_path: Path, hash_seed: int) -> dict[str, list[Any]]:
+    """Every event of every episode, without times."""
+    name = f"hash-{hash_seed}"
+    command = [sys.executable, "-m", "pddlego", "eval", *CELLS, "--models", MODEL, "--run", name]
+    environment = {**os.environ, "PYTHONHASHSEED": str(hash_seed)}
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
+    found = sorted((tmp_path / "runs" / name / "episodes").glob("*.jsonl"))
+    return {each.name: [_timeless(json.loads(line)["event"]) for line in each.open()] for each in found}
+
+
+def _timeless(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _timeless(each) for key, each in value.items() if not key.endswith("seconds")}
+    return [_timeless(each) for each in value] if isinstance(value, list) else value
+
+
+def test_the_hash_seed_changes_nothing(tmp_path: Path) -> None:
+    first, *others = (journals(tmp_path, seed) for seed in (0, 1, 4))
+    assert len(first) == 24
+    for other in others:
+        assert other == first
