@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pddlego.errors import UsageError
 from pddlego.pddl import PddlSyntaxError, check, parse_domain
+from pddlego.pddl.check_domain import check_domain
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.tolerant import repair
 from pddlego.planning import Planner, PlanResult, PlanStatus, Search
@@ -44,7 +45,7 @@ class Checked:
     """What became of a pair. `refused` is the class of what cannot be planned with, `message` says it precisely.
 
     `readable` means that nothing is wrong with the files as texts. `contradiction` says how the result differs from
-    what was recorded; empty if it does not.
+    what was recorded; empty if it does not. A recorded plan or verdict of a pair that is refused differs, too.
     """
 
     pair: Pair
@@ -87,7 +88,13 @@ class CorpusReport:
 
     @property
     def contradictions(self) -> tuple[Checked, ...]:
+        """Pairs of which another thing was recorded, those that are refused too."""
         return tuple(each for each in self.checked if each.contradiction)
+
+    @property
+    def refused_though_recorded(self) -> int:
+        """Those of them that are refused, though a plan or a verdict is recorded."""
+        return sum(bool(each.refused) for each in self.contradictions)
 
 
 def read_pairs(path: Path) -> Iterator[Pair]:
@@ -117,15 +124,22 @@ def check_pair(pair: Pair, planner: Planner) -> Checked:
     try:
         domain = parse_domain(files.domain)
     except PddlSyntaxError as error:
-        return Checked(pair, repairs, False, "domain cannot be read", error.faults[0])
-    defects = [each for each in check(domain, files.problem) if each.blocking]
+        return _refused(pair, repairs, False, "domain cannot be read", error.faults[0])
+    own = [each for each in check(domain, files.problem) if each.blocking]
+    defects = [*check_domain(domain), *own]
     if defects:
-        readable = not any(each.kind.value in ("syntax", "missing section") for each in defects)
-        return Checked(pair, repairs, readable, defects[0].kind.value, defects[0].message)
+        readable = not any(each.kind.value in ("syntax", "missing section") for each in own)
+        return _refused(pair, repairs, readable, defects[0].kind.value, defects[0].message)
     result = planner.solve(domain, read_problem(files.problem).problem, Search())
     if result.status in (PlanStatus.INVALID, PlanStatus.CRASHED, PlanStatus.TIMEOUT):
-        return Checked(pair, repairs, True, f"planner: {result.status.value}", result.message)
+        return _refused(pair, repairs, True, f"planner: {result.status.value}", result.message)
     return Checked(pair, repairs, contradiction=_contradiction(pair, result))
+
+
+def _refused(pair: Pair, repairs: tuple[str, ...], readable: bool, why: str, message: str) -> Checked:
+    """A pair that cannot be planned with. That contradicts a record which says what a planner made of it."""
+    recorded = f"recorded {pair.recorded_verdict}, now refused" if pair.recorded_verdict in VERDICTS else ""
+    return Checked(pair, repairs, readable, why, message, recorded)
 
 
 def _contradiction(pair: Pair, result: PlanResult) -> str:

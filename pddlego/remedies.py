@@ -19,7 +19,7 @@ from pddlego.formalize.base import CUT_OFF, cut_off, with_unmatched
 from pddlego.models import Completion, Request
 from pddlego.pddl import Defect, DefectKind, Problem
 from pddlego.pddl.invariants import Invariant, contradictions
-from pddlego.pddl.tolerant import UNCLOSED
+from pddlego.pddl.tolerant import MISSING
 from pddlego.situation import Feedback, Situation
 
 WARMER = 0.3
@@ -82,7 +82,7 @@ def unless_incomplete(
     What is complete counts, whatever would have followed it.
     """
     mended = isinstance(proposal, ProblemProposal) and any(
-        each.kind is DefectKind.REPAIRED and UNCLOSED in each.message for each in proposal.defects
+        each.kind is DefectKind.REPAIRED and MISSING in each.message for each in proposal.defects
     )
     if answer.finish not in ("length", "content_filter") or (proposal.feedback is None and not mended):
         return proposal

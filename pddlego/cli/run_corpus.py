@@ -38,7 +38,8 @@ def _show(console: Console, report: CorpusReport) -> None:
         ("planned with", report.planned),
         ("planned with after repairs", report.repaired),
         ("refused", total - report.planned),
-        ("contradictions to what was recorded", len(report.contradictions)),
+        ("contradictions to what was recorded", len(report.contradictions) - report.refused_though_recorded),
+        ("refused, and a plan or a verdict is recorded", report.refused_though_recorded),
         *([("recorded verdicts that are none of ours", report.unknown)] if report.unknown else []),
     ):
         table.add_row(name, str(number), f"{100 * number / total:.1f}%" if total else "")
@@ -47,7 +48,8 @@ def _show(console: Console, report: CorpusReport) -> None:
     repairs = Counter(each for checked in report.checked for each in _kinds(checked.repairs))
     _counts(console, "Repairs, in pairs", repairs)
     for each in report.contradictions:
-        console.print(Text(clean(f"{each.pair.id}: {each.contradiction}"), "red"), soft_wrap=True)
+        why = f" ({each.refused}: {each.message})" if each.refused else ""
+        console.print(Text(clean(f"{each.pair.id}: {each.contradiction}{why}"), "red"), soft_wrap=True)
 
 
 def _kinds(repairs: tuple[str, ...]) -> set[str]:

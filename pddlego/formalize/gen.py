@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal
 
@@ -9,7 +10,7 @@ from pddlego.formalize.base import ProblemProposal, cut_off, defects_feedback, s
 from pddlego.formalize.prompts import Prompts
 from pddlego.formalize.requests import problem_request
 from pddlego.models import Request
-from pddlego.pddl import Defect, DefectKind
+from pddlego.pddl import Defect, DefectKind, Problem
 from pddlego.pddl.check import check_reading
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.tolerant import is_cut_off, repair_problem
@@ -38,7 +39,24 @@ class PddlGen:
         repaired = repair_problem(situation.domain.text, said)
         mended = tuple(Defect(DefectKind.REPAIRED, each.kind.value, str(each), False) for each in repaired.repairs)
         proposal = read_file(repaired.problem, situation)
-        return replace(proposal, defects=proposal.defects + mended)
+        defects = proposal.defects + old_names(repaired.declared, proposal.problem, situation.problem)
+        return replace(proposal, feedback=defects_feedback(defects), defects=defects + mended)
+
+
+def old_names(undeclared: Iterable[str], problem: Problem, before: Problem) -> tuple[Defect, ...]:
+    """Defects for names that are used and not declared any more, in a file that also brings new names.
+
+    It may be that a thing got another name, and one fact kept the old one: declared by its use it would be there twice.
+    """
+    known, now = {each.name for each in before.objects}, {each.name: each.type for each in problem.objects}
+    found = []
+    for name in undeclared:
+        new = sorted(each for each, kind in now.items() if each not in known and kind == now.get(name))
+        if name in known and new:
+            message = f"{name} is used and no longer among the objects. If it is called {' or '.join(new)} now, "
+            message += f"write that in every fact; if it is still {name}, declare '{name} - {now[name]}'"
+            found.append(Defect(DefectKind.UNDECLARED_OBJECT, name, message))
+    return tuple(found)
 
 
 def read_file(text: str, situation: Situation) -> ProblemProposal:

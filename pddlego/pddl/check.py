@@ -171,12 +171,16 @@ class _Checker:
         predicate = self.domain.predicates_by_name.get(atom.predicate)
         if predicate is None:
             close = nearest(atom.predicate, self.domain.predicates_by_name)
-            hint = f"did you mean {close}?" if close else f"use one of {_listed(self.domain.predicates_by_name)}"
+            listed = _listed(self.domain.predicates_by_name)
+            use = f"use one of {listed}" if listed else "the domain declares none: add it to (:predicates …)"
+            hint = f"did you mean {close}?" if close else use
             message = f"{atom}: predicate {atom.predicate} is not declared; {hint}"
             yield Defect(DefectKind.UNDECLARED_PREDICATE, str(atom), message)
             return
         if len(atom.args) != len(predicate.parameters):
             message = f"{atom}: {predicate.name} takes {len(predicate.parameters)} argument(s), as in {predicate}"
+            if len(atom.args) > len(predicate.parameters):
+                message += f"; a name has no blanks, as in {'_'.join(atom.args[-2:])}"
             yield Defect(DefectKind.ARITY, str(atom), message)
             return
         for arg, parameter in zip(atom.args, predicate.parameters, strict=True):
@@ -186,7 +190,8 @@ class _Checker:
         if arg.startswith("?"):
             kinds = {scope[arg]} if arg in scope else set()
             if not kinds:
-                message = f"{atom}: variable {arg} is not bound here; a {where} names objects"
+                remedy = f", or write (exists ({arg} - {wanted}) …)" if where == "goal" else ", or leave it out"
+                message = f"{atom}: variable {arg} is not bound here; a {where} names objects: name one{remedy}"
                 yield Defect(DefectKind.VARIABLE, str(atom), message)
         else:
             kinds = self.kinds.get(arg, set())

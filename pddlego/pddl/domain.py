@@ -132,7 +132,7 @@ class _DomainReader:
         elif head == ":derived" and len(rest) == 2:
             self.derived.append((self._predicate(rest[0]), rest[1]))
         else:
-            self.faults.append(f"section {show(head)} is not supported in a domain")
+            self.faults.append(_unknown_section(show(head)))
 
     def _predicate(self, part: Sexpr) -> Predicate:
         if not isinstance(part, tuple) or not part or not isinstance(part[0], str):
@@ -165,6 +165,13 @@ class _DomainReader:
             tuple(self.derived),
             text,
         )
+
+
+def _unknown_section(name: str) -> str:
+    if name == "define":
+        return "a second (define …) stands inside the domain: a parenthesis before it is not closed"
+    known = ":requirements, :types, :constants, :predicates, :action and :derived"
+    return f"section {name[:60]} is not supported in a domain; its sections are {known}"
 
 
 def _undeclared_types(domain: Domain) -> Iterator[str]:

@@ -159,11 +159,12 @@ def _read_define(parts: tuple[Sexpr, ...], faults: list[str]) -> ProblemReading:
         if not isinstance(part, tuple) or not part or not isinstance(part[0], str):
             faults.append(f"'{_short(part)}' is no section of a problem")
         elif part[0] in sections:
-            faults.append(f"section {part[0]} appears twice")
+            faults.append(f"section {part[0]} appears twice: write it once")
         elif part[0] in ("problem", ":domain", ":objects", ":init", ":goal", ":requirements"):
             sections[part[0]] = part[1:]
         else:
-            faults.append(f"section {part[0]} is not supported in a problem")
+            known = ":domain, :objects, :init and :goal"
+            faults.append(f"section {part[0][:60]} is not supported in a problem; its sections are {known}")
     missing = tuple(name for name in (":domain", ":objects", ":init", ":goal") if name not in sections)
     objects = list(read_typed_list(sections.get(":objects", ()), faults))
     counts = Counter(objects)

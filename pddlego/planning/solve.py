@@ -6,8 +6,12 @@ import time
 from collections.abc import Callable
 
 from pddlego.pddl import Domain, Problem, check
+from pddlego.pddl.check_domain import check_domain
 from pddlego.planning.result import Plan, PlanResult, PlanStatus, Search
 from pddlego.planning.validate import goal_holds, validate
+
+MOST_TOLD = 5
+"""Defects of a domain that are told at most."""
 
 Solver = Callable[[Domain, Problem, Search], "Plan | None"]
 """Returns a plan or None if there is none; raises `NotPlannableError` for what the engine cannot express."""
@@ -31,7 +35,9 @@ def _solve(domain: Domain, problem: Problem, search: Search, solver: Solver) -> 
             return PlanStatus.ALREADY_TRUE, None, "the goal is already true in the initial state"
         plan = solver(domain, problem, search)
     except NotPlannableError as error:
-        return PlanStatus.INVALID, None, str(error)
+        # What the engine says is a chain of its own steps; our check names the place and what to do.
+        own = "; ".join(each.message for each in check_domain(domain)[:MOST_TOLD])
+        return PlanStatus.INVALID, None, own or str(error)
     except EngineFailedError as error:
         return PlanStatus.CRASHED, None, str(error)
     except RecursionError:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pddlego.formalize import ActionGen, PddlEdit, PddlGen, RandomActions
@@ -133,3 +135,26 @@ def test_what_comes_about_in_plans_only_is_left_out_with_a_word(coin: Setting, m
 )
 def test_thinking_is_set_aside(answer: str, said: str) -> None:
     assert spoken(answer) == said
+
+
+BEFORE = """(define (problem house) (:domain coin-collector) (:objects kitchen loc1 - location)
+  (:init (at kitchen) (visited kitchen) (connected kitchen loc1 south)) (:goal (have coin)))"""
+
+
+@pytest.mark.parametrize(
+    ("objects", "fact", "asks"),
+    [
+        ("kitchen pantry", "(connected loc1 kitchen north)", True),
+        ("kitchen", "(connected loc1 kitchen north)", False),
+        ("kitchen pantry", "(connected loc2 kitchen north)", False),
+        ("kitchen pantry loc1", "(connected loc1 kitchen north)", False),
+    ],
+    ids=["an old name beside a new one", "no new name", "never heard of", "declared"],
+)
+def test_an_old_name_beside_a_new_one_is_a_question(situation: Situation, objects: str, fact: str, asks: bool) -> None:
+    known = replace(situation, problem=parse_problem(BEFORE))
+    text = f"(define (problem x) (:domain coin-collector) (:objects {objects} - location) (:init (at kitchen) {fact}))"
+    proposal = PddlGen(PROMPTS).read(text, known)
+    assert (proposal.feedback is not None) is asks
+    if asks:
+        assert proposal.faults[0].startswith("loc1 is used and no longer among the objects. If it is called pantry now")

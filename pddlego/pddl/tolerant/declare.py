@@ -41,11 +41,6 @@ def typed(items: Iterable[Sexpr]) -> list[TypedName]:
     return list(read_typed_list(items, []))
 
 
-def untyped(names: Iterable[TypedName]) -> Section:
-    """Typed names as a list again."""
-    return tuple(word for each in names for word in (each.name, "-", each.type))
-
-
 def atoms(condition: Sexpr, bound: Mapping[str, str]) -> Atoms:
     """Every atom in a condition or an effect."""
     if not isinstance(condition, tuple) or not condition:
@@ -68,11 +63,104 @@ def fields(action: Section) -> dict[str, Sexpr]:
     return {str(key): value for key, value in zip(action[2::2], action[3::2], strict=False) if key in FIELDS}
 
 
+def parameters_of(action: Section) -> list[TypedName]:
+    """The parameters of an action."""
+    found = fields(action).get(":parameters", ())
+    return typed(found if isinstance(found, tuple) else ())
+
+
+def changed(action: Section) -> Iterator[str]:
+    """The predicates that an action may make true or false."""
+    return (name for name, _ in _literals(fields(action).get(":effect", ()), True))
+
+
+def asked(action: Section) -> Iterator[str]:
+    """The predicates of which an action asks that they are true."""
+    own = fields(action)
+    return (name for name, positive in _literals(own.get(":precondition", ()), True) if positive)
+
+
+def _literals(condition: Sexpr, positive: bool) -> Iterator[tuple[str, bool]]:
+    """The predicates of a condition or an effect, each with whether it is to be true."""
+    if not isinstance(condition, tuple) or not condition:
+        return
+    first, rest = condition[0], condition[1:]
+    if first == "not":
+        positive = not positive
+    elif first in ("exists", "forall", "when"):
+        rest = rest[1:]
+    elif isinstance(first, str) and first not in CONNECTIVES:
+        yield first, positive
+        return
+    for part in rest:
+        yield from _literals(part, positive)
+
+
+def free_variables(
+    action: Section, given: set[str], parameters: Mapping[str, tuple[str, ...]]
+) -> tuple[TypedName, ...]:
+    """Variables that are no parameters, of which the precondition asks something that tells their type."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for name, *args in _asked_atoms(fields(action).get(":precondition", ())):
+        kinds = parameters.get(name, ())
+        for place, each in enumerate(args):
+            if each.startswith("?") and each not in given:
+                found[each].add(kinds[place] if len(kinds) == len(args) else "")
+    return tuple(TypedName(name, kinds.pop()) for name, kinds in found.items() if len(kinds) == 1 and "" not in kinds)
+
+
+def _asked_atoms(condition: Sexpr) -> Iterator[tuple[str, ...]]:
+    """The atoms that are to be true, but for those with variables of their own."""
+    if not isinstance(condition, tuple) or not condition:
+        return
+    first, rest = condition[0], condition[1:]
+    if first in ("and", "or"):
+        for part in rest:
+            yield from _asked_atoms(part)
+    elif isinstance(first, str) and first not in CONNECTIVES and all(isinstance(each, str) for each in rest):
+        yield (first, *(str(each) for each in rest))
+
+
+def with_parameters(action: Section, parameters: Iterable[TypedName]) -> Section:
+    """The action with other parameters."""
+    own = fields(action)
+    own[":parameters"] = tuple(word for each in parameters for word in (each.name, "-", each.type))
+    return (*action[:2], *(part for key in FIELDS if key in own for part in (key, own[key])))
+
+
+def compared(action: Section) -> Iterator[tuple[str, str]]:
+    """Names that an action compares its variables with, with the types of these."""
+    kinds = {each.name: each.type for each in parameters_of(action)}
+    own = fields(action)
+    for condition in (own.get(":precondition", ()), own.get(":effect", ())):
+        for one, other in _equalities(condition):
+            for variable, name in ((one, other), (other, one)):
+                if variable in kinds and is_name(name):
+                    yield name, kinds[variable]
+
+
+def _equalities(condition: Sexpr) -> Iterator[tuple[str, str]]:
+    if isinstance(condition, tuple) and condition:
+        if condition[0] == "=" and len(condition) == 3 and all(isinstance(each, str) for each in condition):
+            yield str(condition[1]), str(condition[2])
+        for part in condition:
+            yield from _equalities(part)
+
+
+def demanded(uses: Atoms) -> dict[tuple[str, int], str]:
+    """The type of each argument of a predicate, by its place, where all variables that stand there have one type."""
+    found: dict[tuple[str, int], set[str]] = defaultdict(set)
+    for (name, *args), bound in uses:
+        for place, each in enumerate(args):
+            if each in bound and bound[each] != ANY_TYPE:
+                found[name, place].add(bound[each])
+    return {key: kinds.pop() for key, kinds in found.items() if len(kinds) == 1}
+
+
 def atoms_of(action: Section) -> Atoms:
     """Every atom of an action with the types of its variables."""
     own = fields(action)
-    parameters = own.get(":parameters", ())
-    bound = {each.name: each.type for each in typed(parameters if isinstance(parameters, tuple) else ())}
+    bound = {each.name: each.type for each in parameters_of(action)}
     for key in (":precondition", ":effect"):
         yield from atoms(own.get(key, ()), bound)
 
@@ -136,7 +224,8 @@ def used_objects(
         for place, each in enumerate(args):
             if each not in there and is_name(each) and not each.startswith("?"):
                 found[each].add(kinds[place] if kinds is not None and len(kinds) == len(args) else "")
-    return {name: kinds.pop() for name, kinds in found.items() if len(kinds) == 1 and "" not in kinds}
+    told = {name: kinds - {ANY_TYPE} or kinds for name, kinds in found.items()}  # `object` tells nothing
+    return {name: kinds.pop() for name, kinds in told.items() if len(kinds) == 1 and "" not in kinds}
 
 
 def _words(condition: Sexpr) -> Iterator[str]:

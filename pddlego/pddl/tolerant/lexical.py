@@ -10,12 +10,14 @@ from pddlego.pddl.sexpr import Sexpr, read_sexprs
 Note = Callable[[str], None]
 """Takes down what was mended."""
 
-UNCLOSED = "closing parentheses were missing at the end"
-"""The repair that an answer which was cut off looks like."""
+MISSING = "closing parentheses were missing"
+"""How the repairs begin that an answer which was cut off looks like."""
+
+UNCLOSED = f"{MISSING} at the end"
 
 _ESCAPES = {"\\n": "\n", "\\t": " ", '\\"': " "}
 _FENCE = re.compile(r"```[A-Za-z]*")
-_GLUED = re.compile(r"(?<=[^\s(])\?(?=[A-Za-z])")
+_GLUED = re.compile(r"(?<=[^\s(_-])\?(?=[A-Za-z])")
 _FOREIGN = re.compile(r"[\"'`,]")
 _COMMENT = re.compile(r";[^\n]*")
 
@@ -32,24 +34,73 @@ def read_file(text: str, kind: str, note: Note) -> list[Sexpr]:
     if any("missing" in each for each in reading.faults):
         if is_cut_off(text, kind):
             return []  # what is there is not the whole
-        note(UNCLOSED)
-        reading = read_sexprs(cleaned[start : cleaned.rfind(")") + 1])  # prose may follow
+        closed, keys = _closed_before_keys(cleaned[start : cleaned.rfind(")") + 1])  # prose may follow
+        for key in keys:
+            note(f"{MISSING} before {key}")
+        reading = read_sexprs(closed)
+        if any("missing" in each for each in reading.faults):
+            note(UNCLOSED)
     if any("too many" in each for each in reading.faults):
         note("there were closing parentheses too many")
     first, *rest = reading.expressions or ((),)
     parts = list(first[1:]) if isinstance(first, tuple) else []
+    return parts + _continued(parts, rest, note)
+
+
+def _continued(parts: list[Sexpr], rest: list[Sexpr], note: Note) -> list[Sexpr]:
+    """What belongs to a file that was closed too early: it goes on with sections and fields that it does not have yet.
+
+    Facts count that stand before such a section. Whatever else follows is prose.
+    """
+    there = {each[0] for each in parts if isinstance(each, tuple) and each} - {":action", ":derived"}
+    found: list[Sexpr] = []
+    waiting: list[Sexpr] = []
     for each in rest:
-        # A file that was closed too early goes on with sections and fields; whatever else follows is prose.
         word = each[0] if isinstance(each, tuple) and each else each
-        field = isinstance(each, tuple) and bool(parts) and isinstance(parts[-1], str) and parts[-1].startswith(":")
-        if field or (isinstance(word, str) and word.startswith(":")):
+        last = (parts + found)[-1:]
+        field = isinstance(each, tuple) and isinstance(last[0] if last else (), str)
+        section = isinstance(word, str) and word.startswith(":") and word not in there and each != (word,)
+        if field or section:
             note("the file was closed before its end")
-            parts.append(each)
+            found += [*waiting, each]
+            waiting = []
         elif isinstance(each, tuple) and each and each[0] == "define":
             break
+        elif isinstance(each, tuple) and all(isinstance(part, str) for part in each):
+            waiting.append(each)
         else:
             note("text stood after the file")
-    return parts
+    if waiting:
+        note("text stood after the file")
+    return found
+
+
+_KEYS = re.compile(r"\(\s*(:[A-Za-z-]+)|(:[A-Za-z-]+)|([()])|[^\s():]+|:")
+_OPEN_KEYS = {":action": ":action", ":init": ":", ":goal": ":", ":objects": ":", ":predicates": ":"}
+_FIELD_KEYS = (":parameters", ":precondition", ":preconditions", ":effect", ":effects")
+
+
+def _closed_before_keys(text: str) -> tuple[str, list[str]]:
+    """The text with the closing parentheses that are missing before a key; and these keys.
+
+    Keys of one kind stand equally deep in a file: sections, actions, and the fields of one action. A key that stands
+    deeper than the first of its kind shows that something before it was not closed.
+    """
+    depth, first, found, keys, done = 0, dict[str, int](), list[str](), list[str](), 0
+    for match in _KEYS.finditer(text):
+        opening, bare, parenthesis = match.groups()
+        key = (opening or bare or "").lower()
+        kind = _OPEN_KEYS.get(key, "field" if key in _FIELD_KEYS else "") if opening or key in _FIELD_KEYS else ""
+        if kind:
+            over = depth - first.setdefault(kind, depth)
+            if over > 0:
+                found += [text[done : match.start()], ")" * over, " "]
+                done, depth = match.start(), depth - over
+                keys.append(key)
+            if kind == ":action":
+                first.pop("field", None)
+        depth += 1 if opening or parenthesis == "(" else -1 if parenthesis == ")" else 0
+    return "".join((*found, text[done:])), keys
 
 
 def is_cut_off(text: str, kind: str) -> bool:
@@ -65,7 +116,7 @@ def is_cut_off(text: str, kind: str) -> bool:
 
 
 def _clean(text: str, note: Note) -> str:
-    if "\\n" in text and text.count("\\n") > text.count("\n"):
+    if "\\n" in text:
         note(r"line breaks were written as \n")
         for escape, meant in _ESCAPES.items():
             text = text.replace(escape, meant)

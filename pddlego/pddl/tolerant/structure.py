@@ -25,10 +25,23 @@ MISSPELT = {
     ":parameter": ":parameters",
     ":params": ":parameters",
     ":preconditions": ":precondition",
+    ":precond": ":precondition",
+    ":preconds": ":precondition",
     ":pre": ":precondition",
     ":effects": ":effect",
+    ":eff": ":effect",
+    ":postcondition": ":effect",
+    ":postconditions": ":effect",
 }
 """Names of sections and fields that models write, with the ones that they mean."""
+
+NAMES = frozenset({*DOMAIN_SECTIONS, *PROBLEM_SECTIONS, *FIELDS, *MISSPELT})
+
+WORDS = {"implies": "imply", "implication": "imply"}
+"""Connectives that models write, with the ones that they mean."""
+
+ADDING, DELETING = frozenset({"add"}), frozenset({"delete", "remove", "del"})
+"""Words of STRIPS lists that models put around the literals of an effect."""
 
 Section = tuple[Sexpr, ...]
 
@@ -41,7 +54,7 @@ def head(part: Sexpr) -> str:
 
 def sections(parts: Iterable[Sexpr], note: Note) -> Iterator[Section]:
     """The sections of a file, each action one, with those that stood inside others."""
-    for part in _rejoined(tuple(parts), note):
+    for part in _rejoined(_with_colons(tuple(parts), note), note):
         if not isinstance(part, tuple) or not part:
             note(f"'{show(part)[:40]}' stood among the sections")
             continue
@@ -55,6 +68,8 @@ def sections(parts: Iterable[Sexpr], note: Note) -> Iterator[Section]:
             note("several actions stood in one section")
             members = [(":action", *each) for each in own if isinstance(each, tuple) and head(each) not in FIELDS]
             yield from (_action(each, note) for each in members)
+        elif name == ":action" and part[0] == ":actions" and all(isinstance(each, str) for each in own):
+            note("the actions stood in a section around them")  # which may have listed their names
         elif name == ":action":
             yield _action((name, *own), note)
         else:
@@ -64,11 +79,23 @@ def sections(parts: Iterable[Sexpr], note: Note) -> Iterator[Section]:
         yield from sections(nested, note)
 
 
+def _with_colons(parts: Section, note: Note) -> Section:
+    """The sections of a file, with the colon before their names that some models leave out."""
+    found: list[Sexpr] = []
+    for part in parts:
+        word = part[0] if isinstance(part, tuple) and part else ""
+        if isinstance(word, str) and f":{word}" in NAMES and word != "domain":
+            note(f"section {word} is called :{word}")
+            part = (f":{word}", *part[1:])
+        found.append(part)
+    return tuple(found)
+
+
 def _rejoined(parts: Section, note: Note) -> Iterator[Sexpr]:
     """The parts, with fields that stand behind an action put back into it: it was closed too early."""
     waiting: Sexpr | None = None
     key = ""
-    for part in parts:
+    for part in _with_facts(parts, note):
         word = MISSPELT.get(part, part) if isinstance(part, str) else head(part)
         if waiting is not None and isinstance(waiting, tuple) and (key or word in FIELDS):
             note("an action was closed before its end")
@@ -84,11 +111,35 @@ def _rejoined(parts: Section, note: Note) -> Iterator[Sexpr]:
         yield waiting
 
 
+def _with_facts(parts: Section, note: Note) -> list[Sexpr]:
+    """The parts, with facts that stand behind `:init` put back into it: it was closed too early."""
+    found: list[Sexpr] = []
+    for part in parts:
+        last = found[-1] if found else ()
+        if isinstance(last, tuple) and head(last) == ":init" and _is_fact(part):
+            note("facts stood behind :init, which was closed before its end")
+            found[-1] = (*last, part)
+        else:
+            found.append(part)
+    return found
+
+
+def _is_fact(part: Sexpr) -> bool:
+    """Whether a part of a file may be a fact, and no section."""
+    words = part[1] if isinstance(part, tuple) and len(part) == 2 and part[0] == "not" else part
+    if not isinstance(words, tuple) or not words or not all(isinstance(each, str) for each in words):
+        return False
+    return not str(words[0]).startswith(":") and words[0] not in ("define", "problem", "domain")
+
+
 def _action(section: Section, note: Note) -> Section:
     """An action as `:action NAME :parameters (…) :precondition … :effect …`."""
     name, fields, key = section[1] if len(section) > 1 else "unnamed", dict[str, list[Sexpr]](), ""
     for part in section[2:]:
         word = MISSPELT.get(part, part) if isinstance(part, str) else head(part)
+        bare = part if isinstance(part, str) else part[0] if part else ""
+        if isinstance(bare, str) and f":{bare}" in NAMES:  # without its colon
+            word = MISSPELT.get(f":{bare}", f":{bare}")
         if isinstance(part, str) and word in FIELDS:
             if word != part:
                 note(f"{part} is called {word}")
@@ -105,8 +156,31 @@ def _action(section: Section, note: Note) -> Section:
     found: list[Sexpr] = [":action", name]
     for key in FIELDS:
         if key in fields:
-            found += [key, _parameters(fields[key]) if key == ":parameters" else _condition(fields[key], note)]
+            found += [key, _field(key, fields[key], note)]
     return tuple(found)
+
+
+def _field(key: str, parts: list[Sexpr], note: Note) -> Sexpr:
+    if key == ":parameters":
+        return _parameters(parts)
+    condition = _condition(parts, note)
+    return _literals(condition, note) if key == ":effect" else condition
+
+
+def _literals(effect: Sexpr, note: Note) -> Sexpr:
+    """An effect whose literals are no longer in lists to add and to delete."""
+    if not isinstance(effect, tuple) or not effect:
+        return effect
+    word, rest = effect[0], effect[1:]
+    if word in ADDING | DELETING and rest and all(isinstance(each, tuple) for each in rest):
+        note(f"an effect stood in '{word}'")
+        listed = tuple(each if word in ADDING else ("not", each) for each in rest)
+        return listed[0] if len(listed) == 1 else ("and", *listed)
+    if word == "and":
+        return (word, *(_literals(each, note) for each in rest))
+    if word in ("when", "forall") and len(rest) == 2:
+        return (word, rest[0], _literals(rest[1], note))
+    return effect
 
 
 def _parameters(parts: list[Sexpr]) -> Sexpr:
@@ -131,17 +205,26 @@ def joined(condition: Sexpr, note: Note) -> Sexpr:
             return joined(condition[0], note)
         note("conditions stood side by side without 'and'")
         return ("and", *(joined(each, note) for each in condition))
-    if isinstance(condition, tuple) and condition and condition[0] in ("and", "or", "not"):
+    if isinstance(condition, tuple) and condition and condition[0] in WORDS and len(condition) == 3:
+        meant = WORDS[str(condition[0])]
+        note(f"'{condition[0]}' is called {meant}")
+        condition = (meant, *condition[1:])
+    if isinstance(condition, tuple) and condition and condition[0] in ("and", "or", "not", "imply"):
         return (condition[0], *(joined(each, note) for each in condition[1:]))
+    if isinstance(condition, tuple) and len(condition) == 3 and condition[0] in ("forall", "exists", "when"):
+        first = joined(condition[1], note) if condition[0] == "when" else condition[1]
+        return (condition[0], first, joined(condition[2], note))
     return condition
 
 
 def flat_list(parts: Section, note: Note) -> Section:
     """A typed list without parentheses around its entries, and with `-` before its types.
 
-    `(either a b)` after a `-` stays.
+    A group in parentheses is a list of its own, unless a type follows it: what has no type in it has none, whatever
+    stands behind the group. `(either a b)` after a `-` stays.
     """
     found: list[Sexpr] = []
+    without_type: list[Sexpr] = []
     for number, part in enumerate(parts):
         if isinstance(part, str) and part.startswith(":"):
             note("a type stood behind ':' and not behind '-'")
@@ -149,10 +232,15 @@ def flat_list(parts: Section, note: Note) -> Section:
             continue
         if isinstance(part, tuple) and not (number and parts[number - 1] == "-"):
             note("entries of a list stood in parentheses")
-            found += flat_list(part, note)
+            group = flat_list(part, note)
+            end = len(group) - group[::-1].index("-") + 1 if "-" in group else 0
+            following = parts[number + 1] if number + 1 < len(parts) else ""
+            typed_from_outside = isinstance(following, str) and following[:1] in ("-", ":")
+            found += group if typed_from_outside else group[:end]
+            without_type += () if typed_from_outside else group[end:]
         else:
             found.append(part)
-    return tuple(found)
+    return (*found, *without_type)
 
 
 def facts(parts: Section, note: Note) -> Section:

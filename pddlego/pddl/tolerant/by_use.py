@@ -1,0 +1,232 @@
+"""Declares what the files use and do not declare, in its order: types, constants, predicates, objects, requirements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from pddlego.pddl.names import nearest
+from pddlego.pddl.problem import ANY_TYPE, TypedName
+from pddlego.pddl.sexpr import Sexpr, show
+from pddlego.pddl.tolerant import declare as uses
+from pddlego.pddl.tolerant.lexical import Note
+from pddlego.pddl.tolerant.parts import Parts, untyped
+from pddlego.pddl.tolerant.structure import Section
+
+Parameters = Mapping[str, tuple[str, ...]]
+"""The types that each predicate's arguments have."""
+
+
+def declare(parts: Parts, declared: Note) -> tuple[str, ...]:
+    """Declare what only its use declares, where that leaves one possibility. Returns the objects that are new."""
+    user = _User(parts, declared)
+    user.types()
+    user.constants()
+    user.spelling()
+    user.predicates()
+    user.argument_types()
+    user.variables()
+    found = user.objects()
+    user.requirements()
+    if parts.asked_domain is None:
+        declared(f"the problem is of the domain {parts.name}")
+        parts.asked_domain = parts.name
+    return found
+
+
+class _User:
+    """Looks how things are used. Lives for one pair of files."""
+
+    def __init__(self, parts: Parts, declared: Note) -> None:
+        self.parts, self.declared = parts, declared
+
+    def types(self) -> None:
+        parts = self.parts
+        used = [each.type for each in parts.objects_and_constants]
+        for predicate in parts.predicates:
+            used += [each.type for each in uses.typed(predicate[1:])]
+        for action in parts.actions:
+            used += [each.type for each in uses.parameters_of(action)]
+        known = {each.name for each in parts.types} | {each.type for each in parts.types}
+        for name in uses.missing_types(used, known):
+            self.declared(f"{name} is a type")
+            parts.types.append(TypedName(name))
+
+    def constants(self) -> None:
+        """What actions name must be a constant: objects that they name, and names that they compare variables with."""
+        parts = self.parts
+        compared = dict(each for action in parts.actions for each in uses.compared(action))
+        named = {word for action in parts.actions for atom, _ in uses.atoms_of(action) for word in atom[1:]}
+        moved = [each for each in parts.objects or () if each.name in named or each.name in compared]
+        for each in moved:
+            self.declared(f"{each.name} is a constant: an action names it")
+        parts.constants += moved
+        if moved and parts.objects is not None:
+            parts.objects = [each for each in parts.objects if each not in moved]
+        known = {each.name for each in parts.constants}
+        for name, kind in compared.items():
+            if name not in known:
+                self.declared(f"{name} is a constant, a {kind}: an action compares with it")
+                parts.constants.append(TypedName(name, kind))
+
+    def spelling(self) -> None:
+        """`at` where only `is-at` is declared, and the other way round: the same predicate if nothing else fits."""
+        parts = self.parts
+        declared = {show(each[0]): len(uses.typed(each[1:])) for each in parts.predicates if each}
+        meant: dict[str, str] = {}
+        for name, *args in self._all_atoms():
+            bare = name.removeprefix("is-").removeprefix("is_")
+            close = [each for each in declared if each in (f"is-{bare}", f"is_{bare}", bare) and each != name]
+            if name not in declared and len(close) == 1 and declared[close[0]] == len(args):
+                meant[name] = close[0]
+        for name, right in meant.items():
+            self.declared(f"{name} is the predicate {right}")
+        if meant:
+            parts.actions = [_renamed(each, meant) for each in parts.actions]
+            parts.init = None if parts.init is None else _renamed(parts.init, meant)
+            parts.goals = [_renamed(each, meant) for each in parts.goals]
+
+    def _all_atoms(self) -> Iterator[tuple[str, ...]]:
+        """Every atom of both files."""
+        yield from (atom for action in self.parts.actions for atom, _ in uses.atoms_of(action))
+        yield from self._facts()
+        yield from (atom for each in self.parts.goal for atom, _ in uses.atoms(each, {}))
+
+    def _facts(self) -> list[tuple[str, ...]]:
+        return [tuple(map(show, each)) for each in self.parts.init or () if isinstance(each, tuple) and each]
+
+    def predicates(self) -> None:
+        parts = self.parts
+        known = {show(each[0]): None for each in parts.predicates if each}
+        heads = (each[1] for each in parts.others if each[0] == ":derived" and len(each) > 1)
+        known |= {show(each[0]): None for each in heads if isinstance(each, tuple) and each}
+        kinds = {each.name: each.type for each in parts.objects_and_constants}
+        used = [use for action in parts.actions for use in uses.atoms_of(action)]
+        can_be_true = {show(each[0]) for each in parts.init or () if isinstance(each, tuple) and each}
+        can_be_true |= {name for action in parts.actions for name in uses.changed(action)}
+        asked = {name for action in parts.actions for name in uses.asked(action)}
+        for name, types in uses.used_predicates(iter(used), known, kinds.get).items():
+            if name in asked and name not in can_be_true:
+                continue  # nothing makes it true, nothing changes it: it may be another one's name
+            self._add_predicate(name, types)
+        # What only :init says has no effect, unless it is another one's name.
+        rest = {**known, **{show(each[0]): None for each in parts.predicates}}
+        facts: uses.Atoms = ((fact, {}) for fact in self._facts())
+        for name, types in uses.used_predicates(facts, rest, lambda word: kinds.get(word, ANY_TYPE)).items():
+            if nearest(name, rest) is None:
+                self._add_predicate(name, types)
+
+    def _add_predicate(self, name: str, types: tuple[str, ...]) -> None:
+        self.declared(f"{name} is a predicate")
+        arguments = (word for place, each in enumerate(types) for word in (f"?x{place + 1}", "-", each))
+        self.parts.predicates.append((name, *arguments))
+
+    def argument_types(self) -> None:
+        """`(closed ?loc ?dir - direction)`, where every action gives it a location first: the declaration is at odds.
+
+        Planners do not look at it, so that nothing but the check depends on what is written there.
+        """
+        parts, known = self.parts, {each.name for each in self.parts.types}
+        demanded = uses.demanded(use for action in parts.actions for use in uses.atoms_of(action))
+        parents = {each.name: each.type for each in parts.types}
+        for number, predicate in enumerate(parts.predicates):
+            arguments = uses.typed(predicate[1:])
+            right = []
+            for place, each in enumerate(arguments):
+                kind = demanded.get((show(predicate[0]), place), each.type)
+                plain = each.type in known and parents.get(each.type) == parents.get(kind) == ANY_TYPE
+                right.append(replace(each, type=kind) if plain and kind in known and kind != each.type else each)
+            if right != arguments:
+                self.declared(f"{predicate[0]} takes {', '.join(each.type for each in right)}, as every action says")
+                parts.predicates[number] = (predicate[0], *untyped(right))
+
+    def variables(self) -> None:
+        """Variables of an action that are no parameters: what a condition asks to be true of them tells their type.
+
+        Those that stand only in effects, or in what must be false, could be meant in several ways, and stay.
+        """
+        parameters = self._parameters()
+        for number, action in enumerate(self.parts.actions):
+            given = uses.parameters_of(action)
+            missing = uses.free_variables(action, {each.name for each in given}, parameters)
+            if missing:
+                listed = ", ".join(f"{each.name} - {each.type}" for each in missing)
+                self.declared(f"{show(action[1])} has the parameters {listed}, too: its precondition names them")
+                self.parts.actions[number] = uses.with_parameters(action, (*given, *missing))
+
+    def objects(self) -> tuple[str, ...]:
+        parts = self.parts
+        parameters = self._parameters()
+        facts = self._facts()
+        wanted = [atom for each in parts.goal for atom, _ in uses.atoms(each, {})]
+        if parts.types:
+            self._type_by_use([*facts, *wanted], parameters)
+        known = [each.name for each in parts.objects_and_constants]
+        said = {word for fact in facts for word in fact[1:]}
+        found = uses.used_objects([*facts, *wanted], known, parameters)
+        # What stands only in the goal is nowhere in the world: it may be another one's name.
+        new = [TypedName(name, kind) for name, kind in found.items() if name in said]
+        for each in new:
+            self.declared(f"{each.name} is a {each.type}")
+        if new:
+            parts.objects = [*(parts.objects or ()), *new]
+        if parts.objects is None and parts.init is not None:
+            self.declared("there are no objects but the constants")
+            parts.objects = []
+        return tuple(each.name for each in new)
+
+    def _parameters(self) -> Parameters:
+        """The types of the predicates' arguments: as declared, else as the actions' parameters demand."""
+        declared = {
+            show(each[0]): tuple(one.type for one in uses.typed(each[1:])) for each in self.parts.predicates if each
+        }
+        demanded = uses.demanded(use for action in self.parts.actions for use in uses.atoms_of(action))
+        return {
+            name: tuple(
+                demanded.get((name, place), kind) if kind == ANY_TYPE else kind for place, kind in enumerate(kinds)
+            )
+            for name, kinds in declared.items()
+        }
+
+    def _type_by_use(self, facts: list[tuple[str, ...]], parameters: Parameters) -> None:
+        """Objects that were declared without a type, in a domain with types."""
+        parts = self.parts
+        told = {each.name for each in parts.objects_and_constants if each.type != ANY_TYPE}
+        found = uses.used_objects(facts, told, parameters)
+
+        def retyped(listed: list[TypedName]) -> list[TypedName]:
+            return [replace(each, type=found.get(each.name, each.type)) for each in listed if each.name not in told] + [
+                each for each in listed if each.name in told
+            ]
+
+        for each in parts.objects_and_constants:
+            if each.name in found and found[each.name] != each.type:
+                self.declared(f"{each.name} is a {found[each.name]}")
+        parts.constants = retyped(parts.constants)
+        parts.objects = None if parts.objects is None else retyped(parts.objects)
+
+    def requirements(self) -> None:
+        parts = self.parts
+        unknown = [each for each in parts.requirements if each not in uses.KNOWN]
+        if unknown:
+            self.declared(f"requirements {' '.join(unknown)} are of no use here")
+            parts.requirements = [each for each in parts.requirements if each in uses.KNOWN]
+        goal = parts.goals[0][0] if parts.goals and parts.goals[0] else ()
+        needed = uses.flags_needed(parts.actions, goal, bool(parts.types))
+        missing = sorted(needed - uses.flags_given(parts.requirements))
+        if missing:
+            self.declared(f"requirements {' '.join(missing)}")
+            parts.requirements += missing
+
+
+def _renamed(expressions: Section, names: Mapping[str, str]) -> Section:
+    """The expressions with predicates, which stand first in a list, under other names."""
+
+    def renamed(part: Sexpr) -> Sexpr:
+        if not isinstance(part, tuple) or not part:
+            return part
+        first, *rest = part
+        word = names.get(first, first) if isinstance(first, str) else renamed(first)
+        return (word, *map(renamed, rest))
+
+    return tuple(map(renamed, expressions))
