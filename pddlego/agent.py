@@ -15,6 +15,7 @@ from pddlego.expect import as_said, surprise
 from pddlego.formalize import CommandProposal, CommandSource, Formalizer, ProblemProposal, read_file, with_unmatched
 from pddlego.games import Game, Observation
 from pddlego.intentions import Intention, intended, unforeseen
+from pddlego.memory import Memory
 from pddlego.meter import Meter, OverError
 from pddlego.models import Completion, Model
 from pddlego.oversight import ACCEPTED, Overseer, Question, Verdict, What
@@ -22,7 +23,6 @@ from pddlego.pddl import Problem
 from pddlego.pddl.invariants import contradictions
 from pddlego.planning import Planner, PlanStatus, PlanStep, climb
 from pddlego.refine import Attempt, ExhaustedError, Retry, refine
-from pddlego.refusals import REPEATED, Refusals
 from pddlego.remedies import ablated, remedied, unless_contradicting, unless_incomplete
 from pddlego.restart import Restart
 from pddlego.situation import Exchange, Situation
@@ -51,11 +51,7 @@ class Agent:
         self.overseer, self.restart = overseer, restart
         self._meter = Meter(episode.limits, clock)
         self._problem = self.setting.start
-        self._news: list[Exchange] = []
-        self._history: list[Exchange] = []
-        self._since_change: list[Exchange] = []
-        self._refusals = Refusals()
-        self._remedies = "remedies" not in episode.method.without
+        self._memory = Memory("remedies" not in episode.method.without)
         self._notes: tuple[str, ...] = ()
         self._seen = Observation("")
         self._given: Problem | None = None
@@ -80,6 +76,7 @@ class Agent:
             event = episode.throw(thrown) if thrown else next(episode, None)
 
     def _episode(self) -> Generator[Event, None, None]:
+        self._meter.begin()
         try:
             yield started(self.episode, self.model)
             yield self._observed(None, self.game.start())
@@ -89,11 +86,11 @@ class Agent:
                 intentions = yield from self._decide()
                 yield from self._execute(intentions)
         except OverError as over:
-            yield self._ended(over.outcome, over.message)
+            yield self._ended(over.outcome, over.message, over.cause)
         except ExhaustedError as error:
             yield self._ended(Outcome.NO_PLAN, str(error))
         except BudgetSpentError as error:
-            yield self._ended(Outcome.BUDGET, error.sentence)
+            yield self._ended(Outcome.BUDGET, error.sentence, "evaluation")
         except ModelError as error:
             yield self._ended(Outcome.MODEL_ERROR, error.sentence)
         except PddlegoError as error:
@@ -111,10 +108,8 @@ class Agent:
             restart.check_answer(f"'{each.command}'", each.text, answer.text)
             yield self._observed(Intention(each.command), answer, each.unforeseen, each.free)
         self._problem = restart.before
-        self._news = self._history[restart.known :]
-        self._since_change = list(self._news)
-        self._refusals.changed()
-        nothing_to_ask = self.method.plans and not self._news
+        self._memory.go_back_to(restart.known)
+        nothing_to_ask = self.method.plans and not self._memory.news
         self._given = restart.corrected or (restart.before if nothing_to_ask else None)
         yield resumed(restart)
 
@@ -124,11 +119,9 @@ class Agent:
         """What to do next: ask until an answer leads to a plan (or is a command), at most `1 + retries` times."""
         first, self._hint = self._hint, Retry()
         self._told = False
-        if self._refusals.look_is_due():
-            yield from self._look_again()
         intentions = yield from refine(self._attempt, self.episode.retries, first)
         if self._told:  # else the problem was given, and what it does not cover is still news
-            self._news = []
+            self._memory.news = []
         return intentions
 
     def _attempt(self, retry: Retry) -> Generator[Event, None, Attempt[tuple[Intention, ...]]]:
@@ -137,7 +130,7 @@ class Agent:
             attempt = yield from self._plan(retry, str(given), ProblemProposal(given))
             self._problem = given  # it stands, even if it takes more than that for a plan
             return attempt
-        if self._remedies and retry.attempt == REPEATED and retry.failed_with(UNREACHABLE):
+        if self._memory.look_is_due(retry.attempt, retry.failed_with(UNREACHABLE)):
             yield from self._look_again()
         situation = self._situation(retry)
         completion = yield from self._ask(situation)
@@ -165,10 +158,11 @@ class Agent:
         """What a person says of it, if there is one who wants to be asked. Their time is not the episode's."""
         if self.overseer is None or not self.overseer.wants(what):
             return ACCEPTED
+        began = time.monotonic()
         with self._meter.paused():
             verdict = self.overseer.judge(question())
         verdict = replace(verdict, text=writable(verdict.text))
-        yield ev.Judged(what, verdict.kind, verdict.text)
+        yield ev.Judged(what, verdict.kind, verdict.text, time.monotonic() - began)
         return verdict
 
     def _plan(
@@ -203,13 +197,12 @@ class Agent:
         command = self.setting.command(step)
         if not command:
             return "how to do that is not known yet"
-        return self._refusals.objection(as_said(command, self._seen.valid_commands))
+        return self._memory.refusals.objection(as_said(command, self._seen.valid_commands))
 
     def _accept(self, proposal: ProblemProposal) -> Event:
         event = formalized(self._problem, proposal, self.setting.invariants)
         if proposal.problem != self._problem:
-            self._refusals.changed()
-            self._since_change = []
+            self._memory.problem_changed()
         self._problem = proposal.problem
         self._notes = tuple(str(entry) for entry in proposal.report.unmatched) if proposal.report else ()
         return event
@@ -220,8 +213,8 @@ class Agent:
             self.game.task,
             self.setting.domain,
             self._problem,
-            tuple(self._to_read(retry)),
-            tuple(self._history),
+            tuple(self._memory.to_read(retry.attempt, retry.failed_with(UNREACHABLE))),
+            tuple(self._memory.history),
             self._seen.valid_commands,
             self._notes,
             retry.feedback,
@@ -231,15 +224,9 @@ class Agent:
             self.setting.only_planned,
             retry.repeated,
             contradictions(self._problem, self.setting.invariants),
-            self._refusals.repeated,
+            self._memory.refusals.repeated,
         )
         return ablated(situation, self.episode.method.without)
-
-    def _to_read(self, retry: Retry) -> list[Exchange]:
-        """What is new; where that has led nowhere again and again, what came before it, too."""
-        if self._remedies and retry.attempt > REPEATED and retry.failed_with(UNREACHABLE):
-            return self._history
-        return self._since_change if self._refusals.repeated else self._news
 
     def _ask(self, situation: Situation) -> Generator[Event, None, Completion]:
         request = self.method.request(situation)
@@ -328,7 +315,7 @@ class Agent:
         refused = self.setting.is_refused(answer.text)
         difference = ""
         if intention is not None and intention.step is not None and not answer.won:
-            said = [each.text for each in self._history]
+            said = [each.text for each in self._memory.history]
             difference = surprise(self.setting, intention.step, answer.text, self._problem, said)
         read = self.setting.read(answer.text)
         exchange = Exchange(command, read)
@@ -337,10 +324,7 @@ class Agent:
         if self.setting.score and command is not None:
             exchange = replace(exchange, score=answer.score, gained=answer.score - self._seen.score)
         self._seen = answer
-        for exchanges in (self._news, self._since_change, self._history):
-            exchanges.append(exchange)
-        if refused and command is not None and self._remedies:
-            self._refusals.refused(command)
+        self._memory.take(exchange, refused)
         if intention is not None and not free:
             self._meter.step(refused)
         steps = self._meter.tally.steps
@@ -350,5 +334,5 @@ class Agent:
             free,
         )
 
-    def _ended(self, outcome: Outcome, message: str) -> ev.EpisodeEnded:
-        return ev.EpisodeEnded(outcome, message, self._seen.score, self._meter.final())
+    def _ended(self, outcome: Outcome, message: str, cause: ev.Cause = "") -> ev.EpisodeEnded:
+        return ev.EpisodeEnded(outcome, message, self._seen.score, self._meter.final(), cause)

@@ -13,7 +13,7 @@ from pddlego import resources
 from pddlego.agent import Agent
 from pddlego.episode import Episode
 from pddlego.errors import EngineError, SettingError, UsageError
-from pddlego.events import EpisodeEnded, Event
+from pddlego.events import EpisodeEnded, Event, Judged
 from pddlego.formalize import ActionGen, CommandSource, Formalizer, HumanActions, PddlEdit, PddlGen, RandomActions
 from pddlego.formalize.human import Person
 from pddlego.formalize.prompts import Prompts
@@ -32,7 +32,7 @@ MIN_MEMORY = 128
 """MiB below which no planner starts."""
 
 Listener = Callable[[Event, float], None]
-"""Called with every event and the seconds since the start, in order."""
+"""Called with every event and the seconds that the episode had taken, in order."""
 
 
 def manifest(episode: Episode, model: Model, planner: Planner) -> dict[str, Any]:
@@ -149,26 +149,69 @@ def episode_events(
     return agent.run()
 
 
-def follow(events: Iterable[Event], listeners: Iterable[Listener]) -> EpisodeEnded:
-    """Hand every event to every listener, in order, and return the last one.
+class Timed:
+    """Events of an episode, with the seconds that it had taken when the last of them happened.
 
-    An interrupt that arrives while a listener works is passed on to the agent, which then ends its episode properly.
+    Time stands still while an event is looked at, and while a person judges, as it does for the episode's limits.
+    """
+
+    def __init__(self, events: Iterable[Event]) -> None:
+        self._events = iter(events)
+        self.seconds = 0.0
+
+    def __iter__(self) -> Timed:
+        return self
+
+    def __next__(self) -> Event:
+        return self._taken(lambda: next(self._events))
+
+    def throw(self, error: BaseException) -> Event:
+        """Raise an error inside the episode; the next event."""
+        return self._taken(lambda: self._events.throw(error))  # type: ignore[attr-defined]
+
+    def _taken(self, happen: Callable[[], Event]) -> Event:
+        began = time.monotonic()
+        event = happen()
+        self.seconds += time.monotonic() - began - (event.seconds if isinstance(event, Judged) else 0.0)
+        return event
+
+
+class Retold(Timed):
+    """Events that happened elsewhere, with the times that were taken there."""
+
+    def __init__(self, told: Iterable[tuple[Event, float]]) -> None:
+        super().__init__(self._retold(told))
+
+    def _retold(self, told: Iterable[tuple[Event, float]]) -> Iterator[Event]:
+        for event, self._then in told:
+            yield event
+
+    def _taken(self, happen: Callable[[], Event]) -> Event:
+        event = happen()
+        self.seconds = self._then
+        return event
+
+
+def follow(events: Iterable[Event], listeners: Iterable[Listener]) -> EpisodeEnded:
+    """Hand every event to every listener, in order, with the seconds that the episode took (see `Timed`).
+
+    Returns the last one. An interrupt that arrives while a listener works is passed on to the agent, which then ends
+    its episode properly.
     """
     listening = list(listeners)
-    began = time.monotonic()
-    source = iter(events)
+    source = events if isinstance(events, Timed) else Timed(events)
     last: Event | None = None
     pending: KeyboardInterrupt | None = None
     while True:
         try:
-            event = source.throw(pending) if pending is not None else next(source)  # type: ignore[attr-defined]
+            event = source.throw(pending) if pending is not None else next(source)
         except StopIteration:
             break
         pending = None
         last = event
         try:
             for listen in listening:
-                listen(event, time.monotonic() - began)
+                listen(event, source.seconds)
         except KeyboardInterrupt as error:
             if isinstance(event, EpisodeEnded):
                 break

@@ -212,12 +212,14 @@ class Resumed:
 class Judged:
     """A person was shown an edit, a plan or a command (`what`) before it took effect.
 
-    `verdict` is accepted, rejected (`text` is the hint that the model gets) or replaced (`text` is by what).
+    `verdict` is accepted, rejected (`text` is the hint that the model gets) or replaced (`text` is by what). The person
+    took so many `seconds`, which are none of the episode's.
     """
 
     what: Literal["edits", "plans", "commands"]
     verdict: Literal["accepted", "rejected", "replaced"]
     text: str = ""
+    seconds: float = 0.0
     type: Literal["judged"] = "judged"
 
 
@@ -240,14 +242,19 @@ class Tally:
     from_cache: int = 0
 
 
+Cause = Literal["", "calls", "tokens", "seconds", "evaluation"]
+"""What a `budget` was spent of: a limit of the episode itself, or the budget of the whole evaluation."""
+
+
 @dataclass(frozen=True)
 class EpisodeEnded:
-    """The last event."""
+    """The last event. `cause` says which budget was spent, where one was (it is empty in old journals)."""
 
     outcome: Outcome
     message: str
     score: float
     tally: Tally = field(default_factory=Tally)
+    cause: Cause = ""
     type: Literal["ended"] = "ended"
 
 

@@ -7,17 +7,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from pddlego.events import Limits, Outcome, Tally
+from pddlego.events import Cause, Limits, Outcome, Tally
 from pddlego.models import Completion
 
 
 class OverError(Exception):
     """The episode is over."""
 
-    def __init__(self, outcome: Outcome, message: str = "") -> None:
+    def __init__(self, outcome: Outcome, message: str = "", cause: Cause = "") -> None:
         super().__init__(message)
         self.outcome = outcome
         self.message = message
+        self.cause: Cause = cause
 
 
 class Meter:
@@ -27,6 +28,10 @@ class Meter:
         self.limits = limits
         self.tally = Tally()
         self._clock, self._began = clock, clock()
+
+    def begin(self) -> None:
+        """The episode's time begins now."""
+        self._began = self._clock()
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -75,16 +80,16 @@ class Meter:
         """Raises `OverError` before a call that a limit does not allow."""
         used, limits = self.tally, self.limits
         if limits.calls is not None and used.calls - used.from_cache >= limits.calls:
-            raise OverError(Outcome.BUDGET, f"{count(limits.calls, 'model call')} used up")
+            raise OverError(Outcome.BUDGET, f"{count(limits.calls, 'model call')} used up", "calls")
         if limits.tokens is not None and used.tokens_in + used.tokens_out >= limits.tokens:
-            raise OverError(Outcome.BUDGET, f"{count(limits.tokens, 'token')} used up")
+            raise OverError(Outcome.BUDGET, f"{count(limits.tokens, 'token')} used up", "tokens")
         self.check_time()
 
     def check_time(self) -> None:
         """Raises `OverError` when the time is up."""
         left = self.seconds_left
         if left is not None and left <= 0:
-            raise OverError(Outcome.BUDGET, f"{count(self.limits.seconds or 0, 'second')} used up")
+            raise OverError(Outcome.BUDGET, f"{count(self.limits.seconds or 0, 'second')} used up", "seconds")
 
     def check_steps(self) -> None:
         """Raises `OverError` after the last step that is allowed."""

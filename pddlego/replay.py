@@ -36,7 +36,8 @@ FROM_OUTSIDE = frozenset({Outcome.INTERRUPTED, Outcome.MODEL_ERROR, Outcome.CRAS
 """Endings that came from outside: nothing in the record brings them about again."""
 
 SHARED = re.compile(r"second|budget of")
-"""In the message of a budget that was spent: time, or the budget of a whole evaluation. Calls and tokens come again."""
+"""In the message of a budget that an old journal does not name: time, or the budget of a whole evaluation, which do not
+come again as calls and tokens do."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,9 @@ def _comparable(recorded: Recorded) -> list[Event]:
     events = list(recorded.events)
     last = events[-1]
     if isinstance(last, EpisodeEnded):
-        spent = last.outcome is Outcome.BUDGET and SHARED.search(last.message)
+        spent = last.cause in ("seconds", "evaluation") or (
+            last.outcome is Outcome.BUDGET and not last.cause and SHARED.search(last.message)
+        )
         if last.outcome in FROM_OUTSIDE or spent:
             events.pop()
     return events
@@ -143,7 +146,7 @@ def _difference(step: int, then: Event, now: Event | None) -> Difference | None:
 
 def _timeless(event: Event) -> Event:
     """The event without what differs from run to run: seconds."""
-    if isinstance(event, Answered):
+    if isinstance(event, (Answered, Judged)):
         return replace(event, seconds=0.0)
     if isinstance(event, Planned):
         return replace(event, tried=tuple(replace(each, seconds=0.0) for each in event.tried))

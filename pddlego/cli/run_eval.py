@@ -12,7 +12,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from pddlego.cli.interrupts import INTERRUPTS, polite_kills
+from pddlego.cli.interrupts import INTERRUPTS, ignore_interrupts, polite_kills
 from pddlego.cli.main import EXIT_BROKEN, EXIT_INTERRUPTED, EXIT_WON, silence_output
 from pddlego.display.live import Console
 from pddlego.display.progress import LineProgress, LiveProgress, ProgressDisplay, Standing
@@ -24,7 +24,7 @@ from pddlego.evaluation.make import make_options
 from pddlego.evaluation.options import EvaluationOptions
 from pddlego.evaluation.play import evaluating
 from pddlego.evaluation.runner import Evaluation, Stop
-from pddlego.evaluation.table import rows
+from pddlego.evaluation.table import played_of, rows
 from pddlego.models.credentials import without_credentials
 from pddlego.models.gate import SharedGate
 from pddlego.remarks import remarks
@@ -60,7 +60,8 @@ def run_eval(flags: dict[str, Any], file: str | None, dry_run: bool) -> int:
         _run(running.evaluation, _display(console, Standing(running.cells, dict(running.known)), running.gate))
     mine = running.results
     console.print(results_table(rows(mine, options.prices, running.attempts), console.width), highlight=False)
-    for remark in remarks({each.cell.model for each in mine}):
+    incomplete = played_of(mine, running.cells)
+    for remark in (*([f"{incomplete}."] if incomplete else []), *remarks({each.cell.model for each in mine})):
         console.print(remark, style="dim", highlight=False, soft_wrap=True)
     console.print(f"The run is kept in {path}", style="dim", highlight=False, soft_wrap=True)
     return _farewell(console, running.evaluation, sum(each.counts for each in mine), len(running.cells))
@@ -101,7 +102,8 @@ def _run(evaluation: Evaluation, display: ProgressDisplay) -> None:
     def interrupted(number: int, frame: object) -> None:
         (evaluation.abort if evaluation.draining else evaluation.drain)()
 
-    kept = {name: signal.signal(name, interrupted) for name in INTERRUPTS}
+    for name in INTERRUPTS:
+        signal.signal(name, interrupted)
     try:
         with display:
             for told in evaluation.run():
@@ -111,8 +113,7 @@ def _run(evaluation: Evaluation, display: ProgressDisplay) -> None:
                     silence_output()
                     evaluation.drain()
     finally:
-        for name, handler in kept.items():
-            signal.signal(name, handler)
+        ignore_interrupts()  # what is left is to write and print the results
 
 
 def _farewell(console: Console, evaluation: Evaluation, good: int, planned: int) -> int:

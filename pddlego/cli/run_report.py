@@ -15,7 +15,6 @@ from pddlego.display.text import clean
 from pddlego.errors import UsageError
 from pddlego.evaluation.prices import read_prices
 from pddlego.journal import write_whole
-from pddlego.remarks import remarks
 from pddlego.report.build import Report, build_report
 from pddlego.report.formats import as_csv, as_json, counts, markdown, success
 from pddlego.report.html import html
@@ -52,7 +51,7 @@ def _show(console: Console, report: Report) -> None:
     _table(console, "Success", *success(report))
     console.print(Text("All numbers", "bold"))
     console.print(results_table(report.rows, console.width), highlight=False)
-    for remark in remarks(report.models):
+    for remark in report.notes:
         console.print(remark, style="dim", highlight=False)
     console.print()
     for title, what, found in report.sections:

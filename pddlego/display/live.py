@@ -74,15 +74,13 @@ class LiveDisplay:
     def __init__(self, console: rich.console.Console, pace: float) -> None:
         self._console = console
         self._pace = pace
-        self._paced = 0.0
         self._view = View()
         self._question: RenderableType | None = None
         self._glyphs = glyphs_for(console.encoding)
-        self._began = time.monotonic()
+        self._looked, self._showing = time.monotonic(), True
         self._live = Live(self, console=console, refresh_per_second=8, transient=False, vertical_overflow="crop")
 
     def __enter__(self) -> LiveDisplay:
-        self._began = time.monotonic()
         self._live.start()
         return self
 
@@ -94,6 +92,7 @@ class LiveDisplay:
     def ask(self, question: RenderableType | None) -> None:
         """Show a question below the panels; None takes it away."""
         self._question = question
+        self._looked = time.monotonic()
         self._live.refresh()
 
     @contextmanager
@@ -110,15 +109,21 @@ class LiveDisplay:
             self._live.start(refresh=True)
 
     def show(self, event: Event, seconds: float) -> None:
-        self._view = fold(self._view, event, seconds)
+        self._view, self._showing = fold(self._view, event, seconds), True
         self._live.refresh()
         if isinstance(event, (Observed, Planned, Rejected)):
             time.sleep(self._pace)
-            self._paced += self._pace
+        self._looked, self._showing = time.monotonic(), False
+
+    def _now(self) -> float:
+        """The episode's time: it stands still while a moment is looked at, and while a person is asked."""
+        if self._showing or self._question is not None or self._view.ended is not None:
+            return self._view.seconds
+        return self._view.seconds + time.monotonic() - self._looked
 
     def __rich_console__(self, console: rich.console.Console, options: ConsoleOptions) -> RenderResult:
         view = self._view
-        now = view.ended.tally.seconds if view.ended else time.monotonic() - self._began - self._paced
+        now = self._now()
         # Less than the terminal has: what is printed below must not push the header out of sight.
         height = console.height - 3
         if self._question is not None:

@@ -35,8 +35,10 @@ def header(view: View, now: float, glyphs: Glyphs, width: int) -> Text:
 
 
 def meter(view: View, now: float, glyphs: Glyphs) -> str:
-    """Steps, refused commands (if any), calls, tokens (if any) and seconds."""
+    """Steps, the score at the end, refused commands (if any), calls, tokens (if any) and seconds."""
     parts = [f"step {view.step}/{view.limits.steps}"]
+    if view.ended is not None:
+        parts.append(f"score {view.ended.score:.2f}")
     if view.refused:
         parts.append(f"{view.refused} refused")
     if view.mode != "random":

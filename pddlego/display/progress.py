@@ -115,7 +115,8 @@ def result_line(summary: Summary) -> str:
     name = f"{cell.setting} {cell.mode} {cell.model} seed {cell.seed}"
     again = f" repeat {cell.repeat}" if cell.repeat > 1 else ""
     message = f" ({summary.message})" if summary.message else ""
-    return clean(f"{name}{again}: {summary.outcome.value} in {summary.tally.steps} steps{message}")
+    score = "" if summary.won else f", score {summary.score:.2f}"
+    return clean(f"{name}{again}: {summary.outcome.value} in {summary.tally.steps} steps{score}{message}")
 
 
 def picture(standing: Standing, seconds: float, spent: str) -> RenderableType:
@@ -132,13 +133,14 @@ def picture(standing: Standing, seconds: float, spent: str) -> RenderableType:
 
 def _row(standing: Standing, configuration: tuple[str, str, str]) -> list[str]:
     planned = sum(cell.configuration == configuration for cell in standing.cells)
-    found = [each for each in standing.results.values() if each.cell.configuration == configuration]
+    mine = [each for each in standing.results.values() if each.cell.configuration == configuration]
+    found = [each for each in mine if each.played]
     won = [each.tally.steps for each in found if each.won]
     interval = wilson(len(won), len(found))
     shown = [clean(each) for each in configuration]
     shown += [f"{len(found)}/{planned}", f"{100 * len(won) / len(found):.0f}%" if found else "-"]
     shown += [f"{100 * interval.low:.0f}-{100 * interval.high:.0f}" if found else "-"]
-    shown += [f"{sum(won) / len(won):.1f}" if won else "-", str(sum(not each.counts for each in found) or "")]
+    shown += [f"{sum(won) / len(won):.1f}" if won else "-", str(sum(not each.counts for each in mine) or "")]
     return shown
 
 

@@ -12,7 +12,10 @@ from pddlego.display.text import both_ends, clean
 from pddlego.evaluation.estimate import WorstCase
 from pddlego.evaluation.table import Row
 
-LEAST = ("seconds", "median", "tokens", "refused", "calls", "from cache", "cost", "without errors", "steps", "95 %")
+LEAST = (
+    *("seconds", "median", "tokens", "refused", "calls", "from cache", "cost", "without errors"),
+    *("steps", "score", "95 %"),
+)
 """Columns that give way on a narrow terminal, in this order: numbers are shown whole or not at all."""
 
 NAMES = ("game", "mode", "model")
@@ -31,6 +34,7 @@ def results_table(rows: Iterable[Row], width: int) -> RenderableType:
         ("won", [f"{each.won}/{each.episodes}" for each in listed]),
         ("success", [f"{100 * each.success:.0f}%" for each in listed]),
         ("95 %", [f"{100 * each.interval.low:.0f}-{100 * each.interval.high:.0f}" for each in listed]),
+        ("score", [f"{each.score:.2f}" for each in listed]),
         ("without errors", [_counted(each) for each in listed]),
         ("steps", [_number(each.steps, 2) for each in listed]),
         ("median", [_number(each.median_steps, 1) for each in listed]),

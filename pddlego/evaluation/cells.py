@@ -52,6 +52,20 @@ def file_name(model: str) -> str:
     return f"{name[: LONGEST_NAME - len(digest) - 1]}_{digest}"
 
 
+@dataclass(frozen=True)
+class Matrix:
+    """What an evaluation was asked to play: `seeds` of each game, with each mode and model, `repeats` times."""
+
+    seeds: Mapping[str, tuple[int, ...]]
+    modes: tuple[str, ...]
+    models: tuple[str, ...]
+    repeats: int = 1
+
+    def cells(self) -> tuple[Cell, ...]:
+        """Every cell, in the order in which they are played."""
+        return matrix(self.seeds, self.modes, self.models, self.repeats)
+
+
 def matrix(
     seeds: Mapping[str, Sequence[int]], modes: Sequence[str], models: Sequence[str], repeats: int = 1
 ) -> tuple[Cell, ...]:

@@ -20,7 +20,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any
 
-from pddlego.episodes import make_planner
+from pddlego.episodes import Retold, Timed, make_planner
 from pddlego.errors import EngineError, UsageError
 from pddlego.evaluation.cells import Cell
 from pddlego.evaluation.desk import Desk, DeskAddress, DeskGate, connect, serve
@@ -30,6 +30,9 @@ from pddlego.evaluation.runner import Engine, Player
 from pddlego.events import EpisodeEnded, Event, Outcome
 from pddlego.models.gate import SharedGate
 from pddlego.planning import ProcessPlanner
+
+Call = Callable[[Cell], list[tuple[Event, float]]]
+"""Plays a cell elsewhere, and gives back all its events with their times."""
 
 RAY_RETRIES = 3
 """How often Ray begins an episode again whose worker died."""
@@ -43,27 +46,30 @@ def remote_engine(options: EvaluationOptions, gate: SharedGate) -> Iterator[Engi
         yield Engine(_player(call, desk), break_off)
 
 
-def _player(call: Callable[[Cell], list[Event]], desk: Desk) -> Player:
-    def play(cell: Cell) -> Iterator[Event]:
+def _player(call: Call, desk: Desk) -> Player:
+    def told(cell: Cell) -> Iterator[tuple[Event, float]]:
         try:
             yield from call(cell)
         except KeyboardInterrupt:
-            yield EpisodeEnded(Outcome.INTERRUPTED, "interrupted by the user", 0.0)
+            yield EpisodeEnded(Outcome.INTERRUPTED, "interrupted by the user", 0.0), 0.0
         finally:
             desk.clear(cell.label)
 
-    return play
+    return lambda cell: Retold(told(cell))
 
 
-def play_whole(options: EvaluationOptions, address: DeskAddress, cell: Cell) -> list[Event]:
-    """Play a cell in a worker, to its end. Raises `PddlegoError` for what goes wrong before the first event.
+def play_whole(options: EvaluationOptions, address: DeskAddress, cell: Cell) -> list[tuple[Event, float]]:
+    """Play a cell in a worker, to its end; every event with the seconds that the episode had taken then.
+
+    Raises `PddlegoError` for what goes wrong before the first event.
 
     Where an earlier worker died over this cell (Ray begins it again) its tickets are given back first.
     """
     desk, owner = connect(address), f"{cell.label}/{secrets.token_hex(8)}"
     desk.begin(owner)
     planner = _planner(options.planner, options.planner_timeout, options.planner_memory)
-    return list(player(options, planner, DeskGate(desk, owner))(cell))
+    events = Timed(player(options, planner, DeskGate(desk, owner))(cell))
+    return [(event, events.seconds) for event in events]
 
 
 @lru_cache(maxsize=1)
@@ -73,14 +79,12 @@ def _planner(engine: str, timeout: float, memory: int) -> ProcessPlanner:
 
 
 @contextmanager
-def _processes(
-    options: EvaluationOptions, desk: Desk
-) -> Iterator[tuple[Callable[[Cell], list[Event]], Callable[[], None]]]:
+def _processes(options: EvaluationOptions, desk: Desk) -> Iterator[tuple[Call, Callable[[], None]]]:
     """Processes that are started afresh, never forked: a forked one would keep the Java machine alive."""
     address = serve(desk)
     workers = _Workers(options.workers)
 
-    def call(cell: Cell) -> list[Event]:
+    def call(cell: Cell) -> list[tuple[Event, float]]:
         worker = workers.take()
         try:
             return worker.submit(play_whole, options, address, cell).result()
@@ -143,7 +147,7 @@ def _settle_in() -> None:
 
 
 @contextmanager
-def _ray(options: EvaluationOptions, desk: Desk) -> Iterator[tuple[Callable[[Cell], list[Event]], Callable[[], None]]]:
+def _ray(options: EvaluationOptions, desk: Desk) -> Iterator[tuple[Call, Callable[[], None]]]:
     if find_spec("ray") is None:
         what = "The engine ray is not installed"
         raise UsageError(what, "Missing: ray.", "Install pddlego with its extra: pip install '.[cluster]'.")
@@ -166,9 +170,9 @@ def _ray(options: EvaluationOptions, desk: Desk) -> Iterator[tuple[Callable[[Cel
     task: Any = ray.remote(num_cpus=1, max_retries=RAY_RETRIES)(play_whole)
     kept = ray.put(options)
 
-    def call(cell: Cell) -> list[Event]:
+    def call(cell: Cell) -> list[tuple[Event, float]]:
         try:
-            events: list[Event] = ray.get(task.remote(kept, address, cell))
+            events: list[tuple[Event, float]] = ray.get(task.remote(kept, address, cell))
         except ray.exceptions.RayTaskError as error:
             raise error.cause from error
         except ray.exceptions.RayError as error:

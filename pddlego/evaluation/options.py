@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pddlego.episodes import prompt_texts
-from pddlego.evaluation.cells import Cell, matrix
+from pddlego.evaluation.cells import Cell, Matrix
 from pddlego.models.credentials import without_credentials
 from pddlego.models.gate import Price, Spending
 from pddlego.models.make import ModelOptions
@@ -46,7 +46,12 @@ class EvaluationOptions:
 
     def cells(self) -> tuple[Cell, ...]:
         """Every episode, in the order in which they are played."""
-        return matrix(self.seeds, self.modes, self.models, self.repeats)
+        return self.matrix.cells()
+
+    @property
+    def matrix(self) -> Matrix:
+        """What is to be played."""
+        return Matrix(self.seeds, self.modes, self.models, self.repeats)
 
     def configuration(self) -> dict[str, Any]:
         """Everything that determines an episode, for the run folder: games, limits, planner, endpoint.

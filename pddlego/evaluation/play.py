@@ -64,6 +64,7 @@ def evaluating(options: EvaluationOptions, path: Path, about: Mapping[str, Any] 
     cells = options.cells()
     record = {**(about or {}), **environment_manifest({})}
     with Store(path, options.configuration(), record) as store, make_planners(options) as planner:
+        store.plan(options.matrix)
         with closing(Ledger(path / "ledger.jsonl")) as ledger:
             gate = SharedGate(options.llm_jobs, options.limits, ledger, options.prices)
             store.recover(cells)

@@ -52,8 +52,9 @@ class Done:
 Progress: TypeAlias = "Begun | Happened | Done"
 """What an evaluation tells about itself while it runs."""
 
-Player = Callable[[Cell], Iterator[Event]]
-"""Plays a cell. It may raise `PddlegoError` before its first event, and ends with `EpisodeEnded` otherwise."""
+Player = Callable[[Cell], Iterable[Event]]
+"""Plays a cell (`Timed` where it knows the times itself). It may raise `PddlegoError` before its first event, and ends
+with `EpisodeEnded` otherwise."""
 
 
 @dataclass(frozen=True)

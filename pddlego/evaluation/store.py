@@ -15,11 +15,14 @@ import contextlib
 import json
 import threading
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from pddlego.errors import JournalError, UsageError
-from pddlego.evaluation.cells import Cell
+from pddlego.evaluation.cells import Cell, Matrix
 from pddlego.evaluation.summary import Summary, dump_summary, load_summary, summarize
 from pddlego.journal import (
     EPISODES,
@@ -35,6 +38,9 @@ from pddlego.journal import (
 )
 
 RESULTS = "results.jsonl"
+
+ASKED = "asked"
+"""Where a manifest keeps every matrix that was asked for."""
 
 
 class Store:
@@ -87,6 +93,13 @@ class Store:
                 episode = read_episode(journal)
                 _check_same(cell, episode)
                 self.record(summarize(cell, attempt, episode.events))
+
+    def plan(self, matrix: Matrix) -> None:
+        """Keep what is to be played, beside what was asked for before: a report says how much of it there is."""
+        manifest = read_manifest(self.path)
+        asked, new = manifest.get(ASKED, []), _matrices().dump_python([matrix], mode="json")[0]
+        if new not in asked:
+            write_whole(self.path / MANIFEST, json.dumps({**manifest, ASKED: [*asked, new]}, indent=2) + "\n")
 
     def finished(self, cell: Cell) -> Summary | None:
         """The last attempt at the cell, if it is a result and need not be played again."""
@@ -180,6 +193,23 @@ def read_results(path: Path) -> list[Summary]:
                 f"{place} is damaged", why, "Remove the line: it is made anew from its journal."
             ) from error
     return found
+
+
+def read_cells(path: Path) -> set[Cell]:
+    """Every cell that the evaluation was ever asked to play; empty where an old manifest does not say.
+
+    Raises `UsageError` for a manifest that cannot be read.
+    """
+    try:
+        asked = _matrices().validate_python(read_manifest(path).get(ASKED, []))
+    except ValueError as error:
+        raise UsageError(f"{path} is damaged", f"{MANIFEST} says wrongly what was asked for.", "Restore it.") from error
+    return {cell for each in asked for cell in each.cells()}
+
+
+@lru_cache(maxsize=1)
+def _matrices() -> TypeAdapter[list[Matrix]]:
+    return TypeAdapter(list[Matrix])
 
 
 def read_manifest(path: Path) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from pddlego.evaluation.cells import Cell
 from pddlego.events import (
     Answered,
     Asked,
+    Cause,
     EpisodeEnded,
     Event,
     Formalized,
@@ -24,8 +25,11 @@ from pddlego.events import (
     Tally,
 )
 
-LOST_TO_ERRORS = frozenset({Outcome.MODEL_ERROR, Outcome.CRASHED, Outcome.INTERRUPTED, Outcome.BUDGET})
+LOST_TO_ERRORS = frozenset({Outcome.MODEL_ERROR, Outcome.CRASHED})
 """Outcomes that say nothing about the method: given apart, and played again when an evaluation is continued."""
+
+OF_ALL = "budget of"
+"""What stands in the message of an old record whose budget was that of the whole evaluation: it names no cause."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,7 @@ class Summary:
 
     `rungs` counts the plans made for each goal of the ladder, `rejected` the unusable answers by category, `lines` the
     lines of edits by what became of them, `surprises` the answers of the game that no plan expected, `defects` what the
-    check found, by kind.
+    check found, by kind, `cause` says which budget was spent.
     """
 
     cell: Cell
@@ -48,15 +52,23 @@ class Summary:
     lines: Mapping[str, int] = field(default_factory=dict)
     surprises: int = 0
     defects: Mapping[str, int] = field(default_factory=dict)
+    cause: Cause = ""
 
     @property
     def won(self) -> bool:
         return self.outcome is Outcome.WON
 
     @property
+    def played(self) -> bool:
+        """Whether it has an outcome of its own: it was neither interrupted nor stopped by the budget of all."""
+        if self.outcome is Outcome.BUDGET:
+            return not (self.cause == "evaluation" or (not self.cause and OF_ALL in self.message))
+        return self.outcome is not Outcome.INTERRUPTED
+
+    @property
     def counts(self) -> bool:
-        """Whether it is a result of the method: not lost to an error of the model's endpoint or the engine."""
-        return self.outcome not in LOST_TO_ERRORS
+        """Whether it is a result of the method: played, and not lost to an error of the endpoint or the engine."""
+        return self.played and self.outcome not in LOST_TO_ERRORS
 
 
 def summarize(cell: Cell, attempt: int, events: Iterable[Event]) -> Summary:
@@ -100,6 +112,7 @@ def summarize(cell: Cell, attempt: int, events: Iterable[Event]) -> Summary:
         dict(sorted(lines.items())),
         surprises,
         dict(sorted(defects.items())),
+        ended.cause,
     )
 
 

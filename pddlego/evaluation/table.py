@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from pddlego.evaluation.cells import Cell
 from pddlego.evaluation.statistics import FEWEST, Interval, bootstrap_mean, mcnemar, wilson
 from pddlego.evaluation.summary import Summary
 from pddlego.models.gate import Price
@@ -16,10 +17,11 @@ from pddlego.models.make import is_free
 
 @dataclass(frozen=True)
 class Row:
-    """What one configuration did. Means are over all episodes; `steps` and `median_steps` over those that were won.
+    """What one configuration did. Means are over all `episodes`; `steps` and `median_steps` over those that were won.
 
-    `counted` leaves out the episodes lost to errors of a model's endpoint or an engine; `interval` is Wilson's
-    (95 %) of the success over all. `cost` is None where a model has no price.
+    Episodes are cells with an outcome of their own: one that was interrupted is not played yet. `counted` leaves out
+    those lost to errors of a model's endpoint or an engine; `interval` is Wilson's (95 %) of the success over all.
+    `score` is the game's, from 0 to 1. `cost` is None where a model has no price.
     """
 
     setting: str
@@ -29,6 +31,7 @@ class Row:
     won: int
     counted: int
     interval: Interval
+    score: float
     steps: float | None
     median_steps: float | None
     refused: float
@@ -52,7 +55,7 @@ class Row:
 def rows(
     results: Iterable[Summary], prices: Mapping[str, Price] | None = None, attempts: Iterable[Summary] = ()
 ) -> list[Row]:
-    """One row for each configuration, in the order of its first cell.
+    """One row for each configuration of which a cell was played, in the order of its first cell.
 
     The cost is that of all `attempts`, those that were lost and played again too; without them that of the results.
     """
@@ -60,7 +63,7 @@ def rows(
     for each in attempts:
         spent.setdefault(each.cell.configuration, []).append(each)
     grouped: dict[tuple[str, str, str], list[Summary]] = {}
-    for each in sorted(results, key=lambda summary: summary.cell):
+    for each in sorted((one for one in results if one.played), key=lambda summary: summary.cell):
         grouped.setdefault(each.cell.configuration, []).append(each)
     return [_row(*key, found, _cost(key[2], spent.get(key, found), prices or {})) for key, found in grouped.items()]
 
@@ -69,21 +72,22 @@ def _row(setting: str, mode: str, model: str, found: Sequence[Summary], cost: fl
     won = [each.tally.steps for each in found if each.won]
     tallies = [each.tally for each in found]
     return Row(
-        setting,
-        mode,
-        model,
-        len(found),
-        len(won),
-        sum(each.counts for each in found),
-        wilson(len(won), len(found)),
-        statistics.mean(won) if won else None,
-        statistics.median(won) if won else None,
-        statistics.mean(each.refused for each in tallies),
-        statistics.mean(each.calls for each in tallies),
-        statistics.mean(each.from_cache for each in tallies),
-        statistics.mean(each.tokens_in + each.tokens_out for each in tallies),
-        statistics.mean(each.seconds for each in tallies),
-        cost,
+        setting=setting,
+        mode=mode,
+        model=model,
+        episodes=len(found),
+        won=len(won),
+        counted=sum(each.counts for each in found),
+        interval=wilson(len(won), len(found)),
+        score=statistics.mean(each.score for each in found),
+        steps=statistics.mean(won) if won else None,
+        median_steps=statistics.median(won) if won else None,
+        refused=statistics.mean(each.refused for each in tallies),
+        calls=statistics.mean(each.calls for each in tallies),
+        from_cache=statistics.mean(each.from_cache for each in tallies),
+        tokens=statistics.mean(each.tokens_in + each.tokens_out for each in tallies),
+        seconds=statistics.mean(each.seconds for each in tallies),
+        cost=cost,
     )
 
 
@@ -96,6 +100,13 @@ def _cost(model: str, found: Sequence[Summary], prices: Mapping[str, Price]) -> 
     if price is None:
         return None
     return sum(price.cost(each.tally.tokens_in, each.tally.tokens_out, each.tally.tokens_cached) for each in found)
+
+
+def played_of(results: Iterable[Summary], planned: Collection[Cell]) -> str:
+    """`4 of 10 cells played`, if not all were; `planned` is empty where nobody knows what was asked for."""
+    known = list(results)
+    played, total = sum(each.played for each in known), len({each.cell for each in known} | set(planned))
+    return "" if played == total else f"{played} of {total} cells played"
 
 
 @dataclass(frozen=True)

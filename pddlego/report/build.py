@@ -11,12 +11,13 @@ from typing import Any
 
 from pddlego.errors import UsageError
 from pddlego.evaluation.cells import Cell
-from pddlego.evaluation.store import RESULTS, read_manifest, read_results
+from pddlego.evaluation.store import RESULTS, read_cells, read_manifest, read_results
 from pddlego.evaluation.summary import Summary
-from pddlego.evaluation.table import Comparison, Row, compare, rows
+from pddlego.evaluation.table import Comparison, Row, compare, played_of, rows
 from pddlego.models.gate import Price
 from pddlego.modes import whole
 from pddlego.pddl import EntryKind
+from pddlego.remarks import remarks
 
 Configuration = tuple[str, str, str]
 """Game, mode, model."""
@@ -41,7 +42,8 @@ class Report:
     """What some evaluations say. `results` holds the last attempt at each cell, sorted by cell.
 
     `failures` are the outcomes of episodes that were not won; `answers` the unusable answers by category, the defects
-    by kind and the lines of edits that were no use; `rungs` the plans made for each goal of the ladder.
+    by kind and the lines of edits that were no use; `rungs` the plans made for each goal of the ladder. `incomplete`
+    says how many of the cells that were asked for were played, if not all were.
     """
 
     sources: tuple[str, ...]
@@ -51,6 +53,17 @@ class Report:
     answers: tuple[Count, ...]
     rungs: tuple[Count, ...]
     comparisons: tuple[Comparison, ...]
+    incomplete: str = ""
+
+    @property
+    def played(self) -> tuple[Summary, ...]:
+        """The results with an outcome of their own."""
+        return tuple(each for each in self.results if each.played)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What must be said beside the numbers."""
+        return (*([f"{self.incomplete}."] if self.incomplete else []), *remarks(self.models))
 
     @property
     def games(self) -> tuple[str, ...]:
@@ -145,7 +158,7 @@ def build_report(paths: Sequence[Path], prices: Mapping[str, Price] | None = Non
         listed = ", ".join(map(str, paths))
         raise UsageError("There is nothing to report", f"{listed}: no episode is finished.", "Continue the evaluation.")
     grouped: dict[Configuration, list[Summary]] = {}
-    for each in results:
+    for each in (one for one in results if one.played):
         grouped.setdefault(each.cell.configuration, []).append(each)
     return Report(
         tuple(map(str, paths)),
@@ -155,6 +168,7 @@ def build_report(paths: Sequence[Path], prices: Mapping[str, Price] | None = Non
         _counts(grouped, _trouble),
         _counts(grouped, lambda each: each.rungs),
         _comparisons(results),
+        played_of(results, {cell for path in paths for cell in read_cells(path)}),
     )
 
 

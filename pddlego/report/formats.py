@@ -8,12 +8,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
 from pddlego.evaluation.table import Row, result_table
-from pddlego.remarks import remarks
 from pddlego.report.build import Count, Report
 
 NOTE = (
-    "Success is the game's own word for it, over all episodes, with Wilson's interval (95 %). Steps are the mean over "
-    "the episodes that were won; every command that was sent counts, refused ones too."
+    "Success is the game's own word for it, over all episodes, with Wilson's interval (95 %). The score, from 0 to 1, "
+    "is the game's too, and its mean is over all episodes. Steps are the mean over the episodes that were won; every "
+    "command that was sent counts, refused ones too."
 )
 
 
@@ -39,7 +39,7 @@ def success(report: Report) -> tuple[list[str], list[list[str]]]:
 
 def details(report: Report) -> tuple[list[str], list[list[str]]]:
     """A row for each configuration with all of its numbers."""
-    head = ["game", "mode", "model", "won", "success", "95 %", "without errors", "steps", "median"]
+    head = ["game", "mode", "model", "won", "success", "95 %", "score", "without errors", "steps", "median"]
     head += ["refused", "calls", "tokens", "seconds", "cost"]
     return head, [_details(each) for each in report.rows]
 
@@ -49,6 +49,7 @@ def _details(row: Row) -> list[str]:
     cost = "n/a" if row.cost is None else f"{row.cost:.2f}"
     return [
         *(row.setting, row.mode, row.model, f"{row.won}/{row.episodes}", f"{100 * row.success:.0f}%", interval),
+        f"{row.score:.2f}",
         *(f"{row.won}/{row.counted}", _number(row.steps, 2), _number(row.median_steps, 1)),
         *(f"{row.refused:.2f}", f"{row.calls:.2f}", f"{row.tokens:,.0f}", f"{row.seconds:.1f}", cost),
     ]
@@ -63,7 +64,7 @@ def counts(found: Iterable[Count], what: str) -> tuple[list[str], list[list[str]
 
 def markdown(report: Report) -> str:
     """The whole report as Markdown."""
-    parts = ["# Report", NOTE, *remarks(report.models)]
+    parts = ["# Report", NOTE, *report.notes]
     parts += ["## Success", _markdown(*success(report)), "## All numbers", _markdown(*details(report))]
     for title, what, found in report.sections:
         parts += [f"## {title}", _markdown(*counts(found, what))]
@@ -76,8 +77,8 @@ def markdown(report: Report) -> str:
 
 
 def as_csv(report: Report) -> str:
-    """The result table: a line for each episode."""
-    return result_table(report.results)
+    """The result table: a line for each episode. Above it a comment says if not all cells were played."""
+    return f"# {report.incomplete}\n" * bool(report.incomplete) + result_table(report.results)
 
 
 def as_json(report: Report) -> str:
@@ -85,7 +86,7 @@ def as_json(report: Report) -> str:
     rows = [asdict(each) | {"success": each.success} for each in report.rows]
     comparisons = [asdict(each) | {"conclusion": each.conclusion} for each in report.comparisons]
     episodes = [asdict(each) for each in report.results]
-    found = {"sources": report.sources, "remarks": remarks(report.models), "rows": rows}
+    found = {"sources": report.sources, "remarks": report.notes, "rows": rows}
     found |= {"comparisons": comparisons, "episodes": episodes}
     return json.dumps(_plain(found), indent=1) + "\n"
 

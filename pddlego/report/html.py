@@ -18,7 +18,6 @@ from pddlego.evaluation.table import Row
 from pddlego.events import Answered, EpisodeStarted, Event, Formalized, Judged, Observed, Planned, Rejected, Resumed
 from pddlego.journal import EPISODES, read_episode
 from pddlego.pddl import PddlSyntaxError, parse_problem
-from pddlego.remarks import remarks
 from pddlego.report import svg
 from pddlego.report.build import Report
 from pddlego.report.formats import NOTE, counts, details, success
@@ -60,7 +59,7 @@ def html(report: Report, folders: Sequence[Path], most_pages: int, optima: Optim
     )
     return environment.get_template("page.html.j2").render(
         report=report,
-        notes=[NOTE, *remarks(report.models)],
+        notes=[NOTE, *report.notes],
         tables=_tables(report),
         plots=[(title, Markup(drawn)) for title, drawn in _plots(report, anchors, optima or {})],
         episodes=[(anchor(each) if anchor(each) in anchors else "", result_line(each)) for each in report.results],
@@ -92,7 +91,7 @@ def _plots(report: Report, anchors: set[str], optima: Optima) -> Iterator[tuple[
     ]
     yield "Success with 95 % intervals", svg.intervals(shown)
     for game in report.games:
-        mine = [each for each in report.results if each.cell.setting == game]
+        mine = [each for each in report.played if each.cell.setting == game]
         points = [_point(each, each.cell.seed, anchors) for each in mine]
         yield f"{game}: steps by seed", svg.scatter(points, "seed", "steps")
         known = [(each, optima[game, each.cell.seed]) for each in mine if (game, each.cell.seed) in optima]
@@ -116,7 +115,7 @@ def _point(summary: Summary, x: float, anchors: set[str]) -> svg.Point:
 
 
 def _tokens_a_step(report: Report, row: Row) -> float:
-    mine = [each.tally for each in report.results if each.cell.configuration == (row.setting, row.mode, row.model)]
+    mine = [each.tally for each in report.played if each.cell.configuration == (row.setting, row.mode, row.model)]
     steps = sum(each.steps for each in mine)
     return sum(each.tokens_in + each.tokens_out for each in mine) / max(1, steps)
 

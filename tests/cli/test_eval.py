@@ -250,3 +250,25 @@ def test_the_second_interrupt_breaks_off_what_is_in_flight(tmp_path: Path, model
     assert not err
     assert "4 of 4 episodes have no result (interrupted: the episodes in flight were broken off)" in out
     assert all(each.outcome.value == "interrupted" for each in read_results(folder(tmp_path)))
+
+
+def test_interrupted_cells_are_no_losses(tmp_path: Path) -> None:
+    command = _command("coin", "--seeds", "0-59", "--workers", "2", "--run", "cut")
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, start_new_session=True) as playing:
+        assert playing.stdout is not None
+        for line in playing.stdout:
+            if line.startswith("[4/60]"):
+                break
+        while playing.poll() is None:
+            playing.send_signal(signal.SIGINT)
+            time.sleep(0.1)
+        rest = playing.stdout.read()
+    assert playing.returncode == 130
+    results = read_results(tmp_path / "runs" / "cut")
+    played = sum(each.played for each in results)
+    assert 4 <= played < 60
+    assert f"{played} of 60 cells played" in rest
+    row = next(line.split() for line in rest.splitlines() if line.startswith("coin "))
+    assert row[3:5] == [f"{played}/{played}", "100%"]
+    for to in ("terminal", "markdown", "csv", "json", "html"):
+        assert f"{played} of 60 cells played" in run("report", "runs/cut", "--format", to, cwd=tmp_path).stdout

@@ -17,6 +17,7 @@ from pddlego.events import Outcome, Tally
 from pddlego.models.gate import Price
 from pddlego.report import build_report, load_results
 from pddlego.report.formats import as_csv, as_json, markdown, success, table_1
+from pddlego.report.html import html
 from tests.display.rendering import drawn
 
 
@@ -108,7 +109,7 @@ def test_table_1_has_the_layout_of_the_paper(run: Path) -> None:
 
 def test_markdown_says_why_and_what_may_be_concluded(run: Path) -> None:
     text = markdown(build_report([run]))
-    assert "| coin | edit | m | 10/11 | 91% | 62-98% | 10/10 | 8.50 | 8.5 |" in text
+    assert "| coin | edit | m | 10/11 | 91% | 62-98% | 1.00 | 10/10 | 8.50 | 8.5 |" in text
     assert "| coin | act | m | step limit | 8 |" in text
     assert "| coin | edit | m | line: matched nothing | 11 |" in text
     assert "line: applied" not in text
@@ -200,3 +201,54 @@ def test_no_number_is_ever_cut_short(width: int) -> None:
     hidden = text.partition("A wider terminal also shows")[2]
     for name, number in (("95 %", "44-100"), ("steps", "10.00"), ("calls", "3.00"), ("median", "10.0")):
         assert (name in hidden) or number in text
+
+
+INTERRUPTED = [
+    *(episode("edit", seed, Outcome.WON) for seed in range(4)),
+    *(episode("edit", seed, Outcome.INTERRUPTED, 3) for seed in (4, 5)),
+    replace(episode("edit", 6, Outcome.BUDGET), cause="evaluation"),
+    replace(episode("edit", 7, Outcome.BUDGET), message="The budget of 20 requests allows no further request"),
+]
+ASKED = {"asked": [{"seeds": {"coin": list(range(10))}, "modes": ["edit"], "models": ["m"], "repeats": 1}]}
+
+
+@pytest.fixture
+def interrupted(tmp_path: Path) -> Path:
+    (tmp_path / "results.jsonl").write_text(dump_results(INTERRUPTED))
+    (tmp_path / "manifest.json").write_text(json.dumps(ASKED))
+    return tmp_path
+
+
+def test_an_interrupted_cell_is_no_loss(interrupted: Path) -> None:
+    report = build_report([interrupted])
+    (row,) = report.rows
+    assert (row.won, row.episodes, row.success) == (4, 4, 1.0)
+    assert report.failures == ()
+    for text in (markdown(report), as_csv(report), as_json(report), html(report, [interrupted], 10)):
+        assert "4 of 10 cells played" in text
+    _, body = success(report)
+    assert body == [["coin", "100%"]]
+
+
+def test_a_budget_of_the_episode_itself_is_a_result(tmp_path: Path) -> None:
+    own = replace(episode("edit", 0, Outcome.BUDGET), cause="seconds")
+    assert own.counts
+    assert not INTERRUPTED[6].counts
+    assert not INTERRUPTED[7].counts
+
+
+def test_a_complete_evaluation_says_nothing_of_cells(run: Path) -> None:
+    assert "cells played" not in markdown(build_report([run]))
+
+
+def test_the_mean_score_stands_beside_the_success(tmp_path: Path) -> None:
+    halves = [replace(episode("edit", seed, Outcome.STEP_LIMIT, game="twc"), score=0.25 + seed / 4) for seed in (0, 1)]
+    (row,) = rows(halves)
+    assert (row.success, row.score) == (0.0, 0.375)
+    assert "0.38" in drawn(results_table([row], 120), 120, 10)
+    (tmp_path / "results.jsonl").write_text(dump_results(halves))
+    (tmp_path / "manifest.json").write_text("{}")
+    report = build_report([tmp_path])
+    assert "| 0% | 0-66% | 0.38 |" in markdown(report)
+    assert json.loads(as_json(report))["rows"][0]["score"] == 0.375
+    assert "0.38" in html(report, [tmp_path], 10)

@@ -8,8 +8,8 @@ import pytest
 
 from pddlego import events as ev
 from pddlego.events import Outcome
+from pddlego.memory import FUTILE, REPEATED, Refusals
 from pddlego.planning import ProcessPlanner
-from pddlego.refusals import FUTILE, REPEATED, Refusals
 from pddlego.settings import Setting
 from tests.grid_house import small_house
 from tests.playing import ForgetfulModel, ended, of, play
