@@ -43,7 +43,7 @@ class RecordingPlanner:
     def description(self) -> Mapping[str, Any]:
         return self.planner.description
 
-    def solve(self, domain: Domain, problem: Problem, search: Search) -> PlanResult:
+    def solve(self, domain: Domain, problem: Problem, search: Search, seconds: float | None = None) -> PlanResult:
         result = self.planner.solve(domain, problem, search)
         self.calls.append((domain, problem, result))
         return result

@@ -9,7 +9,7 @@ from functools import partial
 
 from pddlego import events as ev
 from pddlego.episode import Episode
-from pddlego.errors import BudgetSpentError, ModelError, PddlegoError
+from pddlego.errors import BudgetSpentError, ModelError, PddlegoError, explained
 from pddlego.events import Event, Outcome
 from pddlego.expect import as_said, surprise
 from pddlego.formalize import CommandProposal, CommandSource, Formalizer, ProblemProposal, read_file, with_unmatched
@@ -18,6 +18,7 @@ from pddlego.intentions import Intention, intended, unforeseen
 from pddlego.memory import Memory
 from pddlego.meter import Meter, OverError
 from pddlego.models import Completion, Model
+from pddlego.models.ask import ask
 from pddlego.oversight import ACCEPTED, Overseer, Question, Verdict, What
 from pddlego.pddl import Problem
 from pddlego.pddl.invariants import contradictions
@@ -98,7 +99,7 @@ class Agent:
         except KeyboardInterrupt:
             yield self._ended(Outcome.INTERRUPTED, "interrupted by the user")
         except Exception as error:  # noqa: BLE001 -- the episode's border: a bug ends this episode, not the others
-            yield self._ended(Outcome.CRASHED, f"a bug in pddlego: {type(error).__name__}: {error}")
+            yield self._ended(Outcome.CRASHED, explained(error))
 
     def _go_back(self, restart: Restart) -> Iterator[Event]:
         """Bring the game to where another episode was, by its commands. Raises `ReplayError`."""
@@ -168,7 +169,11 @@ class Agent:
     def _plan(
         self, retry: Retry, answer: str, proposal: ProblemProposal
     ) -> Generator[Event, None, Attempt[tuple[Intention, ...]]]:
-        ladder = climb(self.planner, self.setting.domain, proposal.problem, self.setting.ladder, self._objection)
+        ladder = climb(
+            *(self.planner, self.setting.domain, proposal.problem, self.setting.ladder),
+            self._objection,
+            lambda: self._meter.seconds_left,
+        )
         intentions, planned = intended(self.setting, proposal.problem, ladder)
         broken = ladder.tried[-1].result
         if broken.status is PlanStatus.CRASHED:
@@ -177,6 +182,7 @@ class Agent:
         if not intentions:
             feedback = with_unmatched(no_plan(ladder), proposal.report)
             yield planned
+            self._meter.check_time()  # what ran out of the episode's time is no fault of the problem
             yield rejected(retry, feedback, proposal)
             return Attempt(answer, feedback=feedback)
         commands = "\n".join(each.command for each in intentions)
@@ -241,7 +247,7 @@ class Agent:
         yield ev.Asked(*sent, request.warmth, request.room)
         self._meter.asked(request.characters)
         try:
-            answer = self.model.complete(replace(request, seconds=self._meter.seconds_left))
+            answer = yield from ask(self.model, replace(request, seconds=self._meter.seconds_left), number)
         except BudgetSpentError as error:
             if not error.sent:
                 self._meter.not_sent(request.characters)
@@ -250,7 +256,8 @@ class Agent:
             self._meter.check_time()  # what ran out of the episode's time is no fault of the model
             raise
         # An endless answer helps nobody.
-        answer = replace(answer, text=writable(answer.text[:MAX_ANSWER]))
+        thought = writable(answer.reasoning[:MAX_ANSWER])
+        answer = replace(answer, text=writable(answer.text[:MAX_ANSWER]), reasoning=thought)
         self._meter.answered(answer)
         yield ev.Answered(
             number,
@@ -263,6 +270,7 @@ class Agent:
             answer.estimated,
             answer.finish,
             answer.from_cache,
+            answer.reasoning,
         )
         return answer
 

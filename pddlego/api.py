@@ -34,7 +34,7 @@ def play(game: str, mode: str = "edit", seed: int = 0, model: str = "reader", **
         _config({"games": (game,), "modes": (mode,), "models": (model,), "seeds": str(seed), **options})
     )
     cell = Cell(game, mode, "none" if mode == "random" else model, seed)
-    gate = SharedGate(chosen.llm_jobs, chosen.limits, None, chosen.prices)
+    gate = SharedGate(chosen.llm_jobs, chosen.limits, None, chosen.prices, max_answer=chosen.model.max_tokens)
     with make_planners(chosen) as planner:
         episode = episode_of(cell, chosen)
         events = episode_events(

@@ -245,8 +245,9 @@ def _parts(folder: str) -> list[str]:
     found: Mapping[str, None] = {
         each.name[:-3]: None
         for root in resources.roots("prompts")
-        if root.joinpath(folder).is_dir()
-        for each in root.joinpath(folder).iterdir()
+        for place in [resources.inside(root, "prompts", folder)]
+        if place.is_dir()
+        for each in place.iterdir()
         if each.name.endswith(".j2")
     }
     return sorted(found)

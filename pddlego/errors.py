@@ -6,6 +6,8 @@ ours. The command line turns one into three lines and an exit code; an episode t
 
 from __future__ import annotations
 
+import errno
+
 
 class PddlegoError(Exception):
     """Base of all expected errors. `what` happened, `why`, and what to do `next` (both may be empty)."""
@@ -53,3 +55,18 @@ class EngineError(PddlegoError):
 
 class JournalError(PddlegoError):
     """A run folder cannot be written or read (exit code 3)."""
+
+
+def is_too_many_files(error: BaseException) -> bool:
+    """Whether the system allows no further open file."""
+    return isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE)
+
+
+TOO_MANY_FILES = "Raise the limit with 'ulimit -n', or play with fewer --workers."
+
+
+def explained(error: Exception) -> str:
+    """What an episode says of an error that nobody expected: a limit of the system by its name, anything else a bug."""
+    if is_too_many_files(error):
+        return f"too many files are open at once. {TOO_MANY_FILES}"
+    return f"a bug in pddlego: {type(error).__name__}: {error}"

@@ -101,8 +101,24 @@ class Asked:
 
 
 @dataclass(frozen=True)
+class Retrying:
+    """A try at the request of `call` has failed, and why; the next follows after `wait` seconds. `tries` of `most`
+    were made."""
+
+    call: int
+    why: str
+    tries: int
+    most: int
+    wait: float
+    type: Literal["retrying"] = "retrying"
+
+
+@dataclass(frozen=True)
 class Answered:
-    """The model answered. `attempts` counts the requests sent: none for an answer that was kept (`from_cache`)."""
+    """The model answered. `attempts` counts the requests sent: none for an answer that was kept (`from_cache`).
+
+    `reasoning` is what the model thought before, where the endpoint gives it apart.
+    """
 
     call: int
     text: str
@@ -114,6 +130,7 @@ class Answered:
     estimated: bool = False
     finish: str = "stop"
     from_cache: bool = False
+    reasoning: str = ""
     type: Literal["answered"] = "answered"
 
 
@@ -259,7 +276,17 @@ class EpisodeEnded:
 
 
 Event: TypeAlias = (
-    EpisodeStarted | Observed | Asked | Answered | Formalized | Rejected | Planned | Resumed | Judged | EpisodeEnded
+    EpisodeStarted
+    | Observed
+    | Asked
+    | Retrying
+    | Answered
+    | Formalized
+    | Rejected
+    | Planned
+    | Resumed
+    | Judged
+    | EpisodeEnded
 )
 
 

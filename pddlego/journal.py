@@ -7,6 +7,7 @@ the last whole line.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -20,7 +21,8 @@ from io import FileIO
 from pathlib import Path
 from typing import Any
 
-from pddlego.errors import JournalError, UsageError
+from pddlego.environment import for_children
+from pddlego.errors import TOO_MANY_FILES, JournalError, UsageError, is_too_many_files
 from pddlego.events import SCHEMA, Answered, Asked, EpisodeEnded, EpisodeStarted, Event, dump_line, load_event
 from pddlego.models.base import Completion, Message
 from pddlego.models.transcript import RecordedCall
@@ -42,8 +44,10 @@ class JournalWriter:
             raise cannot_write(path, error) from error
 
     def write(self, event: Event, seconds: float) -> None:
-        """Append `event`, which happened `seconds` after the start."""
+        """Append `event`, which happened `seconds` after the start. The last one is on the disk when this returns."""
         append(self._file, self.path, dump_line(event, seconds).encode())
+        if isinstance(event, EpisodeEnded):
+            flush_to_disk(self._file, self.path)
 
     def close(self) -> None:
         self._file.close()
@@ -62,6 +66,23 @@ def append(file: FileIO, path: Path, data: bytes) -> None:
         with contextlib.suppress(OSError):
             os.ftruncate(file.fileno(), whole)
         raise cannot_write(path, error) from error
+
+
+def flush_to_disk(file: FileIO, path: Path) -> None:
+    """Make sure that what was written outlives the machine's power, too. Raises `JournalError`."""
+    try:
+        os.fsync(file.fileno())
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EROFS):  # a pipe or a device has no disk
+            raise cannot_write(path, error) from error
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file's bytes; empty where there is no such file."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""
 
 
 def cut_unfinished_line(path: Path) -> bytes:
@@ -86,10 +107,23 @@ def write_whole(place: Path, text: str) -> None:
         if place.exists() and not place.is_file():
             place.write_text(text, encoding="utf-8")
         else:
-            draft.write_text(text, encoding="utf-8")
+            with draft.open("wb", buffering=0) as file:
+                append(file, draft, text.encode())
+                flush_to_disk(file, draft)
             draft.replace(place)
+            _flush_folder(place.parent)
     except OSError as error:
         raise cannot_write(place, error) from error
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make sure that a new name in a folder outlives the machine's power, where the system can."""
+    with contextlib.suppress(OSError):
+        opened = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
 
 
 @dataclass(frozen=True)
@@ -128,6 +162,7 @@ def recorded_calls(events: Iterable[Event]) -> list[RecordedCall]:
                 event.estimated,
                 event.finish,
                 event.from_cache,
+                event.reasoning,
             )
             found.append(RecordedCall(asked.purpose, messages, answer))
     return found
@@ -190,7 +225,10 @@ class RunFolder:
 def environment_manifest(texts: Mapping[str, str]) -> dict[str, Any]:
     """Versions, the digests of `texts` (prompts and domain) and the git revision of the working directory, if any."""
     return {
-        "versions": {"python": platform.python_version(), **{name: _version(name) for name in _PACKAGES}},
+        "versions": {
+            "python": platform.python_version(),
+            **{name: installed_version(name) for name in _PACKAGES},
+        },
         "digests": {name: hashlib.sha256(text.encode()).hexdigest() for name, text in sorted(texts.items())},
         "git": _revision(),
     }
@@ -215,10 +253,11 @@ def cannot_make(path: Path, error: OSError) -> UsageError:
 
 def cannot_write(path: Path, error: OSError) -> JournalError:
     why = f"{error.strerror or error}."
-    return JournalError(f"Cannot write {path}", why, "Free space or choose another place with --runs.")
+    advice = TOO_MANY_FILES if is_too_many_files(error) else "Free space or choose another place with --runs."
+    return JournalError(f"Cannot write {path}", why, advice)
 
 
-def _version(name: str) -> str | None:
+def installed_version(name: str) -> str | None:
     try:
         return version(name)
     except PackageNotFoundError:
@@ -227,7 +266,8 @@ def _version(name: str) -> str | None:
 
 def _revision() -> str | None:
     try:
-        done = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5, check=False)
+        command, kept = ["git", "rev-parse", "HEAD"], for_children()
+        done = subprocess.run(command, capture_output=True, text=True, timeout=5, check=False, env=kept)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() or None

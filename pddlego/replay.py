@@ -20,6 +20,7 @@ from pddlego.events import (
     Outcome,
     Planned,
     Resumed,
+    Retrying,
     event_value,
 )
 from pddlego.formalize.human import typed_before
@@ -80,7 +81,7 @@ def replay(recorded: Recorded, game: Game, planner: Planner) -> Replayed:
 
 
 def _comparable(recorded: Recorded) -> list[Event]:
-    events = list(recorded.events)
+    events: list[Event] = [each for each in recorded.events if not isinstance(each, Retrying)]
     last = events[-1]
     if isinstance(last, EpisodeEnded):
         spent = last.cause in ("seconds", "evaluation") or (

@@ -1,6 +1,8 @@
 """Finds settings, domains and prompts: the folders that ship with the package, and those in the working directory.
 
-A folder `envs/`, `domains/` or `prompts/` in the working directory adds to ours, and a file of the same name wins.
+A folder `envs/`, `domains/` or `prompts/` in the working directory adds to ours, and a file of the same name wins. Such
+a folder may come from anybody: what it names is looked for inside of it and nowhere else, or a prompt could send any
+file of the user's to an endpoint.
 """
 
 from __future__ import annotations
@@ -41,9 +43,9 @@ def names(folder: str, suffix: str) -> list[str]:
 
 
 def read(folder: str, name: str) -> str:
-    """The text of a file. Raises `SettingError` if there is none or if it cannot be read."""
+    """The text of a file. Raises `SettingError` if there is none, it cannot be read, or it is outside the folder."""
     for root in roots(folder):
-        place = root.joinpath(*name.split("/"))
+        place = inside(root, folder, name)
         if place.is_file():
             try:
                 return place.read_text(encoding="utf-8")
@@ -51,6 +53,23 @@ def read(folder: str, name: str) -> str:
                 raise SettingError(f"{folder}/{name} cannot be read", str(error), "Check the file.") from error
     looked = ", ".join(str(root) for root in roots(folder)) or f"no folder {folder}/ at all"
     raise SettingError(f"There is no file {folder}/{name}", f"Looked in: {looked}.", "Check the name.")
+
+
+def inside(root: Traversable, folder: str, name: str) -> Traversable:
+    """What `name` stands for in a folder. Raises `SettingError` for a name or a link that leads out of it."""
+    parts = name.split("/")
+    place = root.joinpath(*parts) if all(map(_is_plain, parts)) else None
+    if place is None:
+        why = "A name has no '..', begins with no '/', and has no backslash or colon."
+        raise SettingError(f"{folder}/{name} is outside the folder {folder}", why, "Put the file inside.")
+    if isinstance(root, Path) and isinstance(place, Path) and not place.resolve().is_relative_to(root.resolve()):
+        why = f"It is a link to {place.resolve()}."
+        raise SettingError(f"{folder}/{name} leads out of the folder {folder}", why, "Put a copy of the file inside.")
+    return place
+
+
+def _is_plain(part: str) -> bool:
+    return part not in ("", ".", "..") and not set(part) & {"\\", ":", "\0"}
 
 
 def _has(place: Traversable, suffix: str) -> bool:

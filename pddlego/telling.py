@@ -25,14 +25,22 @@ NO_PLAN = {
     PlanStatus.ALREADY_TRUE: ("goal already true", "in this problem file the goal is true before any action:"),
     PlanStatus.INVALID: ("invalid problem", "the planner cannot read the problem file:"),
     PlanStatus.TIMEOUT: ("planner timeout", "the planner found no plan in time for this problem file:"),
+    PlanStatus.MEMORY: (
+        "planner out of memory",
+        "the planner ran out of memory with this problem file; make it smaller:",
+    ),
 }
-"""What the model is told when the ladder gives no plan, by the status of its last rung."""
+"""What the model is told when the ladder gives no plan, by the status of the rung that says most."""
+
+SAYS_MOST = (PlanStatus.INVALID, PlanStatus.MEMORY, PlanStatus.TIMEOUT)
+"""Of goals that failed in several ways these are told first: that another goal is true already says nothing then."""
 
 
 def no_plan(ladder: LadderResult) -> Feedback:
     """What the model is told when no goal of the ladder has a plan."""
-    last = ladder.tried[-1].result
-    category, message = NO_PLAN[last.status]
+    statuses = [each.result.status for each in ladder.tried]
+    telling = next((each for each in SAYS_MOST if each in statuses), statuses[-1])
+    category, message = NO_PLAN[telling]
     tried = (f"{each.name}: {each.result.status.value} ({each.result.message})" for each in ladder.tried)
     return Feedback(category, message, tuple(tried))
 

@@ -41,6 +41,7 @@ def evaluate(
     ] = None,
     fold: Annotated[str | None, typer.Option(help="train, dev or test; default as the game says.")] = None,
     max_steps: Annotated[int | None, typer.Option(help="Commands that an episode may send.")] = None,
+    max_seconds: Annotated[float | None, typer.Option(help="Seconds that an episode may take.")] = None,
     search: Annotated[str | None, typer.Option(help="A search for every goal. Default: as the game says.")] = None,
     retries: Annotated[int | None, typer.Option(help="Repeated questions about an unusable answer.")] = None,
     replan: Annotated[str | None, typer.Option(help="on-surprise or every-step.")] = None,
@@ -50,6 +51,9 @@ def evaluate(
         str | None, typer.Option(help="Answers of earlier runs: off, use, or refresh. Default: off.")
     ] = None,
     model_timeout: Annotated[float | None, typer.Option(help="Seconds that one answer may take.")] = None,
+    max_answer_tokens: Annotated[
+        int | None, typer.Option(help="Tokens that one answer may have: sent to the model, and reserved.")
+    ] = None,
     planner: Annotated[str | None, typer.Option(help="pyperplan or fast-downward.")] = None,
     planner_timeout: Annotated[float | None, typer.Option(help="Seconds that one planning call may take.")] = None,
     planner_memory: Annotated[int | None, typer.Option(help="MiB that a planner may use; 0: no limit.")] = None,

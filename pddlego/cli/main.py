@@ -15,7 +15,7 @@ from pddlego.cli import eval as evaluating
 from pddlego.cli import see
 from pddlego.cli.cache import cache
 from pddlego.cli.corpus import corpus
-from pddlego.errors import PddlegoError, UsageError
+from pddlego.errors import TOO_MANY_FILES, PddlegoError, UsageError, is_too_many_files
 
 EXIT_WON, EXIT_NOT_WON, EXIT_USAGE, EXIT_BROKEN, EXIT_INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -58,7 +58,10 @@ def run() -> None:
     except OSError as error:
         silence_output()
         place = "The output cannot be written" if error.filename is None else f"{error.filename} cannot be used"
-        _report(PddlegoError(place, f"{error.strerror or error}.", "Check free space and permissions there."))
+        advice = "Check free space and permissions there."
+        if is_too_many_files(error):
+            place, advice = "Too many files are open at once", TOO_MANY_FILES
+        _report(PddlegoError(place, f"{error.strerror or error}.", advice))
         sys.exit(EXIT_BROKEN)
 
 
@@ -123,6 +126,9 @@ def play(
     max_seconds: Annotated[
         float | None, typer.Option(min=0.0, max=1e7, help="Seconds that the episode may take.")
     ] = None,
+    max_answer_tokens: Annotated[
+        int | None, typer.Option(min=1, help="Tokens that one answer may have: sent to the model.")
+    ] = None,
     retries: Annotated[
         int, typer.Option(min=0, help="How often the model is asked again about an unusable answer.")
     ] = 5,
@@ -176,6 +182,7 @@ def play(
         max_calls=max_calls,
         max_tokens=max_tokens,
         max_seconds=max_seconds,
+        max_answer_tokens=max_answer_tokens,
         retries=retries,
         replan=replan,
         search=search,

@@ -59,6 +59,7 @@ class PlayOptions:
     max_calls: int | None
     max_tokens: int | None
     max_seconds: float | None
+    max_answer_tokens: int | None
     retries: int
     replan: str
     search: str | None
@@ -187,8 +188,18 @@ def _model(options: PlayOptions) -> Model:
     key = os.environ.get("OPENAI_API_KEY")
     name = "none" if options.mode in WITHOUT_MODEL else options.model or "reader"
     prepare_cache(options.cache)
-    sampling = (options.temperature, options.seed, options.model_timeout)
-    return make_model(ModelOptions(name, options.base_url, key, *sampling, cache=options.cache))
+    return make_model(
+        ModelOptions(
+            name=name,
+            base_url=options.base_url,
+            api_key=key,
+            temperature=options.temperature,
+            seed=options.seed,
+            timeout=options.model_timeout,
+            max_tokens=options.max_answer_tokens,
+            cache=options.cache,
+        )
+    )
 
 
 def _episode(options: PlayOptions) -> Episode:

@@ -47,19 +47,22 @@ def run_eval(flags: dict[str, Any], file: str | None, dry_run: bool) -> int:
     """Evaluate. Exit code: 0 every cell has a result, 3 some are lost to errors or the budget, 130 interrupted."""
     polite_kills()
     resolved = resolve(flags, os.environ, Path(file) if file else None)
-    options = make_options(resolved.config)
+    options = make_options(resolved.config, sends=not dry_run)
     console = Console()
     if dry_run:
         console.print(worst_case_table(worst_cases(options)), highlight=False)
         return EXIT_WON
     path = run_path(resolved.config, options)
     with evaluating(options, path, {"matrix": _matrix(resolved)}) as running:
+        for remark in running.remarks:
+            console.print(remark, style="yellow", soft_wrap=True)
         if running.known:
             text = f"{len(running.known)} of {len(running.cells)} episodes are finished already in {path}"
             console.print(text, style="dim", highlight=False, soft_wrap=True)
         _run(running.evaluation, _display(console, Standing(running.cells, dict(running.known)), running.gate))
     mine = running.results
-    console.print(results_table(rows(mine, options.prices, running.attempts), console.width), highlight=False)
+    table = rows(mine, options.prices, running.attempts, running.entries)
+    console.print(results_table(table, console.width), highlight=False)
     incomplete = played_of(mine, running.cells)
     for remark in (*([f"{incomplete}."] if incomplete else []), *remarks({each.cell.model for each in mine})):
         console.print(remark, style="dim", highlight=False, soft_wrap=True)

@@ -7,11 +7,13 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from rich.console import RenderableType
+
 from pddlego.cli.interrupts import is_typed_at, polite_kills
 from pddlego.cli.main import EXIT_WON
 from pddlego.display.app import App, run_app
 from pddlego.display.export import gif, svg
-from pddlego.display.frames import Film
+from pddlego.display.frames import Film, Frame
 from pddlego.display.live import Console, event_lines
 from pddlego.display.screen import MIN_HEIGHT, MIN_WIDTH, screen
 from pddlego.display.show import Place, Show
@@ -106,18 +108,21 @@ def _export(console: Console, film: Film, number: int, options: ShowOptions) -> 
         why = f"It is columns x lines, at least {MIN_WIDTH}x{MIN_HEIGHT}, at most 999x999."
         raise UsageError(f"--size {options.size} is not possible", why, "Example: --size 120x36.")
     frames = film.frames
-    pictures = [screen(each.after, width, height, each.after.seconds, UNICODE) for each in frames]
+
+    def picture(frame: Frame) -> RenderableType:
+        return screen(frame.after, width, height, frame.after.seconds, UNICODE)
+
     if options.svg is not None:
         view = frames[number].after
         title = f"pddlego: {view.title}, seed {view.seed}, step {frames[number].step}"
         try:
-            write_whole(Path(options.svg), svg(pictures[number], width, height, title))
+            write_whole(Path(options.svg), svg(picture(frames[number]), width, height, title))
         except JournalError as error:
             raise UsageError(error.what, error.why, "Choose another place.") from error
         console.print(f"The picture is in {clean(options.svg)}", style="dim", highlight=False, soft_wrap=True)
     if options.gif is not None:
         try:
-            count = gif(pictures, width, height, Path(options.gif))
+            count = gif(map(picture, frames), width, height, Path(options.gif))
         except OSError as error:
             why = f"{error.strerror or error}."
             raise UsageError(f"Cannot write {options.gif}", why, "Choose another place.") from error

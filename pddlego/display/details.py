@@ -12,7 +12,7 @@ from rich.text import Text
 from pddlego.display.frames import Frame
 from pddlego.display.text import Glyphs, clean
 from pddlego.display.view import View
-from pddlego.events import Answered, Asked, Formalized, Judged, Planned, Rejected
+from pddlego.events import Answered, Asked, Formalized, Judged, Planned, Rejected, Retrying
 from pddlego.pddl import PddlSyntaxError, Problem, parse_problem
 from pddlego.pddl.problem import rename
 
@@ -80,7 +80,14 @@ def request_lines(frame: Frame, glyphs: Glyphs) -> Iterator[Text]:
             tokens = f"{event.tokens_in:,} tokens in, {event.tokens_out:,} out, " if event.tokens_in else ""
             when = "from the cache" if event.from_cache else f"{event.seconds:.1f} s"
             yield Text(f"answer {event.call}: {tokens}{when}, {event.finish}", "bold cyan")
+            if event.reasoning:
+                yield Text("thought", "bold")
+                yield from (Text(f"  {line}", "dim") for line in clean(event.reasoning).split("\n"))
+                yield Text("said", "bold")
             yield from (Text(f"  {line}") for line in clean(event.text).split("\n"))
+        elif isinstance(event, Retrying):
+            told = f"try {event.tries} of {event.most} failed: {clean(event.why)} (the next after {event.wait:.0f} s)"
+            yield Text(told, "yellow")
         elif isinstance(event, Rejected):
             yield Text(f"{glyphs.failed} rejected: {event.category}: {clean(event.message)}", "bold red")
             yield from (Text(f"  {clean(each)}", "red") for each in event.evidence)

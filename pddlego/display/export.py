@@ -14,6 +14,7 @@ from rich.console import Console, RenderableType
 from rich.segment import Segment
 from rich.terminal_theme import TerminalTheme
 
+from pddlego.display.text import clean
 from pddlego.errors import UsageError
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def svg(picture: RenderableType, width: int, height: int, title: str) -> str:
     """The picture as one SVG file that loads nothing from elsewhere."""
     console = _console(width, height, record=True)
     console.print(picture)
-    drawn = console.export_svg(title=title)
+    drawn = console.export_svg(title=clean(title))
     return re.sub(r"@font-face\s*\{[^}]*\}\s*", "", drawn)
 
 

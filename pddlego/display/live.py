@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Protocol, TextIO, TypeVar
@@ -13,6 +13,7 @@ from typing import Protocol, TextIO, TypeVar
 import rich.console
 from rich.console import ConsoleOptions, RenderableType, RenderResult
 from rich.live import Live
+from rich.segment import Segment
 
 from pddlego.display import panels
 from pddlego.display.screen import MIN_HEIGHT, MIN_WIDTH, screen
@@ -30,6 +31,7 @@ from pddlego.events import (
     Planned,
     Rejected,
     Resumed,
+    Retrying,
     dump_line,
 )
 from pddlego.remarks import label
@@ -45,12 +47,21 @@ WIDE_ENOUGH = 1000
 
 
 class Console(rich.console.Console):
-    """A console that leaves it to us what a broken pipe means; rich would end the process."""
+    """The one way to the terminal: text is data on it, and nothing that it says can steer it.
+
+    Brackets are no markup, and control characters are cleaned from whatever is drawn. It leaves it to us what a broken
+    pipe means; rich would end the process.
+    """
 
     def __init__(self, stderr: bool = False) -> None:
-        super().__init__(stderr=stderr)
+        super().__init__(stderr=stderr, markup=False, highlight=False, emoji=False)
         if not self.is_terminal and not os.environ.get("COLUMNS"):
             self.width = WIDE_ENOUGH
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """The segments of what is drawn, cleaned."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(clean(segment.text), segment.style)
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
@@ -230,6 +241,11 @@ def event_lines(event: Event, view: View, glyphs: Glyphs) -> Iterator[tuple[str,
     elif isinstance(event, Judged):
         said = one_line("; ".join(event.text.splitlines()), 200)
         yield f"     {event.what} {event.verdict} by a person{': ' if said else ''}{said}", "cyan"
+    elif isinstance(event, Retrying):
+        yield (
+            f"     ! {one_line(event.why, 200)}: try {event.tries} of {event.most}, the next in {event.wait:.0f} s",
+            "yellow",
+        )
     elif isinstance(event, EpisodeEnded):
         yield panels.result_line(view).plain, "bold"
         yield f"     {panels.meter(view, event.tally.seconds, glyphs)}", "dim"

@@ -65,7 +65,7 @@ def map_panel(view: View, width: int, height: int, glyphs: Glyphs) -> Panel:
     # No blank line must be no line at all: in a table even an empty text without its end takes one.
     body = Group(*([Text("\n" * (top - 1))] if top else []), _centred(picture, inner))
     title = "map" if fits(house, inner, lines) else "map (a part)"
-    return Panel(body, title=title, subtitle=legend, height=height, width=width, border_style="dim")
+    return Panel(body, title=title, subtitle=Text(clean(legend)), height=height, width=width, border_style="dim")
 
 
 def changes_panel(view: View, width: int, height: int, glyphs: Glyphs) -> Panel:
@@ -158,6 +158,12 @@ def log_panel(view: View, width: int, height: int, now: float, glyphs: Glyphs) -
     lines: list[Text] = []
     if view.asking and not view.ended:
         waited = max(0.0, now - view.asked_at)
+        trouble = view.retrying
+        if trouble is not None:
+            left = max(0.0, trouble.wait - (now - view.tried_at))
+            then = f"next try in {left:.0f} s" if left else "trying again"
+            told = f"   {one_line(trouble.why, 60)} (try {trouble.tries} of {trouble.most}; {then})"
+            lines.append(Text(told, "yellow"))
         lines.append(Text(f"   asking {clean(view.model)} ({view.asking}) … {waited:.0f} s", "cyan"))
     for event in reversed(view.log):
         if len(lines) >= room:

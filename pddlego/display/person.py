@@ -114,7 +114,7 @@ def question_panel(question: Question, width: int, glyphs: Glyphs, remark: str =
     title = TITLES[question.what] + (f" for '{clean(question.reason)}'" if question.reason else "")
     remarks = [Text(line, "red") for line in textwrap.wrap(clean(remark), width - 4)[:2]]
     body = Text("\n").join([*rows, *remarks, keys_line(KEYS, glyphs)])
-    return Panel(body, title=title, width=width, border_style="bold yellow")
+    return Panel(body, title=Text(clean(title)), width=width, border_style="bold yellow")
 
 
 def _completed(typed: str, possible: tuple[str, ...]) -> str:

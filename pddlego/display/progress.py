@@ -16,10 +16,11 @@ from rich.text import Text
 
 from pddlego.display.text import clean
 from pddlego.evaluation.cells import Cell
-from pddlego.evaluation.runner import Begun, Done, Happened, Progress
+from pddlego.evaluation.runner import Begun, Done, Happened, Progress, Stopping
 from pddlego.evaluation.statistics import wilson
 from pddlego.evaluation.summary import Summary
-from pddlego.events import Observed
+from pddlego.events import Observed, Retrying
+from pddlego.meter import count
 
 MOST_IN_FLIGHT = 8
 """Episodes in flight that are listed; of more only the number is shown."""
@@ -33,9 +34,12 @@ class Standing:
     results: dict[Cell, Summary] = field(default_factory=dict)
     in_flight: dict[Cell, str] = field(default_factory=dict)
     fresh: int = 0
+    stopping: Stopping | None = None
 
     def take(self, told: Progress) -> None:
-        if isinstance(told, Begun):
+        if isinstance(told, Stopping):
+            self.stopping = told
+        elif isinstance(told, Begun):
             self.in_flight[told.cell] = "begins"
         elif isinstance(told, Done):
             self.in_flight.pop(told.summary.cell, None)
@@ -43,6 +47,8 @@ class Standing:
             self.fresh += 1
         elif isinstance(told, Happened) and isinstance(told.event, Observed):
             self.in_flight[told.cell] = f"step {told.event.step}"
+        elif isinstance(told, Happened) and isinstance(told.event, Retrying):
+            self.in_flight[told.cell] = trouble(told.event)
 
     @property
     def done(self) -> int:
@@ -104,19 +110,46 @@ class LineProgress:
 
     def show(self, told: Progress) -> None:
         self.standing.take(told)
-        if isinstance(told, Done):
+        if isinstance(told, Happened) and isinstance(told.event, Retrying):
+            self._say(f"  {cell_line(told.cell)}: {trouble(told.event)}", "yellow")
+        elif isinstance(told, Stopping):
+            self._say(waiting_line(told, self.standing), "yellow")
+        elif isinstance(told, Done):
             place = f"[{self.standing.done}/{len(self.standing.cells)}]"
-            self._console.print(f"{place} {result_line(told.summary)}", markup=False, highlight=False, soft_wrap=True)
+            self._say(f"{place} {result_line(told.summary)}")
+
+    def _say(self, line: str, style: str = "") -> None:
+        self._console.print(line, style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+def waiting_line(stopping: Stopping, standing: Standing) -> str:
+    """What an interrupt has brought about, and what is waited for."""
+    flying = count(len(standing.in_flight), "episode")
+    if stopping.broken_off:
+        return f"Interrupted again: {flying} in flight are broken off."
+    if not standing.in_flight:
+        return "Interrupted: no further episode begins."
+    shown = [f"{cell_line(cell)} ({what})" for cell, what in sorted(standing.in_flight.items())[:3]]
+    more = f" and {len(standing.in_flight) - 3} more" if len(standing.in_flight) > 3 else ""
+    return f"Interrupted: waiting for {flying} in flight, {', '.join(shown)}{more}. Ctrl-C again breaks them off."
+
+
+def trouble(event: Retrying) -> str:
+    """`try 2 of 6 failed (429: slow down), the next in 4 s`."""
+    return clean(f"try {event.tries} of {event.most} failed ({event.why[:100]}), the next in {event.wait:.0f} s")
+
+
+def cell_line(cell: Cell) -> str:
+    """`coin edit reader seed 12`, with the repeat if there are several."""
+    again = f" repeat {cell.repeat}" if cell.repeat > 1 else ""
+    return clean(f"{cell.setting} {cell.mode} {cell.model} seed {cell.seed}{again}")
 
 
 def result_line(summary: Summary) -> str:
     """`coin edit reader seed 12: won in 21 steps`."""
-    cell = summary.cell
-    name = f"{cell.setting} {cell.mode} {cell.model} seed {cell.seed}"
-    again = f" repeat {cell.repeat}" if cell.repeat > 1 else ""
     message = f" ({summary.message})" if summary.message else ""
     score = "" if summary.won else f", score {summary.score:.2f}"
-    return clean(f"{name}{again}: {summary.outcome.value} in {summary.tally.steps} steps{score}{message}")
+    return clean(f"{cell_line(summary.cell)}: {summary.outcome.value} in {summary.tally.steps} steps{score}{message}")
 
 
 def picture(standing: Standing, seconds: float, spent: str) -> RenderableType:
@@ -128,7 +161,10 @@ def picture(standing: Standing, seconds: float, spent: str) -> RenderableType:
         table.add_column(name, justify="right", no_wrap=True)
     for configuration in dict.fromkeys(cell.configuration for cell in standing.cells):
         table.add_row(*(Text(each) for each in _row(standing, configuration)))
-    return Group(table, _flight(standing), Text(_foot(standing, seconds, spent), style="dim"))
+    parts: list[RenderableType] = [table, _flight(standing), Text(_foot(standing, seconds, spent), style="dim")]
+    if standing.stopping is not None and standing.in_flight:
+        parts.append(Text(waiting_line(standing.stopping, standing), "yellow"))
+    return Group(*parts)
 
 
 def _row(standing: Standing, configuration: tuple[str, str, str]) -> list[str]:
@@ -146,7 +182,7 @@ def _row(standing: Standing, configuration: tuple[str, str, str]) -> list[str]:
 
 def _flight(standing: Standing) -> Text:
     flying = sorted(standing.in_flight.items())
-    lines = [f"  {cell.setting} {cell.mode} {cell.model} seed {cell.seed}: {what}" for cell, what in flying]
+    lines = [f"  {cell_line(cell)}: {what}" for cell, what in flying]
     more = len(lines) - MOST_IN_FLIGHT
     if more > 0:
         lines = [*lines[:MOST_IN_FLIGHT], f"  and {more} more"]

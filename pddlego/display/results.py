@@ -13,7 +13,7 @@ from pddlego.evaluation.estimate import WorstCase
 from pddlego.evaluation.table import Row
 
 LEAST = (
-    *("seconds", "median", "tokens", "refused", "calls", "from cache", "cost", "without errors"),
+    *("no answer", "seconds", "median", "tokens", "refused", "calls", "from cache", "cost", "without errors"),
     *("steps", "score", "95 %"),
 )
 """Columns that give way on a narrow terminal, in this order: numbers are shown whole or not at all."""
@@ -44,6 +44,7 @@ def results_table(rows: Iterable[Row], width: int) -> RenderableType:
         ("tokens", [_number(each.tokens or None, 0) for each in listed]),
         ("seconds", [_number(each.seconds, 1) for each in listed]),
         ("cost", [_cost(each.cost) for each in listed]),
+        ("no answer", [f"{each.unanswered:.2f}" if each.unanswered else "" for each in listed]),
     ]
     names = [[clean(part) for part in (each.setting, each.mode, each.model)] for each in listed]
     room = width - sum(min(NAME, max(map(len, part))) + 2 for part in zip(*names, strict=True))

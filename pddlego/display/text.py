@@ -13,6 +13,19 @@ def clean(text: str) -> str:
     return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n").replace("\t", "    "))
 
 
+def csv_cell(value: object) -> object:
+    """A value as a cell of a CSV file: no spreadsheet may take a text for a formula, and no terminal for a command."""
+    if not isinstance(value, str):
+        return value
+    text = clean(value)
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
+
+
+def markdown_cell(text: str) -> str:
+    """A text as a cell of a Markdown table or a word in a paragraph: nothing in it is markup."""
+    return re.sub(r"([\\`*\[\]<>|])", r"\\\1", " ".join(clean(text).split()))
+
+
 def one_line(text: str, width: int) -> str:
     """`text` on one line of at most `width` characters, with an ellipsis if it was longer."""
     line = " ".join(clean(text).split())

@@ -23,6 +23,7 @@ from pddlego.events import (
     PlannedStep,
     Rejected,
     Resumed,
+    Retrying,
     TriedRung,
 )
 from pddlego.pddl import Atom, PddlSyntaxError, Problem, parse_problem
@@ -38,7 +39,8 @@ class View:
     """The state of one episode as far as it is shown. `executed` counts the steps of the current plan that were sent,
     and `surprise` says how the answer to the last of them differs from what the plan expected.
 
-    `asking` is the purpose of the request in flight (empty if none) and `asked_at` when it was sent, in seconds.
+    `asking` is the purpose of the request in flight (empty if none) and `asked_at` when it was sent, in seconds;
+    `retrying` is the last trouble with it, and `tried_at` when that was.
     """
 
     title: str = ""
@@ -70,6 +72,8 @@ class View:
     seconds: float = 0.0
     asking: str = ""
     asked_at: float = 0.0
+    retrying: Retrying | None = None
+    tried_at: float = 0.0
     ended: EpisodeEnded | None = None
 
 
@@ -113,7 +117,8 @@ def _cleaned(value: Any) -> Any:
 
 
 def _atom(text: str) -> Atom:
-    predicate, *args = text.strip("()").split()
+    """The fact that a text is; a journal may hold anything, also none."""
+    predicate, *args = text.strip("()").split() or ("",)
     return Atom(predicate, tuple(args))
 
 
@@ -129,11 +134,15 @@ def fold(view: View, event: Event, seconds: float) -> View:
     if isinstance(event, Observed):
         return _observed(view, event)
     if isinstance(event, Asked):
-        return replace(view, asking=event.purpose, asked_at=seconds, calls=event.call)
+        return replace(view, asking=event.purpose, asked_at=seconds, calls=event.call, retrying=None)
+    if isinstance(event, Retrying):
+        return replace(view, retrying=event, tried_at=seconds)
     if isinstance(event, Answered):
         tokens = view.tokens + event.tokens_in + event.tokens_out
         kept = view.from_cache + event.from_cache
-        return replace(view, asking="", tokens=tokens, estimated=view.estimated or event.estimated, from_cache=kept)
+        return replace(
+            view, asking="", retrying=None, tokens=tokens, estimated=view.estimated or event.estimated, from_cache=kept
+        )
     if isinstance(event, Formalized):
         return replace(
             view,
@@ -143,6 +152,12 @@ def fold(view: View, event: Event, seconds: float) -> View:
             renamed=event.renamed,
             lines=event.lines,
             rejected=None,
+            # The plan was made of another problem, with other names: what was done of it is in this one.
+            tried=(),
+            rung=None,
+            plan=(),
+            executed=0,
+            surprise="",
         )
     if isinstance(event, Rejected):
         return replace(view, rejected=event)
@@ -166,6 +181,10 @@ MAP_RULE = ("room", "here", "visited", "exit", "closed", "things", "directions")
 """What a map is drawn by. A journal in which one of them is missing has no map."""
 
 
+FURTHEST = 1
+"""Places between two rooms that an exit connects, across or down: more would draw a picture of nothing."""
+
+
 def _map_rule(rule: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     if rule is None or not all(isinstance(rule.get(name), str) for name in MAP_RULE[:-1]):
         return None
@@ -173,7 +192,12 @@ def _map_rule(rule: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     if not isinstance(directions, Mapping):
         return None
     pairs = list(directions.values())
-    good = all(isinstance(each, (list, tuple)) and [type(one) for one in each] == [int, int] for each in pairs)
+    good = all(
+        isinstance(each, (list, tuple))
+        and [type(one) for one in each] == [int, int]
+        and max(map(abs, each)) <= FURTHEST
+        for each in pairs
+    )
     return rule if good else None
 
 

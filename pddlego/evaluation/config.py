@@ -33,6 +33,7 @@ class EvalConfig(BaseModel):
     fold: str | None = None
     set: tuple[str, ...] = ()
     max_steps: int | None = Field(None, ge=1)
+    max_seconds: float | None = Field(None, ge=0, le=1e7)
     search: str | None = None
     retries: int = Field(5, ge=0, le=1000)
     replan: Literal["on-surprise", "every-step"] = "on-surprise"
@@ -40,6 +41,7 @@ class EvalConfig(BaseModel):
     temperature: float = Field(1.0, ge=0, le=10)
     cache: CacheUse = "off"
     model_timeout: float = Field(120.0, gt=0, le=86_400)
+    max_answer_tokens: int | None = Field(None, ge=1)
     planner: str = "pyperplan"
     planner_timeout: float = Field(30.0, gt=0, le=86_400)
     planner_memory: int = Field(4096, ge=0)
@@ -65,8 +67,8 @@ class EvalConfig(BaseModel):
     @field_validator("seeds", mode="before")
     @classmethod
     def _text(cls, value: object) -> object:
-        """A file may hold a number or a list of numbers."""
-        listed = value if isinstance(value, list) else [value]
+        """A file may hold a number or a list of numbers, and Python code a range or a tuple, too."""
+        listed = list(value) if isinstance(value, (list, tuple, range)) else [value]
         if any(isinstance(each, bool) or not isinstance(each, (int, str)) for each in listed):
             return value
         return ",".join(map(str, listed))

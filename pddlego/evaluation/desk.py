@@ -42,7 +42,7 @@ class Desk:
         with self._lock:
             self._asking.add(owner)
         try:
-            passing = self._gate.admit(model, characters, lambda: owner not in self._gone)
+            passing = self._gate.admit(model, characters, lambda: owner not in self._gone, _cell(owner))
             ticket = passing.__enter__()
         finally:
             with self._lock:

@@ -11,6 +11,7 @@ import os
 import queue
 import secrets
 import signal
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, ProcessPoolExecutor
@@ -20,6 +21,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any
 
+from pddlego.environment import without_secrets
 from pddlego.episodes import Retold, Timed, make_planner
 from pddlego.errors import EngineError, UsageError
 from pddlego.evaluation.cells import Cell
@@ -42,7 +44,8 @@ RAY_RETRIES = 3
 def remote_engine(options: EvaluationOptions, gate: SharedGate) -> Iterator[Engine]:
     """The engine `processes` or `ray` of an evaluation. Raises `UsageError` where Ray is missing or out of reach."""
     desk = Desk(gate)
-    with (_ray if options.engine == "ray" else _processes)(options, desk) as (call, break_off):
+    # The workers get the key with what they are to play, over a pipe, and not where every program can see it.
+    with without_secrets(), (_ray if options.engine == "ray" else _processes)(options, desk) as (call, break_off):
         yield Engine(_player(call, desk), break_off)
 
 
@@ -82,7 +85,9 @@ def _planner(engine: str, timeout: float, memory: int) -> ProcessPlanner:
 def _processes(options: EvaluationOptions, desk: Desk) -> Iterator[tuple[Call, Callable[[], None]]]:
     """Processes that are started afresh, never forked: a forked one would keep the Java machine alive."""
     address = serve(desk)
-    workers = _Workers(options.workers)
+    # What workers leave behind when they are killed goes with this folder.
+    folder = tempfile.TemporaryDirectory(prefix="pddlego-workers-", ignore_cleanup_errors=True)
+    workers = _Workers(options.workers, folder.name)
 
     def call(cell: Cell) -> list[tuple[Event, float]]:
         worker = workers.take()
@@ -97,12 +102,15 @@ def _processes(options: EvaluationOptions, desk: Desk) -> Iterator[tuple[Call, C
         yield call, workers.kill
     finally:
         workers.kill()
+        workers.wait()
+        folder.cleanup()
 
 
 class _Workers:
     """Pools of one process each, so that one that dies takes no other with it."""
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, folder: str) -> None:
+        self._folder = folder
         self._idle: queue.LifoQueue[ProcessPoolExecutor] = queue.LifoQueue()
         self._all = [self._new() for _ in range(number)]
         self._killed = threading.Event()
@@ -127,12 +135,20 @@ class _Workers:
                 process.kill()
             worker.shutdown(wait=False, cancel_futures=True)
 
+    def wait(self) -> None:
+        """Wait until the workers that were ended are gone; planners of theirs end by themselves within a second."""
+        for worker in self._all:
+            for process in list((worker._processes or {}).values()):
+                process.join(timeout=5.0)
+
     def _new(self) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"), initializer=_settle_in)
+        context = multiprocessing.get_context("spawn")
+        return ProcessPoolExecutor(1, mp_context=context, initializer=_settle_in, initargs=(self._folder,))
 
 
-def _settle_in() -> None:
-    """A worker leaves signals of the terminal to its parent, and ends when that is gone."""
+def _settle_in(folder: str) -> None:
+    """A worker leaves signals of the terminal to its parent, ends when that is gone, and has its files in `folder`."""
+    tempfile.tempdir = folder
     for name in ("SIGINT", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_IGN)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
+from dataclasses import dataclass, replace
 from io import FileIO
 from pathlib import Path
 
@@ -15,14 +16,33 @@ from pddlego.errors import JournalError
 from pddlego.journal import append, cannot_write, cut_unfinished_line
 from pddlego.models.gate import Spending
 
+LEDGER = "ledger.jsonl"
+"""The file in a run folder."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A request for a cell (its label, `origin`): what it took, or what was reserved for it where nobody knows (it was
+    not `answered`)."""
+
+    model: str
+    tokens: float
+    cost: float
+    origin: str = ""
+    answered: bool = False
+
 
 class Ledger:
-    """An append-only file. Safe for many threads. Raises `JournalError` when the disk does not take a line."""
+    """An append-only file. Safe for many threads. Raises `JournalError` when the disk does not take a line.
+
+    `remarks` say which of its lines could not be understood: these cost a remark and not the run.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = threading.Lock()
-        self._entries = _read(path)
+        cut_unfinished_line(path)
+        self._entries, self.remarks = read_ledger(path)
         try:
             self._file: FileIO = path.open("ab", buffering=0)
         except OSError as error:
@@ -33,21 +53,24 @@ class Ledger:
         """All of it: requests sent, tokens and money used, or reserved where it is not known what was used."""
         with self._lock:
             entries = list(self._entries.values())
-        return Spending(len(entries), sum(tokens for tokens, _ in entries), sum(cost for _, cost in entries))
+        return Spending(len(entries), sum(each.tokens for each in entries), sum(each.cost for each in entries))
 
-    def sent(self, model: str, tokens: float, cost: float) -> int:
-        """A request is about to be sent, for which this much is reserved. Returns its number."""
+    def sent(self, model: str, tokens: float, cost: float, origin: str = "") -> int:
+        """A request is about to be sent for a cell (its label, `origin`), and this much is reserved for it.
+
+        Returns its number.
+        """
         with self._lock:
             number = len(self._entries) + 1
-            self._write({"sent": number, "model": model, "tokens": tokens, "cost": cost})
-            self._entries[number] = (tokens, cost)
+            self._write({"sent": number, "model": model, "tokens": tokens, "cost": cost, "for": origin})
+            self._entries[number] = Entry(model, tokens, cost, origin)
         return number
 
-    def settled(self, number: int, tokens: float, cost: float) -> None:
-        """The request took this much."""
+    def settled(self, number: int, tokens: float, cost: float, answered: bool = True) -> None:
+        """The request took this much, or may have where it was not `answered`."""
         with self._lock:
-            self._write({"settled": number, "tokens": tokens, "cost": cost})
-            self._entries[number] = (tokens, cost)
+            self._write({"settled": number, "tokens": tokens, "cost": cost, "answered": answered})
+            self._entries[number] = replace(self._entries[number], tokens=tokens, cost=cost, answered=answered)
 
     def close(self) -> None:
         self._file.close()
@@ -56,23 +79,36 @@ class Ledger:
         append(self._file, self._path, (json.dumps(entry) + "\n").encode())
 
 
-def _read(path: Path) -> dict[int, tuple[float, float]]:
-    """The entries of a ledger by number; a last line that was cut short is removed. Raises `JournalError`.
+def read_ledger(path: Path) -> tuple[dict[int, Entry], tuple[str, ...]]:
+    """The requests of a ledger by number up to its last whole line, and remarks on lines that nobody understands.
 
-    Requests are numbered without a gap, so that lines that were lost are noticed.
+    Requests are numbered without a gap, so that lines that were lost are noticed. Raises `JournalError` for a gap, and
+    for a request of which nobody knows what was reserved; a line that only says wrongly what was used is left out: the
+    request counts as what was reserved for it.
     """
-    entries: dict[int, tuple[float, float]] = {}
-    for number, line in enumerate(cut_unfinished_line(path).splitlines(), start=1):
+    entries: dict[int, Entry] = {}
+    remarks: list[str] = []
+    data = path.read_bytes() if path.exists() else b""
+    for number, line in enumerate(data[: data.rfind(b"\n") + 1].splitlines(), start=1):
         try:
             entry = json.loads(line)
-            key = entry["sent"] if "sent" in entry else entry["settled"]
-            if key != len(entries) + 1 if "sent" in entry else key not in entries:
-                raise ValueError("lines are missing")
-            entries[int(key)] = (_amount(entry["tokens"]), _amount(entry["cost"]))
+            if "sent" in entry:
+                if entry["sent"] != len(entries) + 1:
+                    raise ValueError("lines are missing")
+                amounts = _amount(entry["tokens"]), _amount(entry["cost"])
+                entries[int(entry["sent"])] = Entry(str(entry.get("model", "")), *amounts, str(entry.get("for", "")))
+                continue
+            key = int(entry["settled"])
+            known = entries[key]
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             why = f"Line {number} is no entry that can follow those before it."
             raise JournalError(f"{path} is damaged", why, "Restore it: it says what was spent.") from error
-    return entries
+        try:
+            tokens, cost = _amount(entry["tokens"]), _amount(entry["cost"])
+            entries[key] = replace(known, tokens=tokens, cost=cost, answered=bool(entry.get("answered", True)))
+        except (ValueError, KeyError, TypeError):
+            remarks.append(f"{path}, line {number}: no amount of tokens or money; what was reserved counts as spent.")
+    return entries, tuple(remarks)
 
 
 def _amount(value: object) -> float:

@@ -20,8 +20,11 @@ from pddlego.modes import PLANNING, ablated, parse_mode
 from pddlego.setting_files import load_setting, parse_overrides
 
 
-def make_options(config: EvalConfig) -> EvaluationOptions:
-    """The evaluation that a configuration means. Raises `UsageError` for whatever does not exist or does not fit."""
+def make_options(config: EvalConfig, sends: bool = True) -> EvaluationOptions:
+    """The evaluation that a configuration means. Raises `UsageError` for whatever does not exist or does not fit.
+
+    One that `sends` nothing, because it is only planned, needs no key.
+    """
     if config.address is not None and config.engine != "ray":
         why = f"The engine is {config.engine}, which plays on this machine."
         raise UsageError("--address needs --engine ray", why, "Add it, or leave the address out.")
@@ -30,7 +33,12 @@ def make_options(config: EvalConfig) -> EvaluationOptions:
     settings = tuple(load_setting(name, overrides, config.max_steps, config.fold, config.search) for name in names)
     key = os.environ.get("OPENAI_API_KEY")
     model = ModelOptions(
-        "reader", config.base_url, key, config.temperature, None, config.model_timeout, cache=config.cache
+        base_url=config.base_url,
+        api_key=key,
+        temperature=config.temperature,
+        timeout=config.model_timeout,
+        max_tokens=config.max_answer_tokens,
+        cache=config.cache,
     )
     prepare_cache(config.cache)
     prices = read_prices(Path(config.prices) if config.prices else None)
@@ -39,6 +47,8 @@ def make_options(config: EvalConfig) -> EvaluationOptions:
         why = f"It concerns {' and '.join(PLANNING)}, and the modes are {', '.join(modes)}."
         raise UsageError("There is nothing to ablate", why, "Leave --ablate out, or add such a mode.")
     for name in config.models:
+        if not sends and not is_free(name) and not name.startswith("reader+"):
+            continue
         if isinstance(make_model(replace(model, name=name)), ReaderModel):
             for setting, mode in itertools.product(settings, modes):
                 if mode != "random":
@@ -46,23 +56,24 @@ def make_options(config: EvalConfig) -> EvaluationOptions:
     if config.max_cost is not None:
         check_prices({name: not is_free(name) for name in config.models}, prices)
     return EvaluationOptions(
-        settings,
-        modes,
-        config.models,
-        {each.name: parse_seeds(config.seeds, each) for each in settings},
-        config.repeats,
-        config.workers,
-        config.llm_jobs,
-        max(1, min(config.workers, os.cpu_count() or 1)),
-        config.planner,
-        config.planner_timeout,
-        config.planner_memory,
-        config.retries,
-        config.replan == "every-step",
-        model,
-        Spending(config.max_calls, config.max_tokens, config.max_cost),
-        prices,
-        config.java,
-        config.engine,
-        config.address,
+        settings=settings,
+        modes=modes,
+        models=config.models,
+        seeds={each.name: parse_seeds(config.seeds, each) for each in settings},
+        repeats=config.repeats,
+        workers=config.workers,
+        llm_jobs=config.llm_jobs,
+        planners=max(1, min(config.workers, os.cpu_count() or 1)),
+        planner=config.planner,
+        planner_timeout=config.planner_timeout,
+        planner_memory=config.planner_memory,
+        retries=config.retries,
+        replan_every_step=config.replan == "every-step",
+        model=model,
+        limits=Spending(config.max_calls, config.max_tokens, config.max_cost),
+        prices=prices,
+        java=config.java,
+        engine=config.engine,
+        address=config.address,
+        max_seconds=config.max_seconds,
     )

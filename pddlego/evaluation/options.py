@@ -9,19 +9,23 @@ from typing import Any
 
 from pddlego.episodes import prompt_texts
 from pddlego.evaluation.cells import Cell, Matrix
+from pddlego.journal import installed_version
 from pddlego.models.credentials import without_credentials
 from pddlego.models.gate import Price, Spending
 from pddlego.models.make import ModelOptions
 from pddlego.settings import Setting
+
+DETERMINING = ("pddlego", "textworld-express", "fast-downward.translate", "pyperplan")
+"""Packages whose version may change what an episode does: the agent, the game engine, the planner."""
 
 
 @dataclass(frozen=True)
 class EvaluationOptions:
     """What to play and with what means. `seeds` are those of each setting; `model` is the model without its name.
 
-    `workers` episodes are played at once, `llm_jobs` requests are in flight at most, `planners` processes plan.
-    `engine` says where to play: in `threads` of this process, in `processes` of this machine, or on a `ray` cluster at
-    `address`.
+    `workers` episodes are played at once, `llm_jobs` requests are in flight at most, `planners` processes plan. An
+    episode may take `max_seconds`, None: as long as it does. `engine` says where to play: in `threads` of this process,
+    in `processes` of this machine, or on a `ray` cluster at `address`.
     """
 
     settings: tuple[Setting, ...]
@@ -43,6 +47,7 @@ class EvaluationOptions:
     java: str | None = None
     engine: str = "threads"
     address: str | None = None
+    max_seconds: float | None = None
 
     def cells(self) -> tuple[Cell, ...]:
         """Every episode, in the order in which they are played."""
@@ -65,6 +70,9 @@ class EvaluationOptions:
             "planner": {"engine": self.planner, "timeout": self.planner_timeout, "memory": self.planner_memory},
             "temperature": self.model.temperature,
             "endpoint": without_credentials(self.model.base_url),
+            "max_seconds": self.max_seconds,
+            "max_answer_tokens": self.model.max_tokens,
+            "versions": {name: installed_version(name) for name in DETERMINING},
         }
 
 

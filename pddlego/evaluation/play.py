@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,7 +12,7 @@ from pddlego.episode import Episode
 from pddlego.episodes import check_ladder, episode_events, make_game, make_planner
 from pddlego.errors import UsageError
 from pddlego.evaluation.cells import Cell
-from pddlego.evaluation.ledger import Ledger
+from pddlego.evaluation.ledger import LEDGER, Entry, Ledger, read_ledger
 from pddlego.evaluation.options import EvaluationOptions
 from pddlego.evaluation.runner import Engine, Evaluation
 from pddlego.evaluation.store import Store
@@ -21,7 +21,7 @@ from pddlego.evaluation.table import result_table
 from pddlego.events import Event, Limits
 from pddlego.journal import environment_manifest, write_whole
 from pddlego.models import Model
-from pddlego.models.gate import Gate, SharedGate
+from pddlego.models.gate import Gate, OriginGate, SharedGate
 from pddlego.models.make import is_free, make_model
 from pddlego.planning import Planner
 from pddlego.planning.pool import PlannerPool
@@ -44,15 +44,18 @@ def make_planners(options: EvaluationOptions) -> PlannerPool:
 class Running:
     """An evaluation that is about to run. `known` are the results before it, `results` those after it.
 
-    `attempts` are all that were ever made at its cells, and paid for.
+    `attempts` are all that were ever made at its cells, and paid for; `entries` are the requests of all of them.
+    `remarks` say what was damaged in the folder.
     """
 
     cells: tuple[Cell, ...]
     known: Mapping[Cell, Summary]
     evaluation: Evaluation
     gate: SharedGate
+    remarks: Sequence[str] = ()
     results: list[Summary] = field(default_factory=list)
     attempts: list[Summary] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
 
 
 @contextmanager
@@ -64,9 +67,12 @@ def evaluating(options: EvaluationOptions, path: Path, about: Mapping[str, Any] 
     cells = options.cells()
     record = {**(about or {}), **environment_manifest({})}
     with Store(path, options.configuration(), record) as store, make_planners(options) as planner:
-        store.plan(options.matrix)
-        with closing(Ledger(path / "ledger.jsonl")) as ledger:
-            gate = SharedGate(options.llm_jobs, options.limits, ledger, options.prices)
+        store.plan(options.matrix, options.prices)
+        with closing(Ledger(path / LEDGER)) as ledger:
+            gate = SharedGate(
+                options.llm_jobs, options.limits, ledger, options.prices, max_answer=options.model.max_tokens
+            )
+            store.remarks += ledger.remarks
             store.recover(cells)
             _check_ledger(path, ledger, store)
             known = {cell: found for cell in cells if (found := store.finished(cell)) is not None}
@@ -75,11 +81,12 @@ def evaluating(options: EvaluationOptions, path: Path, about: Mapping[str, Any] 
                 evaluation = Evaluation(
                     waiting, store, engine.player, options.workers, gate.exhausted, engine.break_off
                 )
-                running = Running(cells, known, evaluation, gate)
+                running = Running(cells, known, evaluation, gate, store.remarks)
                 yield running
         results, mine = store.results(), set(cells)
         running.results += [each for each in results if each.cell in mine]
         running.attempts += [each for each in store.attempts if each.cell in mine]
+        running.entries += read_ledger(path / LEDGER)[0].values()
         write_whole(path / "results.csv", result_table(results))
 
 
@@ -118,11 +125,12 @@ def player(options: EvaluationOptions, planner: Planner, gate: Gate) -> Callable
 def episode_of(cell: Cell, options: EvaluationOptions) -> Episode:
     """What a cell is as an episode. Raises `KeyError` for a cell of another evaluation."""
     setting = {each.name: each for each in options.settings}[cell.setting]
-    limits = Limits(setting.max_steps)
+    limits = Limits(setting.max_steps, seconds=options.max_seconds)
     return Episode(setting, cell.seed, cell.mode, limits, options.retries, options.replan_every_step)
 
 
 def model_for(cell: Cell, options: EvaluationOptions, gate: Gate) -> Model:
     """The model of a cell. The seed that it is given differs between repeats: these are to be different answers."""
     seed = cell.seed + 1_000_003 * (cell.repeat - 1)
-    return make_model(replace(options.model, name=cell.model, seed=seed, repeat=cell.repeat), gate)
+    own = OriginGate(gate, cell.label) if isinstance(gate, SharedGate) else gate
+    return make_model(replace(options.model, name=cell.model, seed=seed, repeat=cell.repeat), own)

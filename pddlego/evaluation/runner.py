@@ -5,16 +5,17 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TypeAlias
 
 from pddlego.episodes import follow
-from pddlego.errors import JournalError, PddlegoError
+from pddlego.errors import JournalError, PddlegoError, explained
 from pddlego.evaluation.cells import Cell
 from pddlego.evaluation.store import Store
 from pddlego.evaluation.summary import Summary, summarize
 from pddlego.events import EpisodeEnded, Event, Outcome
+from pddlego.journal import digest
 
 
 class Stop(str, Enum):
@@ -49,7 +50,14 @@ class Done:
     summary: Summary
 
 
-Progress: TypeAlias = "Begun | Happened | Done"
+@dataclass(frozen=True)
+class Stopping:
+    """Somebody asked to stop: the episodes in flight are waited for, or `broken_off`."""
+
+    broken_off: bool
+
+
+Progress: TypeAlias = "Begun | Happened | Done | Stopping"
 """What an evaluation tells about itself while it runs."""
 
 Player = Callable[[Cell], Iterable[Event]]
@@ -95,11 +103,14 @@ class Evaluation:
         """Begin no further episode."""
         self.stopped = self.stopped or Stop.DRAINED
         self._draining.set()
+        self._told.put(Stopping(False))
 
     def abort(self) -> None:
         """Break off the episodes in flight, too, each at its next event."""
         self.stopped = Stop.BUDGET if self.stopped is Stop.BUDGET else Stop.ABORTED
         self._draining.set()
+        if not self._aborting.is_set():
+            self._told.put(Stopping(True))
         self._aborting.set()
         self._break_off()
 
@@ -140,9 +151,7 @@ class Evaluation:
             self.fault, self.stopped = error, Stop.DISK
             self._draining.set()
         except Exception as error:  # noqa: BLE001 -- the worker's border: nothing may end a worker without a word
-            self.fault = PddlegoError(
-                "A worker broke down", f"{type(error).__name__}: {error}", "Continue, and report it."
-            )
+            self.fault = PddlegoError("A worker broke down", f"{explained(error)}.", "Continue the evaluation.")
             self.stopped = Stop.DISK
             self._draining.set()
         finally:
@@ -175,9 +184,9 @@ class Evaluation:
             outcome = Outcome.INTERRUPTED if broken_off else Outcome.CRASHED
             keep(EpisodeEnded(outcome, "interrupted by the user" if broken_off else error.sentence, 0.0), 0.0)
         except Exception as error:  # noqa: BLE001 -- the worker's border: a bug ends this episode, not the others
-            keep(EpisodeEnded(Outcome.CRASHED, f"a bug in pddlego: {type(error).__name__}: {error}", 0.0), 0.0)
+            keep(EpisodeEnded(Outcome.CRASHED, explained(error), 0.0), 0.0)
         finally:
             journal.close()
-        summary = summarize(cell, attempt, events)
+        summary = replace(summarize(cell, attempt, events), digest=digest(journal.path))
         self._store.record(summary)
         return summary

@@ -5,8 +5,9 @@
     runs/NAME/results.jsonl         a summary for each attempt, appended when it ends
     runs/NAME/results.csv           the result table, written when an evaluation stops
 
-Whatever kills the process, a finished episode is kept: its journal is complete before its line is written, and a line
-that is missing is made from the journal when the evaluation is continued.
+Whatever kills the process, a finished episode is kept: its journal is complete, and on the disk, before its line is
+written, and a line that is missing is made from the journal when the evaluation is continued. A line that is damaged
+costs its cell at most, never the evaluation, and is told.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -33,14 +35,20 @@ from pddlego.journal import (
     cannot_make,
     cannot_write,
     cut_unfinished_line,
+    digest,
+    flush_to_disk,
     read_episode,
     write_whole,
 )
+from pddlego.models.gate import Price
 
 RESULTS = "results.jsonl"
 
 ASKED = "asked"
 """Where a manifest keeps every matrix that was asked for."""
+
+PRICES = "prices"
+"""Where a manifest keeps the prices that were given."""
 
 
 class Store:
@@ -55,6 +63,7 @@ class Store:
         self._attempts: dict[Cell, Summary] = {}
         self._begun: dict[Cell, int] = {}
         self._spent: list[Summary] = []
+        self.remarks: tuple[str, ...] = ()
         try:
             (path / EPISODES).mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -78,8 +87,13 @@ class Store:
     # what there is
 
     def recover(self, cells: Iterable[Cell]) -> None:
-        """Read what is there, and add the lines of attempts whose process was killed before it could write them."""
-        for summary in read_results(self.path):
+        """Read what is there, and add the lines of attempts whose process was killed before it could write them.
+
+        What is damaged is told in `remarks`: a cell whose journal cannot be read is played again.
+        """
+        summaries, damaged = read_what_is_whole(self.path)
+        self.remarks += (*damaged, *changed_journals(self.path, summaries))
+        for summary in summaries:
             self._note(summary)
         cut_unfinished_line(self.path / RESULTS)
         labels = {each.label: each for each in cells}
@@ -90,16 +104,27 @@ class Store:
                 continue
             known = self._attempts.get(cell)
             if known is None or known.attempt < attempt:
-                episode = read_episode(journal)
+                try:
+                    episode = read_episode(journal)
+                except JournalError as error:
+                    self.remarks += (f"{error.what}: {error.why} Its cell is played again.",)
+                    self._begun[cell] = max(attempt, self._begun.get(cell, 0))
+                    continue
                 _check_same(cell, episode)
-                self.record(summarize(cell, attempt, episode.events))
+                self.record(replace(summarize(cell, attempt, episode.events), digest=digest(journal)))
 
-    def plan(self, matrix: Matrix) -> None:
-        """Keep what is to be played, beside what was asked for before: a report says how much of it there is."""
+    def plan(self, matrix: Matrix, prices: Mapping[str, Price] | None = None) -> None:
+        """Keep what is to be played, beside what was asked for before: a report says how much of it there is.
+
+        Prices are kept, too, for the costs in a report; those that are given now take the place of others.
+        """
         manifest = read_manifest(self.path)
         asked, new = manifest.get(ASKED, []), _matrices().dump_python([matrix], mode="json")[0]
-        if new not in asked:
-            write_whole(self.path / MANIFEST, json.dumps({**manifest, ASKED: [*asked, new]}, indent=2) + "\n")
+        kept = {**manifest, ASKED: asked if new in asked else [*asked, new]}
+        if prices:
+            kept[PRICES] = {**manifest.get(PRICES, {}), **{name: asdict(each) for name, each in prices.items()}}
+        if kept != manifest:
+            write_whole(self.path / MANIFEST, json.dumps(kept, indent=2) + "\n")
 
     def finished(self, cell: Cell) -> Summary | None:
         """The last attempt at the cell, if it is a result and need not be played again."""
@@ -134,6 +159,7 @@ class Store:
             try:
                 with (self.path / RESULTS).open("ab", buffering=0) as file:
                     append(file, self.path / RESULTS, data)
+                    flush_to_disk(file, self.path / RESULTS)
             except OSError as error:
                 raise cannot_write(self.path / RESULTS, error) from error
         self._note(summary)
@@ -155,7 +181,11 @@ class Store:
                 raise UsageError(f"{self.path} is damaged", why, "Restore the file, or use another folder with --run.")
             write_whole(place, json.dumps({"configuration": wanted, **about}, indent=2) + "\n")
             return
-        there = read_manifest(self.path).get("configuration", {})
+        manifest = read_manifest(self.path)
+        there = dict(manifest.get("configuration", {}))
+        if "versions" not in there and "versions" in wanted:  # an old folder keeps them elsewhere
+            kept = manifest.get("versions") or {}
+            there["versions"] = {name: kept.get(name, now) for name, now in wanted["versions"].items()}
         changed = list(_differences(there, wanted))
         if changed:
             raise UsageError(
@@ -176,23 +206,59 @@ def dump_results(summaries: Iterable[Summary]) -> str:
 
 def read_results(path: Path) -> list[Summary]:
     """Every line of `results.jsonl` up to the last whole one. Raises `JournalError` for a damaged one."""
+    found = []
+    for number, result in _results(path):
+        if result is None:
+            why = f"Line {number} is no result."
+            raise JournalError(
+                f"{path / RESULTS} is damaged", why, "Remove the line: it is made anew from its journal."
+            )
+        found.append(result)
+    return found
+
+
+def read_what_is_whole(path: Path) -> tuple[list[Summary], tuple[str, ...]]:
+    """Every line of `results.jsonl` that can be read, and a remark for each that cannot."""
+    found = list(_results(path))
+    remarks = (
+        f"{path / RESULTS}: line {number} is damaged and left out." for number, result in found if result is None
+    )
+    return [result for _, result in found if result is not None], tuple(remarks)
+
+
+def _results(path: Path) -> Iterator[tuple[int, Summary | None]]:
+    """The lines of `results.jsonl` with their numbers; None for one that is damaged. Raises `UsageError`."""
     place = path / RESULTS
     if not place.exists():
-        return []
+        return
     try:
         data = place.read_bytes()
     except OSError as error:
         raise UsageError(f"{place} cannot be read", f"{error.strerror}.", "Check the path.") from error
-    found = []
     for number, line in enumerate(data.split(b"\n")[:-1], start=1):
         try:
-            found.append(load_summary(line))
-        except ValueError as error:
-            why = f"Line {number} is no result."
-            raise JournalError(
-                f"{place} is damaged", why, "Remove the line: it is made anew from its journal."
-            ) from error
-    return found
+            yield number, load_summary(line)
+        except ValueError:
+            yield number, None
+
+
+def changed_journals(path: Path, summaries: Iterable[Summary]) -> tuple[str, ...]:
+    """Remarks on journals of finished episodes whose bytes are not what they were when their results were written."""
+    found = []
+    for each in summaries:
+        journal = path / EPISODES / journal_name(each.cell, each.attempt)
+        if each.digest and (now := digest(journal)) != each.digest:
+            what = "is not what it was when the episode ended" if now else "is gone"
+            found.append(f"{journal} {what}: its result stands as it was written then.")
+    return tuple(found)
+
+
+def read_recorded_prices(path: Path) -> dict[str, Price]:
+    """The prices that the evaluation was given. Raises `UsageError` for a manifest that cannot be read."""
+    try:
+        return TypeAdapter(dict[str, Price]).validate_python(read_manifest(path).get(PRICES, {}))
+    except ValueError as error:
+        raise UsageError(f"{path} is damaged", f"{MANIFEST} holds no price list.", "Restore it.") from error
 
 
 def read_cells(path: Path) -> set[Cell]:

@@ -38,7 +38,7 @@ class Summary:
 
     `rungs` counts the plans made for each goal of the ladder, `rejected` the unusable answers by category, `lines` the
     lines of edits by what became of them, `surprises` the answers of the game that no plan expected, `defects` what the
-    check found, by kind, `cause` says which budget was spent.
+    check found, by kind, `cause` says which budget was spent. `digest` is that of the journal's bytes at the end.
     """
 
     cell: Cell
@@ -53,6 +53,7 @@ class Summary:
     surprises: int = 0
     defects: Mapping[str, int] = field(default_factory=dict)
     cause: Cause = ""
+    digest: str = ""
 
     @property
     def won(self) -> bool:

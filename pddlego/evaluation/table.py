@@ -8,7 +8,9 @@ import statistics
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from pddlego.display.text import csv_cell
 from pddlego.evaluation.cells import Cell
+from pddlego.evaluation.ledger import Entry
 from pddlego.evaluation.statistics import FEWEST, Interval, bootstrap_mean, mcnemar, wilson
 from pddlego.evaluation.summary import Summary
 from pddlego.models.gate import Price
@@ -21,7 +23,8 @@ class Row:
 
     Episodes are cells with an outcome of their own: one that was interrupted is not played yet. `counted` leaves out
     those lost to errors of a model's endpoint or an engine; `interval` is Wilson's (95 %) of the success over all.
-    `score` is the game's, from 0 to 1. `cost` is None where a model has no price.
+    `score` is the game's, from 0 to 1. `cost` is all that was spent, None where a model has no price; `unanswered` is
+    what of it was, or may have been, spent on requests that got no answer.
     """
 
     setting: str
@@ -40,6 +43,7 @@ class Row:
     tokens: float
     seconds: float
     cost: float | None
+    unanswered: float = 0.0
 
     @property
     def success(self) -> float:
@@ -53,11 +57,15 @@ class Row:
 
 
 def rows(
-    results: Iterable[Summary], prices: Mapping[str, Price] | None = None, attempts: Iterable[Summary] = ()
+    results: Iterable[Summary],
+    prices: Mapping[str, Price] | None = None,
+    attempts: Iterable[Summary] = (),
+    entries: Iterable[Entry] = (),
 ) -> list[Row]:
     """One row for each configuration of which a cell was played, in the order of its first cell.
 
-    The cost is that of all `attempts`, those that were lost and played again too; without them that of the results.
+    The cost is that of all `attempts`, those that were lost and played again too; without them that of the results. The
+    `entries` of a ledger know more: requests that got no answer were, or may have been, paid for, too.
     """
     spent: dict[tuple[str, str, str], list[Summary]] = {}
     for each in attempts:
@@ -65,10 +73,23 @@ def rows(
     grouped: dict[tuple[str, str, str], list[Summary]] = {}
     for each in sorted((one for one in results if one.played), key=lambda summary: summary.cell):
         grouped.setdefault(each.cell.configuration, []).append(each)
-    return [_row(*key, found, _cost(key[2], spent.get(key, found), prices or {})) for key, found in grouped.items()]
+    answered = {key: _cost(key[2], spent.get(key, found), prices or {}) for key, found in grouped.items()}
+    known = _by_configuration((each.cell for found in spent.values() for each in found), entries)
+    lost = {key: sum(each.cost for each in mine if not each.answered) for key, mine in known.items()}
+    return [_row(*key, found, answered[key], lost.get(key, 0.0)) for key, found in grouped.items()]
 
 
-def _row(setting: str, mode: str, model: str, found: Sequence[Summary], cost: float | None) -> Row:
+def _by_configuration(cells: Iterable[Cell], entries: Iterable[Entry]) -> dict[tuple[str, str, str], list[Entry]]:
+    """The requests of each configuration."""
+    labels = {each.label: each.configuration for each in cells}
+    found: dict[tuple[str, str, str], list[Entry]] = {}
+    for entry in entries:
+        if entry.origin in labels:
+            found.setdefault(labels[entry.origin], []).append(entry)
+    return found
+
+
+def _row(setting: str, mode: str, model: str, found: Sequence[Summary], cost: float | None, unanswered: float) -> Row:
     won = [each.tally.steps for each in found if each.won]
     tallies = [each.tally for each in found]
     return Row(
@@ -87,7 +108,8 @@ def _row(setting: str, mode: str, model: str, found: Sequence[Summary], cost: fl
         from_cache=statistics.mean(each.from_cache for each in tallies),
         tokens=statistics.mean(each.tokens_in + each.tokens_out for each in tallies),
         seconds=statistics.mean(each.seconds for each in tallies),
-        cost=cost,
+        cost=None if cost is None else cost + unanswered,
+        unanswered=unanswered,
     )
 
 
@@ -201,7 +223,7 @@ def result_table(results: Iterable[Summary]) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
     for each in sorted(results, key=lambda summary: summary.cell):
-        writer.writerow(values(each))
+        writer.writerow(map(csv_cell, values(each)))
     return text.getvalue()
 
 

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from pddlego.deadline import Deadline
-from pddlego.errors import EngineError
+from pddlego.environment import for_children
+from pddlego.errors import EngineError, explained, is_too_many_files
 
 START_TIMEOUT = 30.0
 """Seconds that a virtual machine may take to say its port."""
@@ -106,10 +107,13 @@ class JavaMachine:
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
                 cwd=engine_folder(),
+                env=for_children(),
                 # Its own group: Ctrl-C is ours to handle, and the game must survive it until the journal is closed.
                 start_new_session=True,
             )
         except OSError as error:
+            if is_too_many_files(error):
+                raise EngineError("The game engine's Java did not start", explained(error), "") from error
             raise self._failure(f"{type(error).__name__}: {error.strerror}") from error
 
     def _greeting(self) -> tuple[int, str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from pddlego.situation import Situation
 
@@ -21,12 +21,23 @@ class Message:
 
 
 @dataclass(frozen=True)
+class Trouble:
+    """A try at a request has failed, and why; after `seconds` the next follows. `tries` of `most` were made."""
+
+    why: str
+    tries: int
+    most: int
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Request:
     """One question. `purpose` is `edit`, `gen` or `act`; `schema` is a JSON schema that the answer should keep.
 
     `situation` is what the messages were rendered from: rules read it, language models never see it. `seconds` is how
     long the answer may take with all retries; None: as long as the model allows. `warmth` is added to the model's
-    temperature, within bounds; `room` is how many tokens the answer may have, where the usual were too few.
+    temperature, within bounds; `room` is how many tokens the answer may have, where the usual were too few. `report` is
+    told of troubles as they happen, and `wanted` says whether anybody still waits for the answer; neither is sent.
     """
 
     purpose: str
@@ -36,6 +47,8 @@ class Request:
     seconds: float | None = None
     warmth: float = 0.0
     room: int | None = None
+    report: Callable[[Trouble], None] = field(default=lambda trouble: None, compare=False, repr=False)
+    wanted: Callable[[], bool] = field(default=lambda: True, compare=False, repr=False)
 
     @property
     def characters(self) -> int:
@@ -48,7 +61,8 @@ class Completion:
     """One answer. Tokens are what the endpoint counted; `estimated` says that it did not, and we did (4 characters).
 
     `seconds` is wall time including retries; `attempts` counts requests sent; `finish` is the endpoint's reason.
-    `from_cache` says that it was kept from an earlier run, and cost nothing now.
+    `from_cache` says that it was kept from an earlier run, and cost nothing now. `reasoning` is what the model thought
+    before, where the endpoint gives it apart from the answer.
     """
 
     text: str
@@ -60,6 +74,7 @@ class Completion:
     estimated: bool = False
     finish: str = "stop"
     from_cache: bool = False
+    reasoning: str = ""
 
 
 class Model(Protocol):
@@ -75,6 +90,13 @@ class Model(Protocol):
 
     def complete(self, request: Request) -> Completion:
         """Answer one request."""
+
+
+@runtime_checkable
+class RemoteModel(Protocol):
+    """A model that is asked over a network: its troubles are told as they happen, and it can be left alone."""
+
+    is_remote: bool
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from pddlego.errors import UsageError
-from pddlego.models.base import CacheUse, Completion, Model, Request
+from pddlego.models.base import CacheUse, Completion, Model, RemoteModel, Request
 
 FOLDER = "PDDLEGO_CACHE_DIR"
 """The environment variable that names another folder for the cache."""
@@ -190,6 +190,10 @@ class CachedModel:
     @property
     def description(self) -> Mapping[str, Any]:
         return self._model.description
+
+    @property
+    def is_remote(self) -> bool:
+        return isinstance(self._model, RemoteModel) and self._model.is_remote
 
     def complete(self, request: Request) -> Completion:
         """The kept answer, or a new one. Raises `ModelError` like the model itself."""

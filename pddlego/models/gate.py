@@ -13,7 +13,7 @@ from pddlego.errors import BudgetSpentError
 from pddlego.models.base import Request
 
 OUTPUT_ESTIMATE = 2_000
-"""Tokens of an answer that are reserved before it is known how long it is."""
+"""Tokens of an answer that are reserved before it is known how long the model's answers are."""
 
 UNITS = {"calls": "requests", "tokens": "tokens", "cost": "in money"}
 """What the limits of `Spending` count."""
@@ -40,9 +40,12 @@ class Price:
     tokens_cached: float | None = None
 
     def cost(self, tokens_in: int, tokens_out: int, tokens_cached: int = 0) -> float:
-        """What these tokens cost; `tokens_cached` are those of `tokens_in` that the endpoint had read before."""
+        """What these tokens cost; `tokens_cached` are those of `tokens_in` that the endpoint had read before.
+
+        Where there are more of them, the endpoint counts them apart, and all of `tokens_in` are fresh.
+        """
         cached = self.tokens_in if self.tokens_cached is None else self.tokens_cached
-        fresh = tokens_in - tokens_cached
+        fresh = tokens_in - tokens_cached if tokens_cached <= tokens_in else tokens_in
         return (fresh * self.tokens_in + tokens_cached * cached + tokens_out * self.tokens_out) / 1e6
 
 
@@ -79,11 +82,11 @@ class Ledger(Protocol):
     def spent(self) -> Spending:
         """Everything so far."""
 
-    def sent(self, model: str, tokens: float, cost: float) -> int:
-        """A request is about to be sent, for which this much is reserved. Returns its number."""
+    def sent(self, model: str, tokens: float, cost: float, origin: str) -> int:
+        """A request is about to be sent for `origin`, and this much is reserved for it. Returns its number."""
 
-    def settled(self, number: int, tokens: float, cost: float) -> None:
-        """The request took this much."""
+    def settled(self, number: int, tokens: float, cost: float, answered: bool) -> None:
+        """The request took this much, or may have where it was not `answered`."""
 
 
 @dataclass
@@ -97,6 +100,7 @@ class _Reservation:
     reserved_cost: float
     tokens: float = 0.0
     cost: float = 0.0
+    answered: bool = False
 
     def __post_init__(self) -> None:
         self.tokens, self.cost = self.reserved_tokens, self.reserved_cost
@@ -108,6 +112,8 @@ class _Reservation:
     def used(self, tokens_in: int, tokens_out: int, tokens_cached: int) -> None:
         self.tokens = tokens_in + tokens_out
         self.cost = self.gate.cost(self.model, tokens_in, tokens_out, tokens_cached)
+        self.answered = True
+        self.gate.learn(self.model, tokens_out)
 
     def refused(self, pause: float) -> None:
         self.gate.hold(pause)
@@ -139,9 +145,10 @@ class SharedGate:
     """One gate for all workers: at most `jobs` requests in flight, and never more than `limits` allow.
 
     Requests count when they are sent, exactly. Tokens and money are reserved before by an estimate (three characters a
-    token, `OUTPUT_ESTIMATE` tokens of answer) and put right when the answer is there, so that they can be exceeded by
-    at most what the answers in flight are longer than that. The `ledger` is written before a request goes out, and
-    what it holds from earlier runs is spent.
+    token; for the answer as many as the longest of the model's answers had, at least `OUTPUT_ESTIMATE`, or what it may
+    have, `max_answer`) and put right when the answer is there, so that they can be exceeded by at most what the answers
+    in flight are longer than that. The `ledger` is written before a request goes out, and what it holds from earlier
+    runs is spent.
     """
 
     def __init__(
@@ -151,8 +158,11 @@ class SharedGate:
         ledger: Ledger | None = None,
         prices: Mapping[str, Price] | None = None,
         clock: Callable[[], float] = time.monotonic,
+        max_answer: int | None = None,
     ) -> None:
         self.limits = limits
+        self._max_answer = max_answer
+        self._longest: dict[str, int] = {}
         self.exhausted = threading.Event()
         self._prices = dict(prices or {})
         self._jobs = threading.BoundedSemaphore(jobs)
@@ -198,6 +208,17 @@ class SharedGate:
         price = self._prices.get(model)
         return price.cost(tokens_in, tokens_out, tokens_cached) if price else 0.0
 
+    def learn(self, model: str, tokens_out: int) -> None:
+        """An answer of the model had so many tokens: the next may have as many."""
+        with self._changed:
+            self._longest[model] = max(self._longest.get(model, 0), tokens_out)
+
+    def _answer_of(self, model: str) -> int:
+        """The tokens that an answer of the model may have, as far as one knows."""
+        if self._max_answer is not None:
+            return self._max_answer
+        return max(OUTPUT_ESTIMATE, self._longest.get(model, 0))
+
     def hold(self, seconds: float) -> None:
         """Nobody sends anything for `seconds` from now."""
         with self._changed:
@@ -209,8 +230,10 @@ class SharedGate:
         return self.admit(model, request.characters)
 
     @contextmanager
-    def admit(self, model: str, characters: int, wanted: Callable[[], bool] = lambda: True) -> Iterator[Ticket]:
-        """`passing`, for a request of which only the length is known here.
+    def admit(
+        self, model: str, characters: int, wanted: Callable[[], bool] = lambda: True, origin: str = ""
+    ) -> Iterator[Ticket]:
+        """`passing`, for a request of which only the length is known here, and for what it is sent.
 
         Raises `ConnectionError` if nobody wants the place any more when there is one.
         """
@@ -220,7 +243,7 @@ class SharedGate:
             self._pause()
             if not wanted():
                 raise ConnectionError("who asked is gone")
-            reservation = self._reserve(model, characters)
+            reservation = self._reserve(model, characters, origin)
             try:
                 yield reservation
             finally:
@@ -239,12 +262,17 @@ class SharedGate:
                 self._changed.wait(min(left, SLICE))
                 self._go_on()
 
-    def _reserve(self, model: str, characters: int) -> _Reservation:
+    def _reserve(self, model: str, characters: int, origin: str) -> _Reservation:
         """Reserve at once what fits; wait for requests in flight if it may fit when they have ended."""
         tokens_in = characters // 3
-        tokens, cost = float(tokens_in + OUTPUT_ESTIMATE), self.cost(model, tokens_in, OUTPUT_ESTIMATE)
+
+        def estimate() -> tuple[float, float]:
+            """What is known of the model's answers may grow while a request waits."""
+            tokens_out = self._answer_of(model)
+            return float(tokens_in + tokens_out), self.cost(model, tokens_in, tokens_out)
+
         with self._changed:
-            while (limit := self._in_the_way(tokens, cost)) is not None:
+            while (limit := self._in_the_way(*estimate())) is not None:
                 if not self._flying or limit == "calls":
                     self.exhausted.set()
                     budget = getattr(self.limits, limit)
@@ -253,7 +281,8 @@ class SharedGate:
                     raise BudgetSpentError(what, why, "Continue with a higher one.")
                 self._changed.wait(SLICE)
                 self._go_on()
-            number = self._ledger.sent(model, tokens, cost) if self._ledger else 0
+            tokens, cost = estimate()
+            number = self._ledger.sent(model, tokens, cost, origin) if self._ledger else 0
             self._calls, self._tokens, self._cost = self._calls + 1, self._tokens + tokens, self._cost + cost
             self._flying += 1
         return _Reservation(self, model, number, tokens, cost)
@@ -278,4 +307,18 @@ class SharedGate:
             self._cost += reservation.cost - reservation.reserved_cost
             self._changed.notify_all()
             if self._ledger:
-                self._ledger.settled(reservation.number, reservation.tokens, reservation.cost)
+                amounts = reservation.tokens, reservation.cost
+                self._ledger.settled(reservation.number, *amounts, reservation.answered)
+
+
+class OriginGate:
+    """A shared gate for one cell: the ledger says for what a request was sent."""
+
+    def __init__(self, gate: SharedGate, origin: str) -> None:
+        self._gate, self._origin = gate, origin
+
+    def passing(self, model: str, request: Request) -> AbstractContextManager[Ticket]:
+        return self._gate.admit(model, request.characters, origin=self._origin)
+
+    def sleep(self, seconds: float) -> None:
+        self._gate.sleep(seconds)

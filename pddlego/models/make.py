@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pddlego.errors import UsageError
 from pddlego.models.base import CacheUse, Model, ScriptedModel
 from pddlego.models.gate import Gate
 
@@ -13,7 +14,7 @@ from pddlego.models.gate import Gate
 class ModelOptions:
     """What determines a model: `name` is a model's name, `reader`, `reader+noise:P`, `transcript:FILE`,
     or `none` for methods that ask nobody. The key is never shown. `repeat` is the repeat that is played: with a `cache`
-    another one gets other answers.
+    another one gets other answers. `max_tokens` is what an answer may have.
     """
 
     name: str = "reader"
@@ -23,6 +24,7 @@ class ModelOptions:
     seed: int | None = None
     timeout: float = 120.0
     attempts: int = 6
+    max_tokens: int | None = None
     cache: CacheUse = "off"
     repeat: int = 1
 
@@ -43,6 +45,9 @@ def make_model(options: ModelOptions, gate: Gate | None = None) -> Model:
         from pddlego.models.reader import ReaderModel
 
         return ReaderModel()
+    if options.name.startswith("reader+") and not options.name.startswith("reader+noise:"):
+        why = "The built-in ones are reader, and reader+noise:P, which errs on purpose."
+        raise UsageError(f"There is no model {options.name}", why, "Example: reader+noise:0.1,seed=3.")
     if options.name.startswith("reader+"):
         from pddlego.models.reader.noise import parse_noise
 
@@ -65,6 +70,7 @@ def make_model(options: ModelOptions, gate: Gate | None = None) -> Model:
         options.timeout,
         options.attempts,
         gate=gate,
+        max_tokens=options.max_tokens,
     )
     if options.cache == "off":
         return model

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-import queue
 import re
-import threading
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pddlego.errors import BudgetSpentError, ModelError, UsageError
-from pddlego.models.base import Completion, Request
+from pddlego.models.base import Completion, Request, Trouble
+from pddlego.models.connection import Connection
 from pddlego.models.credentials import check_key, check_url, secrets_of, split_query, without_credentials
 from pddlego.models.gate import SLICE, Gate, OpenGate, Ticket
 from pddlego.models.retry import MAX_WAIT, explain, is_passing, is_too_much, retry_after, text_of, wait_before_next
@@ -51,11 +50,8 @@ class OpenAIModel:
         attempts: int = 6,
         sleep: Callable[[float], None] | None = None,
         gate: Gate | None = None,
+        max_tokens: int | None = None,
     ) -> None:
-        import openai
-
-        from pddlego.models.bounded import bound
-
         api_key = (api_key or "").strip()
         check_key(name, api_key, base_url)
         check_url(base_url)
@@ -67,27 +63,20 @@ class OpenAIModel:
         self._settings: dict[str, Any] = {"temperature": temperature}
         if seed is not None:
             self._settings["seed"] = seed
+        if max_tokens is not None:
+            self._settings["max_tokens"] = max_tokens
+        self._max_tokens = max_tokens
         self._asked = dict(self._settings)
         self._formats = list(_FORMATS)
         self._refused: set[str] = set()
         self._attempts = attempts
         self._timeout = timeout
         self._gate: Gate = gate or OpenGate()
-        self._sleep = sleep or self._gate.sleep
-        http = openai.DefaultHttpxClient(
-            event_hooks={"response": [bound]},
-            headers={"accept-encoding": "identity"},
-            follow_redirects=False,  # the messages are for the endpoint that the user named
-        )
+        self._sleep = sleep
         address, query = split_query(base_url)
-        self._client = openai.OpenAI(
-            api_key=api_key or "none",
-            base_url=address,
-            default_query=query,
-            timeout=timeout,
-            max_retries=0,
-            http_client=http,
-        )
+        self._connection = Connection(api_key, address, query, timeout)
+
+    is_remote = True
 
     @property
     def name(self) -> str:
@@ -105,7 +94,7 @@ class OpenAIModel:
         sent = [0]
         try:
             deadline = started + (math.inf if request.seconds is None else request.seconds)
-            response = self._retrying(request.seconds)(self._send, request, deadline, sent)
+            response = self._retrying(request, sent)(self._send, request, deadline, sent)
         except BudgetSpentError as error:
             error.sent = sent[0]
             raise
@@ -127,21 +116,23 @@ class OpenAIModel:
             extra = self._extra(request)
             if request.schema is not None:
                 extra |= self._response_format(request)
-            create = partial(self._client.chat.completions.create, model=self._name, messages=messages, **extra)
+            client = self._connection.client
+            create = partial(client.chat.completions.create, model=self._name, messages=messages, **extra)
             try:
                 with self._gate.passing(self._name, request) as ticket:
                     sent[0] += 1
-                    return self._ticketed(ticket, min(self._timeout, deadline - time.perf_counter()), create)
+                    seconds = min(self._timeout, deadline - time.perf_counter())
+                    return self._ticketed(ticket, seconds, create, lambda: ticket.wanted and request.wanted())
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
                 if not self._drop_unsupported(error, extra):
                     raise
 
-    def _ticketed(self, ticket: Ticket, seconds: float, create: Callable[[], Any]) -> Any:
+    def _ticketed(self, ticket: Ticket, seconds: float, create: Callable[[], Any], wanted: Callable[[], bool]) -> Any:
         """One request with its ticket, which learns what it used, or that it was turned away."""
         import openai
 
         try:
-            response = self._within(seconds, create, lambda: ticket.wanted)
+            response = self._connection.within(seconds, create, wanted)
         except openai.APIStatusError as error:
             pause = retry_after(error)
             ticket.refused(min(MAX_WAIT, 1.0 if pause is None else pause) if error.status_code == 429 else 0.0)
@@ -152,44 +143,13 @@ class OpenAIModel:
             ticket.used(came, went, cached)
         return response
 
-    def _within(self, seconds: float, call: Callable[[], Any], wanted: Callable[[], bool]) -> Any:
-        """The result of `call`, or a time-out: the client's own time-out starts anew with every byte that drips in.
-
-        Raises `KeyboardInterrupt` when the answer is not wanted any more.
-        """
-        import openai
-
-        done: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
-
-        def work() -> None:
-            try:
-                done.put((call(), None))
-            except BaseException as error:  # noqa: BLE001 -- raised again below, in the thread that asked
-                done.put((None, error))
-
-        threading.Thread(target=work, daemon=True).start()
-        end = time.monotonic() + max(0.01, seconds)
-        while True:
-            try:
-                result, error = done.get(timeout=max(0.0, min(SLICE, end - time.monotonic())))
-                break
-            except queue.Empty:
-                if not wanted():
-                    raise KeyboardInterrupt from None
-                if time.monotonic() >= end:
-                    request: Any = None
-                    raise openai.APITimeoutError(request=request) from None
-        if error is not None:
-            raise error
-        return result
-
     def _extra(self, request: Request) -> dict[str, Any]:
         """What is sent besides the messages."""
         extra = dict(self._settings)
         if request.warmth and "temperature" in extra:
             extra["temperature"] = min(max(HOTTEST, extra["temperature"]), extra["temperature"] + request.warmth)
         if request.room is not None and "max_tokens" not in self._refused:
-            extra["max_tokens"] = request.room
+            extra["max_tokens"] = min(request.room, self._max_tokens or request.room)
         return extra
 
     def _response_format(self, request: Request) -> dict[str, Any]:
@@ -214,19 +174,45 @@ class OpenAIModel:
                 return True
         return False
 
-    def _retrying(self, seconds: float | None) -> tenacity.Retrying:
+    def _retrying(self, request: Request, sent: list[int]) -> tenacity.Retrying:
         import tenacity
 
         stop: Any = tenacity.stop_after_attempt(self._attempts)
-        if seconds is not None:
-            stop |= tenacity.stop_before_delay(seconds)
+        if request.seconds is not None:
+            stop |= tenacity.stop_before_delay(request.seconds)
+
+        def tell(state: tenacity.RetryCallState) -> None:
+            error = state.outcome.exception() if state.outcome else None
+            if isinstance(error, openai.OpenAIError):
+                wait = state.next_action.sleep if state.next_action else 0.0
+                request.report(Trouble(self._brief(error), state.attempt_number, self._attempts, wait))
+
+        import openai
+
         return tenacity.Retrying(
             retry=tenacity.retry_if_exception(is_passing),
             wait=wait_before_next,
             stop=stop,
-            sleep=self._sleep,
+            before_sleep=tell,
+            sleep=self._sleep or partial(self._pause, request.wanted),
             reraise=True,
         )
+
+    def _pause(self, wanted: Callable[[], bool], seconds: float) -> None:
+        """Wait before the next try. Raises `KeyboardInterrupt` when nobody waits for the answer any more."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            if not wanted():
+                raise KeyboardInterrupt
+            self._gate.sleep(min(left, SLICE))
+
+    def _brief(self, error: openai.OpenAIError) -> str:
+        """What went wrong, in a few words."""
+        import openai
+
+        if isinstance(error, openai.APIStatusError):
+            return self._clean(f"{error.status_code}: {explain(error)[0]}")
+        return self._clean(explain(error)[0])
 
     def _completion(self, request: Request, response: Any, seconds: float, tries: int) -> Completion:
         choices = getattr(response, "choices", None)
@@ -247,6 +233,7 @@ class OpenAIModel:
             tries,
             came is None or went is None,
             self._clean(str(getattr(first, "finish_reason", None) or "stop"))[:LONGEST_FINISH],
+            reasoning=self._masked(_thought(first.message)),
         )
 
     def _no_answer(self, why: str) -> ModelError:
@@ -291,6 +278,13 @@ def _said(message: Any) -> str:
         if isinstance(said, str) and said.strip():
             return said
     return ""
+
+
+def _thought(message: Any) -> str:
+    """What the model thought, where the endpoint gives it apart: vLLM, DeepSeek and llama.cpp call it otherwise than
+    OpenRouter and Ollama."""
+    found = (getattr(message, name, None) for name in ("reasoning_content", "reasoning"))
+    return next((each for each in found if isinstance(each, str)), "")
 
 
 def _usage(usage: object) -> tuple[int | None, int | None, int]:

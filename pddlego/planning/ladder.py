@@ -48,16 +48,22 @@ def climb(
     problem: Problem,
     rungs: Sequence[Rung],
     objection: Callable[[PlanStep], str] = lambda step: "",
+    seconds_left: Callable[[], float | None] = lambda: None,
 ) -> LadderResult:
     """Try the rungs in order and stop at the first that has a plan.
 
     A rung that is already true gives no plan and the next one is tried, and so does one whose plan begins with a step
     that is of no use now: `objection` says why, and is empty for a good one. An invalid problem or a broken planner
-    stops the climb, because every other rung would fail in the same way.
+    stops the climb, because every other rung would fail in the same way. So does the end of the time.
     """
     tried: list[RungResult] = []
     for rung in rungs:
-        result = planner.solve(domain, problem.with_goal(rung.goal), rung.search)
+        left = seconds_left()
+        if left is not None and left <= 0 and tried:
+            break
+        # Only where there is a limit: other planners need not know of it.
+        limited = {} if left is None else {"seconds": left}
+        result = planner.solve(domain, problem.with_goal(rung.goal), rung.search, **limited)
         why = objection(result.plan.steps[0]) if result.plan is not None else ""
         if why and result.plan is not None:
             message = f"the plan begins with {result.plan.steps[0]}, and {why}"

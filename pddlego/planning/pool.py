@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import queue
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pddlego.pddl import Domain, Problem
-from pddlego.planning.result import Planner, PlanResult, Search
+from pddlego.planning.result import Planner, PlanResult, PlanStatus, Search
 
 
 class PlannerPool:
@@ -28,11 +29,17 @@ class PlannerPool:
     def description(self) -> Mapping[str, Any]:
         return self._planners[0].description
 
-    def solve(self, domain: Domain, problem: Problem, search: Search) -> PlanResult:
-        """Plan for `problem.goal` with the first planner that is idle."""
-        planner = self._idle.get()
+    def solve(self, domain: Domain, problem: Problem, search: Search, seconds: float | None = None) -> PlanResult:
+        """Plan for `problem.goal` with the first planner that is idle; waiting for it counts, too."""
+        began = time.monotonic()
         try:
-            return planner.solve(domain, problem, search)
+            planner = self._idle.get(timeout=seconds)
+        except queue.Empty:
+            waited = time.monotonic() - began
+            return PlanResult(PlanStatus.TIMEOUT, problem.goal, None, "no planner was idle in time", waited)
+        left = None if seconds is None else max(0.01, seconds - (time.monotonic() - began))
+        try:
+            return planner.solve(domain, problem, search, left)
         finally:
             self._idle.put(planner)
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from pddlego.deadline import Deadline
+from pddlego.environment import for_children
 from pddlego.pddl import Domain, Problem
 from pddlego.planning.result import PlanResult, PlanStatus, Search
 from pddlego.planning.worker import receive, send
@@ -49,10 +50,14 @@ class ProcessPlanner:
     def description(self) -> Mapping[str, Any]:
         return {"engine": self.engine, "timeout": self.timeout, "memory": self.memory}
 
-    def solve(self, domain: Domain, problem: Problem, search: Search) -> PlanResult:
-        """Plan for `problem.goal`; `timeout` and `crashed` are answers like any other."""
+    def solve(self, domain: Domain, problem: Problem, search: Search, seconds: float | None = None) -> PlanResult:
+        """Plan for `problem.goal`; `timeout`, `out of memory` and `crashed` are answers like any other.
+
+        `seconds` may be fewer than the planner's own time-out, and are no more.
+        """
+        own = self.timeout or MAX_TIMEOUT
         with self._lock:
-            return self._solve(domain, problem, search)
+            return self._solve(domain, problem, search, own if seconds is None else min(own, max(0.01, seconds)))
 
     def close(self) -> None:
         with self._lock:
@@ -65,9 +70,9 @@ class ProcessPlanner:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _solve(self, domain: Domain, problem: Problem, search: Search) -> PlanResult:
+    def _solve(self, domain: Domain, problem: Problem, search: Search, timeout: float) -> PlanResult:
         started = time.perf_counter()
-        deadline = Deadline(self.timeout or MAX_TIMEOUT, self._signal)
+        deadline = Deadline(timeout, self._signal)
         try:
             answer = self._ask((domain.text, problem, search))
             deadline.cancel()
@@ -78,7 +83,7 @@ class ProcessPlanner:
             seconds = time.perf_counter() - started
             self._kill()
             if deadline.expired:
-                message = f"no answer within {self.timeout:g} s"
+                message = f"no answer within {timeout:.3g} s"
                 return PlanResult(PlanStatus.TIMEOUT, problem.goal, None, message, seconds)
             message = f"the planner process ended ({self._process.returncode}); its memory limit is {self.memory} MiB"
             return PlanResult(PlanStatus.CRASHED, problem.goal, None, message, seconds)
@@ -113,7 +118,7 @@ class ProcessPlanner:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=self._folder,
-            env={**os.environ, "PYTHONHASHSEED": "0"},
+            env=for_children(PYTHONHASHSEED="0"),
             start_new_session=True,
         )
         self._waited = False

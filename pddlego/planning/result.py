@@ -19,6 +19,7 @@ class PlanStatus(str, Enum):
     UNSOLVABLE = "unsolvable"
     INVALID = "invalid"
     TIMEOUT = "timeout"
+    MEMORY = "out of memory"
     CRASHED = "crashed"
 
 
@@ -107,8 +108,8 @@ class Planner(Protocol):
     def description(self) -> Mapping[str, Any]:
         """The engine and its limits, for the manifest."""
 
-    def solve(self, domain: Domain, problem: Problem, search: Search) -> PlanResult:
-        """Plan for `problem.goal`."""
+    def solve(self, domain: Domain, problem: Problem, search: Search, seconds: float | None = None) -> PlanResult:
+        """Plan for `problem.goal`, in at most so many seconds if they are given."""
 
     def close(self) -> None:
         """Give back processes and files. Safe to call twice."""

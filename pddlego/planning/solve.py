@@ -13,6 +13,8 @@ from pddlego.planning.validate import goal_holds, validate
 MOST_TOLD = 5
 """Defects of a domain that are told at most."""
 
+OUT_OF_MEMORY = "the planner ran out of memory: the problem has too many states, or too many objects"
+
 Solver = Callable[[Domain, Problem, Search], "Plan | None"]
 """Returns a plan or None if there is none; raises `NotPlannableError` for what the engine cannot express."""
 
@@ -43,7 +45,7 @@ def _solve(domain: Domain, problem: Problem, search: Search, solver: Solver) -> 
     except RecursionError:
         return PlanStatus.INVALID, None, "a condition is nested too deeply"
     except MemoryError:
-        return PlanStatus.CRASHED, None, "the planner ran out of memory"
+        return PlanStatus.MEMORY, None, OUT_OF_MEMORY
     if plan is None:
         return PlanStatus.UNSOLVABLE, None, "no sequence of actions reaches the goal from what is known"
     validation = validate(domain, problem, plan)

@@ -20,7 +20,7 @@ from typing import BinaryIO, cast
 
 from pddlego.pddl import Domain, Problem, parse_domain
 from pddlego.planning.result import PlanResult, PlanStatus, Search
-from pddlego.planning.solve import Solver, solve, solve_strips
+from pddlego.planning.solve import OUT_OF_MEMORY, Solver, solve, solve_strips
 
 HEADER = struct.Struct("!I")
 
@@ -68,7 +68,7 @@ def _answer(request: object, solver: Solver) -> PlanResult:
     try:
         return solve(_domain(text), problem, search, solver)
     except MemoryError:
-        return PlanResult(PlanStatus.CRASHED, problem.goal, message="the planner ran out of memory")
+        return PlanResult(PlanStatus.MEMORY, problem.goal, message=OUT_OF_MEMORY)
 
 
 @lru_cache(maxsize=8)

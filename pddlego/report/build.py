@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pddlego.errors import UsageError
 from pddlego.evaluation.cells import Cell
-from pddlego.evaluation.store import RESULTS, read_cells, read_manifest, read_results
+from pddlego.evaluation.ledger import LEDGER, read_ledger
+from pddlego.evaluation.store import (
+    RESULTS,
+    changed_journals,
+    read_cells,
+    read_manifest,
+    read_recorded_prices,
+    read_what_is_whole,
+)
 from pddlego.evaluation.summary import Summary
 from pddlego.evaluation.table import Comparison, Row, compare, played_of, rows
 from pddlego.models.gate import Price
@@ -43,7 +51,7 @@ class Report:
 
     `failures` are the outcomes of episodes that were not won; `answers` the unusable answers by category, the defects
     by kind and the lines of edits that were no use; `rungs` the plans made for each goal of the ladder. `incomplete`
-    says how many of the cells that were asked for were played, if not all were.
+    says how many of the cells that were asked for were played, if not all were; `damage` what could not be read.
     """
 
     sources: tuple[str, ...]
@@ -54,6 +62,7 @@ class Report:
     rungs: tuple[Count, ...]
     comparisons: tuple[Comparison, ...]
     incomplete: str = ""
+    damage: tuple[str, ...] = ()
 
     @property
     def played(self) -> tuple[Summary, ...]:
@@ -63,7 +72,7 @@ class Report:
     @property
     def notes(self) -> tuple[str, ...]:
         """What must be said beside the numbers."""
-        return (*([f"{self.incomplete}."] if self.incomplete else []), *remarks(self.models))
+        return (*([f"{self.incomplete}."] if self.incomplete else []), *remarks(self.models), *self.damage)
 
     @property
     def games(self) -> tuple[str, ...]:
@@ -140,18 +149,31 @@ def _load(paths: Sequence[Path]) -> list[list[Summary]]:
             if before != value:
                 why = f"{name} is another one in them: their episodes cannot be counted together."
                 raise UsageError(f"{other} and {path} do not fit together", why, "Report them one by one.")
-    return [read_results(path) for path in paths]
+    return [read_what_is_whole(path)[0] for path in paths]
+
+
+def _damage(paths: Sequence[Path]) -> Iterator[str]:
+    """What is damaged in the folders, and was left out or is not what it was."""
+    for path in paths:
+        summaries, remarks = read_what_is_whole(path)
+        yield from remarks
+        yield from changed_journals(path, summaries)
 
 
 def _configuration(path: Path) -> dict[str, Any]:
     """What determines an episode: each game, and everything else together."""
     found = dict(read_manifest(path).get("configuration", {}))
     games = found.pop("settings", {})
+    # Of versions a continuation takes care; an option that is not used is none.
+    found = {name: value for name, value in found.items() if name != "versions" and value is not None}
     return {**games, "the configuration": found}
 
 
 def build_report(paths: Sequence[Path], prices: Mapping[str, Price] | None = None) -> Report:
-    """The report of one or several run folders. Raises `UsageError`."""
+    """The report of one or several run folders; without `prices` with those that the evaluations were given.
+
+    Raises `UsageError`.
+    """
     folders = _load(paths)
     results = _last(folders)
     if not results:
@@ -163,13 +185,27 @@ def build_report(paths: Sequence[Path], prices: Mapping[str, Price] | None = Non
     return Report(
         tuple(map(str, paths)),
         tuple(results),
-        tuple(rows(results, prices, [each for attempts in folders for each in attempts])),
+        tuple(_rows(paths, results, [each for attempts in folders for each in attempts], prices)),
         _counts(grouped, lambda each: {} if each.won else {each.outcome.value: 1}),
         _counts(grouped, _trouble),
         _counts(grouped, lambda each: each.rungs),
         _comparisons(results),
         played_of(results, {cell for path in paths for cell in read_cells(path)}),
+        tuple(_damage(paths)),
     )
+
+
+def _rows(
+    paths: Sequence[Path],
+    results: Sequence[Summary],
+    attempts: Sequence[Summary],
+    prices: Mapping[str, Price] | None,
+) -> list[Row]:
+    """The rows, with the costs that the ledgers know; of other prices than theirs only the answers' are known."""
+    recorded = {name: price for path in paths for name, price in read_recorded_prices(path).items()}
+    entries = [entry for path in paths for entry in read_ledger(path / LEDGER)[0].values()]
+    own = prices is None or not prices or prices == recorded
+    return rows(results, recorded if own else prices, attempts, entries if own else ())
 
 
 def _trouble(summary: Summary) -> Mapping[str, int]:

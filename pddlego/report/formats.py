@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
+from pddlego.display.text import markdown_cell
 from pddlego.evaluation.table import Row, result_table
 from pddlego.report.build import Count, Report
 
@@ -40,7 +41,7 @@ def success(report: Report) -> tuple[list[str], list[list[str]]]:
 def details(report: Report) -> tuple[list[str], list[list[str]]]:
     """A row for each configuration with all of its numbers."""
     head = ["game", "mode", "model", "won", "success", "95 %", "score", "without errors", "steps", "median"]
-    head += ["refused", "calls", "tokens", "seconds", "cost"]
+    head += ["refused", "calls", "tokens", "seconds", "cost", "of it without an answer"]
     return head, [_details(each) for each in report.rows]
 
 
@@ -52,6 +53,7 @@ def _details(row: Row) -> list[str]:
         f"{row.score:.2f}",
         *(f"{row.won}/{row.counted}", _number(row.steps, 2), _number(row.median_steps, 1)),
         *(f"{row.refused:.2f}", f"{row.calls:.2f}", f"{row.tokens:,.0f}", f"{row.seconds:.1f}", cost),
+        f"{row.unanswered:.2f}" if row.unanswered else "",
     ]
 
 
@@ -64,13 +66,15 @@ def counts(found: Iterable[Count], what: str) -> tuple[list[str], list[list[str]
 
 def markdown(report: Report) -> str:
     """The whole report as Markdown."""
-    parts = ["# Report", NOTE, *report.notes]
+    parts = ["# Report", NOTE, *map(markdown_cell, report.notes)]
     parts += ["## Success", _markdown(*success(report)), "## All numbers", _markdown(*details(report))]
     for title, what, found in report.sections:
         parts += [f"## {title}", _markdown(*counts(found, what))]
     if report.comparisons:
         listed = [
-            f"- {each.game}, **{each.first}** and **{each.second}**: {each.conclusion}" for each in report.comparisons
+            f"- {markdown_cell(each.game)}, **{markdown_cell(each.first)}** and **{markdown_cell(each.second)}**: "
+            f"{markdown_cell(each.conclusion)}"
+            for each in report.comparisons
         ]
         parts += ["## Comparisons", "\n".join(listed)]
     return "\n\n".join(parts) + "\n"
@@ -110,6 +114,6 @@ def _number(value: float | None, digits: int) -> str:
 
 def _markdown(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
     def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+        return "| " + " | ".join(map(markdown_cell, cells)) + " |"
 
     return "\n".join([line(head), "|" + " --- |" * len(head), *(line(each) for each in body)])

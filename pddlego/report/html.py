@@ -12,10 +12,22 @@ from markupsafe import Markup
 from pddlego.display.map import draw, house_of
 from pddlego.display.progress import result_line
 from pddlego.display.text import UNICODE, clean
+from pddlego.errors import JournalError
 from pddlego.evaluation.store import journal_name
 from pddlego.evaluation.summary import Summary
 from pddlego.evaluation.table import Row
-from pddlego.events import Answered, EpisodeStarted, Event, Formalized, Judged, Observed, Planned, Rejected, Resumed
+from pddlego.events import (
+    Answered,
+    EpisodeStarted,
+    Event,
+    Formalized,
+    Judged,
+    Observed,
+    Planned,
+    Rejected,
+    Resumed,
+    Retrying,
+)
 from pddlego.journal import EPISODES, read_episode
 from pddlego.pddl import PddlSyntaxError, parse_problem
 from pddlego.report import svg
@@ -125,7 +137,11 @@ def _page(summary: Summary, folders: Sequence[Path]) -> Iterator[Page]:
     for folder in reversed(folders):
         journal = folder / EPISODES / journal_name(summary.cell, summary.attempt)
         if journal.is_file():
-            events = read_episode(journal).events
+            try:
+                events = read_episode(journal).events
+            except JournalError as error:
+                yield Page(anchor(summary), result_line(summary), "", (Moment("rejected", clean(error.sentence)),))
+                return
             yield Page(anchor(summary), result_line(summary), _map(events), tuple(_moments(events)))
             return
 
@@ -152,7 +168,10 @@ def _moments(events: Sequence[Event]) -> Iterator[Moment]:
             yield Moment("observed", f"{event.step}. {command}", lines)
         elif isinstance(event, Answered):
             kept = " (from the cache)" if event.from_cache else ""
-            yield Moment("answered", f"answer {event.call}{kept}", (clean(event.text),))
+            thought = (f"thought: {clean(event.reasoning)}",) if event.reasoning else ()
+            yield Moment("answered", f"answer {event.call}{kept}", (*thought, clean(event.text)))
+        elif isinstance(event, Retrying):
+            yield Moment("rejected", clean(f"try {event.tries} of {event.most} failed: {event.why}"))
         elif isinstance(event, Rejected):
             yield Moment("rejected", clean(f"rejected: {event.message}"), tuple(map(clean, event.evidence)))
         elif isinstance(event, Formalized):

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
+from html import escape as escaped
+
+from pddlego.display.text import clean
 
 COLOURS = ("#1f77b4", "#d95f02", "#1b9e77", "#7570b3", "#e7298a", "#66a61e", "#a6761d", "#666666")
 
@@ -43,6 +45,11 @@ class Point:
     filled: bool
     note: str
     link: str = ""
+
+
+def escape(text: str) -> str:
+    """The text as it may stand in SVG: no markup, and no characters that XML does not have."""
+    return escaped(clean(text))
 
 
 def intervals(bars: Sequence[Bar]) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from pddlego.episodes import prompt_texts
 from pddlego.errors import SettingError
 from pddlego.formalize import ActionGen, PddlEdit, PddlGen, RandomActions
 from pddlego.formalize.base import MAX_REJECTED, shortened
@@ -138,3 +141,73 @@ def test_a_long_rejected_answer_is_shortened() -> None:
     assert len(shown) < MAX_REJECTED + 20
     assert shown.endswith("end")
     assert shortened("  ") == "(an empty answer)"
+
+
+@pytest.fixture
+def prompts_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of prompts where the user works, which may come from anybody, and a secret beside it."""
+    here = tmp_path / "work" / "prompts" / "coin"
+    here.mkdir(parents=True)
+    (tmp_path / "secret.txt").write_text("canary")
+    (tmp_path / "secret.j2").write_text("canary")
+    monkeypatch.chdir(tmp_path / "work")
+    return here
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{% include "../../secret.txt" %}',
+        '{% include "../secret.j2" %}',
+        '{% include "coin/../../../secret.txt" %}',
+        "{% include SECRET %}",
+        '{% include "coin/link.j2" %}',
+        '{% include "coin/way/secret.txt" %}',
+        '{% import "../../secret.j2" as x %}{{ x }}',
+        '{% extends "../../secret.j2" %}',
+    ],
+)
+def test_a_prompt_reads_no_file_outside_its_folder(prompts_here: Path, text: str) -> None:
+    secret = prompts_here.parent.parent.parent / "secret.txt"
+    (prompts_here / "link.j2").symlink_to(secret)
+    (prompts_here / "way").symlink_to(secret.parent)
+    (prompts_here / "notes.j2").write_text(text.replace("SECRET", f'"{secret}"'))
+    with pytest.raises(SettingError, match=r"outside the folder|leads out of the folder"):
+        Prompts("coin").render("coin/notes")
+
+
+@pytest.mark.parametrize("folder", ["..", "../..", "coin/../..", "/tmp", "coin/way"])
+def test_a_setting_names_no_folder_outside(prompts_here: Path, folder: str) -> None:
+    (prompts_here / "way").symlink_to(prompts_here.parent.parent.parent)
+    with pytest.raises(SettingError, match=r"outside the folder|leads out of the folder"):
+        list(prompt_texts(folder))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}",
+        "{% for a in range(99999) %}{% for b in range(99999) %}{{ b }}{% endfor %}{% endfor %}",
+        "{{ 'x' * 10**10 }}",
+        "{{ 9 ** 9 ** 9 }}",
+        "{{ '%1000000000d' % 1 }}",
+        "{{ '{:>1000000000}'.format(1) }}",
+        "{{ 'x'.center(1000000000) }}",
+        "{% set x = 'x' * 1000000 %}" + "{% set x = x ~ x %}" * 40,
+        "{% set x = 'x' * 1000000 %}" + "{% set x %}{{ x }}{{ x }}{% endset %}" * 40,
+        "{% set x = 'x' * 1000000 %}" + "{% set x = x + x %}" * 40,
+        "{% set x = 'x' * 1000000 %}" + "{% set x = [x, x] | join %}" * 40,
+        "{% macro m(x) %}{{ x }}{{ x }}{% endmacro %}{{ " + "m(" * 30 + "'xxxxxxxxxxxxxxxx'" + ")" * 30 + " }}",
+    ],
+)
+def test_a_prompt_that_asks_for_too_much_is_refused(prompts_here: Path, text: str) -> None:
+    (prompts_here / "notes.j2").write_text(text)
+    with pytest.raises(SettingError, match=r"asks for too much|cannot be rendered"):
+        Prompts("coin").render("coin/notes")
+
+
+@pytest.mark.parametrize("text", ["{{ 1 | center }}", "{{ ''.__class__ }}", "{{ 'a'.replace('a', 'b') }}"])
+def test_what_a_prompt_may_not_use(prompts_here: Path, text: str) -> None:
+    (prompts_here / "notes.j2").write_text(text)
+    with pytest.raises(SettingError):
+        Prompts("coin").render("coin/notes")

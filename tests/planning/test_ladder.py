@@ -17,7 +17,7 @@ class ScriptedPlanner:
     asked: list[tuple[Sexpr, Search]] = field(default_factory=list)
     description: Mapping[str, Any] = field(default_factory=dict)
 
-    def solve(self, domain: Domain, problem: Problem, search: Search) -> PlanResult:
+    def solve(self, domain: Domain, problem: Problem, search: Search, seconds: float | None = None) -> PlanResult:
         status = self.statuses[len(self.asked)]
         self.asked.append((problem.goal, search))
         plan = Plan((PlanStep("move", ("a", "b", "north")),)) if status is PlanStatus.SOLVED else None

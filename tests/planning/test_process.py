@@ -130,7 +130,7 @@ def test_the_same_planner_works_on_after_a_timeout() -> None:
 def test_memory_is_bounded() -> None:
     with ProcessPlanner(memory=200) as planner:
         result = planner.solve(HANOI, hanoi(14), BLIND)
-        assert result.status is PlanStatus.CRASHED
+        assert result.status is PlanStatus.MEMORY
         assert "memory" in result.message or "ended" in result.message
         assert planner.solve(COIN, explored(5, 2, seed=3), Search()).status is PlanStatus.SOLVED
 
