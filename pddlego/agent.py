@@ -186,7 +186,9 @@ class Agent:
             yield rejected(retry, feedback, proposal)
             return Attempt(answer, feedback=feedback)
         commands = "\n".join(each.command for each in intentions)
-        verdict = yield from self._judge("plans", lambda: Question("plans", commands, reason=ladder.rung or ""))
+        preview = formalized(self._problem, proposal, self.setting.invariants), planned
+        question = partial(Question, "plans", commands, reason=ladder.rung or "", preview=preview)
+        verdict = yield from self._judge("plans", question)
         if verdict.kind == "rejected":
             yield planned
             yield rejected(retry, verdict.feedback, proposal)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from pddlego.events import Event
 from pddlego.situation import Feedback
 
 What = Literal["edits", "plans", "commands"]
@@ -18,8 +19,9 @@ WHATS: tuple[What, ...] = ("edits", "plans", "commands")
 class Question:
     """`text` is about to take effect: a problem file, a plan's commands a line each, or a command.
 
-    `added`, `removed` and `renamed` (old, new) say what an edit changes, `reason` what a plan is for. `faults` says why
-    a changed text cannot be used; it is empty for one that can.
+    `added`, `removed` and `renamed` (old, new) say what an edit changes, `reason` what a plan is for. `preview` is what
+    will have happened when it is accepted: a plan is judged by the problem that it was made for. `faults` says why a
+    changed text cannot be used; it is empty for one that can.
     """
 
     what: What
@@ -29,6 +31,7 @@ class Question:
     renamed: tuple[tuple[str, str], ...] = ()
     reason: str = ""
     faults: Callable[[str], tuple[str, ...]] = lambda text: ()
+    preview: tuple[Event, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,16 @@ def newest_run(root: Path) -> Path:
     return max(found, key=lambda each: found[each] or 0.0)
 
 
+LATEST = "latest"
+"""Stands for the run in which something happened last, where no file has that name."""
+
+
+def place_of(run: str, root: Path = Path("runs")) -> Path:
+    """The run folder or journal that a user means. Raises `UsageError` if there are no runs for `latest`."""
+    place = Path(run)
+    return newest_run(root) if run == LATEST and not place.exists() else place
+
+
 def find_journals(place: Path, seed: int | None = None) -> list[Path]:
     """The journals of a run folder, of one seed if it is given, in natural order; a journal itself is the only one.
 

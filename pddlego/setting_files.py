@@ -190,8 +190,10 @@ def _check_start(domain: Domain, start: Problem) -> None:
 def _map_rule(domain: Domain, table: MapTable) -> MapRule:
     if table.room not in domain.types:
         raise ValueError(f"map.room: '{table.room}' is no type of the domain")
-    for key, arity in (("here", 1), ("visited", 1), ("exit", 3), ("closed", 2), ("things", 2)):
+    for key, arity in (("here", 1), ("visited", 1), ("exit", 3), ("closed", 2), ("things", 2), ("holding", 1)):
         name = getattr(table, key)
+        if key == "holding" and not name:
+            continue
         predicate = domain.predicates_by_name.get(name)
         if predicate is None or len(predicate.parameters) != arity:
             raise ValueError(f"map.{key}: '{name}' is no predicate with {arity} argument(s)")

@@ -76,6 +76,7 @@ class MapTable(_Strict):
     exit: str
     closed: str
     things: str
+    holding: str = ""
     directions: dict[str, tuple[int, int]]
 
 

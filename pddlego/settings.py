@@ -42,7 +42,10 @@ class ActionRule:
 
 @dataclass(frozen=True)
 class MapRule:
-    """Which predicates draw the map: rooms, where the agent is, exits `(p from to direction)`, closed doors, things."""
+    """Which predicates draw the map: rooms, where the agent is, exits `(p from to direction)`, closed doors, things.
+
+    `holding` is the one for what the agent has in hand, empty where there is none.
+    """
 
     room: str
     here: str
@@ -51,6 +54,7 @@ class MapRule:
     closed: str
     things: str
     directions: Mapping[str, tuple[int, int]]
+    holding: str = ""
 
 
 @dataclass(frozen=True)

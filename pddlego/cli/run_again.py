@@ -23,7 +23,7 @@ from pddlego.pddl import Problem, check
 from pddlego.recorded import Recorded, load_recorded
 from pddlego.replay import Replayed, replay
 from pddlego.resume import Moment, check_not_over, moment_at, read_correction, restart_at
-from pddlego.run_folders import find_journal, find_journals
+from pddlego.run_folders import find_journal, find_journals, place_of
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def run_replay(run: str, seed: int | None, java: str | None) -> int:
     """Play every episode again. Exit code 1 at the first difference."""
     polite_kills()
     console = Console()
-    for journal in find_journals(Path(run), seed):
+    for journal in find_journals(place_of(run), seed):
         recorded = load_recorded(journal)
         with make_planner(*recorded.planner) as planner:
             replayed = replay(recorded, make_game(recorded.episode.setting, recorded.episode.seed, java), planner)
@@ -79,7 +79,7 @@ def run_resume(options: ResumeOptions) -> int:
     console = Console()
     if options.edit and options.problem is not None:
         raise UsageError("--edit and --problem exclude each other", "Both give the problem.", "Use one of them.")
-    recorded = load_recorded(find_journal(Path(options.run), options.seed))
+    recorded = load_recorded(find_journal(place_of(options.run), options.seed))
     whats = parse_whats(options.confirm)
     moment = moment_at(recorded, options.from_step)
     # Whatever can be refused is refused before the person has edited anything.

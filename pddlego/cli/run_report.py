@@ -19,11 +19,12 @@ from pddlego.report.build import Report, build_report
 from pddlego.report.formats import as_csv, as_json, counts, markdown, success
 from pddlego.report.html import html
 from pddlego.report.optima import find_optima
+from pddlego.run_folders import place_of
 
 
 def run_report(runs: list[str], to: str, output: str | None, prices: str | None, pages: int, optimum: bool) -> int:
     """Make the report and write it to a file or standard output."""
-    folders = [Path(each) for each in runs]
+    folders = [place_of(each) for each in runs]
     formats: dict[str, Callable[[Report], str]] = {
         "markdown": markdown,
         "csv": as_csv,

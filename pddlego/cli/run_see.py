@@ -22,7 +22,7 @@ from pddlego.display.view import View, fold
 from pddlego.display.watch import Watch, list_picture
 from pddlego.errors import JournalError, UsageError
 from pddlego.journal import EPISODES, write_whole
-from pddlego.run_folders import find_journal, newest_run
+from pddlego.run_folders import find_journal, newest_run, place_of
 from pddlego.tail import FolderTail, JournalTail
 
 
@@ -41,7 +41,7 @@ class ShowOptions:
 
 def run_watch(run: str | None, runs: str, grid: int) -> int:
     """Follow until somebody has seen enough; on a pipe the list is printed once."""
-    folder = newest_run(Path(runs)) if run is None else Path(run)
+    folder = newest_run(Path(runs)) if run is None else place_of(run, Path(runs))
     if not (folder / EPISODES).is_dir():
         why = f"It has no folder {EPISODES}/." if folder.is_dir() else "There is no such folder."
         raise UsageError(f"{folder} is no run folder", why, "Name one that 'pddlego play' or 'eval' made.")
@@ -57,7 +57,7 @@ def run_watch(run: str | None, runs: str, grid: int) -> int:
 
 def run_show(options: ShowOptions) -> int:
     """Step through an episode, or print or export a part of it."""
-    tail = JournalTail(find_journal(Path(options.run), options.seed))
+    tail = JournalTail(find_journal(place_of(options.run), options.seed))
     film = Film()
     film.add(tail.poll())
     if not film.frames:

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import reduce
 from types import TracebackType
 from typing import Protocol, TextIO, TypeVar
 
@@ -87,6 +88,7 @@ class LiveDisplay:
         self._pace = pace
         self._view = View()
         self._question: RenderableType | None = None
+        self._previewed = self._view
         self._glyphs = glyphs_for(console.encoding)
         self._looked, self._showing = time.monotonic(), True
         self._live = Live(self, console=console, refresh_per_second=8, transient=False, vertical_overflow="crop")
@@ -100,9 +102,10 @@ class LiveDisplay:
     ) -> None:
         self._live.stop()
 
-    def ask(self, question: RenderableType | None) -> None:
-        """Show a question below the panels; None takes it away."""
+    def ask(self, question: RenderableType | None, preview: tuple[Event, ...] = ()) -> None:
+        """Show a question below the panels, which show what will be when it is accepted; None takes it away."""
         self._question = question
+        self._previewed = reduce(lambda view, event: fold(view, event, view.seconds), preview, self._view)
         self._looked = time.monotonic()
         self._live.refresh()
 
@@ -133,7 +136,7 @@ class LiveDisplay:
         return self._view.seconds + time.monotonic() - self._looked
 
     def __rich_console__(self, console: rich.console.Console, options: ConsoleOptions) -> RenderResult:
-        view = self._view
+        view = self._view if self._question is None else self._previewed
         now = self._now()
         # Less than the terminal has: what is printed below must not push the header out of sight.
         height = console.height - 3
@@ -163,8 +166,13 @@ class _StreamDisplay:
 class LineDisplay(_StreamDisplay):
     """One line or a few for each event, for pipes, logs and narrow terminals. Colour only where the console has it."""
 
-    def ask(self, question: RenderableType | None) -> None:
-        """Print a question."""
+    _previewed: tuple[Event, ...] = ()
+
+    def ask(self, question: RenderableType | None, preview: tuple[Event, ...] = ()) -> None:
+        """Print what will be when it is accepted, and the question."""
+        for event in preview if preview != self._previewed else ():
+            self._print(event, fold(self._view, event, self._view.seconds))
+        self._previewed = preview or self._previewed
         if question is not None:
             self._console.print(question)
 
@@ -180,7 +188,11 @@ class LineDisplay(_StreamDisplay):
 
     def show(self, event: Event, seconds: float) -> None:
         self._view = fold(self._view, event, seconds)
-        for line, style in event_lines(event, self._view, self._glyphs):
+        if event not in self._previewed:  # else it was told with the question
+            self._print(event, self._view)
+
+    def _print(self, event: Event, view: View) -> None:
+        for line, style in event_lines(event, view, self._glyphs):
             self._console.print(
                 line, style=style, markup=False, highlight=False, soft_wrap=not self._console.is_terminal
             )

@@ -28,11 +28,15 @@ class Room:
 
 @dataclass(frozen=True)
 class House:
-    """Rooms on a grid (x to the right, y down), exits between them (True: a closed door), and rooms without a place."""
+    """Rooms on a grid (x to the right, y down), exits between them (True: a closed door), and rooms without a place.
+
+    `held` is what the agent has in hand.
+    """
 
     rooms: Mapping[Place, Room]
     exits: Mapping[tuple[Place, Place], bool]
     elsewhere: tuple[Room, ...] = ()
+    held: tuple[str, ...] = ()
 
 
 def house_of(problem: Problem, rule: Mapping[str, Any]) -> House:
@@ -47,7 +51,9 @@ def house_of(problem: Problem, rule: Mapping[str, Any]) -> House:
         start, end = (places.get(name) for name in exit_.args[:2])
         if start is not None and end is not None and abs(start[0] - end[0]) + abs(start[1] - end[1]) == 1:
             drawn[min(start, end), max(start, end)] = frozenset(exit_.args[:2]) in closed
-    return House(placed, drawn, tuple(room for name, room in rooms.items() if name not in places))
+    holding = rule.get("holding") or None
+    held = tuple(each.args[0] for each in problem.sorted_facts() if each.predicate == holding and each.args)
+    return House(placed, drawn, tuple(room for name, room in rooms.items() if name not in places), held)
 
 
 def draw(house: House, width: int, height: int, glyphs: Glyphs) -> Text:

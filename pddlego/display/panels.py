@@ -12,8 +12,9 @@ from rich.text import Text
 from pddlego.display.map import draw, fits, house_of
 from pddlego.display.text import Glyphs, clean, one_line
 from pddlego.display.view import MARKED, View, expected_problem
-from pddlego.events import Observed, Outcome
+from pddlego.events import Observed, Outcome, TriedRung
 from pddlego.pddl import from_name
+from pddlego.planning.result import NOTHING_THERE
 from pddlego.remarks import label
 
 SHORTEST = 8
@@ -57,15 +58,27 @@ def map_panel(view: View, width: int, height: int, glyphs: Glyphs) -> Panel:
         body: RenderableType = Text("nothing is known yet" if view.map_rule else "no map", style="dim")
         return Panel(body, title="map", height=height, width=width, border_style="dim")
     house = house_of(expected_problem(view), view.map_rule)
+    held = [_held(house.held, inner)] if house.held else []
+    lines -= len(held)
     picture = draw(house, inner, lines, glyphs)
     used = picture.plain.count("\n") + 1
     top = max(0, (lines - used) // 2)
+    below = max(0, lines - used - top)
     closed = from_name(str(view.map_rule["closed"]))
     legend = f"{glyphs.here} here  {glyphs.unknown} unexplored  {glyphs.across_door} {closed}  {glyphs.thing} thing"
     # No blank line must be no line at all: in a table even an empty text without its end takes one.
-    body = Group(*([Text("\n" * (top - 1))] if top else []), _centred(picture, inner))
+    parts = [*([Text("\n" * (top - 1))] if top else []), _centred(picture, inner)]
+    if held:
+        parts += [*([Text("\n" * (below - 1))] if below else []), *held]
+    body = Group(*parts)
     title = "map" if fits(house, inner, lines) else "map (a part)"
     return Panel(body, title=title, subtitle=Text(clean(legend)), height=height, width=width, border_style="dim")
+
+
+def _held(things: tuple[str, ...], width: int) -> Text:
+    """What the agent has in hand, on one line."""
+    names = ", ".join(clean(from_name(each)) for each in things)
+    return Text(one_line(f"in hand: {names}", width), "bold yellow", no_wrap=True)
 
 
 def changes_panel(view: View, width: int, height: int, glyphs: Glyphs) -> Panel:
@@ -103,11 +116,16 @@ def ladder_lines(view: View, width: int, glyphs: Glyphs) -> list[Text]:
         elif goal == view.rung:
             line, note = Text(f"{glyphs.used} {number} {goal}", "bold green"), f" {result.seconds * 1000:.0f} ms"
         else:
-            line, note = Text(f"{glyphs.failed} {number} {goal}"), f" {result.status}"
+            line, note = Text(f"{glyphs.failed} {number} {goal}"), f" {_status(result)}"
         if line.cell_len + len(note) <= width:
             line.append(note, style="dim" if goal == view.rung else "yellow")
         lines.append(line)
     return lines
+
+
+def _status(tried: TriedRung) -> str:
+    """What came of a goal; one that is true because nothing is there yet is called that."""
+    return "nothing there yet" if tried.message == NOTHING_THERE else tried.status
 
 
 def plan_lines(view: View, height: int, glyphs: Glyphs) -> list[Text]:

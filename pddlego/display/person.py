@@ -18,21 +18,27 @@ from pddlego.display.keys import Keyboard
 from pddlego.display.show import keys_line
 from pddlego.display.text import Glyphs, clean
 from pddlego.errors import UsageError
+from pddlego.events import Event
 from pddlego.oversight import ACCEPTED, Question, Verdict, What
 
 KEYS = (("a", "accept"), ("r", "reject with a hint"), ("e", "edit"), ("ctrl-c", "stop"))
 
 TITLES: dict[What, str] = {"edits": "a change of the problem", "plans": "a plan", "commands": "a command"}
 
-HIGHEST = 12
-"""Lines of a question at most."""
+SCROLL_KEY = ("↑↓", "scroll")
+
+ROWS = 9
+"""Rows of what is about to take effect that are shown at once."""
+
+SCROLLS = {"down": 1, "j": 1, "up": -1, "k": -1, "pagedown": ROWS, "pageup": -ROWS, "home": -(10**6), "end": 10**6}
+"""By how many rows a key scrolls."""
 
 
 class Stage(Protocol):
     """Where questions are shown."""
 
-    def ask(self, question: RenderableType | None) -> None:
-        """Show a question below everything else; None takes it away."""
+    def ask(self, question: RenderableType | None, preview: tuple[Event, ...] = ()) -> None:
+        """Show a question below everything else, which is shown as the `preview` makes it; None takes it away."""
 
     def aside(self) -> AbstractContextManager[None]:
         """The terminal is somebody else's until the block ends."""
@@ -44,26 +50,31 @@ class AskingOverseer:
     def __init__(self, stage: Stage, whats: Collection[What], glyphs: Glyphs, width: Callable[[], int]) -> None:
         self._stage, self._whats, self._glyphs, self._width = stage, whats, glyphs, width
         self._remark = ""
+        self._scroll = 0
 
     def wants(self, what: What) -> bool:
         return what in self._whats
 
     def judge(self, question: Question) -> Verdict:
-        self._remark = ""
+        self._remark, self._scroll = "", 0
+        begun = False
         try:
             while True:
-                verdict = self._answer(question)
+                verdict = self._answer(question, begun)
                 if verdict is not None:
                     return verdict
+                begun = True
         finally:
             self._stage.ask(None)
 
-    def _answer(self, question: Question) -> Verdict | None:
-        """What the next key means; None if it means nothing."""
+    def _answer(self, question: Question, seen: bool) -> Verdict | None:
+        """What the next key means; None if it is no answer. `seen` says whether the question was shown before."""
         try:
             with Keyboard() as keyboard:
-                keyboard.forget()  # what was typed before the question was seen is no answer to it
-                self._stage.ask(question_panel(question, self._width(), self._glyphs, self._remark))
+                if not seen:
+                    keyboard.forget()  # what was typed before the question was seen is no answer to it
+                panel = question_panel(question, self._width(), self._glyphs, self._remark, self._scroll)
+                self._stage.ask(panel, question.preview)
                 key = keyboard.one()
         except EOFError:
             raise KeyboardInterrupt from None
@@ -73,6 +84,9 @@ class AskingOverseer:
             return ACCEPTED
         if key == "r":
             return self._rejection()
+        if key in SCROLLS:
+            last = max(0, len(question_rows(question, self._width(), self._glyphs)) - ROWS)
+            self._scroll = max(0, min(last, self._scroll + SCROLLS[key]))
         return self._edited(question) if key == "e" else None
 
     def _rejection(self) -> Verdict | None:
@@ -99,8 +113,8 @@ class AskingOverseer:
         return Verdict("replaced", text.strip() if question.what != "edits" else text)
 
 
-def question_panel(question: Question, width: int, glyphs: Glyphs, remark: str = "") -> Panel:
-    """What is about to take effect, with the keys that answer, and a remark on the last answer."""
+def question_rows(question: Question, width: int, glyphs: Glyphs) -> list[Text]:
+    """What is about to take effect, in rows."""
     if question.what == "edits":
         lines = [Text(clean(f"{old} {glyphs.arrow} {new}"), "cyan") for old, new in question.renamed]
         lines += [Text(f"{glyphs.added} {clean(each)}", "green") for each in question.added]
@@ -108,13 +122,19 @@ def question_panel(question: Question, width: int, glyphs: Glyphs, remark: str =
         lines = lines or [Text("nothing changes", "dim")]
     else:
         lines = [Text(clean(each)) for each in question.text.split("\n")]
-    rows = wrapped(lines, width - 4)
-    if len(rows) > HIGHEST - 3:
-        rows = [*rows[: HIGHEST - 4], Text(f"… {len(rows) - HIGHEST + 4} more", "dim")]
+    return wrapped(lines, width - 4)
+
+
+def question_panel(question: Question, width: int, glyphs: Glyphs, remark: str = "", scroll: int = 0) -> Panel:
+    """What is about to take effect from row `scroll` on, with the keys that answer, and a remark on the last answer."""
+    rows = question_rows(question, width, glyphs)
+    shown = rows[scroll : scroll + ROWS]
+    part = None if len(shown) == len(rows) else Text(f"{scroll + 1}-{scroll + len(shown)} of {len(rows)}")
+    keys = KEYS if part is None else (*KEYS[:-1], SCROLL_KEY, KEYS[-1])
     title = TITLES[question.what] + (f" for '{clean(question.reason)}'" if question.reason else "")
     remarks = [Text(line, "red") for line in textwrap.wrap(clean(remark), width - 4)[:2]]
-    body = Text("\n").join([*rows, *remarks, keys_line(KEYS, glyphs)])
-    return Panel(body, title=Text(clean(title)), width=width, border_style="bold yellow")
+    body = Text("\n").join([*shown, *remarks, keys_line(keys, glyphs)])
+    return Panel(body, title=Text(clean(title)), subtitle=part, width=width, border_style="bold yellow")
 
 
 def _completed(typed: str, possible: tuple[str, ...]) -> str:

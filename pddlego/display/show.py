@@ -75,14 +75,20 @@ def tabs_line(tab: int) -> Text:
     return line
 
 
-def frame_picture(frame: Frame, tab: int, scroll: int, width: int, height: int, glyphs: Glyphs) -> RenderableType:
-    """One view of a step, at most `height` lines high: a pure function of the folded events."""
+def frame_picture(
+    frame: Frame, tab: int, scroll: int, width: int, height: int, glyphs: Glyphs, now: float | None = None
+) -> RenderableType:
+    """One view of a step, at most `height` lines high: a pure function of the folded events and of what time it is.
+
+    Without `now` it is the time of the step's last event.
+    """
     view = frame.after
+    now = view.seconds if now is None else now
     if TABS[tab] == "overview":
-        return screen(view, width, height, view.seconds, glyphs)
+        return screen(view, width, height, now, glyphs)
     title = {"problem": "problem: before and after this step", "ladder": "goal ladder and plan", "request": "requests"}
     body = text_panel(_lines(frame, tab, glyphs), title[TABS[tab]], width, height - 3, scroll)
-    return Group(header(view, view.seconds, glyphs, width), _said(frame, glyphs), body, result_line(view))
+    return Group(header(view, now, glyphs, width), _said(frame, glyphs), body, result_line(view))
 
 
 def _lines(frame: Frame, tab: int, glyphs: Glyphs) -> list[Text]:
@@ -114,12 +120,16 @@ def _said(frame: Frame, glyphs: Glyphs) -> Text:
 
 @dataclass
 class Show:
-    """`pddlego show`: an `App` over the frames of an episode. `poll` looks for more of them."""
+    """`pddlego show`: an `App` over the frames of an episode. `poll` looks for more of them.
+
+    `waited` says how many seconds ago the last event was, for the clock of an episode that is under way.
+    """
 
     film: Film
     glyphs: Glyphs
     place: Place = field(default_factory=Place)
     poll: Callable[[], bool] = lambda: False
+    waited: Callable[[], float] = lambda: 0.0
     keys: tuple[tuple[str, str], ...] = KEYS
 
     def picture(self, width: int, height: int) -> RenderableType:
@@ -131,7 +141,9 @@ class Show:
         head = tabs_line(self.place.tab).append(f"step {frame.step} of {self.film.frames[last].step}", "bold cyan")
         most = furthest(frame, self.place.tab, width, height - 2, self.glyphs)
         self.place = replace(self.place, scroll=min(self.place.scroll, most))
-        body = frame_picture(frame, self.place.tab, self.place.scroll, width, height - 2, self.glyphs)
+        under_way = number == last and bool(frame.after.asking) and frame.after.ended is None
+        now = frame.after.seconds + (self.waited() if under_way else 0.0)
+        body = frame_picture(frame, self.place.tab, self.place.scroll, width, height - 2, self.glyphs, now)
         return Group(head, body, keys_line(self.keys, self.glyphs))
 
     def press(self, key: str) -> bool:

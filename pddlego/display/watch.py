@@ -259,7 +259,12 @@ class Watch:
         peek = peeks[self._number(peeks)]
         self.chosen = peek.path
         place = Place(following=True)
-        self.show = Show(self._open(peek.path).film, self.glyphs, place, keys=ONE_KEYS)
+        self.show = Show(self._open(peek.path).film, self.glyphs, place, waited=self._waited, keys=ONE_KEYS)
+
+    def _waited(self) -> float:
+        """Seconds since the chosen episode's journal last grew."""
+        changed = next((each.changed for each in self.peeks() if each.path == self.chosen), self.clock())
+        return max(0.0, self.clock() - changed)
 
     def _number(self, peeks: Sequence[Peek]) -> int:
         """Where the chosen episode stands in the list now."""

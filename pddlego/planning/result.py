@@ -23,6 +23,10 @@ class PlanStatus(str, Enum):
     CRASHED = "crashed"
 
 
+NOTHING_THERE = "nothing that the goal speaks of is known yet"
+"""What is said of a goal that is true because there is nothing to do it with."""
+
+
 @dataclass(frozen=True)
 class PlanStep:
     """A ground action: its name and its arguments, all PDDL names."""

@@ -7,13 +7,15 @@ from collections.abc import Callable
 
 from pddlego.pddl import Domain, Problem, check
 from pddlego.pddl.check_domain import check_domain
-from pddlego.planning.result import Plan, PlanResult, PlanStatus, Search
-from pddlego.planning.validate import goal_holds, validate
+from pddlego.planning.result import NOTHING_THERE, Plan, PlanResult, PlanStatus, Search
+from pddlego.planning.validate import goal_holds, speaks_of_nothing, validate
 
 MOST_TOLD = 5
 """Defects of a domain that are told at most."""
 
 OUT_OF_MEMORY = "the planner ran out of memory: the problem has too many states, or too many objects"
+
+ALREADY = "the goal is already true in the initial state"
 
 Solver = Callable[[Domain, Problem, Search], "Plan | None"]
 """Returns a plan or None if there is none; raises `NotPlannableError` for what the engine cannot express."""
@@ -34,7 +36,8 @@ def _solve(domain: Domain, problem: Problem, search: Search, solver: Solver) -> 
         return PlanStatus.INVALID, None, "; ".join(each.message for each in defects)
     try:
         if goal_holds(domain, problem):
-            return PlanStatus.ALREADY_TRUE, None, "the goal is already true in the initial state"
+            empty = speaks_of_nothing(domain, problem)
+            return PlanStatus.ALREADY_TRUE, None, NOTHING_THERE if empty else ALREADY
         plan = solver(domain, problem, search)
     except NotPlannableError as error:
         # What the engine says is a chain of its own steps; our check names the place and what to do.

@@ -56,6 +56,11 @@ def goal_holds(domain: Domain, problem: Problem) -> bool:
     return World(domain, problem).holds(problem.goal, problem.facts, {})
 
 
+def speaks_of_nothing(domain: Domain, problem: Problem) -> bool:
+    """Whether the goal is true only because nothing that it speaks of is there: `(forall (?i - item) …)` of no item."""
+    return World(domain, problem).is_vacuous(problem.goal, problem.facts, {})
+
+
 class World:
     """The semantics of conditions and effects over the objects of one problem."""
 
@@ -88,6 +93,19 @@ class World:
         if head == "=":
             return names[0] == names[1]
         return self._atom_holds(Atom(str(head), tuple(names)), state)
+
+    def is_vacuous(self, condition: Sexpr, state: AbstractSet[Atom], binding: Mapping[str, str]) -> bool:
+        """Whether a true condition speaks of everything of a kind, of which there is nothing."""
+        if isinstance(condition, str) or not condition:
+            return False
+        head, parts = condition[0], condition[1:]
+        if head == "and":
+            return bool(parts) and all(self.is_vacuous(part, state, binding) for part in parts)
+        if head == "imply":
+            return not self.holds(parts[0], state, binding)
+        if head == "forall":
+            return all(self.is_vacuous(parts[1], state, each) for each in self._bindings(parts[0], binding))
+        return False
 
     def missing(self, condition: Sexpr, state: AbstractSet[Atom], binding: Mapping[str, str]) -> str:
         """What would have to change for `condition` to hold, as advice; empty if it holds."""

@@ -42,7 +42,10 @@ def details(report: Report) -> tuple[list[str], list[list[str]]]:
     """A row for each configuration with all of its numbers."""
     head = ["game", "mode", "model", "won", "success", "95 %", "score", "without errors", "steps", "median"]
     head += ["refused", "calls", "tokens", "seconds", "cost", "of it without an answer"]
-    return head, [_details(each) for each in report.rows]
+    body = [_details(each) for each in report.rows]
+    if not any(row[-1] for row in body):  # nobody was left without an answer
+        return head[:-1], [row[:-1] for row in body]
+    return head, body
 
 
 def _details(row: Row) -> list[str]:

@@ -91,6 +91,7 @@ def _tables(report: Report) -> list[tuple[str, list[str], list[list[str]]]]:
 
 def _plots(report: Report, anchors: set[str], optima: Optima) -> Iterator[tuple[str, str]]:
     rows = report.rows
+    colours = svg.colours_of(f"{mode} {model}" for model, mode in report.methods)
     shown = [
         svg.Bar(
             f"{each.setting} {each.mode} {each.model}",
@@ -98,6 +99,7 @@ def _plots(report: Report, anchors: set[str], optima: Optima) -> Iterator[tuple[
             each.interval.low,
             each.interval.high,
             f"{each.won} of {each.episodes}, 95 %: {each.interval.low:.0%} to {each.interval.high:.0%}",
+            colours[f"{each.mode} {each.model}"],
         )
         for each in rows
     ]
@@ -105,7 +107,7 @@ def _plots(report: Report, anchors: set[str], optima: Optima) -> Iterator[tuple[
     for game in report.games:
         mine = [each for each in report.played if each.cell.setting == game]
         points = [_point(each, each.cell.seed, anchors) for each in mine]
-        yield f"{game}: steps by seed", svg.scatter(points, "seed", "steps")
+        yield f"{game}: steps by seed", svg.scatter(points, "seed", "steps", colours)
         known = [(each, optima[game, each.cell.seed]) for each in mine if (game, each.cell.seed) in optima]
         if known:
             line = [
@@ -114,8 +116,12 @@ def _plots(report: Report, anchors: set[str], optima: Optima) -> Iterator[tuple[
             ]
             against = [*line, *(_point(each, best, anchors) for each, best in known)]
             title = f"{game}: steps against the full-information optimum"
-            yield title, svg.scatter(against, "steps of who knows everything", "steps")
-    spent = [(f"{each.setting} {each.mode} {each.model}", _tokens_a_step(report, each)) for each in rows if each.tokens]
+            yield title, svg.scatter(against, "steps of who knows everything", "steps", colours)
+    spent = [
+        (f"{each.setting} {each.mode} {each.model}", _tokens_a_step(report, each), colours[f"{each.mode} {each.model}"])
+        for each in rows
+        if each.tokens
+    ]
     if spent:
         yield "Tokens a step", svg.bars(spent, "tokens")
 

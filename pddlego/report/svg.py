@@ -6,13 +6,15 @@ and links into the page are what makes these plots useful.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape as escaped
 
 from pddlego.display.text import clean
 
 COLOURS = ("#1f77b4", "#d95f02", "#1b9e77", "#7570b3", "#e7298a", "#66a61e", "#a6761d", "#666666")
+
+GREY = "#888888"
 
 WIDTH = 400
 """Width of every plot in its own units: as many as a phone has pixels, so that its letters can be read there."""
@@ -33,6 +35,7 @@ class Bar:
     low: float
     high: float
     note: str
+    colour: str = COLOURS[0]
 
 
 @dataclass(frozen=True)
@@ -68,18 +71,27 @@ def intervals(bars: Sequence[Bar]) -> str:
     for number, bar in enumerate(bars):
         y = top + ROW * (number + 0.75)
         parts.append(_text(left, y - 12, bar.label, "start"))
-        parts.append(
-            f'<g><title>{escape(bar.note)}</title><line class="interval" x1="{place(bar.low):.1f}" y1="{y:.1f}" '
-            f'x2="{place(bar.high):.1f}" y2="{y:.1f}"/><circle class="value" cx="{place(bar.value):.1f}" cy="{y:.1f}" '
-            f'r="5"/></g>'
-        )
+        ends = f'x1="{place(bar.low):.1f}" y1="{y:.1f}" x2="{place(bar.high):.1f}" y2="{y:.1f}"'
+        middle = f'cx="{place(bar.value):.1f}" cy="{y:.1f}" r="5"'
+        drawn = f'<line class="interval" {ends}/><circle class="value" {middle}/>'
+        colour = f'stroke="{bar.colour}" fill="{bar.colour}"'
+        parts.append(f"<g {colour}><title>{escape(bar.note)}</title>{drawn}</g>")
     return _svg(height, parts)
 
 
-def scatter(points: Sequence[Point], x_name: str, y_name: str) -> str:
-    """Points by series, each with a colour of its own; those that are no success are crosses."""
+def colours_of(series: Iterable[str]) -> dict[str, str]:
+    """A colour for each series, the same wherever it is drawn with these."""
+    return {name: COLOURS[number % len(COLOURS)] for number, name in enumerate(dict.fromkeys(series))}
+
+
+def scatter(points: Sequence[Point], x_name: str, y_name: str, colours: Mapping[str, str] | None = None) -> str:
+    """Points by series, each with a colour of its own; those that are no success are crosses.
+
+    A series that has none among the `colours` is grey: it is something to compare with.
+    """
     series = list(dict.fromkeys(each.series for each in points))
-    left, top, bottom = 44, 12 + 18 * len(series), 34
+    drawn = colours_of(series) if colours is None else {name: colours.get(name, GREY) for name in series}
+    left, top, bottom = 44, 12 + 18 * len(series), 50
     height = top + 240 + bottom
     xs, ys = [each.x for each in points], [each.y for each in points]
     low, high, most = min(xs), max(max(xs), min(xs) + 1), max([*ys, 1.0])
@@ -92,32 +104,34 @@ def scatter(points: Sequence[Point], x_name: str, y_name: str) -> str:
     for number, name in enumerate(series):
         y = 14 + 18 * number
         parts += [
-            f'<circle cx="{left}" cy="{y - 4}" r="5" fill="{_colour(number)}"/>',
+            f'<circle cx="{left}" cy="{y - 4}" r="5" fill="{drawn[name]}"/>',
             _text(left + 10, y, name, "start"),
         ]
     for share in (0.0, 0.5, 1.0):
         height_of = top + 240 * (1 - share)
         parts.append(f'<line class="grid" x1="{left}" y1="{height_of:.1f}" x2="{WIDTH - 16}" y2="{height_of:.1f}"/>')
         parts.append(_text(left - 6, height_of + 4, f"{most * share:g}", "end"))
-    parts += [_text(left, height - 16, f"{low:g}", "middle"), _text(WIDTH - 16, height - 16, f"{high:g}", "end")]
-    parts.append(_text(WIDTH / 2, height - 4, f"{x_name} (across), {y_name} (up); crosses: not won", "middle"))
+    parts += [_text(left, height - 34, f"{low:g}", "middle"), _text(WIDTH - 16, height - 34, f"{high:g}", "end")]
+    parts.append(_text(WIDTH / 2, height - 18, f"across: {x_name}", "middle"))
+    parts.append(_text(WIDTH / 2, height - 4, f"up: {y_name}; crosses: not won", "middle"))
     for point in points:
         number = series.index(point.series)
         # Methods often take the same steps: what is drawn later is smaller, so that what lies below is seen.
-        parts.append(_mark(point, *at(point), _colour(number), max(2.0, 5.5 - number)))
+        parts.append(_mark(point, *at(point), drawn[point.series], max(2.0, 5.5 - number)))
     return _svg(height, parts)
 
 
-def bars(rows: Sequence[tuple[str, float]], unit: str) -> str:
-    """Plain bars, a row for each."""
+def bars(rows: Sequence[tuple[str, float, str]], unit: str) -> str:
+    """Plain bars, a row for each: its name, its value and its colour."""
     left = 16
-    most = max([value for _, value in rows] + [1e-9])
+    most = max([value for _, value, _ in rows] + [1e-9])
     parts = []
-    for number, (label, value) in enumerate(rows):
+    for number, (label, value, colour) in enumerate(rows):
         y = 4 + ROW * number
         width = value / most * (WIDTH - left - 110)
         parts.append(_text(left, y + 14, label, "start"))
-        parts.append(f'<rect class="bar" x="{left}" y="{y + 20}" width="{width:.1f}" height="14" rx="2"/>')
+        bar = f'x="{left}" y="{y + 20}" width="{width:.1f}" height="14" rx="2" fill="{colour}"'
+        parts.append(f"<rect {bar}/>")
         parts.append(_text(left + width + 6, y + 32, f"{value:,.0f} {unit}", "start"))
     return _svg(8 + ROW * len(rows), parts)
 
@@ -133,12 +147,8 @@ def _mark(point: Point, x: float, y: float, colour: str, size: float) -> str:
     return f'<a href="#{escape(point.link)}">{drawn}</a>' if point.link else drawn
 
 
-def _colour(number: int) -> str:
-    return COLOURS[number % len(COLOURS)]
-
-
 def _text(x: float, y: float, text: str, anchor: str) -> str:
-    shown = text if len(text) <= MOST or anchor == "middle" else text[: MOST - 1] + "…"
+    shown = text if len(text) <= MOST else text[: MOST - 1] + "…"
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(shown)}</text>'
 
 
