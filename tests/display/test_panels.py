@@ -238,3 +238,27 @@ def test_a_long_name_of_a_model_does_not_hide_the_meter(story: list[Event]) -> N
 def test_answers_from_the_cache_are_counted_in_the_meter(story: list[Event]) -> None:
     view = replace(view_of(story[:5]), calls=3, from_cache=2)
     assert "3 calls (2 from the cache)" in panels.meter(view, 1.0, UNICODE)
+
+
+def test_a_long_question_scrolls() -> None:
+    long = Question("edits", "", tuple(f"(at room{number})" for number in range(30)))
+    first = drawn(question_panel(long, 80, UNICODE), 80, 24)
+    assert "room0)" in first
+    assert "1-9 of 30" in first
+    assert "scroll" in first
+    last = drawn(question_panel(long, 80, UNICODE, scroll=21), 80, 24)
+    assert "room29)" in last
+    assert "22-30 of 30" in last
+    assert "scroll" not in drawn(question_panel(EDIT, 80, UNICODE), 80, 24)
+
+
+def test_a_followed_episode_counts_while_a_request_is_open(story: list[Event]) -> None:
+    asked = next(number for number, event in enumerate(story) if type(event).__name__ == "Asked")
+    film = film_of(story[: asked + 1])
+    waited = [0.0]
+    show = Show(film, UNICODE, Place(following=True), waited=lambda: waited[0])
+    seen = []
+    for waited[0] in (0.0, 30.0):
+        seen.append(drawn(show.picture(120, 40), 120, 40))
+    assert "30 s" in seen[1]
+    assert "30 s" not in seen[0]

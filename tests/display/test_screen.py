@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from dataclasses import replace
 
 import pytest
@@ -14,6 +15,7 @@ from pddlego.display.panels import result_line
 from pddlego.display.text import ASCII, UNICODE, both_ends, clean, glyphs_for, one_line
 from pddlego.display.view import View, fold
 from pddlego.events import Event, Outcome
+from pddlego.planning.result import NOTHING_THERE
 from tests.conftest import check_snapshot
 from tests.display.rendering import rendered, view_of
 
@@ -169,3 +171,63 @@ def test_of_a_long_name_both_ends_are_shown() -> None:
     assert both_ends("reader+noise:0.3", 12) == "reader…e:0.3"
     assert both_ends("coin", 4) == "coin"
     assert [len(both_ends("reader+noise:0.3", width)) for width in (1, 2, 3, 15)] == [1, 2, 3, 15]
+
+
+def test_no_ghost_room_stands_between_a_rename_and_the_plan(story: list[Event]) -> None:
+    numbers = [number for number, event in enumerate(story) if isinstance(event, ev.Formalized) and event.renamed]
+    for number in numbers:
+        before, after = rendered(view_of(story[: number + 1]), 120, 40), rendered(view_of(story[: number + 2]), 120, 40)
+        event = story[number]
+        assert isinstance(event, ev.Formalized)
+        for old, _ in event.renamed:
+            assert not re.search(rf"\b{old}\b.*\?", before.split("problem")[0]), old
+        assert before.count("●") == after.count("●") == 2, "the agent and the legend"
+
+
+def test_what_is_in_hand_stands_below_the_map(story: list[Event]) -> None:
+    view = view_of(story[:-2])
+    assert view.map_rule is not None
+    held = replace(view, problem=view.problem.replace("(:init", "(:init (have coin) (have red_apple)"))
+    text = rendered(replace(held, map_rule={**view.map_rule, "holding": "have"}), 120, 40)
+    assert "in hand: coin, red apple" in text
+    assert "in hand" not in rendered(replace(held, map_rule={**view.map_rule, "holding": ""}), 120, 40)
+
+
+def test_a_goal_that_is_true_of_nothing_says_so(story: list[Event]) -> None:
+    view = view_of(story[:6])
+    tried = tuple(replace(each, status="already true", message=NOTHING_THERE) for each in view.tried[:1])
+    text = rendered(replace(view, tried=tried), 120, 40)
+    assert "nothing there yet" in text
+    assert "already true" not in text
+
+
+def test_a_retry_is_seen_while_it_waits(story: list[Event]) -> None:
+    asked = next(number for number, event in enumerate(story) if isinstance(event, ev.Asked))
+    view = fold(view_of(story[: asked + 1]), ev.Retrying(1, "429: slow down", 2, 6, 7.0), 3.0)
+    text = rendered(view, 120, 40)
+    assert "429: slow down (try 2 of 6; next try in" in text
+    stream = io.StringIO()
+    display = LineDisplay(Console(file=stream, width=200))
+    display.show(ev.Retrying(1, "429: slow down", 2, 6, 7.0), 3.0)
+    assert "429: slow down: try 2 of 6, the next in 7 s" in stream.getvalue()
+
+
+def test_a_plan_is_confirmed_in_the_state_that_it_was_made_for(story: list[Event]) -> None:
+    number = next(number for number, event in enumerate(story) if isinstance(event, ev.Formalized))
+    stream = io.StringIO()
+    display = LiveDisplay(Console(file=stream, width=120, height=40, force_terminal=True), 0.0)
+    for event in story[:number]:
+        display.show(event, 0.0)
+    display.ask("accept?", tuple(story[number : number + 2]))
+    shown = "".join(segment.text for segment in Console(width=120, height=40).render(display))
+    assert "(at kitchen)" in shown
+    assert "accept?" in shown
+    lines = io.StringIO()
+    plain = LineDisplay(Console(file=lines, width=500))
+    for event in story[:number]:
+        plain.show(event, 0.0)
+    plain.ask("accept?", tuple(story[number : number + 2]))
+    for event in story[number : number + 2]:
+        plain.show(event, 0.0)
+    assert lines.getvalue().count("+ (at kitchen)") == 1, "told with the question, and not again"
+    assert lines.getvalue().index("+ (at kitchen)") < lines.getvalue().index("accept?")

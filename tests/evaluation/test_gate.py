@@ -167,3 +167,46 @@ def test_a_ledger_whose_lines_are_missing_is_refused(tmp_path: Path, lost: int) 
     (tmp_path / "ledger.jsonl").write_text("".join(lines[:lost] + lines[lost + 1 :]))
     with pytest.raises(JournalError, match="is damaged"):
         Ledger(tmp_path / "ledger.jsonl")
+
+
+def test_cached_tokens_that_are_counted_apart_make_no_negative_cost() -> None:
+    price = Price(10.0, 20.0, 1.0)
+    assert price.cost(100, 0, 40) == pytest.approx((60 * 10 + 40 * 1) / 1e6)
+    assert price.cost(100, 0, 400) == pytest.approx((100 * 10 + 400 * 1) / 1e6), "all of the prompt is fresh"
+
+
+@given(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**6))
+def test_no_cost_is_negative(tokens_in: int, tokens_out: int, cached: int) -> None:
+    assert PRICE.cost(tokens_in, tokens_out, cached) >= 0
+
+
+def test_more_cached_than_sent_writes_a_ledger_that_can_be_read(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    gate = SharedGate(1, Spending(cost=10_000.0), ledger, {"m": PRICE})
+    assert send(gate, (100, 10, 5_000))
+    ledger.close()
+    again = Ledger(tmp_path / "ledger.jsonl")
+    assert again.remarks == ()
+    assert (again.spent.cost or 0) > 0
+
+
+@pytest.mark.parametrize("odd", ['"tokens": -3, "cost": -0.19', '"tokens": 5, "cost": NaN', '"tokens": "many"', ""])
+def test_an_odd_line_costs_a_remark_and_not_the_run(tmp_path: Path, odd: str) -> None:
+    path = tmp_path / "ledger.jsonl"
+    sent, settled = '{"sent": 1, "model": "m", "tokens": 100, "cost": 2.0}', '{"settled": 1' + f", {odd}" * bool(odd)
+    path.write_text(f"{sent}\n{settled}}}\n")
+    ledger = Ledger(path)
+    assert ledger.spent == Spending(1, 100, 2.0), "what was reserved counts as spent"
+    assert "line 2" in ledger.remarks[0]
+
+
+def test_the_reserve_follows_the_model_s_answers() -> None:
+    gate = SharedGate(1)
+    assert send(gate, (100, 9_000, 0))
+    with gate.passing("m", REQUEST):
+        assert gate.spent.tokens == 9_100 + 100 + 9_000
+    with gate.passing("other", REQUEST):
+        pass
+    bounded = SharedGate(1, max_answer=300)
+    with bounded.passing("m", REQUEST):
+        assert bounded.spent.tokens == 100 + 300

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pddlego.errors import JournalError, UsageError
-from pddlego.evaluation.cells import Cell
-from pddlego.evaluation.store import Store, read_results
+from pddlego.evaluation.cells import Cell, Matrix
+from pddlego.evaluation.runner import Evaluation
+from pddlego.evaluation.store import Store, read_cells, read_recorded_prices, read_results, read_what_is_whole
 from pddlego.evaluation.summary import Summary, dump_summary, load_summary, summarize
 from pddlego.evaluation.table import result_table
 from pddlego.events import (
@@ -29,6 +30,7 @@ from pddlego.events import (
     Tally,
 )
 from pddlego.journal import write_whole
+from pddlego.models.gate import Price
 
 CELL = Cell("coin", "edit", "gpt-4.1", 12)
 OTHER = Cell("coin", "edit", "gpt-4.1", 13, 2)
@@ -194,3 +196,80 @@ def test_a_manifest_that_is_none_is_damage(tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_text("[]")
     with pytest.raises(UsageError, match="is damaged"):
         Store(tmp_path, {})
+
+
+def two_episodes(path: Path) -> None:
+    with Store(path, {}) as store:
+        store.record(played(store, CELL, *STORY, WON))
+        store.record(played(store, OTHER, *STORY, WON))
+
+
+@pytest.mark.parametrize("torn", [b"\0" * 300, b'{"cell": {"setting": "coi', b"", b"\xff\xfe"])
+def test_a_torn_line_costs_one_line_and_is_told(tmp_path: Path, torn: bytes) -> None:
+    two_episodes(tmp_path)
+    place = tmp_path / "results.jsonl"
+    second = place.read_bytes().splitlines()[1]
+    place.write_bytes(torn + b"\n" + second + b"\n")
+    with Store(tmp_path, {}) as store:
+        store.recover([CELL, OTHER])
+        assert {each.cell for each in store.results()} == {CELL, OTHER}, "made anew from its journal"
+        assert all(each.won for each in store.results())
+        assert any("line 1 is damaged" in each for each in store.remarks)
+    found, remarks = read_what_is_whole(tmp_path)
+    assert {each.cell for each in found} == {CELL, OTHER}
+    assert len(remarks) == 1
+
+
+@pytest.mark.parametrize("torn", [b"\0" * 300, b'{"v":1,"t":0.1,"event":{"ty'])
+def test_a_torn_journal_costs_its_cell_and_is_told(tmp_path: Path, torn: bytes) -> None:
+    two_episodes(tmp_path)
+    (tmp_path / "results.jsonl").unlink()
+    journal = tmp_path / "episodes" / f"{CELL.label}.jsonl"
+    lines = journal.read_bytes().splitlines()
+    journal.write_bytes(b"\n".join([lines[0], torn, *lines[2:]]) + b"\n")
+    with Store(tmp_path, {}) as store:
+        store.recover([CELL, OTHER])
+        assert [each.cell for each in store.results()] == [OTHER]
+        assert any("played again" in each for each in store.remarks)
+        number, writer = store.begin(CELL)
+        writer.close()
+        assert number == 2, "what was torn stays to be looked at"
+
+
+def test_a_finished_journal_whose_bytes_changed_is_noticed(tmp_path: Path) -> None:
+    with Store(tmp_path, {}) as store:
+        evaluation = Evaluation([CELL], store, lambda cell: iter([*STORY, WON]), 1)
+        assert all(evaluation.run())
+    (summary,) = read_results(tmp_path)
+    assert len(summary.digest) == 64
+    journal = tmp_path / "episodes" / f"{CELL.label}.jsonl"
+    with Store(tmp_path, {}) as store:
+        store.recover([CELL])
+        assert store.remarks == ()
+    journal.write_bytes(journal.read_bytes().replace(b'"score":1.0', b'"score":0.0'))
+    with Store(tmp_path, {}) as store:
+        store.recover([CELL])
+        assert "is not what it was" in store.remarks[0]
+        assert store.results()[0].score == 1.0
+
+
+def test_another_version_is_refused_also_in_an_old_folder(tmp_path: Path) -> None:
+    new = {"a": 1, "versions": {"pyperplan": "2.1"}}
+    Store(tmp_path / "new", {**new, "versions": {"pyperplan": "2.0"}}).close()
+    with pytest.raises(UsageError, match=r'versions\.pyperplan was "2.0" and is now "2.1"'):
+        Store(tmp_path / "new", new)
+    Store(tmp_path / "old", {"a": 1}, {"versions": {"pyperplan": "2.0", "openai": "1"}}).close()
+    with pytest.raises(UsageError, match=r'versions\.pyperplan was "2.0" and is now "2.1"'):
+        Store(tmp_path / "old", new)
+    Store(tmp_path / "older", {"a": 1}).close()
+    Store(tmp_path / "older", new).close()
+
+
+def test_what_was_asked_for_and_its_prices_are_kept(tmp_path: Path) -> None:
+    with Store(tmp_path, {}) as store:
+        store.plan(Matrix({"coin": (1, 2)}, ("edit",), ("m",)), {"m": Price(1.0, 2.0)})
+        store.plan(Matrix({"coin": (2, 3)}, ("edit",), ("m",)))
+        store.plan(Matrix({"coin": (2, 3)}, ("edit",), ("m",)))
+    assert {each.seed for each in read_cells(tmp_path)} == {1, 2, 3}
+    assert read_recorded_prices(tmp_path) == {"m": Price(1.0, 2.0)}
+    assert len(json.loads((tmp_path / "manifest.json").read_text())["asked"]) == 2

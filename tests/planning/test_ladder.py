@@ -4,8 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
+
 from pddlego.pddl import Domain, Problem, Sexpr
 from pddlego.planning import Plan, PlanResult, PlanStatus, PlanStep, ProcessPlanner, Rung, Search, climb
+from pddlego.telling import no_plan
 from tests.houses import COIN, UNVISITED, explored
 
 
@@ -70,3 +73,19 @@ def test_on_a_real_map(planner: ProcessPlanner) -> None:
     result = climb(planner, COIN, explored(8, 4, seed=5), RUNGS)
     assert result.rung == "second"
     assert result.plan is not None
+
+
+@pytest.mark.parametrize("first", [PlanStatus.TIMEOUT, PlanStatus.MEMORY])
+def test_what_ran_out_is_never_told_as_a_goal_that_is_true(first: PlanStatus) -> None:
+    planner = ScriptedPlanner([first, PlanStatus.UNSOLVABLE, PlanStatus.ALREADY_TRUE])
+    told = no_plan(climb(planner, COIN, explored(3, 1, 0), RUNGS))
+    assert told.category in ("planner timeout", "planner out of memory")
+    assert "true before" not in told.message
+    assert len(told.evidence) == 3
+
+
+def test_the_end_of_the_time_stops_the_climb() -> None:
+    planner = ScriptedPlanner([PlanStatus.UNSOLVABLE] * 3)
+    left = iter([5.0, -1.0])
+    found = climb(planner, COIN, explored(3, 1, 0), RUNGS, seconds_left=lambda: next(left))
+    assert len(found.tried) == 1

@@ -4,7 +4,7 @@ import pytest
 
 from pddlego.pddl import Atom, parse_domain, parse_problem
 from pddlego.planning import Plan, PlanStep, validate
-from pddlego.planning.validate import World, goal_holds
+from pddlego.planning.validate import World, goal_holds, speaks_of_nothing
 from tests.houses import COIN, WORKSHOP
 
 HOUSE = parse_problem("""(define (problem p) (:domain coin-collector) (:objects a b - location)
@@ -73,3 +73,25 @@ def test_derived_predicates_follow_their_rules_even_round_a_circle() -> None:
     world = World(domain, problem)
     assert goal_holds(domain, problem)
     assert not world.holds(("path", "a", "e"), problem.facts, {})
+
+
+@pytest.mark.parametrize(
+    ("goal", "nothing"),
+    [
+        ("(forall (?i - item) (have ?i))", False),
+        ("(forall (?l - location) (imply (item_at coin ?l) (visited ?l)))", False),
+        ("(forall (?l - location) (imply (not (connected ?l ?l north)) (visited ?l)))", False),
+        ("(forall (?l - location) (imply (connected ?l ?l north) (visited ?l)))", True),
+        ("(and)", False),
+        ("(at a)", False),
+    ],
+)
+def test_a_goal_that_is_true_of_nothing(goal: str, nothing: bool) -> None:
+    condition = parse_problem(str(HOUSE).replace("(have coin)", goal)).goal
+    assert speaks_of_nothing(COIN, HOUSE.with_goal(condition)) is nothing
+
+
+def test_everything_of_a_kind_that_is_empty() -> None:
+    empty = parse_problem("(define (problem p) (:domain coin-collector) (:objects) (:init) (:goal (have coin)))")
+    goal = parse_problem(str(empty).replace("(have coin)", "(forall (?l - location) (visited ?l))")).goal
+    assert speaks_of_nothing(COIN, empty.with_goal(goal))

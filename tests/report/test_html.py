@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,7 +47,7 @@ def test_the_file_needs_nothing_else(page_file: Path) -> None:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", [390, 1280, 1400])
 def test_it_opens_without_a_complaint_and_fits(browser: Any, page_file: Path, width: int) -> None:
     page = browser.new_page(viewport={"width": width, "height": 800})
     complaints: list[str] = []
@@ -66,6 +67,15 @@ def test_it_opens_without_a_complaint_and_fits(browser: Any, page_file: Path, wi
         assert letters["height"] >= 10, "large enough to read, on a phone too"
     assert page.evaluate("document.documentElement.scrollWidth") <= width, "nothing sticks out at the side"
     assert page.locator("circle.value").count() == 4
+    if width == 1400:
+        for table in page.locator("div.wide").all():
+            assert table.evaluate("each => each.scrollWidth <= each.clientWidth"), "no column outside of the page"
+    for text in page.locator("section.plot svg text").all():
+        inside = text.evaluate(
+            "each => { const [own, all] = [each, each.ownerSVGElement].map(one => one.getBoundingClientRect());"
+            " return own.left >= all.left - 1 && own.right <= all.right + 1 }"
+        )
+        assert inside, "no caption is cut off"
     page.close()
 
 
@@ -87,3 +97,10 @@ def test_links_lead_to_episodes_and_back(browser: Any, page_file: Path) -> None:
     shown.get_by_text("the report").click()
     assert page.locator("main").is_visible()
     page.close()
+
+
+def test_a_method_has_one_colour_in_every_plot(page_file: Path) -> None:
+    text = page_file.read_text()
+    for _, points in re.findall(r'<circle cx="44" cy="\d+" r="5" fill="(#\w+)"/><text[^>]*>([^<]+)<', text):
+        colours = set(re.findall(rf'fill="(#\w+)"/><text[^>]*>{re.escape(points)}<', text))
+        assert len(colours) == 1, points

@@ -1,0 +1,96 @@
+"""Budgets against the server's own count, with many workers: calls exactly, the rest within answers in flight."""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pddlego
+from pddlego.events import Outcome
+from tests.coin_endpoint import next_command
+from tests.model_server import ModelServer, Reply
+
+LONGEST = 5_000
+"""Tokens of the longest answer: more than twice what is reserved before one knows the model."""
+
+
+class Talker:
+    """Plays, and says that its answers had so many tokens; counts what it gave."""
+
+    def __init__(self) -> None:
+        self.tokens = 0
+        self.cost = 0.0
+        self._lock = threading.Lock()
+        self._random = random.Random(3)
+
+    def __call__(self, body: dict[str, Any]) -> Reply:
+        with self._lock:
+            came, went = 400, self._random.randrange(1, LONGEST + 1)
+            self.tokens += came + went
+            self.cost += (came * 1.0 + went * 2.0) / 1e6
+        message = {"role": "assistant", "content": next_command(body)}
+        usage = {"prompt_tokens": came, "completion_tokens": went, "total_tokens": came + went}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        shell = {"id": "x", "object": "chat.completion", "created": 0, "model": "m"}
+        return Reply(body=json.dumps({**shell, "choices": [choice], "usage": usage}))
+
+
+@pytest.mark.parametrize("workers", [16, 64])
+@pytest.mark.parametrize("budget", ["max_calls", "max_tokens", "max_cost"])
+def test_a_budget_holds(
+    tmp_path: Path, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch, workers: int, budget: str
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789abcdef")
+    (tmp_path / "prices.toml").write_text("[m]\ntokens_in = 1.0\ntokens_out = 2.0\n")
+    talker = Talker()
+    model_server.replies = [talker]
+    limit = {"max_calls": 40, "max_tokens": 300_000, "max_cost": 0.5}[budget]
+    found = pddlego.evaluate(
+        ["coin"],
+        tmp_path / "run",
+        modes="act",
+        models="m",
+        base_url=model_server.url,
+        seeds=range(workers),
+        workers=workers,
+        llm_jobs=workers,
+        prices=str(tmp_path / "prices.toml"),
+        **{budget: limit},
+    )
+    assert any(each.outcome is Outcome.BUDGET for each in found)
+    if budget == "max_calls":
+        assert len(model_server.requests) == limit
+    elif budget == "max_tokens":
+        assert talker.tokens <= limit + workers * LONGEST, "one answer in flight for each worker"
+    else:
+        assert talker.cost <= limit + workers * LONGEST * 2.0 / 1e6
+    ledger = [json.loads(line) for line in (tmp_path / "run" / "ledger.jsonl").read_text().splitlines()]
+    settled = [each for each in ledger if "settled" in each]
+    assert sum(each["tokens"] for each in settled) == talker.tokens
+    assert sum(each["cost"] for each in settled) == pytest.approx(talker.cost)
+
+
+def test_a_limit_on_answers_is_sent_and_reserved(
+    tmp_path: Path, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789abcdef")
+    model_server.replies = [Talker()]
+    pddlego.evaluate(
+        ["coin"],
+        tmp_path / "run",
+        modes="act",
+        models="m",
+        base_url=model_server.url,
+        seeds="3",
+        max_answer_tokens=700,
+    )
+    assert {each["max_tokens"] for each in model_server.requests} == {700}
+    first = json.loads((tmp_path / "run" / "ledger.jsonl").read_text().splitlines()[0])
+    characters = sum(len(each["content"]) for each in model_server.requests[0]["messages"])
+    assert first["tokens"] == characters // 3 + 700
+    assert first["for"] == "coin-act-m-seed3"

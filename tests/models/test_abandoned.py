@@ -1,0 +1,145 @@
+"""Requests that nobody waits for any more are closed, and count until they are; troubles are told as they happen."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import pddlego
+from pddlego import events as ev
+from pddlego.errors import ModelError
+from pddlego.events import Outcome
+from pddlego.models import Completion, Message, Request
+from pddlego.models.ask import ask
+from pddlego.models.base import ScriptedModel
+from pddlego.models.gate import SharedGate
+from pddlego.models.openai import OpenAIModel
+from pddlego.pddl import Domain, Problem
+from pddlego.planning import ProcessPlanner
+from pddlego.settings import Setting
+from pddlego.situation import Situation
+from tests.dripping_server import DrippingServer, wait_until
+from tests.grid_house import small_house
+from tests.model_server import ModelServer, answer, fault
+from tests.playing import agent, ended, of
+
+REQUEST = Request(
+    "edit",
+    (Message("user", "hello"),),
+    Situation("", "", Domain("d", (), (), (), (), (), (), ""), Problem("p", "d")),
+)
+
+
+@pytest.mark.parametrize("headers", [True, False], ids=["headers", "body"])
+def test_a_request_that_took_too_long_is_closed(headers: bool) -> None:
+    with DrippingServer(headers) as server:
+        model = OpenAIModel("m", base_url=server.url, timeout=0.3, attempts=1)
+        with pytest.raises(ModelError, match="did not answer"):
+            model.complete(REQUEST)
+        assert wait_until(lambda: server.open == 0), "the connection is closed"
+
+
+@pytest.mark.parametrize("headers", [True, False], ids=["headers", "body"])
+def test_no_more_requests_are_open_than_jobs(headers: bool) -> None:
+    with DrippingServer(headers) as server:
+        gate = SharedGate(2)
+
+        def work() -> None:
+            model = OpenAIModel("m", base_url=server.url, timeout=0.2, attempts=3, gate=gate, sleep=lambda _: None)
+            with pytest.raises(ModelError):
+                model.complete(REQUEST)
+
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join(60)
+        assert server.came == 24
+        assert server.most <= 4, "an abandoned request counts until it is closed; the server may hear of it later"
+
+
+def test_after_a_closed_request_the_next_gets_a_connection_of_its_own(model_server: ModelServer) -> None:
+    model_server.replies = [answer("late", delay=5.0), answer("in time")]
+    model = OpenAIModel("m", base_url=model_server.url, timeout=0.3, attempts=2, sleep=lambda _: None)
+    assert model.complete(REQUEST).text == "in time"
+
+
+def test_troubles_are_events_as_they_happen(model_server: ModelServer) -> None:
+    model_server.replies = [fault(500, "oops"), fault(429, "slow down", headers={"retry-after": "0.01"}), answer("ok")]
+    asking = ask(OpenAIModel("m", base_url=model_server.url), REQUEST, 7)
+    first = next(asking)
+    assert (first.call, first.tries, first.most) == (7, 1, 6)
+    assert "500" in first.why
+    assert len(model_server.requests) == 1, "told before the next try"
+    second = next(asking)
+    assert "429" in second.why
+    assert second.wait == pytest.approx(0.01)
+    with pytest.raises(StopIteration) as stopped:
+        next(asking)
+    assert isinstance(stopped.value.value, Completion)
+    assert stopped.value.value.attempts == 3
+
+
+def test_a_model_at_hand_is_asked_at_once() -> None:
+    with pytest.raises(StopIteration) as stopped:
+        next(ask(ScriptedModel(("here",)), REQUEST, 1))
+    assert stopped.value.value.text == "here"
+
+
+def test_retries_stand_in_the_journal_between_question_and_answer(
+    coin: Setting, planner: ProcessPlanner, model_server: ModelServer
+) -> None:
+    model_server.replies = [fault(503, "busy", headers={"retry-after": "0.01"}), fault(400, "no")]
+    events = list(agent(coin, planner, small_house(), OpenAIModel("m", base_url=model_server.url)).run())
+    kinds = [each.type for each in events]
+    assert kinds[2:4] == ["asked", "retrying"]
+    assert "503" in of(events, ev.Retrying)[0].why
+    assert ended(events).outcome is Outcome.MODEL_ERROR
+
+
+def test_what_a_model_thought_is_kept(coin: Setting, planner: ProcessPlanner, model_server: ModelServer) -> None:
+    thoughts = ["First I look.", "Then I go."]
+    bodies = [
+        answer("{}").body.replace('"content"', f'"{name}": "{thought}", "content"')
+        for name, thought in zip(("reasoning_content", "reasoning"), thoughts, strict=True)
+    ]
+    model_server.replies = [replace(answer("{}"), body=each) for each in bodies]
+    model = OpenAIModel("m", base_url=model_server.url)
+    assert [model.complete(REQUEST).reasoning for _ in thoughts] == thoughts
+    events = list(agent(coin, planner, small_house(), model, retries=0).run())
+    assert of(events, ev.Answered)[0].reasoning == thoughts[1]
+
+
+def test_an_interrupt_ends_an_episode_whose_model_is_silent_and_closes_the_request(
+    coin: Setting, planner: ProcessPlanner
+) -> None:
+    with DrippingServer(headers=True) as server:
+        left = threading.Event()
+        request = replace(REQUEST, wanted=lambda: not left.is_set())
+        asking = ask(OpenAIModel("m", base_url=server.url), request, 1)
+
+        def wait() -> None:
+            with pytest.raises(KeyboardInterrupt):
+                next(asking)
+
+        waiting = threading.Thread(target=wait, daemon=True)
+        waiting.start()
+        assert wait_until(lambda: server.open == 1)
+        left.set()
+        waiting.join(20)
+        assert not waiting.is_alive()
+        assert wait_until(lambda: server.open == 0)
+
+
+def test_planning_is_bounded_by_the_episode_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    began = time.monotonic()
+    (found,) = pddlego.evaluate(
+        ["cooking-hard"], tmp_path / "run", modes="edit", seeds="0", max_seconds=0.0, planner_timeout=60.0
+    )
+    assert (found.outcome, found.cause) == (Outcome.BUDGET, "seconds")
+    assert found.counts, "the episode's own limit is a result"
+    assert time.monotonic() - began < 60
