@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from pddlego.pddl.edit import Edit, SectionEdit
+from pddlego.pddl.edit_values import Edit, SectionEdit
 from pddlego.pddl.problem import Atom, Problem, TypedName, rename
 
 

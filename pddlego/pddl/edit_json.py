@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
-from pddlego.pddl.edit import Edit, SectionEdit
+from pddlego.pddl.edit_values import Edit, SectionEdit
 
 
 class EditSyntaxError(ValueError):
