@@ -88,6 +88,8 @@ class LiveProgress:
 
     def show(self, told: Progress) -> None:
         self.standing.take(told)
+        if isinstance(told, Stopping):
+            self._live.refresh()  # who has pressed a key wants to see at once that it was heard
 
     def _picture(self) -> RenderableType:
         return picture(self.standing, time.monotonic() - self._began, self._spent())

@@ -129,7 +129,7 @@ class Evaluation:
             while working:
                 try:
                     # Not for ever: a signal that another thread's turn took would wait for this one to wake.
-                    told = self._told.get(timeout=0.5)
+                    told = self._told.get(timeout=0.1)
                 except queue.Empty:
                     continue
                 if told is None:

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from pddlego.display.progress import Standing, waiting_line
 from pddlego.errors import EngineError
 from pddlego.evaluation.cells import Cell
-from pddlego.evaluation.runner import Begun, Done, Evaluation, Happened, Stop
+from pddlego.evaluation.runner import Begun, Done, Evaluation, Happened, Stop, Stopping
 from pddlego.evaluation.store import Store, read_results
 from pddlego.events import EpisodeEnded, Event, Observed, Outcome, Tally
 
@@ -120,3 +121,20 @@ def test_a_disk_that_takes_nothing_stops_the_evaluation(store: Store) -> None:
     assert evaluation.stopped is Stop.DISK
     assert evaluation.fault is not None
     assert "Cannot write" in str(evaluation.fault)
+
+
+def test_an_interrupt_is_acknowledged_with_what_it_waits_for(store: Store) -> None:
+    begun, go = threading.Semaphore(0), threading.Event()
+    evaluation = Evaluation(CELLS, store, _waiting(begun, go), 2)
+    standing = Standing(CELLS)
+    said: list[str] = []
+    for told in evaluation.run():
+        standing.take(told)
+        if isinstance(told, Begun) and len(standing.in_flight) == 2:
+            evaluation.drain()
+        elif isinstance(told, Stopping):
+            said.append(waiting_line(told, standing))
+            (evaluation.abort if not told.broken_off else go.set)()
+    assert said[0].startswith("Interrupted: waiting for 2 episodes in flight, coin edit reader seed 0 (begins)")
+    assert said[0].endswith("Ctrl-C again breaks them off.")
+    assert said[1] == "Interrupted again: 2 episodes in flight are broken off."
