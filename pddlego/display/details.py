@@ -10,6 +10,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from pddlego.display.frames import Frame
+from pddlego.display.panels import status_of
 from pddlego.display.text import Glyphs, clean
 from pddlego.display.view import View
 from pddlego.events import Answered, Asked, Formalized, Judged, Planned, Rejected, Retrying
@@ -56,7 +57,7 @@ def ladder_lines_in_full(frame: Frame, glyphs: Glyphs) -> Iterator[Text]:
         for rung in each.tried:
             mark = (glyphs.done, "green") if rung.name == each.rung else (glyphs.failed, "yellow")
             line = Text(f"{mark[0]} {clean(rung.name)}", f"bold {mark[1]}")
-            line.append(f"  {rung.status}, {rung.seconds * 1000:.0f} ms", "dim")
+            line.append(f"  {status_of(rung)}, {rung.seconds * 1000:.0f} ms", "dim")
             yield line
             if rung.message:
                 yield Text(f"    {clean(rung.message)}", "dim")

@@ -116,14 +116,14 @@ def ladder_lines(view: View, width: int, glyphs: Glyphs) -> list[Text]:
         elif goal == view.rung:
             line, note = Text(f"{glyphs.used} {number} {goal}", "bold green"), f" {result.seconds * 1000:.0f} ms"
         else:
-            line, note = Text(f"{glyphs.failed} {number} {goal}"), f" {_status(result)}"
+            line, note = Text(f"{glyphs.failed} {number} {goal}"), f" {status_of(result)}"
         if line.cell_len + len(note) <= width:
             line.append(note, style="dim" if goal == view.rung else "yellow")
         lines.append(line)
     return lines
 
 
-def _status(tried: TriedRung) -> str:
+def status_of(tried: TriedRung) -> str:
     """What came of a goal; one that is true because nothing is there yet is called that."""
     return "nothing there yet" if tried.message == NOTHING_THERE else tried.status
 

@@ -48,7 +48,9 @@ def solve_fast_downward(domain: Domain, problem: Problem, search: Search) -> Pla
         raise NotPlannableError(f"unified-planning cannot handle it ({error})") from error
     if result.status in (Status.UNSOLVABLE_PROVEN, Status.UNSOLVABLE_INCOMPLETELY):
         return None
-    if result.status is Status.TIMEOUT or result.status in (Status.INTERNAL_ERROR, Status.MEMOUT):
+    if result.status is Status.MEMOUT:
+        raise MemoryError
+    if result.status in (Status.TIMEOUT, Status.INTERNAL_ERROR):
         raise EngineFailedError(f"Fast Downward ended with {result.status.name.lower().replace('_', ' ')}")
     if result.plan is None:
         raise NotPlannableError(f"Fast Downward gave no plan: {result.status.name.lower()}")

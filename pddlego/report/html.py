@@ -10,6 +10,7 @@ import jinja2
 from markupsafe import Markup
 
 from pddlego.display.map import draw, house_of
+from pddlego.display.panels import status_of
 from pddlego.display.progress import result_line
 from pddlego.display.text import UNICODE, clean
 from pddlego.errors import JournalError
@@ -191,7 +192,7 @@ def _moments(events: Sequence[Event]) -> Iterator[Moment]:
         elif isinstance(event, Judged):
             yield Moment("answered", f"{event.what}: {event.verdict} by a person", (clean(event.text),))
         elif isinstance(event, Planned):
-            tried = (f"{each.name}: {each.status}" for each in event.tried)
+            tried = (f"{each.name}: {status_of(each)}" for each in event.tried)
             steps = (f"{each.action}  {each.command}" for each in event.plan)
             headline = f"plan for '{event.rung}'" if event.rung else "no goal has a plan"
             yield Moment("planned", clean(headline), tuple(map(clean, (*tried, *steps))))
