@@ -9,7 +9,7 @@ from functools import partial
 
 from pddlego import events as ev
 from pddlego.episode import Episode
-from pddlego.errors import BudgetSpentError, ModelError, PddlegoError, explained
+from pddlego.errors import BudgetSpentError, ModelError, OutOfTimeError, PddlegoError, explained
 from pddlego.events import Event, Outcome
 from pddlego.expect import as_said, surprise
 from pddlego.formalize import CommandProposal, CommandSource, Formalizer, ProblemProposal, read_file, with_unmatched
@@ -27,10 +27,18 @@ from pddlego.refine import Attempt, ExhaustedError, Retry, refine
 from pddlego.remedies import ablated, remedied, unless_contradicting, unless_incomplete
 from pddlego.restart import Restart
 from pddlego.situation import Exchange, Situation
-from pddlego.telling import UNREACHABLE, edit_question, formalized, no_plan, rejected, resumed, started, writable
-
-MAX_ANSWER = 200_000
-"""Characters of an answer that are read and kept; the longest useful one is a problem file of some thousand."""
+from pddlego.telling import (
+    UNREACHABLE,
+    answered,
+    edit_question,
+    formalized,
+    no_plan,
+    recordable,
+    rejected,
+    resumed,
+    started,
+    writable,
+)
 
 
 class Agent:
@@ -52,7 +60,7 @@ class Agent:
         self.overseer, self.restart = overseer, restart
         self._meter = Meter(episode.limits, clock)
         self._problem = self.setting.start
-        self._memory = Memory("remedies" not in episode.method.without)
+        self._memory = Memory(method.plans and "remedies" not in episode.method.without)
         self._notes: tuple[str, ...] = ()
         self._seen = Observation("")
         self._given: Problem | None = None
@@ -113,6 +121,11 @@ class Agent:
         nothing_to_ask = self.method.plans and not self._memory.news
         self._given = restart.corrected or (restart.before if nothing_to_ask else None)
         yield resumed(restart)
+
+    @property
+    def seconds(self) -> float:
+        """The episode's time: it stands still while somebody looks or judges."""
+        return self._meter.seconds
 
     # formalize and plan
 
@@ -254,26 +267,12 @@ class Agent:
             if not error.sent:
                 self._meter.not_sent(request.characters)
             raise
-        except ModelError:
-            self._meter.check_time()  # what ran out of the episode's time is no fault of the model
+        except ModelError as error:
+            self._meter.check_time(isinstance(error, OutOfTimeError))  # it is no fault of the model then
             raise
-        # An endless answer helps nobody.
-        thought = writable(answer.reasoning[:MAX_ANSWER])
-        answer = replace(answer, text=writable(answer.text[:MAX_ANSWER]), reasoning=thought)
+        answer = recordable(answer)
         self._meter.answered(answer)
-        yield ev.Answered(
-            number,
-            answer.text,
-            answer.tokens_in,
-            answer.tokens_out,
-            answer.tokens_cached,
-            answer.seconds,
-            answer.attempts,
-            answer.estimated,
-            answer.finish,
-            answer.from_cache,
-            answer.reasoning,
-        )
+        yield answered(number, answer)
         return answer
 
     # execute
@@ -311,7 +310,9 @@ class Agent:
         if command and self._seen.look:
             yield self._observed(Intention(command), self._looked(), free=True)
         elif command in self._seen.valid_commands:
-            yield from self._send(Intention(command))
+            verdict = yield from self._judge("commands", partial(Question, "commands", command))
+            if verdict.kind != "rejected":
+                yield from self._send(Intention(verdict.text or command))
 
     def _looked(self) -> Observation:
         """What the game tells of what there is to see, as an answer."""

@@ -131,7 +131,7 @@ def check_pair(pair: Pair, planner: Planner) -> Checked:
         readable = not any(each.kind.value in ("syntax", "missing section") for each in own)
         return _refused(pair, repairs, readable, defects[0].kind.value, defects[0].message)
     result = planner.solve(domain, read_problem(files.problem).problem, Search())
-    if result.status in (PlanStatus.INVALID, PlanStatus.CRASHED, PlanStatus.TIMEOUT):
+    if result.status not in VERDICTS.values():
         return _refused(pair, repairs, True, f"planner: {result.status.value}", result.message)
     return Checked(pair, repairs, contradiction=_contradiction(pair, result))
 

@@ -7,12 +7,15 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 
-_SECRET = re.compile(r"(^|_)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$", re.IGNORECASE)
+_SECRET = re.compile(r"(^|_)(API_?KEY|KEY|TOKEN|SECRET|CREDENTIAL)S?(_\d+)?$|PASSW(OR)?D", re.IGNORECASE)
+
+NEEDED = ("RAY_",)
+"""How names begin that a program of ours needs, though it is a secret: a cluster lets nobody in without it."""
 
 
 def is_secret(name: str) -> bool:
     """Whether a variable of this name holds something that no other program needs to know."""
-    return bool(_SECRET.search(name))
+    return bool(_SECRET.search(name)) and not name.startswith(NEEDED)
 
 
 def for_children(**more: str) -> Mapping[str, str]:

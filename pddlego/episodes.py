@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -142,21 +142,23 @@ def episode_events(
     overseer: Overseer | None = None,
     restart: Restart | None = None,
     person: Person | None = None,
-) -> Iterator[Event]:
+) -> Timed:
     """Play and yield every event. `overseer` is asked before things take effect, `person` types in mode human."""
     method = make_method(episode.mode, episode.setting, episode.seed, person)
     agent = Agent(episode, game, method, model, planner, overseer=overseer, restart=restart)
-    return agent.run()
+    return Timed(agent.run(), lambda: agent.seconds)
 
 
 class Timed:
     """Events of an episode, with the seconds that it had taken when the last of them happened.
 
-    Time stands still while an event is looked at, and while a person judges, as it does for the episode's limits.
+    Time stands still while an event is looked at. An episode that knows its own time says it with its `clock`; without
+    one the time is taken here, and what a person took to judge is no part of it.
     """
 
-    def __init__(self, events: Iterable[Event]) -> None:
+    def __init__(self, events: Iterable[Event], clock: Callable[[], float] | None = None) -> None:
         self._events = iter(events)
+        self._clock = clock
         self.seconds = 0.0
 
     def __iter__(self) -> Timed:
@@ -169,10 +171,19 @@ class Timed:
         """Raise an error inside the episode; the next event."""
         return self._taken(lambda: self._events.throw(error))  # type: ignore[attr-defined]
 
+    def close(self) -> None:
+        """Stop the episode."""
+        close = getattr(self._events, "close", None)
+        if close is not None:
+            close()
+
     def _taken(self, happen: Callable[[], Event]) -> Event:
         began = time.monotonic()
         event = happen()
-        self.seconds += time.monotonic() - began - (event.seconds if isinstance(event, Judged) else 0.0)
+        if self._clock is not None:
+            self.seconds = max(self.seconds, self._clock())
+        else:
+            self.seconds += time.monotonic() - began - (event.seconds if isinstance(event, Judged) else 0.0)
         return event
 
 
@@ -180,15 +191,17 @@ class Retold(Timed):
     """Events that happened elsewhere, with the times that were taken there."""
 
     def __init__(self, told: Iterable[tuple[Event, float]]) -> None:
-        super().__init__(self._retold(told))
+        super().__init__(())
+        self._told = iter(told)
 
-    def _retold(self, told: Iterable[tuple[Event, float]]) -> Iterator[Event]:
-        for event, self._then in told:
-            yield event
+    def __next__(self) -> Event:
+        event, self.seconds = next(self._told)
+        return event
 
-    def _taken(self, happen: Callable[[], Event]) -> Event:
-        event = happen()
-        self.seconds = self._then
+    def throw(self, error: BaseException) -> Event:
+        """Raise an error where the events come from; the next of them."""
+        event: Event
+        event, self.seconds = self._told.throw(error)  # type: ignore[attr-defined]
         return event
 
 

@@ -49,6 +49,10 @@ class BudgetSpentError(ModelError):
     sent: int = 0
 
 
+class OutOfTimeError(ModelError):
+    """The time that a request was given is up, or too short for the next try: no fault of the model."""
+
+
 class EngineError(PddlegoError):
     """The game engine could not start, died, or answered with an error (exit code 3)."""
 

@@ -85,10 +85,10 @@ class Meter:
             raise OverError(Outcome.BUDGET, f"{count(limits.tokens, 'token')} used up", "tokens")
         self.check_time()
 
-    def check_time(self) -> None:
-        """Raises `OverError` when the time is up."""
+    def check_time(self, too_short: bool = False) -> None:
+        """Raises `OverError` when the time is up, or what is left is `too_short` for what must be done."""
         left = self.seconds_left
-        if left is not None and left <= 0:
+        if left is not None and (left <= 0 or too_short):
             raise OverError(Outcome.BUDGET, f"{count(self.limits.seconds or 0, 'second')} used up", "seconds")
 
     def check_steps(self) -> None:

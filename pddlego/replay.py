@@ -89,6 +89,8 @@ def _comparable(recorded: Recorded) -> list[Event]:
         )
         if last.outcome in FROM_OUTSIDE or spent:
             events.pop()
+        if last.cause == "seconds" and isinstance(events[-1], Planned) and events[-1].rung is None:
+            events.pop()  # the clock cut it short
     return events
 
 
@@ -119,7 +121,7 @@ def _again(recorded: Recorded, game: Game, planner: Planner) -> Any:
 def _typed(told: Sequence[Event]) -> list[str]:
     """The commands that a person typed: those before a resumption were repeated, and not typed."""
     resumed = next((number for number, each in enumerate(told) if isinstance(each, Resumed)), 0)
-    return [each.command or "" for each in told[resumed:] if isinstance(each, Observed) and each.step]
+    return [each.command or "" for each in told[resumed:] if isinstance(each, Observed) and each.step and not each.free]
 
 
 def restart_of(events: tuple[Event, ...]) -> Restart | None:
@@ -129,7 +131,11 @@ def restart_of(events: tuple[Event, ...]) -> Restart | None:
         return None
     before = events[: events.index(resumed)]
     observed = [each for each in before if isinstance(each, Observed)]
-    commands = [Repeated(each.command or "", each.text, each.unforeseen, each.free) for each in observed if each.step]
+    commands = [
+        Repeated(each.command or "", each.text, each.unforeseen, each.free)
+        for each in observed
+        if each.command is not None
+    ]
     corrected = None if resumed.corrected is None else parse_problem(resumed.corrected)
     known, look = resumed.known, observed[0].text if observed else ""
     return Restart(resumed.source, resumed.step, commands, parse_problem(resumed.before), known, corrected, look)

@@ -62,10 +62,20 @@ def inside(root: Traversable, folder: str, name: str) -> Traversable:
     if place is None:
         why = "A name has no '..', begins with no '/', and has no backslash or colon."
         raise SettingError(f"{folder}/{name} is outside the folder {folder}", why, "Put the file inside.")
-    if isinstance(root, Path) and isinstance(place, Path) and not place.resolve().is_relative_to(root.resolve()):
+    if not isinstance(root, Path) or not isinstance(place, Path) or not _is_of_the_user(root, folder):
+        return place  # installers may make links of what ships with us
+    # Not the resolved root: the folder may itself be a link, and come with what it leads to.
+    if not place.resolve().is_relative_to(Path.cwd().resolve() / folder):
         why = f"It is a link to {place.resolve()}."
-        raise SettingError(f"{folder}/{name} leads out of the folder {folder}", why, "Put a copy of the file inside.")
+        raise SettingError(f"{folder}/{name} leads out of the folder {folder}", why, "Put a copy inside.")
     return place
+
+
+def _is_of_the_user(root: Path, folder: str) -> bool:
+    """Whether the folder is the one where the user works, which may come from anybody."""
+    with contextlib.suppress(FileNotFoundError):
+        return root == Path.cwd() / folder
+    return False
 
 
 def _is_plain(part: str) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from pddlego.episodes import make_method
-from pddlego.errors import UsageError
+from pddlego.errors import JournalError, UsageError
 from pddlego.events import Answered, Formalized, Observed, Resumed
 from pddlego.formalize import read_file
 from pddlego.formalize.base import ProblemProposal
-from pddlego.pddl import Problem, parse_problem
+from pddlego.pddl import PddlSyntaxError, Problem, parse_problem
 from pddlego.recorded import Recorded
 from pddlego.restart import Repeated, Restart
 from pddlego.situation import Situation
@@ -49,19 +49,27 @@ def moment_at(recorded: Recorded, step: int) -> Moment:
             if event.step > step:
                 break
             seen, answer = seen + 1, ""
-            if event.step:
+            if event.command is not None:
                 commands.append(Repeated(event.command or "", event.text, event.unforeseen, event.free))
         elif isinstance(event, Answered):
             answer = event.text
         elif isinstance(event, (Formalized, Resumed)):
             if isinstance(event, Resumed):
-                problem, known = parse_problem(event.corrected or event.before), event.known
+                problem, known = _recorded_problem(recorded, event.corrected or event.before), event.known
             else:
                 # Without an answer it is what a person gave, which covers no more than before.
-                problem, known = parse_problem(event.problem), seen if answer else known
+                problem, known = _recorded_problem(recorded, event.problem), seen if answer else known
             answer = ""
     moment = Moment(tuple(commands), problem, known)
     return replace(moment, rejected=_proposed(recorded, moment, answer)) if answer else moment
+
+
+def _recorded_problem(recorded: Recorded, text: str) -> Problem:
+    try:
+        return parse_problem(text)
+    except PddlSyntaxError as error:
+        why = f"A problem file in it cannot be read: {error}."
+        raise JournalError(f"{recorded.journal} is damaged", why, "Choose another run.") from error
 
 
 def _proposed(recorded: Recorded, moment: Moment, answer: str) -> Problem | None:

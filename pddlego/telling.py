@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from pddlego import events as ev
 from pddlego.episode import Episode
 from pddlego.formalize import ProblemProposal, read_file
-from pddlego.models import Model
+from pddlego.models import Completion, Model
 from pddlego.oversight import Question
 from pddlego.pddl import Defect, DefectKind, Diff, EditReport, Problem, diff
 from pddlego.pddl.invariants import Invariant, contradictions
@@ -16,6 +16,9 @@ from pddlego.planning import LadderResult, PlanStatus, RungResult
 from pddlego.refine import Retry
 from pddlego.restart import Restart
 from pddlego.situation import Feedback, Situation
+
+MAX_ANSWER = 200_000
+"""Characters of an answer that are read and kept; the longest useful one is a problem file of some thousand."""
 
 UNREACHABLE = "goal unreachable"
 """The category of an answer whose problem leaves no goal within reach."""
@@ -126,6 +129,29 @@ def edit_question(before: Problem, proposal: ProblemProposal, situation: Situati
     changed = diff(before, proposal.problem, dict(renamed))
     changes = added(changed), removed(changed), renamed
     return Question("edits", str(proposal.problem), *changes, faults=lambda text: read_file(text, situation).faults)
+
+
+def recordable(answer: Completion) -> Completion:
+    """An answer that can be written down; an endless one helps nobody."""
+    text, thought = writable(answer.text[:MAX_ANSWER]), writable(answer.reasoning[:MAX_ANSWER])
+    return replace(answer, text=text, reasoning=thought)
+
+
+def answered(number: int, answer: Completion) -> ev.Answered:
+    """The answer to a call."""
+    return ev.Answered(
+        number,
+        answer.text,
+        answer.tokens_in,
+        answer.tokens_out,
+        answer.tokens_cached,
+        answer.seconds,
+        answer.attempts,
+        answer.estimated,
+        answer.finish,
+        answer.from_cache,
+        answer.reasoning,
+    )
 
 
 def writable(text: str) -> str:

@@ -24,7 +24,7 @@ from pddlego.evaluation.make import make_options
 from pddlego.evaluation.options import EvaluationOptions
 from pddlego.evaluation.play import evaluating
 from pddlego.evaluation.runner import Evaluation, Stop
-from pddlego.evaluation.table import played_of, rows
+from pddlego.evaluation.table import played_of, rows, spent_elsewhere
 from pddlego.models.credentials import without_credentials
 from pddlego.models.gate import SharedGate
 from pddlego.remarks import remarks
@@ -61,11 +61,14 @@ def run_eval(flags: dict[str, Any], file: str | None, dry_run: bool) -> int:
             console.print(text, style="dim", highlight=False, soft_wrap=True)
         _run(running.evaluation, _display(console, Standing(running.cells, dict(running.known)), running.gate))
     mine = running.results
-    table = rows(mine, options.prices, running.attempts, running.entries)
-    console.print(results_table(table, console.width), highlight=False)
+    table = rows(mine, running.prices, running.attempts, running.entries if running.prices else ())
+    if table:
+        console.print(results_table(table, console.width), highlight=False)
     incomplete = played_of(mine, running.cells)
-    for remark in (*([f"{incomplete}."] if incomplete else []), *remarks({each.cell.model for each in mine})):
-        console.print(remark, style="dim", highlight=False, soft_wrap=True)
+    elsewhere = spent_elsewhere(table, running.entries if running.prices else ())
+    for remark in (f"{incomplete}." if incomplete else "", elsewhere, *remarks({each.cell.model for each in mine})):
+        if remark:
+            console.print(remark, style="dim", highlight=False, soft_wrap=True)
     console.print(f"The run is kept in {path}", style="dim", highlight=False, soft_wrap=True)
     return _farewell(console, running.evaluation, sum(each.counts for each in mine), len(running.cells))
 

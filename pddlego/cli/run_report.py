@@ -49,9 +49,10 @@ def run_report(runs: list[str], to: str, output: str | None, prices: str | None,
 
 def _show(console: Console, report: Report) -> None:
     """The report on a terminal."""
-    _table(console, "Success", *success(report))
-    console.print(Text("All numbers", "bold"))
-    console.print(results_table(report.rows, console.width), highlight=False)
+    if report.rows:
+        _table(console, "Success", *success(report))
+        console.print(Text("All numbers", "bold"))
+        console.print(results_table(report.rows, console.width), highlight=False)
     for remark in report.notes:
         console.print(remark, style="dim", highlight=False)
     console.print()

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from pddlego.environment import for_children
 from pddlego.errors import UsageError
 
 Faults = Callable[[str], tuple[str, ...]]
@@ -60,7 +61,7 @@ def _edited(text: str, suffix: str) -> str:
 
 def _run(command: list[str]) -> int:
     """Run an editor. When it is interrupted from outside it is ended politely, and the terminal is as it was."""
-    with _terminal_as_it_was(), subprocess.Popen(command) as editor:
+    with _terminal_as_it_was(), subprocess.Popen(command, env=for_children()) as editor:
         try:
             return editor.wait()
         except KeyboardInterrupt:

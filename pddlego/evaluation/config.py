@@ -15,6 +15,9 @@ from pddlego.models.base import CacheUse
 from pddlego.modes import PLANNING, ablated, parse_mode
 from pddlego.toml import read_toml
 
+MOST_SEEDS = 1_000_000
+"""A longer range is not looked at one by one."""
+
 OTHER_NAMES = {"base_url": "OPENAI_BASE_URL", "models": "PDDLEGO_MODEL"}
 """Environment variables that are not called PDDLEGO_ and the name of the value."""
 
@@ -68,6 +71,8 @@ class EvalConfig(BaseModel):
     @classmethod
     def _text(cls, value: object) -> object:
         """A file may hold a number or a list of numbers, and Python code a range or a tuple, too."""
+        if isinstance(value, range) and abs(value.stop - value.start) > MOST_SEEDS:  # no fold has them
+            return f"{value[0]}-{value[-1]}"
         listed = list(value) if isinstance(value, (list, tuple, range)) else [value]
         if any(isinstance(each, bool) or not isinstance(each, (int, str)) for each in listed):
             return value

@@ -7,6 +7,7 @@ give the ticket back with what was used. `multiprocessing.managers` serves the d
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import threading
 import time
@@ -37,12 +38,20 @@ class Desk:
         self._asking: set[str] = set()
         self._open: dict[int, tuple[str, AbstractContextManager[Ticket], Ticket]] = {}
 
-    def enter(self, owner: str, model: str, characters: int) -> int:
-        """Wait until a request may be sent. Raises `BudgetSpentError`, and `ConnectionError` for who is gone."""
+    def enter(self, owner: str, model: str, characters: int, room: int = 0, seconds: float | None = None) -> int:
+        """Wait until a request may be sent, at most so many `seconds`.
+
+        Raises `BudgetSpentError`, and `ConnectionError` for who is gone or has waited too long.
+        """
+        deadline = math.inf if seconds is None else time.monotonic() + seconds
         with self._lock:
             self._asking.add(owner)
         try:
-            passing = self._gate.admit(model, characters, lambda: owner not in self._gone, _cell(owner))
+
+            def wanted() -> bool:
+                return owner not in self._gone and time.monotonic() < deadline
+
+            passing = self._gate.admit(model, characters, wanted, _cell(owner), room)
             ticket = passing.__enter__()
         finally:
             with self._lock:
@@ -55,8 +64,11 @@ class Desk:
             self.leave(number, None, None)
         return number
 
-    def leave(self, number: int, used: Usage | None, pause: float | None) -> None:
-        """The request is over: `used` is what it took, `pause` that it was turned away and how long to wait."""
+    def leave(self, number: int, used: Usage | None, pause: float | None, answered: bool = False) -> None:
+        """The request is over: `used` is what it took, `pause` that it was turned away and how long to wait.
+
+        Where nobody knows what it took, `answered` says whether there is an answer.
+        """
         with self._lock:
             found = self._open.pop(number, None)
         if found is None:
@@ -66,6 +78,8 @@ class Desk:
             ticket.used(*used)
         elif pause is not None:
             ticket.refused(pause)
+        elif answered:
+            ticket.answered()
         passing.__exit__(None, None, None)
 
     def begin(self, owner: str) -> None:
@@ -97,9 +111,9 @@ def _cell(owner: str) -> str:
 
 
 class _Asked(Protocol):
-    def enter(self, owner: str, model: str, characters: int) -> int: ...
+    def enter(self, owner: str, model: str, characters: int, room: int = 0, seconds: float | None = None) -> int: ...
 
-    def leave(self, number: int, used: Usage | None, pause: float | None) -> None: ...
+    def leave(self, number: int, used: Usage | None, pause: float | None, answered: bool = False) -> None: ...
 
 
 @dataclass
@@ -108,11 +122,15 @@ class _Remembered:
 
     usage: Usage | None = None
     pause: float | None = None
+    has_answer: bool = False
     wanted: bool = True
     """A worker is ended from outside, whatever it waits for."""
 
     def used(self, tokens_in: int, tokens_out: int, tokens_cached: int) -> None:
         self.usage = (tokens_in, tokens_out, tokens_cached)
+
+    def answered(self) -> None:
+        self.has_answer = True
 
     def refused(self, pause: float) -> None:
         self.pause = pause
@@ -126,12 +144,12 @@ class DeskGate:
 
     @contextmanager
     def passing(self, model: str, request: Request) -> Iterator[Ticket]:
-        number = self._desk.enter(self._owner, model, request.characters)
+        number = self._desk.enter(self._owner, model, request.characters, request.room or 0, request.seconds)
         ticket = _Remembered()
         try:
             yield ticket
         finally:
-            self._desk.leave(number, ticket.usage, ticket.pause)
+            self._desk.leave(number, ticket.usage, ticket.pause, ticket.has_answer)
 
     def sleep(self, seconds: float) -> None:
         time.sleep(seconds)

@@ -13,6 +13,7 @@ import secrets
 import signal
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -35,6 +36,9 @@ from pddlego.planning import ProcessPlanner
 
 Call = Callable[[Cell], list[tuple[Event, float]]]
 """Plays a cell elsewhere, and gives back all its events with their times."""
+
+LEAVING = 5.0
+"""Seconds for which is waited until all workers that were ended are gone."""
 
 RAY_RETRIES = 3
 """How often Ray begins an episode again whose worker died."""
@@ -137,9 +141,10 @@ class _Workers:
 
     def wait(self) -> None:
         """Wait until the workers that were ended are gone; planners of theirs end by themselves within a second."""
+        end = time.monotonic() + LEAVING
         for worker in self._all:
             for process in list((worker._processes or {}).values()):
-                process.join(timeout=5.0)
+                process.join(timeout=max(0.0, end - time.monotonic()))
 
     def _new(self) -> ProcessPoolExecutor:
         context = multiprocessing.get_context("spawn")

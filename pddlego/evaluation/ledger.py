@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from io import FileIO
 from pathlib import Path
@@ -82,33 +83,48 @@ class Ledger:
 def read_ledger(path: Path) -> tuple[dict[int, Entry], tuple[str, ...]]:
     """The requests of a ledger by number up to its last whole line, and remarks on lines that nobody understands.
 
-    Requests are numbered without a gap, so that lines that were lost are noticed. Raises `JournalError` for a gap, and
-    for a request of which nobody knows what was reserved; a line that only says wrongly what was used is left out: the
-    request counts as what was reserved for it.
+    A line that says wrongly what was used is left out: the request counts as what was reserved for it. A line that
+    cannot be read may have been a request: one whose number is missing counts as the most that any other took. Requests
+    are numbered without a gap; where more are missing than lines are damaged, lines were lost: `JournalError`.
     """
     entries: dict[int, Entry] = {}
     remarks: list[str] = []
+    missing: list[int] = []
     data = path.read_bytes() if path.exists() else b""
-    for number, line in enumerate(data[: data.rfind(b"\n") + 1].splitlines(), start=1):
+    for number, line in enumerate(data[: data.rfind(b"\n") + 1].split(b"\n")[:-1], start=1):
+        where = f"{path}, line {number}"
         try:
             entry = json.loads(line)
-            if "sent" in entry:
-                if entry["sent"] != len(entries) + 1:
-                    raise ValueError("lines are missing")
-                amounts = _amount(entry["tokens"]), _amount(entry["cost"])
-                entries[int(entry["sent"])] = Entry(str(entry.get("model", "")), *amounts, str(entry.get("for", "")))
-                continue
-            key = int(entry["settled"])
-            known = entries[key]
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            is_request = "sent" in entry
+            key = int(entry["sent"] if is_request else entry["settled"])
+        except (ValueError, KeyError, TypeError, ArithmeticError, RecursionError):
+            remarks.append(f"{where}: it is damaged; what it said counts as the most that a request took.")
+            continue
+        expected = len(entries) + len(missing) + 1
+        if (key < expected or key - expected > len(remarks)) if is_request else key not in entries and not missing:
             why = f"Line {number} is no entry that can follow those before it."
-            raise JournalError(f"{path} is damaged", why, "Restore it: it says what was spent.") from error
+            raise JournalError(f"{path} is damaged", why, "Restore it: it says what was spent.")
         try:
-            tokens, cost = _amount(entry["tokens"]), _amount(entry["cost"])
-            entries[key] = replace(known, tokens=tokens, cost=cost, answered=bool(entry.get("answered", True)))
-        except (ValueError, KeyError, TypeError):
-            remarks.append(f"{path}, line {number}: no amount of tokens or money; what was reserved counts as spent.")
-    return entries, tuple(remarks)
+            amounts = _amount(entry["tokens"]), _amount(entry["cost"])
+        except (ValueError, KeyError, TypeError, ArithmeticError):
+            if is_request:
+                missing.append(key)
+            remarks.append(f"{where}: no amount of tokens or money; what was reserved counts as spent.")
+            continue
+        if is_request:
+            missing += range(expected, key)
+            entries[key] = Entry(str(entry.get("model", "")), *amounts, str(entry.get("for", "")))
+        elif key in entries:
+            answered = bool(entry.get("answered", True))
+            entries[key] = replace(entries[key], tokens=amounts[0], cost=amounts[1], answered=answered)
+    if remarks and not entries and not missing:
+        raise JournalError(f"{path} is damaged", "No line of it can be read.", "Restore it: it says what was spent.")
+    most = Entry("", max((each.tokens for each in entries.values()), default=0.0), _most_cost(entries))
+    return entries | dict.fromkeys(missing, most), tuple(remarks)
+
+
+def _most_cost(entries: Mapping[int, Entry]) -> float:
+    return max((each.cost for each in entries.values()), default=0.0)
 
 
 def _amount(value: object) -> float:

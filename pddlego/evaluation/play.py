@@ -15,13 +15,13 @@ from pddlego.evaluation.cells import Cell
 from pddlego.evaluation.ledger import LEDGER, Entry, Ledger, read_ledger
 from pddlego.evaluation.options import EvaluationOptions
 from pddlego.evaluation.runner import Engine, Evaluation
-from pddlego.evaluation.store import Store
+from pddlego.evaluation.store import Store, read_recorded_prices
 from pddlego.evaluation.summary import Summary
 from pddlego.evaluation.table import result_table
 from pddlego.events import Event, Limits
 from pddlego.journal import environment_manifest, write_whole
 from pddlego.models import Model
-from pddlego.models.gate import Gate, OriginGate, SharedGate
+from pddlego.models.gate import Gate, OriginGate, Price, SharedGate
 from pddlego.models.make import is_free, make_model
 from pddlego.planning import Planner
 from pddlego.planning.pool import PlannerPool
@@ -52,6 +52,7 @@ class Running:
     known: Mapping[Cell, Summary]
     evaluation: Evaluation
     gate: SharedGate
+    prices: Mapping[str, Price]
     remarks: Sequence[str] = ()
     results: list[Summary] = field(default_factory=list)
     attempts: list[Summary] = field(default_factory=list)
@@ -68,10 +69,9 @@ def evaluating(options: EvaluationOptions, path: Path, about: Mapping[str, Any] 
     record = {**(about or {}), **environment_manifest({})}
     with Store(path, options.configuration(), record) as store, make_planners(options) as planner:
         store.plan(options.matrix, options.prices)
+        prices = options.prices or read_recorded_prices(path)
         with closing(Ledger(path / LEDGER)) as ledger:
-            gate = SharedGate(
-                options.llm_jobs, options.limits, ledger, options.prices, max_answer=options.model.max_tokens
-            )
+            gate = SharedGate(options.llm_jobs, options.limits, ledger, prices, max_answer=options.model.max_tokens)
             store.remarks += ledger.remarks
             store.recover(cells)
             _check_ledger(path, ledger, store)
@@ -81,7 +81,7 @@ def evaluating(options: EvaluationOptions, path: Path, about: Mapping[str, Any] 
                 evaluation = Evaluation(
                     waiting, store, engine.player, options.workers, gate.exhausted, engine.break_off
                 )
-                running = Running(cells, known, evaluation, gate, store.remarks)
+                running = Running(cells, known, evaluation, gate, prices, store.remarks)
                 yield running
         results, mine = store.results(), set(cells)
         running.results += [each for each in results if each.cell in mine]

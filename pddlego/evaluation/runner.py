@@ -179,6 +179,8 @@ class Evaluation:
             follow(self._player(cell), [keep])
         except JournalError:
             raise
+        except KeyboardInterrupt:  # broken off by whatever plays it, without an ending of its own
+            keep(EpisodeEnded(Outcome.INTERRUPTED, "interrupted by the user", 0.0), 0.0)
         except PddlegoError as error:  # before the first event: the engine or the model could not be made
             broken_off = self._aborting.is_set()
             outcome = Outcome.INTERRUPTED if broken_off else Outcome.CRASHED

@@ -65,7 +65,8 @@ def rows(
     """One row for each configuration of which a cell was played, in the order of its first cell.
 
     The cost is that of all `attempts`, those that were lost and played again too; without them that of the results. The
-    `entries` of a ledger know more: requests that got no answer were, or may have been, paid for, too.
+    `entries` of a ledger know better, where there are some: each request is in it with what it took, those that got no
+    answer too.
     """
     spent: dict[tuple[str, str, str], list[Summary]] = {}
     for each in attempts:
@@ -73,10 +74,14 @@ def rows(
     grouped: dict[tuple[str, str, str], list[Summary]] = {}
     for each in sorted((one for one in results if one.played), key=lambda summary: summary.cell):
         grouped.setdefault(each.cell.configuration, []).append(each)
-    answered = {key: _cost(key[2], spent.get(key, found), prices or {}) for key, found in grouped.items()}
     known = _by_configuration((each.cell for found in spent.values() for each in found), entries)
-    lost = {key: sum(each.cost for each in mine if not each.answered) for key, mine in known.items()}
-    return [_row(*key, found, answered[key], lost.get(key, 0.0)) for key, found in grouped.items()]
+    listed = []
+    for key, found in grouped.items():
+        cost, mine = _cost(key[2], spent.get(key, found), prices or {}), known.get(key, [])
+        if cost is not None and mine:
+            cost = sum(each.cost for each in mine)
+        listed.append(_row(*key, found, cost, sum(each.cost for each in mine if not each.answered)))
+    return listed
 
 
 def _by_configuration(cells: Iterable[Cell], entries: Iterable[Entry]) -> dict[tuple[str, str, str], list[Entry]]:
@@ -108,7 +113,7 @@ def _row(setting: str, mode: str, model: str, found: Sequence[Summary], cost: fl
         from_cache=statistics.mean(each.from_cache for each in tallies),
         tokens=statistics.mean(each.tokens_in + each.tokens_out for each in tallies),
         seconds=statistics.mean(each.seconds for each in tallies),
-        cost=None if cost is None else cost + unanswered,
+        cost=cost,
         unanswered=unanswered,
     )
 
@@ -122,6 +127,12 @@ def _cost(model: str, found: Sequence[Summary], prices: Mapping[str, Price]) -> 
     if price is None:
         return None
     return sum(price.cost(each.tally.tokens_in, each.tally.tokens_out, each.tally.tokens_cached) for each in found)
+
+
+def spent_elsewhere(listed: Iterable[Row], entries: Iterable[Entry]) -> str:
+    """A remark on what a ledger says was spent, and stands in no row: on cells that have no outcome."""
+    cost = sum(each.cost for each in entries) - sum(each.cost or 0.0 for each in listed)
+    return f"Besides, {cost:.2f} was spent on cells that have no outcome." if cost >= 0.005 else ""
 
 
 def played_of(results: Iterable[Summary], planned: Collection[Cell]) -> str:

@@ -20,8 +20,47 @@ CLOSING = 5.0
 """Seconds for which is waited until a request that was given up is closed. It takes none, unless the system hangs."""
 
 
+class _Line:
+    """A client with the stream that its requests go over. One that was given up sends nothing any more."""
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        import openai
+
+        from pddlego.models.bounded import bound
+
+        http = openai.DefaultHttpxClient(
+            event_hooks={"request": [self._watch], "response": [bound]},
+            headers={"accept-encoding": "identity"},
+            follow_redirects=False,  # the messages are for the endpoint that the user named
+        )
+        self.client = openai.OpenAI(http_client=http, **options)
+        self.stream: Any = None
+        self._given_up = threading.Event()
+
+    def give_up(self) -> None:
+        """Close the connection, also one that somebody is reading from; one that is just being made is never used."""
+        self._given_up.set()
+        if self.stream is not None:
+            with contextlib.suppress(OSError, AttributeError):
+                self.stream.get_extra_info("socket").shutdown(socket.SHUT_RDWR)
+        with contextlib.suppress(OSError, RuntimeError):
+            self.client.close()
+
+    def _watch(self, request: httpx2.Request) -> None:
+        """Learn which stream requests go over when it is opened; one that is kept open stays the same."""
+        import httpx2
+
+        def trace(event: str, info: Mapping[str, Any]) -> None:
+            if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+                self.stream = info.get("return_value")
+            if self._given_up.is_set():
+                raise httpx2.ConnectError("the request was given up")
+
+        request.extensions["trace"] = trace
+
+
 class Connection:
-    """One client of an endpoint, for one request at a time. After `abort` it makes a new one."""
+    """A connection to an endpoint, for one request at a time. After a request that was given up there is a new one."""
 
     def __init__(self, api_key: str, address: str | None, query: Mapping[str, str], timeout: float) -> None:
         self._options: dict[str, Any] = {
@@ -31,24 +70,14 @@ class Connection:
             "timeout": timeout,
             "max_retries": 0,
         }
-        self._client: openai.OpenAI | None = None
-        self._stream: Any = None
+        self._line: _Line | None = None
 
     @property
     def client(self) -> openai.OpenAI:
         """The client, whose connection is kept for the next request."""
-        import openai
-
-        from pddlego.models.bounded import bound
-
-        if self._client is None:
-            http = openai.DefaultHttpxClient(
-                event_hooks={"request": [self._watch], "response": [bound]},
-                headers={"accept-encoding": "identity"},
-                follow_redirects=False,  # the messages are for the endpoint that the user named
-            )
-            self._client = openai.OpenAI(http_client=http, **self._options)
-        return self._client
+        if self._line is None:
+            self._line = _Line(self._options)
+        return self._line.client
 
     def within(self, seconds: float, call: Callable[[], Any], wanted: Callable[[], bool]) -> Any:
         """The result of `call`, which uses the client, or a time-out: its own one begins anew with every byte.
@@ -81,28 +110,16 @@ class Connection:
                         request: Any = None
                         raise openai.APITimeoutError(request=request) from None
         except BaseException:
-            self.abort()
-            thread.join(CLOSING)
+            self._give_up(thread)
             raise
         if error is not None:
             raise error
         return result
 
-    def abort(self) -> None:
-        """Close the connection, also one that somebody is reading from."""
-        stream, client, self._stream, self._client = self._stream, self._client, None, None
-        if stream is not None:
-            with contextlib.suppress(OSError, AttributeError):
-                stream.get_extra_info("socket").shutdown(socket.SHUT_RDWR)
-        if client is not None:
-            with contextlib.suppress(OSError, RuntimeError):
-                client.close()
-
-    def _watch(self, request: httpx2.Request) -> None:
-        """Learn which stream a request goes over when it is opened; one that is kept open stays the same."""
-
-        def trace(event: str, info: Mapping[str, Any]) -> None:
-            if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
-                self._stream = info.get("return_value")
-
-        request.extensions["trace"] = trace
+    def _give_up(self, thread: threading.Thread) -> None:
+        """Close what the thread waits for. One that still connects sends nothing when it has: nobody waits for it."""
+        line, self._line = self._line, None
+        if line is not None:
+            line.give_up()
+            if line.stream is not None:
+                thread.join(CLOSING)

@@ -59,6 +59,9 @@ class Ticket(Protocol):
     def used(self, tokens_in: int, tokens_out: int, tokens_cached: int) -> None:
         """The answer is there and took this much."""
 
+    def answered(self) -> None:
+        """The answer is there, and the endpoint does not say what it took: what was reserved counts."""
+
     def refused(self, pause: float) -> None:
         """The endpoint turned the request away, which costs nothing. Nobody sends anything for `pause` seconds."""
 
@@ -100,7 +103,7 @@ class _Reservation:
     reserved_cost: float
     tokens: float = 0.0
     cost: float = 0.0
-    answered: bool = False
+    has_answer: bool = False
 
     def __post_init__(self) -> None:
         self.tokens, self.cost = self.reserved_tokens, self.reserved_cost
@@ -112,8 +115,11 @@ class _Reservation:
     def used(self, tokens_in: int, tokens_out: int, tokens_cached: int) -> None:
         self.tokens = tokens_in + tokens_out
         self.cost = self.gate.cost(self.model, tokens_in, tokens_out, tokens_cached)
-        self.answered = True
+        self.has_answer = True
         self.gate.learn(self.model, tokens_out)
+
+    def answered(self) -> None:
+        self.has_answer = True
 
     def refused(self, pause: float) -> None:
         self.gate.hold(pause)
@@ -135,6 +141,9 @@ class _Unlimited:
     wanted = True
 
     def used(self, tokens_in: int, tokens_out: int, tokens_cached: int) -> None:
+        return
+
+    def answered(self) -> None:
         return
 
     def refused(self, pause: float) -> None:
@@ -213,11 +222,9 @@ class SharedGate:
         with self._changed:
             self._longest[model] = max(self._longest.get(model, 0), tokens_out)
 
-    def _answer_of(self, model: str) -> int:
-        """The tokens that an answer of the model may have, as far as one knows."""
-        if self._max_answer is not None:
-            return self._max_answer
-        return max(OUTPUT_ESTIMATE, self._longest.get(model, 0))
+    def _answer_of(self, model: str, room: int) -> int:
+        """The tokens that an answer of the model may have, as far as one knows: a limit that it ignores is none."""
+        return max(self._max_answer or OUTPUT_ESTIMATE, self._longest.get(model, 0), room)
 
     def hold(self, seconds: float) -> None:
         """Nobody sends anything for `seconds` from now."""
@@ -227,23 +234,26 @@ class SharedGate:
 
     def passing(self, model: str, request: Request) -> AbstractContextManager[Ticket]:
         """Wait for a free place and for the end of a pause, reserve, and let the request go."""
-        return self.admit(model, request.characters)
+        return self.admit(model, request.characters, request.wanted, room=request.room or 0)
 
     @contextmanager
     def admit(
-        self, model: str, characters: int, wanted: Callable[[], bool] = lambda: True, origin: str = ""
+        self,
+        model: str,
+        characters: int,
+        wanted: Callable[[], bool] = lambda: True,
+        origin: str = "",
+        room: int = 0,
     ) -> Iterator[Ticket]:
-        """`passing`, for a request of which only the length is known here, and for what it is sent.
+        """`passing`, for a request of which it is known how long it is, what it is for, and how long its answer may be.
 
-        Raises `ConnectionError` if nobody wants the place any more when there is one.
+        Raises `ConnectionError` if nobody wants the place any more.
         """
         while not self._jobs.acquire(timeout=SLICE):
-            self._go_on()
+            self._go_on(wanted)
         try:
-            self._pause()
-            if not wanted():
-                raise ConnectionError("who asked is gone")
-            reservation = self._reserve(model, characters, origin)
+            self._pause(wanted)
+            reservation = self._reserve(model, characters, origin, room, wanted)
             try:
                 yield reservation
             finally:
@@ -251,24 +261,26 @@ class SharedGate:
         finally:
             self._jobs.release()
 
-    def _go_on(self) -> None:
+    def _go_on(self, wanted: Callable[[], bool]) -> None:
         if self._broken.is_set():
             raise KeyboardInterrupt
+        if not wanted():
+            raise ConnectionError("who asked is gone")
 
-    def _pause(self) -> None:
+    def _pause(self, wanted: Callable[[], bool]) -> None:
         """Wait until nobody asks to wait any more; the pause may grow meanwhile."""
         with self._changed:
             while (left := self._not_before - self._clock()) > 0:
                 self._changed.wait(min(left, SLICE))
-                self._go_on()
+                self._go_on(wanted)
 
-    def _reserve(self, model: str, characters: int, origin: str) -> _Reservation:
+    def _reserve(self, model: str, characters: int, origin: str, room: int, wanted: Callable[[], bool]) -> _Reservation:
         """Reserve at once what fits; wait for requests in flight if it may fit when they have ended."""
         tokens_in = characters // 3
 
         def estimate() -> tuple[float, float]:
             """What is known of the model's answers may grow while a request waits."""
-            tokens_out = self._answer_of(model)
+            tokens_out = self._answer_of(model, room)
             return float(tokens_in + tokens_out), self.cost(model, tokens_in, tokens_out)
 
         with self._changed:
@@ -280,7 +292,8 @@ class SharedGate:
                     what = f"The budget of {budget:g} {UNITS[limit]} allows no further request"
                     raise BudgetSpentError(what, why, "Continue with a higher one.")
                 self._changed.wait(SLICE)
-                self._go_on()
+                self._go_on(wanted)
+            self._go_on(wanted)
             tokens, cost = estimate()
             number = self._ledger.sent(model, tokens, cost, origin) if self._ledger else 0
             self._calls, self._tokens, self._cost = self._calls + 1, self._tokens + tokens, self._cost + cost
@@ -308,7 +321,7 @@ class SharedGate:
             self._changed.notify_all()
             if self._ledger:
                 amounts = reservation.tokens, reservation.cost
-                self._ledger.settled(reservation.number, *amounts, reservation.answered)
+                self._ledger.settled(reservation.number, *amounts, reservation.has_answer)
 
 
 class OriginGate:
@@ -318,7 +331,7 @@ class OriginGate:
         self._gate, self._origin = gate, origin
 
     def passing(self, model: str, request: Request) -> AbstractContextManager[Ticket]:
-        return self._gate.admit(model, request.characters, origin=self._origin)
+        return self._gate.admit(model, request.characters, request.wanted, self._origin, request.room or 0)
 
     def sleep(self, seconds: float) -> None:
         self._gate.sleep(seconds)

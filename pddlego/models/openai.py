@@ -7,10 +7,11 @@ import math
 import re
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pddlego.errors import BudgetSpentError, ModelError, UsageError
+from pddlego.errors import BudgetSpentError, ModelError, OutOfTimeError, UsageError
 from pddlego.models.base import Completion, Request, Trouble
 from pddlego.models.connection import Connection
 from pddlego.models.credentials import check_key, check_url, secrets_of, split_query, without_credentials
@@ -92,14 +93,21 @@ class OpenAIModel:
 
         started = time.perf_counter()
         sent = [0]
+        deadline = started + (math.inf if request.seconds is None else request.seconds)
         try:
-            deadline = started + (math.inf if request.seconds is None else request.seconds)
             response = self._retrying(request, sent)(self._send, request, deadline, sent)
         except BudgetSpentError as error:
             error.sent = sent[0]
             raise
         except openai.OpenAIError as error:
-            raise self._failure(error, sent[0]) from None
+            failure = self._failure(error, sent[0])
+            too_late = request.seconds is not None and sent[0] < self._attempts and is_passing(error)
+            raise OutOfTimeError(failure.what, failure.why, failure.next_step) if too_late else failure from None
+        except ConnectionError:
+            if time.perf_counter() < deadline:
+                raise
+            what = f"{self._name} was not asked"
+            raise OutOfTimeError(what, "The time was up before there was a place for the request.") from None
         except (ValueError, RecursionError) as error:  # a reply that claims to be JSON and is not
             raise self._no_answer(f"The endpoint's reply is not JSON ({type(error).__name__})") from None
         return self._completion(request, response, time.perf_counter() - started, sent[0])
@@ -119,7 +127,7 @@ class OpenAIModel:
             client = self._connection.client
             create = partial(client.chat.completions.create, model=self._name, messages=messages, **extra)
             try:
-                with self._gate.passing(self._name, request) as ticket:
+                with self._gate.passing(self._name, _within(request, deadline)) as ticket:
                     sent[0] += 1
                     seconds = min(self._timeout, deadline - time.perf_counter())
                     return self._ticketed(ticket, seconds, create, lambda: ticket.wanted and request.wanted())
@@ -141,6 +149,8 @@ class OpenAIModel:
         came, went, cached = _usage(usage)
         if came is not None and went is not None:
             ticket.used(came, went, cached)
+        else:
+            ticket.answered()
         return response
 
     def _extra(self, request: Request) -> dict[str, Any]:
@@ -262,6 +272,12 @@ class OpenAIModel:
         text = self._masked(text)
         text = re.sub(r"\bsk-[\w*-]{6,}", "sk-***", text)
         return " ".join(re.sub(r"(?i)\b(bearer|basic) [^\s'\"]+", r"\1 ***", text).split())[:300]
+
+
+def _within(request: Request, deadline: float) -> Request:
+    """The request, wanted until the deadline and no longer."""
+    left = None if request.seconds is None else deadline - time.perf_counter()
+    return replace(request, seconds=left, wanted=lambda: request.wanted() and time.perf_counter() < deadline)
 
 
 def _said(message: Any) -> str:

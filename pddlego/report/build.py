@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pddlego.errors import UsageError
+from pddlego.errors import JournalError, UsageError
 from pddlego.evaluation.cells import Cell
-from pddlego.evaluation.ledger import LEDGER, read_ledger
+from pddlego.evaluation.ledger import LEDGER, Entry, read_ledger
 from pddlego.evaluation.store import (
     RESULTS,
     changed_journals,
@@ -21,7 +21,7 @@ from pddlego.evaluation.store import (
     read_what_is_whole,
 )
 from pddlego.evaluation.summary import Summary
-from pddlego.evaluation.table import Comparison, Row, compare, played_of, rows
+from pddlego.evaluation.table import Comparison, Row, compare, played_of, rows, spent_elsewhere
 from pddlego.models.gate import Price
 from pddlego.modes import whole
 from pddlego.pddl import EntryKind
@@ -158,6 +158,7 @@ def _damage(paths: Sequence[Path]) -> Iterator[str]:
         summaries, remarks = read_what_is_whole(path)
         yield from remarks
         yield from changed_journals(path, summaries)
+        yield from _requests(path)[1]
 
 
 def _configuration(path: Path) -> dict[str, Any]:
@@ -182,16 +183,18 @@ def build_report(paths: Sequence[Path], prices: Mapping[str, Price] | None = Non
     grouped: dict[Configuration, list[Summary]] = {}
     for each in (one for one in results if one.played):
         grouped.setdefault(each.cell.configuration, []).append(each)
+    found = _rows(paths, results, [each for attempts in folders for each in attempts], prices)
+    elsewhere = "" if prices else spent_elsewhere(found, [entry for path in paths for entry in _requests(path)[0]])
     return Report(
         tuple(map(str, paths)),
         tuple(results),
-        tuple(_rows(paths, results, [each for attempts in folders for each in attempts], prices)),
+        tuple(found),
         _counts(grouped, lambda each: {} if each.won else {each.outcome.value: 1}),
         _counts(grouped, _trouble),
         _counts(grouped, lambda each: each.rungs),
         _comparisons(results),
         played_of(results, {cell for path in paths for cell in read_cells(path)}),
-        tuple(_damage(paths)),
+        (*([elsewhere] if elsewhere else []), *_damage(paths)),
     )
 
 
@@ -203,9 +206,18 @@ def _rows(
 ) -> list[Row]:
     """The rows, with the costs that the ledgers know; of other prices than theirs only the answers' are known."""
     recorded = {name: price for path in paths for name, price in read_recorded_prices(path).items()}
-    entries = [entry for path in paths for entry in read_ledger(path / LEDGER)[0].values()]
-    own = prices is None or not prices or prices == recorded
-    return rows(results, recorded if own else prices, attempts, entries if own else ())
+    own = not prices or all(prices.get(name) == price for name, price in recorded.items())
+    entries = [entry for path in paths for entry in _requests(path)[0]] if own and recorded else ()
+    return rows(results, prices or recorded, attempts, entries)
+
+
+def _requests(path: Path) -> tuple[list[Entry], tuple[str, ...]]:
+    """The requests of a folder, and remarks on its ledger. None is refused: answers say the costs then."""
+    try:
+        entries, remarks = read_ledger(path / LEDGER)
+    except JournalError as error:
+        return [], (f"{error.what}: {error.why} The costs are those of the answers.",)
+    return list(entries.values()), remarks
 
 
 def _trouble(summary: Summary) -> Mapping[str, int]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
 from pddlego.display.text import markdown_cell
-from pddlego.evaluation.table import Row, result_table
+from pddlego.evaluation.table import COLUMNS, Row, result_table
 from pddlego.report.build import Count, Report
 
 NOTE = (
@@ -84,8 +84,9 @@ def markdown(report: Report) -> str:
 
 
 def as_csv(report: Report) -> str:
-    """The result table: a line for each episode. Above it a comment says if not all cells were played."""
-    return f"# {report.incomplete}\n" * bool(report.incomplete) + result_table(report.results)
+    """The result table: a line for each episode. A last line says in its first cell if cells were not played."""
+    last = f"{report.incomplete}{',' * (len(COLUMNS) - 1)}\n" if report.incomplete else ""
+    return result_table(report.results) + last
 
 
 def as_json(report: Report) -> str:

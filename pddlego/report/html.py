@@ -68,7 +68,10 @@ def html(report: Report, folders: Sequence[Path], most_pages: int, optima: Optim
     pages = [page for each in sorted(chosen, key=lambda each: each.cell) for page in _page(each, folders)]
     anchors = {page.anchor for page in pages}
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("pddlego.report", "."), autoescape=True, undefined=jinja2.StrictUndefined
+        loader=jinja2.PackageLoader("pddlego.report", "."),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=lambda value: clean(value) if type(value) is str else value,  # drawings are Markup, and clean
     )
     return environment.get_template("page.html.j2").render(
         report=report,

@@ -55,7 +55,10 @@ class _User:
     def constants(self) -> None:
         """What actions name must be a constant: objects that they name, and names that they compare variables with."""
         parts = self.parts
-        compared = dict(each for action in parts.actions for each in uses.compared(action))
+        listed = {each for action in parts.actions for each in uses.compared(action)}
+        names = [name for name, _ in sorted(listed)]
+        # What is compared with variables of several types has none that could be told.
+        compared = {name: kind for name, kind in sorted(listed) if names.count(name) == 1}
         named = {word for action in parts.actions for atom, _ in uses.atoms_of(action) for word in atom[1:]}
         moved = [each for each in parts.objects or () if each.name in named or each.name in compared]
         for each in moved:

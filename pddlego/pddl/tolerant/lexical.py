@@ -40,10 +40,16 @@ def read_file(text: str, kind: str, note: Note) -> list[Sexpr]:
         reading = read_sexprs(closed)
         if any("missing" in each for each in reading.faults):
             note(UNCLOSED)
-    if any("too many" in each for each in reading.faults):
+    early = any("too many" in each for each in reading.faults)
+    if early:
         note("there were closing parentheses too many")
     first, *rest = reading.expressions or ((),)
     parts = list(first[1:]) if isinstance(first, tuple) else []
+    heads = {each[0] for each in parts if isinstance(each, tuple) and each}
+    if not early and heads >= ({":init", ":goal"} if kind == "problem" else {":action"}):
+        if rest:
+            note("text stood after the file")  # it is whole, and nothing of it is missing
+        return parts
     return parts + _continued(parts, rest, note)
 
 

@@ -35,7 +35,7 @@ MISSPELT = {
 }
 """Names of sections and fields that models write, with the ones that they mean."""
 
-NAMES = frozenset({*DOMAIN_SECTIONS, *PROBLEM_SECTIONS, *FIELDS, *MISSPELT})
+SECTIONS = frozenset({*DOMAIN_SECTIONS, *PROBLEM_SECTIONS}) - {":domain"}
 
 WORDS = {"implies": "imply", "implication": "imply"}
 """Connectives that models write, with the ones that they mean."""
@@ -82,9 +82,11 @@ def sections(parts: Iterable[Sexpr], note: Note) -> Iterator[Section]:
 def _with_colons(parts: Section, note: Note) -> Section:
     """The sections of a file, with the colon before their names that some models leave out."""
     found: list[Sexpr] = []
+    there = {head(part) for part in parts}
     for part in parts:
         word = part[0] if isinstance(part, tuple) and part else ""
-        if isinstance(word, str) and f":{word}" in NAMES and word != "domain":
+        meant = MISSPELT.get(f":{word}", f":{word}") if isinstance(word, str) else ""
+        if meant in SECTIONS and meant not in there:
             note(f"section {word} is called :{word}")
             part = (f":{word}", *part[1:])
         found.append(part)
@@ -135,11 +137,13 @@ def _is_fact(part: Sexpr) -> bool:
 def _action(section: Section, note: Note) -> Section:
     """An action as `:action NAME :parameters (…) :precondition … :effect …`."""
     name, fields, key = section[1] if len(section) > 1 else "unnamed", dict[str, list[Sexpr]](), ""
+    there = {MISSPELT.get(part, part) if isinstance(part, str) else head(part) for part in section[2:]}
     for part in section[2:]:
         word = MISSPELT.get(part, part) if isinstance(part, str) else head(part)
         bare = part if isinstance(part, str) else part[0] if part else ""
-        if isinstance(bare, str) and f":{bare}" in NAMES:  # without its colon
-            word = MISSPELT.get(f":{bare}", f":{bare}")
+        meant = MISSPELT.get(f":{bare}", f":{bare}") if isinstance(bare, str) else ""
+        if meant in FIELDS and meant not in there:  # without its colon
+            word = meant
         if isinstance(part, str) and word in FIELDS:
             if word != part:
                 note(f"{part} is called {word}")
@@ -174,7 +178,8 @@ def _literals(effect: Sexpr, note: Note) -> Sexpr:
     word, rest = effect[0], effect[1:]
     if word in ADDING | DELETING and rest and all(isinstance(each, tuple) for each in rest):
         note(f"an effect stood in '{word}'")
-        listed = tuple(each if word in ADDING else ("not", each) for each in rest)
+        literals = [one for each in rest for one in (each[1:] if each[:1] == ("and",) else (each,))]
+        listed = tuple(each if word in ADDING else ("not", each) for each in literals)
         return listed[0] if len(listed) == 1 else ("and", *listed)
     if word == "and":
         return (word, *(_literals(each, note) for each in rest))
