@@ -13,13 +13,13 @@ from pddlego.events import EpisodeEnded, Event, Limits
 from pddlego.games import Game
 from pddlego.models import Completion, Model, Request
 from pddlego.models.reader import ReaderModel
-from pddlego.planning import ProcessPlanner
+from pddlego.planning import Planner
 from pddlego.settings import Setting
 
 
 def play(
     setting: Setting,
-    planner: ProcessPlanner,
+    planner: Planner,
     game: Game,
     model: Model,
     mode: str = "edit",
@@ -31,7 +31,7 @@ def play(
 
 def agent(
     setting: Setting,
-    planner: ProcessPlanner,
+    planner: Planner,
     game: Game,
     model: Model,
     mode: str = "edit",

@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 
 from pddlego import events as ev
-from pddlego.errors import BudgetSpentError, EngineError, ModelError
+from pddlego.errors import BudgetSpentError, EngineError, ModelError, OutOfTimeError
 from pddlego.events import EpisodeEnded, Event, Limits, Outcome, dump_event
 from pddlego.games import Observation
 from pddlego.models import Completion, Request
 from pddlego.models.reader import ReaderModel
-from pddlego.planning import ProcessPlanner
+from pddlego.pddl import Domain, Problem
+from pddlego.planning import PlanResult, PlanStatus, ProcessPlanner, Search
 from pddlego.settings import ActionRule, Setting
 from tests.grid_house import GridHouse, small_house
 from tests.playing import BrokenModel, ForgetfulModel, agent, ended, of, play
@@ -103,6 +104,41 @@ def test_looking_costs_no_time(coin: Setting, planner: ProcessPlanner) -> None:
     assert isinstance(last, EpisodeEnded)
     assert last.outcome is Outcome.WON
     assert last.tally.seconds == 0.0
+
+
+@dataclass
+class EndlessPlanner:
+    """Searches as long as it may, by a clock of its own, and finds nothing."""
+
+    now: list[float]
+    description: Mapping[str, Any] = field(default_factory=dict)
+
+    def solve(self, domain: Domain, problem: Problem, search: Search, seconds: float | None = None) -> PlanResult:
+        taken = 1000.0 if seconds is None else seconds
+        self.now[0] += taken
+        return PlanResult(PlanStatus.TIMEOUT, problem.goal, None, "no answer in time", taken)
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+
+def test_planning_takes_no_more_than_the_time_that_is_left(coin: Setting) -> None:
+    now = [0.0]
+    playing = agent(
+        coin, EndlessPlanner(now), small_house(), ReaderModel(), limits=Limits(50, seconds=7.0), clock=lambda: now[0]
+    )
+    events = list(playing.run())
+    last = ended(events)
+    assert (last.outcome, last.cause, last.tally.seconds) == (Outcome.BUDGET, "seconds", 7.0)
+    assert len(of(events, ev.Planned)) == 1
+
+
+def test_what_an_endpoint_has_no_time_left_for_is_the_limit_of_the_episode(
+    coin: Setting, planner: ProcessPlanner
+) -> None:
+    model = BrokenModel(OutOfTimeError("m answered 429", "Wait.", ""))
+    last = ended(play(coin, planner, small_house(), model, limits=Limits(50, seconds=5)))
+    assert (last.outcome, last.cause) == (Outcome.BUDGET, "seconds")
 
 
 def test_requests_do_not_grow_with_the_steps(coin: Setting, planner: ProcessPlanner) -> None:

@@ -71,3 +71,17 @@ def test_an_interrupt_reaches_the_episode() -> None:
     caught = timed.throw(KeyboardInterrupt())
     assert isinstance(caught, ev.Observed)
     assert caught.command == "caught"
+
+
+def test_an_error_is_raised_where_the_events_come_from() -> None:
+    def told() -> Iterator[tuple[Event, float]]:
+        try:
+            yield ev.Observed(0, None, "a", "a"), 0.5
+        except KeyboardInterrupt:
+            yield ev.Observed(1, "stop", "b", "b"), 0.75
+
+    retold = Retold(told())
+    next(retold)
+    last = retold.throw(KeyboardInterrupt())
+    assert isinstance(last, ev.Observed)
+    assert (last.step, retold.seconds) == (1, 0.75)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from examples.forgetful import Forgetful
 from pddlego import events as ev
 from pddlego.episode import Episode
 from pddlego.episodes import episode_events, follow, make_game, open_run
-from pddlego.errors import UsageError
+from pddlego.errors import JournalError, UsageError
 from pddlego.events import Event, Limits, Outcome
 from pddlego.models.reader import ReaderModel
 from pddlego.pddl import parse_problem
@@ -125,6 +126,15 @@ def test_there_is_no_such_step(step: int) -> None:
     recorded = load_recorded(find_journal(RECORDED / RUNS[0]))
     with pytest.raises(UsageError, match=f"no step {step}"):
         moment_at(recorded, step)
+
+
+def test_a_recorded_problem_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    shutil.copytree(RECORDED / RUNS[0], tmp_path / "run")
+    journal = find_journal(tmp_path / "run")
+    changed = journal.read_text().replace('"problem":"(define', '"problem":"(defined \\u001b[31m')
+    journal.write_text(changed)
+    with pytest.raises(JournalError, match="is damaged"):
+        moment_at(load_recorded(journal), 3)
 
 
 def test_a_game_that_was_over_does_not_go_on() -> None:

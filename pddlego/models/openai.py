@@ -221,8 +221,8 @@ class OpenAIModel:
         import openai
 
         if isinstance(error, openai.APIStatusError):
-            return self._clean(f"{error.status_code}: {explain(error)[0]}")
-        return self._clean(explain(error)[0])
+            return self._clean(f"{error.status_code}: {explain(error)[0]}").rstrip(".")
+        return self._clean(explain(error)[0]).rstrip(".")
 
     def _completion(self, request: Request, response: Any, seconds: float, tries: int) -> Completion:
         choices = getattr(response, "choices", None)

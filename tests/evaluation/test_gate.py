@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pddlego.errors import BudgetSpentError, JournalError
-from pddlego.evaluation.ledger import Ledger
+from pddlego.evaluation.ledger import Entry, Ledger, read_ledger
+from pddlego.evaluation.table import spent_elsewhere
 from pddlego.models import Message, Request
 from pddlego.models.gate import OUTPUT_ESTIMATE, Price, SharedGate, Spending
 from pddlego.pddl import Domain, Problem
@@ -198,6 +200,47 @@ def test_an_odd_line_costs_a_remark_and_not_the_run(tmp_path: Path, odd: str) ->
     ledger = Ledger(path)
     assert ledger.spent == Spending(1, 100, 2.0), "what was reserved counts as spent"
     assert "line 2" in ledger.remarks[0]
+
+
+@pytest.mark.parametrize("line", ["\0" * 40, '{"settled": 1, "tok', "[]", "7"])
+def test_a_line_that_cannot_be_read_costs_a_remark(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "ledger.jsonl"
+    path.write_text('{"sent": 1, "model": "m", "tokens": 100, "cost": 2.0}\n' + line + "\n")
+    ledger = Ledger(path)
+    assert ledger.spent == Spending(1, 100, 2.0)
+    assert "line 2" in ledger.remarks[0]
+    assert ledger.sent("m", 1, 0.1, "") == 2
+
+
+def test_a_request_that_cannot_be_read_counts_as_the_most_that_another_took(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.jsonl"
+    line = '{"sent": 1, "model": "m", "tokens": 100, "cost": 2.0}'
+    lines = [line.replace("1", str(number), 1) for number in (1, 2, 3)]
+    path.write_text("\n".join([lines[0], "\0\0\0", lines[2]]) + "\n")
+    assert Ledger(path).spent == Spending(3, 300, 6.0)
+
+
+def test_an_answer_without_usage_is_an_answer(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.jsonl"
+    ledger = Ledger(path)
+    with SharedGate(1, ledger=ledger, prices={"m": PRICE}).passing("m", REQUEST) as ticket:
+        ticket.answered()
+    ledger.close()
+    assert [each.answered for each in read_ledger(path)[0].values()] == [True]
+
+
+def test_who_is_out_of_time_sends_nothing(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    gate = SharedGate(1, ledger=ledger)
+    with pytest.raises(ConnectionError), gate.passing("m", replace(REQUEST, wanted=lambda: False)):
+        pass
+    assert ledger.spent.calls == 0
+    assert gate.in_flight == 0
+
+
+def test_what_was_spent_on_cells_without_an_outcome_is_said() -> None:
+    assert "0.08" in spent_elsewhere((), [Entry("m", 10, 0.05), Entry("m", 10, 0.03)])
+    assert spent_elsewhere((), ()) == ""
 
 
 def test_the_reserve_follows_the_model_s_answers() -> None:

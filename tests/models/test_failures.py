@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pddlego import events as ev
-from pddlego.errors import ModelError
+from pddlego.errors import ModelError, OutOfTimeError
 from pddlego.models import Completion, Message, Request
 from pddlego.models.bounded import MAX_REPLY
 from pddlego.models.openai import OpenAIModel
@@ -121,6 +121,16 @@ def test_failure(model_server: ModelServer, request_: Request, case: Case) -> No
         assert found == Completion("{}", 100, 20, 64, attempts=case.requests)
         assert case.wait[0] <= waits[0] <= case.wait[1]
     assert len(model_server.requests) == case.requests
+
+
+def test_a_wait_that_is_longer_than_the_episode_has_time_is_no_fault_of_the_model(
+    model_server: ModelServer, request_: Request
+) -> None:
+    model_server.replies = [fault(429, "slow down", headers={"retry-after": "40"})]
+    model = OpenAIModel("m", KEY, model_server.url)
+    with pytest.raises(OutOfTimeError, match="429"):
+        model.complete(replace(request_, seconds=5.0))
+    assert len(model_server.requests) == 1
 
 
 def test_connection_refused(request_: Request) -> None:

@@ -11,7 +11,12 @@ from typing import Any
 import pytest
 
 import pddlego
+from pddlego.evaluation.cells import Cell
+from pddlego.evaluation.summary import Summary
+from pddlego.evaluation.table import rows
+from pddlego.events import Outcome
 from pddlego.report import build_report
+from pddlego.report.build import Report
 from pddlego.report.html import html
 from pddlego.report.optima import find_optima
 
@@ -44,6 +49,13 @@ def test_the_file_needs_nothing_else(page_file: Path) -> None:
     assert "http" not in text.replace("https://www.w3.org", "")
     assert text.count('class="page"') == 8, "at most as many pages as asked for"
     assert text.index("random none seed 1: step limit") >= 0
+
+
+def test_a_name_of_a_model_steers_no_terminal() -> None:
+    cell = Cell("coin", "act", "a\x1b[31mb", 1)
+    summary = Summary(cell, 1, Outcome.WON)
+    report = Report(("runs",), (summary,), tuple(rows([summary])), (), (), (), ())
+    assert "\x1b" not in html(report, [], 0)
 
 
 @pytest.mark.browser
