@@ -18,6 +18,10 @@ MAX_HEIGHT = 44
 WIDE, VERY_WIDE = 110, 170
 
 
+SHORT = 5
+"""Lines that the map and the goals have at least while a question takes the rest."""
+
+
 def screen(view: View, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
     """Everything about the episode, exactly `width` wide and at most `height` lines high."""
     height = min(height, MAX_HEIGHT)
@@ -33,7 +37,8 @@ def _body(view: View, width: int, height: int, now: float, glyphs: Glyphs) -> Re
     if width >= WIDE:
         left = width * 6 // 10
         return _columns([_scene(view, left, height, now, glyphs), _thoughts(view, width - left, height, glyphs)])
-    middle, log = max(len(view.goals) + 4, height // 3), max(4, height // 5)
+    log = max(4, height // 5)
+    middle = max(SHORT, min(max(len(view.goals) + 4, height // 3), height - log - SHORT))
     left = width // 2
     return Group(
         panels.map_panel(view, width, height - middle - log, glyphs),
