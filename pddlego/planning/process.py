@@ -19,7 +19,8 @@ from pddlego.deadline import Deadline
 from pddlego.environment import for_children
 from pddlego.pddl import Domain, Problem
 from pddlego.planning.result import PlanResult, PlanStatus, Search
-from pddlego.planning.worker import receive, send
+from pddlego.planning.solve import OUT_OF_MEMORY
+from pddlego.planning.worker import NO_MEMORY, receive, send
 
 ENGINES = ("pyperplan", "fast-downward")
 
@@ -85,6 +86,8 @@ class ProcessPlanner:
             if deadline.expired:
                 message = f"no answer within {timeout:.3g} s"
                 return PlanResult(PlanStatus.TIMEOUT, problem.goal, None, message, seconds)
+            if self._process.returncode == NO_MEMORY:
+                return PlanResult(PlanStatus.MEMORY, problem.goal, None, OUT_OF_MEMORY, seconds)
             message = f"the planner process ended ({self._process.returncode}); its memory limit is {self.memory} MiB"
             return PlanResult(PlanStatus.CRASHED, problem.goal, None, message, seconds)
         except BaseException:

@@ -22,7 +22,10 @@ Solver = Callable[[Domain, Problem, Search], "Plan | None"]
 
 
 def solve(domain: Domain, problem: Problem, search: Search, solver: Solver) -> PlanResult:
-    """Plan for `problem.goal` with `solver`; every plan is executed on the problem before it is returned."""
+    """Plan for `problem.goal` with `solver`; every plan is executed on the problem before it is returned.
+
+    Raises `MemoryError`.
+    """
     started = time.perf_counter()
     status, plan, message = _solve(domain, problem, search, solver)
     return PlanResult(status, problem.goal, plan, message, time.perf_counter() - started)
@@ -47,8 +50,6 @@ def _solve(domain: Domain, problem: Problem, search: Search, solver: Solver) -> 
         return PlanStatus.CRASHED, None, str(error)
     except RecursionError:
         return PlanStatus.INVALID, None, "a condition is nested too deeply"
-    except MemoryError:
-        return PlanStatus.MEMORY, None, OUT_OF_MEMORY
     if plan is None:
         return PlanStatus.UNSOLVABLE, None, "no sequence of actions reaches the goal from what is known"
     validation = validate(domain, problem, plan)

@@ -24,6 +24,9 @@ from pddlego.planning.solve import OUT_OF_MEMORY, Solver, solve, solve_strips
 
 HEADER = struct.Struct("!I")
 
+NO_MEMORY = 77
+"""The exit status of a process that had no memory left even to say so."""
+
 
 def send(stream: BinaryIO, value: object) -> None:
     """Write one value: its length in four bytes, then its pickle."""
@@ -57,18 +60,22 @@ def main() -> None:
     threading.Thread(target=_die_with, args=(parent,), daemon=True).start()
     solver = _solver(engine)
     gc.freeze()  # what is loaded now stays: the collector need not look at it again at every call
-    with contextlib.suppress(EOFError):
+    try:
         while True:
             request = receive(sys.stdin.buffer)
             send(answers, _answer(request, solver))
+    except EOFError:
+        pass
+    except MemoryError:
+        os._exit(NO_MEMORY)
 
 
 def _answer(request: object, solver: Solver) -> PlanResult:
     text, problem, search = cast("tuple[str, Problem, Search]", request)
-    try:
+    with contextlib.suppress(MemoryError):
         return solve(_domain(text), problem, search, solver)
-    except MemoryError:
-        return PlanResult(PlanStatus.MEMORY, problem.goal, message=OUT_OF_MEMORY)
+    # Not in a handler: as long as there is an error, everything that the search had found is still in use.
+    return PlanResult(PlanStatus.MEMORY, problem.goal, message=OUT_OF_MEMORY)
 
 
 @lru_cache(maxsize=8)
