@@ -37,8 +37,8 @@ from pddlego.telling import (
     rejected,
     resumed,
     started,
-    writable,
 )
+from pddlego.text import writable
 
 
 class Agent:
@@ -281,17 +281,21 @@ class Agent:
         """Send the commands, until the game answers otherwise than the plan expected."""
         for planned in intentions:
             intention = replace(planned, command=as_said(planned.command, self._seen.valid_commands))
-            command = intention.command
-            verdict = yield from self._judge("commands", partial(Question, "commands", command))
+            verdict, intention = yield from self._judge_command(intention)
             if verdict.kind == "rejected":
-                self._hint = Retry(0, command, verdict.feedback)
+                self._hint = Retry(0, intention.command, verdict.feedback)
                 return
-            if verdict.kind == "replaced":
-                intention = Intention(as_said(" ".join(verdict.text.split()), self._seen.valid_commands))
             observed = yield from self._send(intention)
             if observed.refused or observed.surprise or self.episode.replan_every_step or verdict.kind == "replaced":
                 return
             self._meter.check_time()
+
+    def _judge_command(self, intention: Intention) -> Generator[Event, None, tuple[Verdict, Intention]]:
+        """What a person says of a command, and what is to be sent in its place."""
+        verdict = yield from self._judge("commands", partial(Question, "commands", intention.command))
+        if verdict.kind == "replaced":
+            intention = Intention(as_said(" ".join(verdict.text.split()), self._seen.valid_commands))
+        return verdict, intention
 
     def _send(self, intention: Intention) -> Generator[Event, None, ev.Observed]:
         """Send one command. Raises `OverError` where that ends the game or the steps."""
@@ -310,9 +314,9 @@ class Agent:
         if command and self._seen.look:
             yield self._observed(Intention(command), self._looked(), free=True)
         elif command in self._seen.valid_commands:
-            verdict = yield from self._judge("commands", partial(Question, "commands", command))
+            verdict, intention = yield from self._judge_command(Intention(command))
             if verdict.kind != "rejected":
-                yield from self._send(Intention(verdict.text or command))
+                yield from self._send(intention)
 
     def _looked(self) -> Observation:
         """What the game tells of what there is to see, as an answer."""

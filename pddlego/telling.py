@@ -16,6 +16,7 @@ from pddlego.planning import LadderResult, PlanStatus, RungResult
 from pddlego.refine import Retry
 from pddlego.restart import Restart
 from pddlego.situation import Feedback, Situation
+from pddlego.text import writable
 
 MAX_ANSWER = 200_000
 """Characters of an answer that are read and kept; the longest useful one is a problem file of some thousand."""
@@ -152,8 +153,3 @@ def answered(number: int, answer: Completion) -> ev.Answered:
         answer.from_cache,
         answer.reasoning,
     )
-
-
-def writable(text: str) -> str:
-    """The text without lone surrogates: JSON and keyboards give them, and they can be neither written nor shown."""
-    return text.encode(errors="replace").decode()

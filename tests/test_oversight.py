@@ -15,6 +15,7 @@ from pddlego.planning import ProcessPlanner
 from pddlego.settings import Setting
 from tests.grid_house import small_house
 from tests.playing import ForgetfulModel, ended, of, play
+from tests.test_memory import WRONG
 
 
 @dataclass
@@ -64,6 +65,17 @@ def test_a_rejected_command_is_not_sent_and_the_model_is_told(coin: Setting, pla
     assert f"the next command was to be:\n{person.asked[0].text}" in request
     assert "not there" in request
     assert len(game.commands) == ended(events).tally.steps == len(person.asked) - 1
+
+
+def test_a_person_may_send_another_command_in_place_of_a_look(coin: Setting, planner: ProcessPlanner) -> None:
+    def says(question: Question) -> Verdict:
+        return Verdict("replaced", "  go   nowhere ") if question.text == "look around" else ACCEPTED
+
+    game = small_house(tells_looks=False)
+    answers = ForgetfulModel([WRONG, *["{}"] * 60])
+    play(coin, planner, game, answers, overseer=Scripted("commands", [says] * 60))
+    assert "look around" not in game.commands
+    assert "go nowhere" in game.commands
 
 
 def test_a_person_may_send_another_command(coin: Setting, planner: ProcessPlanner) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from io import FileIO
 from pathlib import Path
@@ -119,12 +118,9 @@ def read_ledger(path: Path) -> tuple[dict[int, Entry], tuple[str, ...]]:
             entries[key] = replace(entries[key], tokens=amounts[0], cost=amounts[1], answered=answered)
     if remarks and not entries and not missing:
         raise JournalError(f"{path} is damaged", "No line of it can be read.", "Restore it: it says what was spent.")
-    most = Entry("", max((each.tokens for each in entries.values()), default=0.0), _most_cost(entries))
+    known = entries.values()
+    most = Entry("", max((each.tokens for each in known), default=0.0), max((each.cost for each in known), default=0.0))
     return entries | dict.fromkeys(missing, most), tuple(remarks)
-
-
-def _most_cost(entries: Mapping[int, Entry]) -> float:
-    return max((each.cost for each in entries.values()), default=0.0)
 
 
 def _amount(value: object) -> float:

@@ -8,6 +8,7 @@ from typing import Literal
 from pddlego.formalize.base import CommandProposal
 from pddlego.models import Request
 from pddlego.situation import Feedback, Situation
+from pddlego.text import writable
 
 Person = Callable[[tuple[str, ...]], str]
 """Types the next command, given those that are possible. Raises `KeyboardInterrupt` to stop."""
@@ -26,9 +27,7 @@ class HumanActions:
         return None
 
     def read(self, answer: str, situation: Situation) -> CommandProposal:
-        # What a keyboard or a pipe gives may be no text that can be written.
-        typed = self._person(situation.valid_commands).encode(errors="replace").decode()
-        command = " ".join(typed.split())
+        command = " ".join(writable(self._person(situation.valid_commands)).split())
         return CommandProposal(command, None if command else Feedback("no command", "nothing was typed."))
 
 

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from pddlego.errors import EngineError
 from pddlego.games.base import Game, Observation
+from pddlego.text import writable
 
 T = TypeVar("T")
 
@@ -31,7 +32,7 @@ class ForeignGame:
 
     @property
     def task(self) -> str:
-        return _plain(str(guarded(self._engine, "say its task", lambda: self._game.task)))
+        return writable(str(guarded(self._engine, "say its task", lambda: self._game.task)))
 
     def start(self) -> Observation:
         return self._checked(guarded(self._engine, "start the game", self._game.start))
@@ -41,17 +42,14 @@ class ForeignGame:
 
     def _checked(self, answer: object) -> Observation:
         if isinstance(answer, Observation):
-            texts = (answer.text, *answer.valid_commands) if isinstance(answer.valid_commands, tuple) else (None,)
+            listed = isinstance(answer.valid_commands, tuple)
+            texts = (answer.text, answer.look, *answer.valid_commands) if listed else (None,)
             if all(isinstance(each, str) for each in texts) and isinstance(answer.score, (int, float)):
-                valid = tuple(_plain(each) for each in answer.valid_commands)
-                return replace(answer, text=_plain(answer.text), score=float(answer.score), valid_commands=valid)
+                valid = tuple(writable(each) for each in answer.valid_commands)
+                text, look = writable(answer.text), writable(answer.look)
+                return replace(answer, text=text, look=look, score=float(answer.score), valid_commands=valid)
         raise EngineError(
             f"The engine '{self._engine}' gave no observation",
-            f"It gave {str(answer)[:80]!r} in place of an Observation(text, score, won, lost, valid_commands).",
+            f"It gave {str(answer)[:80]!r} in place of an Observation(text, score, won, lost, valid_commands, look).",
             "Ask those who made it.",
         )
-
-
-def _plain(text: str) -> str:
-    """Text that can be written: a lone surrogate becomes a question mark."""
-    return text.encode(errors="replace").decode()

@@ -10,6 +10,7 @@ from queue import Empty, SimpleQueue
 from pddlego.events import Retrying
 from pddlego.models.base import Completion, Model, RemoteModel, Request, Trouble
 from pddlego.models.gate import SLICE
+from pddlego.text import writable
 
 
 def ask(model: Model, request: Request, call: int) -> Generator[Retrying, None, Completion]:
@@ -41,7 +42,6 @@ def ask(model: Model, request: Request, call: int) -> Generator[Retrying, None, 
                 return found
             if isinstance(found, BaseException):
                 raise found
-            why = found.why.encode(errors="replace").decode()  # a lone surrogate can be neither written nor shown
-            yield Retrying(call, why, found.tries, found.most, found.seconds)
+            yield Retrying(call, writable(found.why), found.tries, found.most, found.seconds)
     finally:
         left.set()

@@ -123,10 +123,10 @@ def test_whatever_an_engine_answers_is_an_observation_or_an_engine_error(
 def test_text_that_cannot_be_written_is_made_writable() -> None:
     class Odd(GridHouse):
         def start(self) -> Observation:
-            return Observation("a \ud800 b", valid_commands=("\udfff",))
+            return Observation("a \ud800 b", valid_commands=("\udfff",), look="\ud800")
 
     first = ForeignGame("odd", Odd({})).start()
-    assert (first.text, first.valid_commands) == ("a ? b", ("?",))
+    assert (first.text, first.valid_commands, first.look) == ("a ? b", ("?",), "?")
 
 
 def test_a_game_without_valid_commands_is_no_crash(coin: Setting, planner: ProcessPlanner) -> None:
