@@ -7,13 +7,14 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pddlego.episode import Episode
-from pddlego.episodes import episode_events, follow, make_game
-from pddlego.events import EpisodeEnded, Limits, Outcome
-from pddlego.games import Game, Observation
-from pddlego.models.reader import ReaderModel
+from pddlego.events import Ended, Limits, Outcome
+from pddlego.methods.textgames.assembly import episode_events, make_game
+from pddlego.methods.textgames.episode import Episode
+from pddlego.methods.textgames.games import Game, Observation
+from pddlego.methods.textgames.reader import ReaderModel
+from pddlego.methods.textgames.settings import Setting
 from pddlego.planning import Planner
-from pddlego.settings import Setting
+from pddlego.runs.recording import follow
 
 
 class TimedGame:
@@ -46,7 +47,7 @@ class TimedGame:
 class Played:
     """Some episodes of one setting and mode; `own` is pddlego's own time, planning included, in seconds."""
 
-    ends: tuple[EpisodeEnded, ...]
+    ends: tuple[Ended, ...]
     own: float
 
     @property
@@ -89,13 +90,13 @@ class Played:
         return f"{self.own / sum(each.tally.steps for each in self.ends) * 1000:.1f}"
 
     @property
-    def _won(self) -> list[EpisodeEnded]:
+    def _won(self) -> list[Ended]:
         return [each for each in self.ends if each.outcome is Outcome.WON]
 
 
 def play(setting: Setting, mode: str, seeds: Iterable[int], planner: Planner) -> Played:
     """Play one episode for each seed, one after another."""
-    ends: list[EpisodeEnded] = []
+    ends: list[Ended] = []
     own = 0.0
     for seed in seeds:
         game = TimedGame(make_game(setting, seed))

@@ -20,7 +20,7 @@ from typing import Any
 
 import pddlego
 from benchmarks.table import show
-from pddlego.evaluation.store import RESULTS, dump_results
+from pddlego.runs.store import RESULTS, dump_results
 from tests.coin_endpoint import next_command
 from tests.model_server import ModelServer, Reply, answer
 

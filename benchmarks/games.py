@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from benchmarks.episodes import play
 from benchmarks.table import show
+from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.planning import ProcessPlanner
-from pddlego.setting_files import load_setting
 
 PAPER = {
     "coin": ("4%", "68%", "26%", "28%", "94%", "58%", "78%"),

@@ -16,7 +16,7 @@ from typing import TypeVar
 from benchmarks.table import show
 from pddlego.pddl import Atom, Problem
 from pddlego.planning import PlanStatus, ProcessPlanner, Search
-from tests.houses import COIN, explored
+from tests.methods.textgames.houses import COIN, explored
 
 T = TypeVar("T")
 

@@ -20,11 +20,11 @@ from typing import Any
 
 from benchmarks.episodes import play
 from benchmarks.table import show
+from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.pddl import Domain, Problem
 from pddlego.pddl.sexpr import Sexpr
 from pddlego.planning import Planner, PlanResult, ProcessPlanner, Search
 from pddlego.planning.ground import GOAL_STEP, GroundTask, ground
-from pddlego.setting_files import load_setting
 
 GAMES = ("cooking-hard", "cooking-full")
 SEEDS = range(60)

@@ -17,11 +17,9 @@ import time
 from pathlib import Path
 
 from benchmarks.table import show
-from pddlego.episode import Episode
-from pddlego.episodes import episode_events, follow, make_game, make_planner, open_run
-from pddlego.events import Limits
-from pddlego.models.reader import ReaderModel
-from pddlego.setting_files import load_setting
+from pddlego.evaluation.assemble import evaluating
+from pddlego.evaluation.config import resolve
+from pddlego.evaluation.make import make_options
 
 EPISODES = 1000
 OPENINGS = 5
@@ -82,14 +80,11 @@ def main() -> None:
 
 def _recorded(folder: Path) -> list[bytes]:
     """The lines of a won episode."""
-    setting = load_setting("coin")
-    episode = Episode(setting, 12, "edit", Limits(50))
-    model = ReaderModel()
-    with make_planner("pyperplan") as planner:
-        run, journal = open_run(folder, episode, model, planner)
-        follow(episode_events(episode, make_game(setting, 12), model, planner), [journal.write])
-        journal.close()
-    return next((run.path / "episodes").iterdir()).read_bytes().splitlines(keepends=True)
+    options = make_options(resolve({"games": ("coin",), "modes": ("edit",), "seeds": "12"}, {}))
+    with evaluating(options, folder / "one") as running:
+        list(running.evaluation.run())
+    journal = next((folder / "one" / "episodes").iterdir())
+    return journal.read_bytes().splitlines(keepends=True)
 
 
 def _opening(run: Path) -> str:

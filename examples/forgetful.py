@@ -16,12 +16,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pddlego.episode import Episode
-from pddlego.episodes import episode_events, follow, make_game, make_planner, open_run
-from pddlego.events import Limits
+from pddlego.evaluation.assemble import evaluating
+from pddlego.evaluation.config import resolve
+from pddlego.evaluation.make import make_options
+from pddlego.methods.base import Tools
+from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.models import Completion, Request
-from pddlego.models.reader import ReaderModel
-from pddlego.setting_files import load_setting
+from pddlego.runs.folders import fresh_folder
+from pddlego.runs.recorder import Recorder
+from pddlego.runs.recording import follow
 
 
 @dataclass
@@ -43,14 +46,18 @@ class Forgetful:
 
 
 def main(room: str, direction: str, seed: int) -> None:
-    setting = load_setting("coin")
-    episode = Episode(setting, seed, "edit", Limits(setting.max_steps), retries=1)
-    model = Forgetful(room, direction)
-    with make_planner("pyperplan") as planner:
-        run, journal = open_run(Path("runs"), episode, model, planner)
-        ended = follow(episode_events(episode, make_game(setting, seed), model, planner), [journal.write])
-        journal.close()
-    print(f"{ended.outcome.value} after {ended.tally.steps} steps: {run.path}")
+    resolved = resolve({"games": ("coin",), "modes": ("edit",), "seeds": str(seed), "retries": 1}, {})
+    options = make_options(resolved)
+    (cell,) = options.cells()
+    played, model = options.played_in(cell), Forgetful(room, direction)
+    path = fresh_folder(Path("runs"), f"coin-edit-{model.name}-seed{seed}")
+    with evaluating(options, path) as running:
+        tools = Tools(model, running.planner, options.limits, options.retries)
+        recorder = Recorder(replace(cell, model=model.name), running.store)
+        ended = follow(played.method.run(cell, played.setting, played.options, tools), [recorder.keep])
+        recorder.close()
+        recorder.record()
+    print(f"{ended.outcome.value} after {ended.tally.steps} steps: {path}")
 
 
 if __name__ == "__main__":

@@ -14,33 +14,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pddlego.evaluation.summary import Summary
-    from pddlego.events import EpisodeEnded
+    from pddlego.evaluation.config import Resolved
+    from pddlego.events import Ended
+    from pddlego.runs.summary import Summary
 
 
-def play(game: str, mode: str = "edit", seed: int = 0, model: str = "reader", **options: Any) -> EpisodeEnded:
+def play(game: str, mode: str = "edit", seed: int = 0, model: str = "reader", **options: Any) -> Ended:
     """Play one episode and return its last event: the outcome, the score and what was used. Writes no files.
 
     `options` are those of `pddlego eval` that belong to an episode, by the same names: `base_url`, `temperature`,
     `fold`, `max_steps`, `retries`, `set` … Raises `PddlegoError` for what goes wrong before the first event.
     """
-    from pddlego.episodes import episode_events, follow, make_game
-    from pddlego.evaluation.cells import Cell
+    from pddlego.evaluation.assemble import make_planners
+    from pddlego.evaluation.assemble import play as play_cell
     from pddlego.evaluation.make import make_options
-    from pddlego.evaluation.play import episode_of, make_planners, model_for
-    from pddlego.models.gate import SharedGate
+    from pddlego.models.limiter import SharedLimiter
+    from pddlego.runs.recording import follow
 
-    chosen = make_options(
-        _config({"games": (game,), "modes": (mode,), "models": (model,), "seeds": str(seed), **options})
-    )
-    cell = Cell(game, mode, "none" if mode == "random" else model, seed)
-    gate = SharedGate(chosen.llm_jobs, chosen.limits, None, chosen.prices, max_answer=chosen.model.max_tokens)
+    what = {"games": (game,), "modes": (mode,), "models": (model,), "seeds": str(seed), "workers": 1}
+    chosen = make_options(_resolved({**what, **options}))
+    (cell,) = chosen.cells()
+    most = chosen.model.max_tokens
+    limiter = SharedLimiter(chosen.llm_jobs, chosen.budget, None, chosen.prices, max_answer=most)
     with make_planners(chosen) as planner:
-        episode = episode_of(cell, chosen)
-        events = episode_events(
-            episode, make_game(episode.setting, seed, chosen.java), model_for(cell, chosen, gate), planner
-        )
-        return follow(events, [])
+        return follow(play_cell(cell, chosen, planner, limiter), [])
 
 
 def evaluate(games: Sequence[str] | str, run: str | Path, **options: Any) -> list[Summary]:
@@ -50,10 +47,10 @@ def evaluate(games: Sequence[str] | str, run: str | Path, **options: Any) -> lis
     An interrupt ends the episodes in flight as interrupted. Raises `PddlegoError`, as for a folder that was begun with
     another configuration.
     """
+    from pddlego.evaluation.assemble import evaluating
     from pddlego.evaluation.make import make_options
-    from pddlego.evaluation.play import evaluating
 
-    chosen = make_options(_config({"games": games, **options}))
+    chosen = make_options(_resolved({"games": games, **options}))
     with evaluating(chosen, Path(run)) as running:
         for _ in running.evaluation.run():
             pass
@@ -68,28 +65,30 @@ def load_runs(runs: Iterable[str | Path] | str | Path) -> list[dict[str, Any]]:
     The columns are those of `results.csv`, with numbers as numbers, and besides `won`, `counts` (not lost to an error),
     `seconds`, `model_seconds`, `attempt` and `message`. Raises `UsageError` for a folder that holds no evaluation.
     """
-    from pddlego.evaluation.table import COLUMNS, values
+    from pddlego.evaluation.table import as_values, columns
     from pddlego.report import load_results
 
     listed = [runs] if isinstance(runs, (str, Path)) else runs
+    results = load_results([Path(run) for run in listed])
+    names = columns(results)
     return [
-        dict(zip(COLUMNS, values(each), strict=True))
+        {name: as_values(summary).get(name) for name in names}
         | {
-            "won": each.won,
-            "counts": each.counts,
-            "seconds": each.tally.seconds,
-            "model_seconds": each.tally.model_seconds,
-            "attempt": each.attempt,
-            "message": each.message,
+            "won": summary.won,
+            "counts": summary.counts,
+            "seconds": summary.tally.seconds,
+            "model_seconds": summary.tally.model_seconds,
+            "attempt": summary.attempt,
+            "message": summary.message,
         }
-        for each in load_results([Path(each) for each in listed])
+        for summary in results
     ]
 
 
-def _config(flags: dict[str, Any]) -> Any:
+def _resolved(flags: dict[str, Any]) -> Resolved:
     """The configuration: arguments beat the environment, that beats the defaults."""
     import os
 
     from pddlego.evaluation.config import resolve
 
-    return resolve(flags, os.environ).config
+    return resolve(flags, os.environ)

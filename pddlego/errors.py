@@ -61,6 +61,14 @@ class JournalError(PddlegoError):
     """A run folder cannot be written or read (exit code 3)."""
 
 
+DIFFERS = "The game answers otherwise than recorded"
+"""How a `ReplayError` begins; in a journal it is all that is left of one."""
+
+
+class ReplayError(PddlegoError):
+    """What is played again does not do again what was recorded."""
+
+
 def is_too_many_files(error: BaseException) -> bool:
     """Whether the system allows no further open file."""
     return isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE)

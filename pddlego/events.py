@@ -1,21 +1,23 @@
-"""What can happen in an episode. Everything that people see or keep is made from these events and nothing else."""
+"""What can happen in an episode of any method. All that people see or keep is made from events and nothing else.
+
+A method adds events of its own: frozen dataclasses that extend `Event` and name their method. One with an integer
+`step` moves the episode on; what is shown of it is its `command`, if it has one.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
-from functools import lru_cache
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal
 
-from pydantic import TypeAdapter
-
-SCHEMA = 1
-"""Version of a journal's lines. It grows when an old reader would misread a new file."""
+from pddlego.models.base import Completion, Message, Trouble
+from pddlego.models.feedback import Feedback
+from pddlego.pddl.edit_values import Entry
 
 
 class Outcome(str, Enum):
-    """How an episode ended. `no plan` means that no usable problem came from the model within its retries."""
+    """How an episode ended. `no plan` means that no usable answer came from the model within its retries."""
 
     WON = "won"
     LOST = "lost"
@@ -29,222 +31,128 @@ class Outcome(str, Enum):
 
 @dataclass(frozen=True)
 class Limits:
-    """What an episode may use at most: game steps, model calls, tokens (in and out), seconds. None: no limit."""
+    """What an episode may use at most: steps, model calls, tokens (in and out), seconds. None: no limit."""
 
-    steps: int
+    steps: int | None
     calls: int | None = None
     tokens: int | None = None
     seconds: float | None = None
 
 
-@dataclass(frozen=True)
-class EpisodeStarted:
-    """The first event: what is played, by which method and model, under which limits."""
+class Event:
+    """Something that happened. `type` names it in journals; `method` is the one that it belongs to, empty for all."""
 
+    type: ClassVar[str]
+    method: ClassVar[str] = ""
+
+
+@dataclass(frozen=True)
+class Started(Event):
+    """The first event: what is played, by which method and model, under which limits.
+
+    `details` is what the method's picture needs besides: plain JSON values.
+    """
+
+    type = "started"
     setting: str
     title: str
     mode: str
     model: str
     seed: int
     task: str
-    goals: tuple[str, ...]
     limits: Limits
-    map: Mapping[str, Any] | None = None
-    type: Literal["started"] = "started"
+    played_by: str
+    details: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Observed:
-    """The game answered. `command` is None for the first look; `text` is the whole answer, `read` what is read of it.
-
-    `refused` means that nothing happened; `surprise` says how the answer differs from what the plan expected,
-    `unforeseen` what the model is told of that. `free` is a look around that took no step: the game tells it anyway.
-    """
-
-    step: int
-    command: str | None
-    text: str
-    read: str
-    score: float = 0.0
-    won: bool = False
-    lost: bool = False
-    refused: bool = False
-    surprise: str = ""
-    unforeseen: str = ""
-    free: bool = False
-    type: Literal["observed"] = "observed"
-
-
-@dataclass(frozen=True)
-class RecordedMessage:
-    """A message as it was sent."""
-
-    role: str
-    content: str
-
-
-@dataclass(frozen=True)
-class Asked:
+class Asked(Event):
     """A request goes out. `call` counts model calls from 1, `attempt` the tries at the same question from 0.
 
-    `warmth` was added to the temperature, and `room` tokens were allowed, because the last answer asked for it.
+    `temperature_increase` was added to the temperature, and `max_tokens` were allowed, because the last answer asked
+    for it.
     """
 
+    type = "asked"
     call: int
     purpose: str
     attempt: int
-    messages: tuple[RecordedMessage, ...]
+    messages: tuple[Message, ...]
     characters: int
-    warmth: float = 0.0
-    room: int | None = None
-    type: Literal["asked"] = "asked"
+    temperature_increase: float = 0.0
+    max_tokens: int | None = None
 
 
 @dataclass(frozen=True)
-class Retrying:
-    """A try at the request of `call` has failed, and why; the next follows after `wait` seconds. `tries` of `most`
-    were made."""
+class Retrying(Event):
+    """A try at the request of `call` has failed; the next follows."""
 
+    type = "retrying"
     call: int
-    why: str
-    tries: int
-    most: int
-    wait: float
-    type: Literal["retrying"] = "retrying"
+    trouble: Trouble
 
 
 @dataclass(frozen=True)
-class Answered:
-    """The model answered. `attempts` counts the requests sent: none for an answer that was kept (`from_cache`).
+class Answered(Event):
+    """The model answered the request of `call`."""
 
-    `reasoning` is what the model thought before, where the endpoint gives it apart.
+    type = "answered"
+    call: int
+    completion: Completion
+
+
+@dataclass(frozen=True)
+class Accepted(Event):
+    """An answer was accepted: the `kind` of thing that it is about (`problem`) is now `text`, and this changed.
+
+    `renamed` lists (old, new) names; what only got another name is neither in `added` nor in `removed`. `lines` is what
+    became of the lines of an edit, `defects` are the messages of what was wrong and harmless, `kinds` their kinds.
     """
 
-    call: int
-    text: str
-    tokens_in: int
-    tokens_out: int
-    tokens_cached: int
-    seconds: float
-    attempts: int
-    estimated: bool = False
-    finish: str = "stop"
-    from_cache: bool = False
-    reasoning: str = ""
-    type: Literal["answered"] = "answered"
-
-
-@dataclass(frozen=True)
-class EditLine:
-    """One line of an edit and what became of it."""
-
+    type = "accepted"
     kind: str
-    where: str
-    line: str
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Formalized:
-    """An answer was accepted: the problem is now `problem`, and this changed.
-
-    `renamed` lists (old, new) names; what only got another name is neither in `added` nor in `removed`. `defects` are
-    the messages of what was wrong and harmless, `kinds` their kinds.
-    """
-
-    problem: str
-    added: tuple[str, ...]
-    removed: tuple[str, ...]
+    text: str
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
     renamed: tuple[tuple[str, str], ...] = ()
-    lines: tuple[EditLine, ...] = ()
+    lines: tuple[Entry, ...] = ()
     defects: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
-    type: Literal["formalized"] = "formalized"
 
 
 @dataclass(frozen=True)
-class Rejected:
+class Rejected(Event):
     """An answer could not be used, and why. `lines` is what became of the lines of an edit, `kinds` are the kinds of
     the defects that the check found."""
 
+    type = "rejected"
     attempt: int
-    category: str
-    message: str
-    evidence: tuple[str, ...] = ()
-    lines: tuple[EditLine, ...] = ()
+    feedback: Feedback
+    lines: tuple[Entry, ...] = ()
     kinds: tuple[str, ...] = ()
-    type: Literal["rejected"] = "rejected"
 
 
 @dataclass(frozen=True)
-class TriedRung:
-    """One rung of the ladder and what planning for it gave. `length` counts the steps of its plan."""
-
-    name: str
-    status: str
-    message: str
-    seconds: float
-    length: int = 0
-
-
-@dataclass(frozen=True)
-class PlannedStep:
-    """One step of a plan: the ground action, its command, and the facts that it is expected to add and remove."""
-
-    action: str
-    command: str
-    added: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Planned:
-    """The ladder was climbed. `rung` names the goal of the plan, or is None if no goal can be reached."""
-
-    tried: tuple[TriedRung, ...]
-    rung: str | None
-    plan: tuple[PlannedStep, ...]
-    type: Literal["planned"] = "planned"
-
-
-@dataclass(frozen=True)
-class Resumed:
-    """The episode goes on where another one was left, after `step`: the game was brought there by its commands.
-
-    `source` is the journal of the other. `corrected` says that a person corrected the problem: `added` and `removed`
-    are what they changed. `known` is of how many observations the problem `before` the correction was made.
-    """
-
-    source: str
-    step: int
-    before: str
-    known: int
-    corrected: str | None = None
-    added: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-    type: Literal["resumed"] = "resumed"
-
-
-@dataclass(frozen=True)
-class Judged:
-    """A person was shown an edit, a plan or a command (`what`) before it took effect.
+class Judged(Event):
+    """A person was shown something (`what`: edits, plans, commands) before it took effect.
 
     `verdict` is accepted, rejected (`text` is the hint that the model gets) or replaced (`text` is by what). The person
     took so many `seconds`, which are none of the episode's.
     """
 
-    what: Literal["edits", "plans", "commands"]
+    type = "judged"
+    what: str
     verdict: Literal["accepted", "rejected", "replaced"]
     text: str = ""
     seconds: float = 0.0
-    type: Literal["judged"] = "judged"
 
 
 @dataclass(frozen=True)
 class Tally:
-    """What an episode used. `seconds` is wall time, of which `model_seconds` were waited for answers.
+    """What an episode used. `steps` are counted as the method counts them, `refused` those that changed nothing.
 
-    `from_cache` counts the calls that were answered from the cache, and cost nothing.
+    `seconds` is wall time, of which `model_seconds` were waited for answers. `from_cache` counts the calls that were
+    answered from the cache, and cost nothing.
     """
 
     steps: int = 0
@@ -258,59 +166,48 @@ class Tally:
     model_seconds: float = 0.0
     from_cache: int = 0
 
+    def with_answer(self, answer: Completion) -> Tally:
+        """With what an answer took."""
+        return replace(
+            self,
+            tokens_in=self.tokens_in + answer.tokens_in,
+            tokens_out=self.tokens_out + answer.tokens_out,
+            tokens_cached=self.tokens_cached + answer.tokens_cached,
+            model_seconds=self.model_seconds + answer.seconds,
+            from_cache=self.from_cache + answer.from_cache,
+        )
+
 
 Cause = Literal["", "calls", "tokens", "seconds", "evaluation"]
 """What a `budget` was spent of: a limit of the episode itself, or the budget of the whole evaluation."""
 
 
 @dataclass(frozen=True)
-class EpisodeEnded:
-    """The last event. `cause` says which budget was spent, where one was (it is empty in old journals)."""
+class Ended(Event):
+    """The last event. `score` is from 0 to 1; `cause` says which budget was spent, where one was."""
 
+    type = "ended"
     outcome: Outcome
     message: str
     score: float
     tally: Tally = field(default_factory=Tally)
     cause: Cause = ""
-    type: Literal["ended"] = "ended"
 
 
-Event: TypeAlias = (
-    EpisodeStarted
-    | Observed
-    | Asked
-    | Retrying
-    | Answered
-    | Formalized
-    | Rejected
-    | Planned
-    | Resumed
-    | Judged
-    | EpisodeEnded
-)
+@dataclass(frozen=True)
+class Unknown(Event):
+    """An event of a method that is not installed here, as its journal holds it."""
+
+    type = "unknown"
+    name: str
+    values: Mapping[str, Any]
 
 
-def dump_event(event: Event) -> str:
-    """The event as one line of JSON."""
-    return _adapter().dump_json(event).decode()
+COMMON: tuple[type[Event], ...] = (*(Started, Asked, Retrying, Answered, Accepted, Rejected, Judged, Ended),)
+"""What happens in episodes of every method."""
 
 
-def dump_line(event: Event, seconds: float) -> str:
-    """A line of a journal: the event, the schema's version, and when it happened, in seconds after the start."""
-    return f'{{"v":{SCHEMA},"t":{seconds:.3f},"event":{dump_event(event)}}}\n'
-
-
-def event_value(event: Event) -> dict[str, Any]:
-    """The event as a JSON value."""
-    found: dict[str, Any] = _adapter().dump_python(event, mode="json")
-    return found
-
-
-def load_event(value: object) -> Event:
-    """The event that a JSON value holds. Raises `ValueError` if it holds none."""
-    return _adapter().validate_python(value)
-
-
-@lru_cache(maxsize=1)
-def _adapter() -> TypeAdapter[Event]:
-    return TypeAdapter(Event)
+def step_of(event: Event) -> int | None:
+    """The step that the episode is at after the event; None for one that moves nothing."""
+    step = getattr(event, "step", None)
+    return step if isinstance(step, int) else None

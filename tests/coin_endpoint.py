@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from pddlego.models.reader.coin import CoinRules
-from pddlego.setting_files import load_setting
-from pddlego.settings import Setting
-from pddlego.situation import Exchange, Situation
+from pddlego.methods.textgames.reader.coin import CoinRules
+from pddlego.methods.textgames.setting_files import load_setting
+from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.situation import Exchange, Situation
 
 
 @lru_cache(maxsize=1)

@@ -12,16 +12,16 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from pddlego import events as ev
-from pddlego.agent import Agent
-from pddlego.episode import Episode
-from pddlego.episodes import make_method
 from pddlego.events import Event, Limits
-from pddlego.models.reader import ReaderModel
+from pddlego.methods.textgames.agent import Agent
+from pddlego.methods.textgames.assembly import make_method
+from pddlego.methods.textgames.episode import Episode
+from pddlego.methods.textgames.events import Planned
+from pddlego.methods.textgames.reader import ReaderModel
+from pddlego.methods.textgames.setting_files import load_setting
+from pddlego.methods.textgames.settings import Setting
 from pddlego.planning import ProcessPlanner
-from pddlego.setting_files import load_setting
-from pddlego.settings import Setting
-from tests.grid_house import small_house
+from tests.methods.textgames.grid_house import small_house
 from tests.model_server import ModelServer
 
 settings.register_profile("ci", deadline=None, derandomize=True)
@@ -104,7 +104,7 @@ def story(coin: Setting, planner: ProcessPlanner) -> list[Event]:
     agent = Agent(episode, small_house("pantry"), method, ReaderModel(), planner, clock=lambda: 0.0)
     told: list[Event] = []
     for event in agent.run():
-        if isinstance(event, ev.Planned):
+        if isinstance(event, Planned):
             event = replace(event, tried=tuple(replace(each, seconds=0.003) for each in event.tried))
         told.append(event)
     return told

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pddlego.games import Game
+from pddlego.methods.textgames.games import Game
 
 DOCS = Path(__file__).parent.parent / "docs"
 

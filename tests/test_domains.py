@@ -8,11 +8,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from pddlego.methods.setting_files import setting_names
+from pddlego.methods.textgames.setting_files import load_setting
+from pddlego.methods.textgames.settings import Setting
 from pddlego.pddl import Atom, Problem, TypedName, check, parse_problem
 from pddlego.planning import ProcessPlanner, climb
 from pddlego.planning.validate import World
-from pddlego.setting_files import load_setting, setting_names
-from pddlego.settings import Setting
 
 FOODS = ("carrot", "salt", "red_potato")
 WAYS = ("sliced", "chopped", "diced", "fried", "roasted", "grilled")

@@ -10,16 +10,18 @@ from collections.abc import Iterable
 
 import pytest
 
-from pddlego.episode import Episode
-from pddlego.episodes import episode_events, follow, make_game
-from pddlego.events import EpisodeEnded, Limits, Observed, Outcome
-from pddlego.models.reader import ReaderModel
+from pddlego.events import Ended, Limits, Outcome
+from pddlego.methods.textgames.assembly import episode_events, make_game
+from pddlego.methods.textgames.episode import Episode
+from pddlego.methods.textgames.events import Observed
+from pddlego.methods.textgames.reader import ReaderModel
+from pddlego.methods.textgames.setting_files import load_setting
+from pddlego.methods.textgames.settings import Setting
 from pddlego.planning import ProcessPlanner
-from pddlego.setting_files import load_setting
-from pddlego.settings import Setting
+from pddlego.runs.recording import follow
 
 
-def play(setting: Setting, mode: str, seeds: Iterable[int], planner: ProcessPlanner) -> list[EpisodeEnded]:
+def play(setting: Setting, mode: str, seeds: Iterable[int], planner: ProcessPlanner) -> list[Ended]:
     ends = []
     for seed in seeds:
         episode = Episode(setting, seed, mode, Limits(setting.max_steps))

@@ -8,19 +8,19 @@ import pytest
 
 from pddlego import events as ev
 from pddlego.events import Outcome
-from pddlego.formalize import PddlEdit, PddlGen
-from pddlego.formalize.prompts import Prompts
+from pddlego.methods.textgames.formalize import PddlEdit, PddlGen
+from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.situation import Situation
 from pddlego.models.openai import OpenAIModel
+from pddlego.models.prompts import Prompts
 from pddlego.pddl import check
 from pddlego.pddl.check import MAX_DEFECTS, MAX_MESSAGE, MAX_OBJECTS
 from pddlego.pddl.names import MAX_NAME
 from pddlego.pddl.tolerant import repair
 from pddlego.planning import PlanStatus, ProcessPlanner, Search
-from pddlego.settings import Setting
-from pddlego.situation import Situation
-from tests.grid_house import small_house
+from tests.methods.textgames.grid_house import small_house
+from tests.methods.textgames.playing import ForgetfulModel, ended, of, play
 from tests.model_server import ModelServer, answer
-from tests.playing import ForgetfulModel, ended, of, play
 
 PROMPTS = Prompts("coin")
 DEEP = 100_000
@@ -97,8 +97,8 @@ def test_names_as_long_as_an_answer(coin: Setting, planner: ProcessPlanner) -> N
     model = ForgetfulModel([json.dumps(edit)])
     events = play(coin, planner, small_house(), model)
     (rejected, *_) = of(events, ev.Rejected)
-    assert f"at most {MAX_NAME}" in rejected.evidence[0]
-    assert all(len(each) <= MAX_MESSAGE + 2 for each in rejected.evidence)
+    assert f"at most {MAX_NAME}" in rejected.feedback.evidence[0]
+    assert all(len(each) <= MAX_MESSAGE + 2 for each in rejected.feedback.evidence)
     assert len(model.requests[1].messages[-1].content) < 40_000
 
 

@@ -7,15 +7,15 @@ import re
 
 import pytest
 
-from pddlego import events as ev
-from pddlego.formalize import PddlEdit, PddlGen
-from pddlego.formalize.prompts import Prompts
-from pddlego.models.reader.noise import NoisyReader
+from pddlego.methods.textgames.events import Observed
+from pddlego.methods.textgames.formalize import PddlEdit, PddlGen
+from pddlego.methods.textgames.reader.noise import NoisyReader
+from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.situation import Exchange, Situation
+from pddlego.models.prompts import Prompts
 from pddlego.planning import PlanStep, ProcessPlanner
-from pddlego.settings import Setting
-from pddlego.situation import Exchange, Situation
-from tests.grid_house import small_house
-from tests.playing import of, play
+from tests.methods.textgames.grid_house import small_house
+from tests.methods.textgames.playing import of, play
 
 PROMPTS = Prompts("coin")
 NAMES = [
@@ -67,6 +67,6 @@ def test_every_command_comes_from_a_template(coin: Setting, planner: ProcessPlan
     sent = set()
     for seed in range(5):
         events = play(coin, planner, small_house("pantry"), NoisyReader(0.5, seed), "gen")
-        sent |= {each.command for each in of(events, ev.Observed) if each.command is not None}
+        sent |= {each.command for each in of(events, Observed) if each.command is not None}
     assert len(sent) > 3
     assert all(any(template.fullmatch(each) for template in templates) for each in sent), sent

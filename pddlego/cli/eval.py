@@ -1,10 +1,12 @@
-"""The arguments of `pddlego eval`, `pddlego config` and `pddlego report`."""
+"""The arguments of `pddlego eval`."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
+
+from pddlego.cli.given import given
 
 Games = Annotated[list[str] | None, typer.Argument(help="What to play, several or one with commas. Default: coin.")]
 ConfigFile = Annotated[str | None, typer.Option("--config", help="A TOML file with the same names as the options.")]
@@ -28,8 +30,13 @@ def evaluate(
     runs: Annotated[str | None, typer.Option(help="Where run folders are made. Default: runs.")] = None,
     workers: Annotated[int | None, typer.Option(help="Episodes at once. Default: 4.")] = None,
     llm_jobs: Annotated[int | None, typer.Option(help="Requests in flight at most. Default: 16.")] = None,
-    engine: Annotated[
-        str | None, typer.Option(help="Where to play: threads, processes, or ray (extra cluster). Default: threads.")
+    executor: Annotated[
+        str | None,
+        typer.Option(
+            "--executor",
+            "--engine",
+            help="Where to play: threads, processes, or ray (extra cluster). Default: threads.",
+        ),
     ] = None,
     address: Annotated[str | None, typer.Option(help="ray: the cluster. Default: one on this machine.")] = None,
     max_calls: Annotated[int | None, typer.Option(help="Requests that may be sent, retries too.")] = None,
@@ -68,38 +75,7 @@ def evaluate(
     """
     from pddlego.cli.run_eval import run_eval
 
-    raise typer.Exit(run_eval(_given(context), config, dry_run))
-
-
-def config(config: ConfigFile = None) -> None:
-    """Show what 'pddlego eval' would use: each value, and where it comes from."""
-    from pddlego.cli.run_eval import run_config
-
-    raise typer.Exit(run_config({}, config))
-
-
-def report(
-    runs: Annotated[list[str], typer.Argument(help="Run folders that 'pddlego eval' made.")],
-    to: Annotated[
-        str, typer.Option("--format", help="terminal, markdown, csv, json or html (one file, nothing else needed).")
-    ] = "terminal",
-    output: Annotated[str | None, typer.Option("--output", "-o", help="A file. Default: standard output.")] = None,
-    prices: Annotated[str | None, typer.Option(help="A TOML file with prices for a million tokens.")] = None,
-    pages: Annotated[int, typer.Option(min=0, help="html: most episodes that get a page of their own.")] = 200,
-    optimum: Annotated[
-        bool, typer.Option("--optimum", help="html: plot steps against the full-information optimum (coin, mapreader).")
-    ] = False,
-) -> None:
-    """Say what one or several evaluations found: Table 1, intervals, costs, failures, paired comparisons."""
-    from pddlego.cli.run_report import run_report
-
-    raise typer.Exit(run_report(runs, to, output, prices, pages, optimum))
-
-
-def _given(context: typer.Context) -> dict[str, Any]:
-    """The options that were given, by name; a list of games is one with commas."""
-    found = {name: value for name, value in context.params.items() if value not in (None, [], ())}
-    flags = {name: tuple(value) if isinstance(value, list) else value for name, value in found.items()}
-    if "games" in flags:
-        flags["games"] = ",".join(flags["games"])
-    return {name.rstrip("_"): value for name, value in flags.items() if name not in ("config", "dry_run")}
+    flags = given(context, "config", "dry_run")
+    if games:
+        flags["games"] = ",".join(games)
+    raise typer.Exit(run_eval(flags, config, dry_run))

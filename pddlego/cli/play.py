@@ -1,215 +1,101 @@
-"""`pddlego play`: builds what is played from the arguments and shows it."""
+"""The arguments of `pddlego play`."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import get_args
+from typing import Annotated
 
-from pddlego.cli.interrupts import ignore_interrupts, is_typed_at, polite_kills
-from pddlego.cli.main import EXIT_BROKEN, EXIT_INTERRUPTED, EXIT_NOT_WON, EXIT_WON, silence_output
-from pddlego.display.live import Console, Display, LineDisplay, LiveDisplay, make_display
-from pddlego.display.text import glyphs_for
-from pddlego.episode import Episode
-from pddlego.episodes import (
-    Listener,
-    check_ladder,
-    check_reader,
-    episode_events,
-    follow,
-    make_game,
-    make_planner,
-    open_run,
-)
+import typer
+
+from pddlego.cli.given import given
 from pddlego.errors import UsageError
-from pddlego.events import EpisodeEnded, Event, Limits, Outcome
-from pddlego.formalize.human import Person
-from pddlego.journal import JournalWriter
-from pddlego.models import Model
-from pddlego.models.base import CacheUse
-from pddlego.models.make import ModelOptions, make_model, prepare_cache
-from pddlego.models.reader import ReaderModel
-from pddlego.modes import parse_mode
-from pddlego.oversight import WHATS, Overseer, What
-from pddlego.setting_files import load_setting, parse_overrides
-
-WITHOUT_MODEL = ("random", "human")
-"""Modes that ask no model."""
-
-NO_MODEL = "No model configured: playing with the built-in reader (rules, no language model)"
 
 
-@dataclass(frozen=True)
-class PlayOptions:
-    """The arguments of `pddlego play`, as typed."""
+def play(
+    context: typer.Context,
+    game: Annotated[str, typer.Argument(help="What to play: a file in envs/ (see 'pddlego games').")],
+    mode: Annotated[
+        str,
+        typer.Option(
+            help="edit (PDDL-edit), gen (PDDL-gen), act (the model picks commands), random, human (you type)."
+        ),
+    ] = "edit",
+    seed: Annotated[int, typer.Option(help="Which house: a seed of the game's fold.")] = 0,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="A model's name, reader, reader+noise:P (a simulation) or transcript:FILE. Default: the reader.",
+            envvar="PDDLEGO_MODEL",
+            show_envvar=True,
+        ),
+    ] = None,
+    base_url: Annotated[
+        str | None,
+        typer.Option(help="An OpenAI-compatible endpoint, such as that of vLLM or Ollama.", envvar="OPENAI_BASE_URL"),
+    ] = None,
+    config: Annotated[
+        str | None, typer.Option("--config", help="A TOML file with options, as 'pddlego eval' takes it.")
+    ] = None,
+    temperature: Annotated[float | None, typer.Option(help="Sent to the model. Default: 1, as in the paper.")] = None,
+    cache: Annotated[
+        str | None,
+        typer.Option(help="Answers of earlier runs: off, use, or refresh. Default: off.", envvar="PDDLEGO_CACHE"),
+    ] = None,
+    model_timeout: Annotated[float | None, typer.Option(help="Seconds that one answer may take. Default: 120.")] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="A parameter of the game, such as numLocations=5. Repeatable."),
+    ] = None,
+    fold: Annotated[str | None, typer.Option(help="train, dev or test; default as the game says.")] = None,
+    max_steps: Annotated[int | None, typer.Option(help="Commands that may be sent.")] = None,
+    max_calls: Annotated[int | None, typer.Option(min=1, help="Model calls that may be made.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens, in and out, that may be used.")] = None,
+    max_seconds: Annotated[float | None, typer.Option(help="Seconds that the episode may take.")] = None,
+    max_answer_tokens: Annotated[
+        int | None, typer.Option(min=1, help="Tokens that one answer may have: sent to the model.")
+    ] = None,
+    retries: Annotated[
+        int | None, typer.Option(help="How often the model is asked again about an unusable answer. Default: 5.")
+    ] = None,
+    replan: Annotated[
+        str | None, typer.Option(help="When to ask the model: 'on-surprise' (and at a plan's end) or 'every-step'.")
+    ] = None,
+    search: Annotated[
+        str | None,
+        typer.Option(help="A search for every goal: bfs, astar(lmcut), gbf(hff) and more. Default: as the game says."),
+    ] = None,
+    planner: Annotated[
+        str | None, typer.Option(help="pyperplan, or fast-downward (extra; it chooses its own search).")
+    ] = None,
+    planner_timeout: Annotated[
+        float | None, typer.Option(help="Seconds that one planning call may take. Default: 30.")
+    ] = None,
+    planner_memory: Annotated[
+        int | None, typer.Option(help="MiB that the planner may use; 0: no limit. Default: 4096.")
+    ] = None,
+    runs: Annotated[str | None, typer.Option(help="Where the run folder is made. Default: runs.")] = None,
+    pace: Annotated[float, typer.Option(min=0.0, max=60.0, help="Seconds that each moment stays on a terminal.")] = 0.4,
+    java: Annotated[
+        str | None,
+        typer.Option(help="A Java to use instead of the one that comes along.", envvar="PDDLEGO_JAVA"),
+    ] = None,
+    confirm: Annotated[
+        str | None,
+        typer.Option(help="Ask before these take effect: edits, plans, commands, several with commas."),
+    ] = None,
+    json_lines: Annotated[bool, typer.Option("--json", help="Print every event as a line of JSON.")] = False,
+) -> None:
+    """Play one episode and watch it.
 
-    game: str
-    mode: str
-    seed: int
-    model: str | None
-    base_url: str | None
-    temperature: float
-    cache: CacheUse
-    model_timeout: float
-    overrides: tuple[str, ...]
-    fold: str | None
-    max_steps: int | None
-    max_calls: int | None
-    max_tokens: int | None
-    max_seconds: float | None
-    max_answer_tokens: int | None
-    retries: int
-    replan: str
-    search: str | None
-    planner: str
-    planner_timeout: float
-    planner_memory: int
-    runs: str
-    pace: float
-    java: str | None
-    json_lines: bool
-    confirm: tuple[What, ...] = ()
+    Exit code: 0 won, 1 not won, 2 wrong usage, 3 the model or the engine failed, 130 interrupted.
+    """
+    from pddlego.cli.run_play import PlayOptions, run_play
 
-
-def run_play(options: PlayOptions) -> int:
-    """Play, show, record. Returns the exit code; raises `PddlegoError` for what goes wrong before the first event."""
-    polite_kills()
-    console = Console()
-    if options.model is None and options.mode not in WITHOUT_MODEL:
-        Console(stderr=options.json_lines).print(NO_MODEL, style="dim", highlight=False, soft_wrap=True)
-    episode = _episode(options)
-    model = _model(options)
-    if isinstance(model, ReaderModel):
-        check_reader(episode.setting, options.mode)
-    with make_planner(options.planner, options.planner_timeout, options.planner_memory) as planner:
-        game = make_game(episode.setting, episode.seed, options.java)
-        check_ladder(episode.setting, planner)
-        display = make_display(console, options.pace, options.json_lines, lines=options.mode == "human")
-        overseer = make_overseer(console, display, options.confirm, options.mode)
-        person = make_person(options.mode)
-        events = episode_events(episode, game, model, planner, overseer, person=person)
-        run, journal = open_run(Path(options.runs), episode, model, planner)
-        ended = watched(events, journal, display)
-    if not options.json_lines:
-        console.print(f"The run is kept in {run.path}", style="dim", highlight=False, soft_wrap=True)
-    return exit_code(ended)
-
-
-def watched(events: Iterator[Event], journal: JournalWriter, display: Display) -> EpisodeEnded:
-    """Play to the end, with a journal and somebody who looks."""
-    try:
-        with display:
-            return follow(events, [_calm_at_the_end, journal.write, _until_nobody_looks(display)])
-    finally:
-        journal.close()
-
-
-def make_overseer(console: Console, display: Display, whats: tuple[What, ...], mode: str) -> Overseer | None:
-    """Who is asked before things take effect. Raises `UsageError` where nobody can be asked."""
-    if not whats:
-        return None
-    if mode == "human":
-        raise UsageError("There is nothing to confirm", "You type the commands yourself.", "Leave --confirm out.")
-    if not parse_mode(mode).plans and set(whats) - {"commands"}:
-        why = f"Mode {mode} has only commands."
-        raise UsageError(f"There is nothing to confirm: {', '.join(whats)}", why, "Use --confirm commands.")
-    if not isinstance(display, (LiveDisplay, LineDisplay)) or not (console.is_terminal and is_typed_at()):
-        why = "Input and output are no terminal, or --json was given."
-        raise UsageError("--confirm needs a terminal", why, "Leave it out, or play in a terminal.")
-    from pddlego.display.person import AskingOverseer
-
-    return AskingOverseer(display, whats, glyphs_for(console.encoding), lambda: console.width)
-
-
-def make_person(mode: str) -> Person | None:
-    """Who types in mode human."""
-    if mode != "human":
-        return None
-    from pddlego.display.person import TypingPerson
-
-    return TypingPerson()
-
-
-def parse_whats(text: str | None) -> tuple[What, ...]:
-    """`edits,plans` as what to confirm. Raises `UsageError`."""
-    asked = [each.strip() for each in (text or "").split(",") if each.strip()]
-    unknown = [each for each in asked if each not in WHATS]
-    if unknown:
-        why = f"It may be: {', '.join(WHATS)}, several with commas."
-        raise UsageError(f"--confirm {unknown[0]} is not possible", why, "Choose one.")
-    return tuple(each for each in WHATS if each in asked)
-
-
-def parse_cache(text: str) -> CacheUse:
-    """How the cache is used. Raises `UsageError`."""
-    for each in get_args(CacheUse):
-        if each == text:
-            found: CacheUse = each
-            return found
-    raise UsageError(f"--cache {text} is not possible", "It is off, use or refresh.", "Choose one.")
-
-
-def _calm_at_the_end(event: Event, seconds: float) -> None:
-    """After the end a further interrupt has nothing to interrupt, and closing must not be cut short."""
-    if isinstance(event, EpisodeEnded):
-        ignore_interrupts()
-
-
-def _until_nobody_looks(display: Display) -> Listener:
-    """Shows events; when the reader of our pipe is gone, that is an interrupt, and nothing more is shown."""
-    gone = False
-
-    def show(event: Event, seconds: float) -> None:
-        nonlocal gone
-        if gone:
-            return
-        try:
-            display.show(event, seconds)
-        except BrokenPipeError:
-            gone = True
-            silence_output()
-            raise KeyboardInterrupt from None
-
-    return show
-
-
-def exit_code(ended: EpisodeEnded) -> int:
-    """0 won, 1 played and not won, 3 model or engine error, 130 interrupted."""
-    if ended.outcome is Outcome.WON:
-        return EXIT_WON
-    if ended.outcome in (Outcome.MODEL_ERROR, Outcome.CRASHED):
-        return EXIT_BROKEN
-    return EXIT_INTERRUPTED if ended.outcome is Outcome.INTERRUPTED else EXIT_NOT_WON
-
-
-def _model(options: PlayOptions) -> Model:
-    key = os.environ.get("OPENAI_API_KEY")
-    name = "none" if options.mode in WITHOUT_MODEL else options.model or "reader"
-    prepare_cache(options.cache)
-    return make_model(
-        ModelOptions(
-            name=name,
-            base_url=options.base_url,
-            api_key=key,
-            temperature=options.temperature,
-            seed=options.seed,
-            timeout=options.model_timeout,
-            max_tokens=options.max_answer_tokens,
-            cache=options.cache,
-        )
-    )
-
-
-def _episode(options: PlayOptions) -> Episode:
-    if options.replan not in ("on-surprise", "every-step"):
-        raise UsageError(
-            f"--replan {options.replan} is not possible", "It is on-surprise or every-step.", "Choose one."
-        )
-    overrides = parse_overrides(options.overrides)
-    setting = load_setting(options.game, overrides, options.max_steps, options.fold, options.search)
-    setting.check_seed(options.seed)
-    limits = Limits(setting.max_steps, options.max_calls, options.max_tokens, options.max_seconds)
-    mode = str(parse_mode(options.mode))
-    return Episode(setting, options.seed, mode, limits, options.retries, options.replan == "every-step")
+    source = context.get_parameter_source("base_url")
+    if model is None and source is not None and source.name == "COMMANDLINE":
+        raise UsageError("--base-url needs a model", "No --model was given.", "Name a model that the endpoint serves.")
+    own = ("game", "mode", "seed", "model", "config", "pace", "confirm", "json_lines", "max_calls", "max_tokens")
+    flags = given(context, *own)
+    flags |= {"games": (game,), "modes": (mode,), "seeds": str(seed), "repeats": 1, "ablate": ()}
+    if model is not None:
+        flags["models"] = (model,)
+    raise typer.Exit(run_play(flags, PlayOptions(config, max_calls, max_tokens, pace, confirm or "", json_lines)))

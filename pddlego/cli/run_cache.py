@@ -9,12 +9,12 @@ from rich.filesize import decimal
 from rich.table import Table
 from rich.text import Text
 
+from pddlego.cli import exits
 from pddlego.cli.interrupts import is_typed_at, polite_kills
-from pddlego.cli.main import EXIT_NOT_WON, EXIT_WON
-from pddlego.display.live import Console
-from pddlego.display.text import clean
+from pddlego.display.console import Console
 from pddlego.errors import UsageError
 from pddlego.models.cache import AnswerCache, default_path
+from pddlego.util.text import clean
 
 
 def run_info() -> int:
@@ -25,7 +25,7 @@ def run_info() -> int:
     held = cache.held()
     if not held:
         console.print(f"{cache.path}: no answers are kept.", highlight=False, markup=False, soft_wrap=True)
-        return EXIT_WON
+        return exits.WON
     size = decimal(cache.path.stat().st_size)
     console.print(f"{cache.path}, {size}", highlight=False, markup=False, soft_wrap=True)
     table = Table(box=None, pad_edge=False)
@@ -38,7 +38,7 @@ def run_info() -> int:
         numbers = (f"{each.answers:,}", f"{each.tokens:,}", _day(each.first), _day(each.last))
         table.add_row(Text(clean(each.model)), *numbers)
     console.print(table, highlight=False)
-    return EXIT_WON
+    return exits.WON
 
 
 def run_clear(model: str | None, yes: bool) -> int:
@@ -49,10 +49,10 @@ def run_clear(model: str | None, yes: bool) -> int:
     if not yes and not is_typed_at():
         raise UsageError(f"Nobody can be asked whether to remove {what}", "Input is no terminal.", "Add --yes.")
     if not yes and not typer.confirm(f"Remove {what} in {cache.path}?"):
-        return EXIT_NOT_WON
+        return exits.NOT_WON
     removed = cache.clear(model)
     Console().print(f"Removed: {removed:,} answers.", highlight=False)
-    return EXIT_WON
+    return exits.WON
 
 
 def _day(seconds: float) -> str:

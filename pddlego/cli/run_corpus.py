@@ -8,12 +8,12 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
+from pddlego.cli import exits
 from pddlego.cli.interrupts import polite_kills
-from pddlego.cli.main import EXIT_NOT_WON, EXIT_WON
-from pddlego.corpus import CorpusReport, check_corpus, read_pairs
-from pddlego.display.live import Console
-from pddlego.display.text import clean
-from pddlego.episodes import make_planner
+from pddlego.display.console import Console
+from pddlego.planning.corpus import CorpusReport, check_corpus, read_pairs
+from pddlego.planning.make import make_planner
+from pddlego.util.text import clean
 
 
 def run_corpus(file: str) -> int:
@@ -23,7 +23,7 @@ def run_corpus(file: str) -> int:
     with make_planner("pyperplan") as planner:
         report = check_corpus(pairs, planner)
     _show(Console(), report)
-    return EXIT_NOT_WON if report.contradictions else EXIT_WON
+    return exits.NOT_WON if report.contradictions else exits.WON
 
 
 def _show(console: Console, report: CorpusReport) -> None:

@@ -12,46 +12,54 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
+from pddlego.cli import exits
 from pddlego.cli.interrupts import INTERRUPTS, ignore_interrupts, polite_kills
-from pddlego.cli.main import EXIT_BROKEN, EXIT_INTERRUPTED, EXIT_WON, silence_output
-from pddlego.display.live import Console
-from pddlego.display.progress import LineProgress, LiveProgress, ProgressDisplay, Standing
-from pddlego.display.results import results_table, worst_case_table
-from pddlego.display.text import clean
+from pddlego.display.console import Console
+from pddlego.evaluation.assemble import evaluating
 from pddlego.evaluation.config import EvalConfig, Resolved, resolve
 from pddlego.evaluation.estimate import worst_cases
 from pddlego.evaluation.make import make_options
 from pddlego.evaluation.options import EvaluationOptions
-from pddlego.evaluation.play import evaluating
+from pddlego.evaluation.progress import LineProgress, LiveProgress, ProgressDisplay, Standing
+from pddlego.evaluation.results import results_table, worst_case_table
 from pddlego.evaluation.runner import Evaluation, Stop
 from pddlego.evaluation.table import played_of, rows, spent_elsewhere
 from pddlego.models.credentials import without_credentials
-from pddlego.models.gate import SharedGate
-from pddlego.remarks import remarks
+from pddlego.models.limiter import SharedLimiter
+from pddlego.models.remarks import remarks
+from pddlego.util.text import clean
 
 
 def run_config(flags: dict[str, Any], file: str | None) -> int:
-    """Print each value and where it came from."""
+    """Print each value and where it came from: the common ones, then those of each method."""
     resolved = resolve(flags, os.environ, Path(file) if file else None)
     table = Table("name", "value", "from", box=None, pad_edge=False)
-    for name, value in resolved.config.model_dump().items():
-        value = without_credentials(value) if name == "base_url" else value
-        shown = ", ".join(map(str, value)) if isinstance(value, tuple) else "" if value is None else str(value)
-        origin = resolved.origins[name]
-        table.add_row(name, Text(clean(shown)), Text(clean(origin), "dim" if origin == "default" else "bold"))
+    tables = {"": resolved.config, **{f"{name}.": options for name, options in resolved.options.items()}}
+    for owner, options in tables.items():
+        for name, value in options.model_dump().items():
+            origin = resolved.origins.get(name, "default")
+            shown = _shown(without_credentials(value) if name == "base_url" else value)
+            style = "dim" if origin == "default" else "bold"
+            table.add_row(f"{owner}{name}", Text(clean(shown)), Text(clean(origin), style))
     Console().print(table, highlight=False)
-    return EXIT_WON
+    return exits.WON
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key}={each}" for key, each in value.items())
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else "" if value is None else str(value)
 
 
 def run_eval(flags: dict[str, Any], file: str | None, dry_run: bool) -> int:
     """Evaluate. Exit code: 0 every cell has a result, 3 some are lost to errors or the budget, 130 interrupted."""
     polite_kills()
     resolved = resolve(flags, os.environ, Path(file) if file else None)
-    options = make_options(resolved.config, sends=not dry_run)
+    options = make_options(resolved, sends=not dry_run)
     console = Console()
     if dry_run:
         console.print(worst_case_table(worst_cases(options)), highlight=False)
-        return EXIT_WON
+        return exits.WON
     path = run_path(resolved.config, options)
     with evaluating(options, path, {"matrix": _matrix(resolved)}) as running:
         for remark in running.remarks:
@@ -59,7 +67,7 @@ def run_eval(flags: dict[str, Any], file: str | None, dry_run: bool) -> int:
         if running.known:
             text = f"{len(running.known)} of {len(running.cells)} episodes are finished already in {path}"
             console.print(text, style="dim", highlight=False, soft_wrap=True)
-        _run(running.evaluation, _display(console, Standing(running.cells, dict(running.known)), running.gate))
+        _run(running.evaluation, _display(console, Standing(running.cells, dict(running.known)), running.limiter))
     mine = running.results
     table = rows(mine, running.prices, running.attempts, running.entries if running.prices else ())
     if table:
@@ -87,18 +95,18 @@ def _matrix(resolved: Resolved) -> dict[str, Any]:
     return {name: getattr(config, name) for name in ("games", "modes", "ablate", "models", "seeds", "repeats", "cache")}
 
 
-def _display(console: Console, standing: Standing, gate: SharedGate) -> ProgressDisplay:
+def _display(console: Console, standing: Standing, limiter: SharedLimiter) -> ProgressDisplay:
     if console.is_terminal and not console.is_dumb_terminal:
-        return LiveProgress(console, standing, lambda: _spent(gate))
+        return LiveProgress(console, standing, lambda: _spent(limiter))
     return LineProgress(console, standing)
 
 
-def _spent(gate: SharedGate) -> str:
-    spent = gate.spent
+def _spent(limiter: SharedLimiter) -> str:
+    spent = limiter.spent
     if not spent.calls:
         return ""
-    cost = f", cost {spent.cost:.2f}" if gate.has_prices else ", cost n/a"
-    flying = f" ({gate.in_flight} in flight)" if gate.in_flight else ""
+    cost = f", cost {spent.cost:.2f}" if limiter.has_prices else ", cost n/a"
+    flying = f" ({limiter.in_flight} in flight)" if limiter.in_flight else ""
     return f"{spent.calls:.0f} requests{flying}, {spent.tokens:,.0f} tokens{cost}"
 
 
@@ -116,7 +124,7 @@ def _run(evaluation: Evaluation, display: ProgressDisplay) -> None:
                 try:
                     display.show(told)
                 except BrokenPipeError:
-                    silence_output()
+                    exits.silence_output()
                     evaluation.drain()
     finally:
         ignore_interrupts()  # what is left is to write and print the results
@@ -126,8 +134,8 @@ def _farewell(console: Console, evaluation: Evaluation, good: int, planned: int)
     if evaluation.stopped is Stop.DISK and evaluation.fault is not None:
         raise evaluation.fault
     if good == planned:
-        return EXIT_WON
+        return exits.WON
     why = evaluation.stopped.value if evaluation.stopped else "errors"
     text = f"{planned - good} of {planned} episodes have no result ({why}). The same command again continues."
     console.print(text, style="yellow", highlight=False, soft_wrap=True)
-    return EXIT_INTERRUPTED if evaluation.stopped in (Stop.DRAINED, Stop.ABORTED) else EXIT_BROKEN
+    return exits.INTERRUPTED if evaluation.stopped in (Stop.DRAINED, Stop.ABORTED) else exits.BROKEN

@@ -8,18 +8,18 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
-from pddlego.cli.main import EXIT_WON
-from pddlego.display.live import Console
-from pddlego.display.results import results_table
-from pddlego.display.text import clean
+from pddlego.cli import exits
+from pddlego.display.console import Console
 from pddlego.errors import UsageError
 from pddlego.evaluation.prices import read_prices
-from pddlego.journal import write_whole
+from pddlego.evaluation.results import results_table
 from pddlego.report.build import Report, build_report
 from pddlego.report.formats import as_csv, as_json, counts, markdown, success
 from pddlego.report.html import html
 from pddlego.report.optima import find_optima
-from pddlego.run_folders import place_of
+from pddlego.runs.folders import place_of
+from pddlego.util.files import write_whole
+from pddlego.util.text import clean
 
 
 def run_report(runs: list[str], to: str, output: str | None, prices: str | None, pages: int, optimum: bool) -> int:
@@ -44,7 +44,7 @@ def run_report(runs: list[str], to: str, output: str | None, prices: str | None,
     else:
         write_whole(Path(output), formats[to](report))
         Console().print(f"The report is in {output}", style="dim", highlight=False, soft_wrap=True)
-    return EXIT_WON
+    return exits.WON
 
 
 def _show(console: Console, report: Report) -> None:

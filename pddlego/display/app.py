@@ -10,7 +10,7 @@ from rich.live import Live
 from rich.text import Text
 
 from pddlego.display.keys import Keyboard
-from pddlego.display.screen import MIN_HEIGHT, MIN_WIDTH
+from pddlego.display.screens import MIN_HEIGHT, MIN_WIDTH
 
 INTERVAL = 0.25
 """Seconds between two looks at what is shown."""

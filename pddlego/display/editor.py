@@ -11,8 +11,8 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from pddlego.environment import for_children
 from pddlego.errors import UsageError
+from pddlego.util.environment import for_children
 
 Faults = Callable[[str], tuple[str, ...]]
 """Why a text cannot be used; empty if it can."""

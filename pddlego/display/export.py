@@ -14,8 +14,8 @@ from rich.console import Console, RenderableType
 from rich.segment import Segment
 from rich.terminal_theme import TerminalTheme
 
-from pddlego.display.text import clean
 from pddlego.errors import UsageError
+from pddlego.util.text import clean
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -1,46 +1,51 @@
-"""An episode cut into steps: what was observed, what was made of it, and what the screen showed then."""
+"""An episode cut into steps: what happened in each, and what the screen showed before and after."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
-from pddlego.display.view import View, cleaned, fold
-from pddlego.events import Event, Observed
+from pddlego.display.view import cleaned
+from pddlego.events import Event, step_of
 
-Told = tuple[Event, float]
-"""An event with the seconds since the start."""
+Fold = Callable[[Any, Event, float], Any]
+"""The view after an event, which happened so many seconds after the start."""
 
 
 @dataclass(frozen=True)
 class Frame:
-    """One step: `before` is the view when the game had answered, `after` when the agent had decided what to do."""
+    """One step: `before` is the view when the step was done, `after` when it was decided what to do next."""
 
     step: int
     events: tuple[Event, ...]
-    before: View
-    after: View
+    before: Any
+    after: Any
+
+    @property
+    def done(self) -> Event | None:
+        """The event that tells what was done in the step, if something was."""
+        return next((event for event in reversed(self.events) if hasattr(event, "command")), None)
 
 
 @dataclass
 class Film:
-    """The frames of an episode, which may still be growing."""
+    """The frames of an episode, which may still be growing. `view` is the last one; `fold` makes the next."""
 
+    view: Any
+    fold: Fold
     frames: list[Frame] = field(default_factory=list)
-    view: View = field(default_factory=View)
 
-    def add(self, told: Iterable[Told]) -> bool:
+    def add(self, timed: Iterable[tuple[Event, float]]) -> bool:
         """Take in what happened since. Whether anything did."""
         grown = False
-        for event, seconds in told:
+        for event, seconds in timed:
             grown = True
             event = cleaned(event)
-            before = self.view
-            self.view = fold(self.view, event, seconds)
-            begins = not self.frames or (isinstance(event, Observed) and event.command is not None and not event.free)
-            if begins:
-                step = event.step if isinstance(event, Observed) else 0
-                self.frames.append(Frame(step, (event,), before if step == 0 else self.view, self.view))
+            before, step = self.view, step_of(event)
+            self.view = self.fold(self.view, event, seconds)
+            if not self.frames or (step is not None and step > self.frames[-1].step):
+                self.frames.append(Frame(step or 0, (event,), self.view if step else before, self.view))
             else:
                 last = self.frames[-1]
                 self.frames[-1] = Frame(last.step, (*last.events, event), last.before, self.view)
@@ -48,4 +53,4 @@ class Film:
 
     def at(self, step: int) -> int | None:
         """The number of the frame of a step."""
-        return next((number for number, each in enumerate(self.frames) if each.step == step), None)
+        return next((number for number, frame in enumerate(self.frames) if frame.step == step), None)

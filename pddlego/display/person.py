@@ -12,18 +12,17 @@ from rich.console import RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
-from pddlego.display.details import wrapped
 from pddlego.display.editor import edit_text
+from pddlego.display.glyphs import Glyphs
 from pddlego.display.keys import Keyboard
+from pddlego.display.rows import wrapped
 from pddlego.display.show import keys_line
-from pddlego.display.text import Glyphs, clean
 from pddlego.errors import UsageError
 from pddlego.events import Event
-from pddlego.oversight import ACCEPTED, Question, Verdict, What
+from pddlego.refine.approval import ACCEPTED, Question, Verdict
+from pddlego.util.text import clean
 
 KEYS = (("a", "accept"), ("r", "reject with a hint"), ("e", "edit"), ("ctrl-c", "stop"))
-
-TITLES: dict[What, str] = {"edits": "a change of the problem", "plans": "a plan", "commands": "a command"}
 
 SCROLL_KEY = ("↑↓", "scroll")
 
@@ -47,12 +46,12 @@ class Stage(Protocol):
 class AskingOverseer:
     """Shows what is about to take effect and waits for a key. Ctrl-C raises `KeyboardInterrupt`."""
 
-    def __init__(self, stage: Stage, whats: Collection[What], glyphs: Glyphs, width: Callable[[], int]) -> None:
+    def __init__(self, stage: Stage, whats: Collection[str], glyphs: Glyphs, width: Callable[[], int]) -> None:
         self._stage, self._whats, self._glyphs, self._width = stage, whats, glyphs, width
         self._remark = ""
         self._scroll = 0
 
-    def wants(self, what: What) -> bool:
+    def wants(self, what: str) -> bool:
         return what in self._whats
 
     def judge(self, question: Question) -> Verdict:
@@ -99,23 +98,22 @@ class AskingOverseer:
                 return None
 
     def _edited(self, question: Question) -> Verdict | None:
-        suffix = ".pddl" if question.what == "edits" else ".txt"
         self._remark = ""
         try:
             with self._stage.aside():
-                text = edit_text(question.text, question.faults, suffix=suffix)
+                text = edit_text(question.text, question.faults, suffix=question.suffix)
         except UsageError as error:
             self._remark = f"{error.what}: {error.why}"
             return None
         if text is None:
             self._remark = "Nothing was changed."
             return None
-        return Verdict("replaced", text.strip() if question.what != "edits" else text)
+        return Verdict("replaced", text if question.changes else text.strip())
 
 
 def question_rows(question: Question, width: int, glyphs: Glyphs) -> list[Text]:
     """What is about to take effect, in rows."""
-    if question.what == "edits":
+    if question.changes:
         lines = [Text(clean(f"{old} {glyphs.arrow} {new}"), "cyan") for old, new in question.renamed]
         lines += [Text(f"{glyphs.added} {clean(each)}", "green") for each in question.added]
         lines += [Text(f"{glyphs.removed} {clean(each)}", "red") for each in question.removed]
@@ -131,7 +129,7 @@ def question_panel(question: Question, width: int, glyphs: Glyphs, remark: str =
     shown = rows[scroll : scroll + ROWS]
     part = None if len(shown) == len(rows) else Text(f"{scroll + 1}-{scroll + len(shown)} of {len(rows)}")
     keys = KEYS if part is None else (*KEYS[:-1], SCROLL_KEY, KEYS[-1])
-    title = TITLES[question.what] + (f" for '{clean(question.reason)}'" if question.reason else "")
+    title = question.title + (f" for '{clean(question.reason)}'" if question.reason else "")
     remarks = [Text(line, "red") for line in textwrap.wrap(clean(remark), width - 4)[:2]]
     body = Text("\n").join([*shown, *remarks, keys_line(keys, glyphs)])
     return Panel(body, title=Text(clean(title)), subtitle=part, width=width, border_style="bold yellow")

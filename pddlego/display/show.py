@@ -8,13 +8,17 @@ from dataclasses import dataclass, field, replace
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from pddlego.display.details import ladder_lines_in_full, problem_lines, request_lines, text_panel, wrapped
+from pddlego.display.description import Describer
 from pddlego.display.frames import Film, Frame
-from pddlego.display.panels import header, result_line
-from pddlego.display.screen import screen
-from pddlego.display.text import Glyphs, clean
+from pddlego.display.glyphs import Glyphs
+from pddlego.display.heading import header, result_line
+from pddlego.display.rows import text_panel, wrapped
+from pddlego.display.screens import Picture, Tab, whole
+from pddlego.events import Answered, Asked, Event, Judged, Rejected, Retrying
+from pddlego.util.text import clean
 
-TABS = ("overview", "problem", "ladder", "request")
+CONVERSATION: tuple[type[Event], ...] = (Asked, Answered, Retrying, Rejected, Judged)
+"""What is said between us, a model and a person."""
 
 KEYS = (("←→", "step"), ("tab", "view"), ("↑↓", "scroll"), ("q", "quit"))
 """Keys with what they do, as shown."""
@@ -35,8 +39,8 @@ class Place:
     following: bool = False
 
 
-def moved(place: Place, key: str, frames: int, page: int = 10) -> Place:
-    """The place after a key."""
+def moved(place: Place, key: str, frames: int, tabs: int, page: int = 10) -> Place:
+    """The place after a key, in an episode with so many frames and views of each."""
     last = max(0, frames - 1)
     current = last if place.following else place.frame
     if key in ("right", "l", "n", "space"):
@@ -49,8 +53,8 @@ def moved(place: Place, key: str, frames: int, page: int = 10) -> Place:
         return replace(place, frame=last, scroll=0)
     if key in ("tab", "backtab"):
         step = 1 if key == "tab" else -1
-        return replace(place, tab=(place.tab + step) % len(TABS), scroll=0)
-    if key in ("1", "2", "3", "4"):
+        return replace(place, tab=(place.tab + step) % tabs, scroll=0)
+    if key.isdigit() and 0 < int(key) <= tabs:
         return replace(place, tab=int(key) - 1, scroll=0)
     scrolls = {"down": 1, "j": 1, "up": -1, "k": -1, "pagedown": page, "pageup": -page}
     if key in scrolls:
@@ -67,53 +71,66 @@ def keys_line(keys: tuple[tuple[str, str], ...], glyphs: Glyphs) -> Text:
     return line
 
 
-def tabs_line(tab: int) -> Text:
+def tabs_of(picture: Picture) -> tuple[Tab | None, ...]:
+    """The views of a step: the picture first, which lists nothing; the requests last."""
+    requests = Tab("request", "requests", lambda frame, glyphs: request_lines(frame, picture.describe, glyphs))
+    return (None, *picture.screen.tabs, requests)
+
+
+def tabs_line(tabs: tuple[Tab | None, ...], chosen: int) -> Text:
     """The views of a step, with the one that is shown."""
     line = Text(no_wrap=True, overflow="ellipsis")
-    for number, name in enumerate(TABS):
-        line.append(f"{number + 1} {name}", "bold underline" if number == tab else "dim").append("   ")
+    for number, tab in enumerate(tabs):
+        name = tab.name if tab else "overview"
+        line.append(f"{number + 1} {name}", "bold underline" if number == chosen else "dim").append("   ")
     return line
 
 
+@dataclass(frozen=True)
+class Size:
+    """Columns and lines."""
+
+    width: int
+    height: int
+
+
 def frame_picture(
-    frame: Frame, tab: int, scroll: int, width: int, height: int, glyphs: Glyphs, now: float | None = None
+    picture: Picture, frame: Frame, place: Place, size: Size, glyphs: Glyphs, now: float | None = None
 ) -> RenderableType:
-    """One view of a step, at most `height` lines high: a pure function of the folded events and of what time it is.
+    """One view of a step, at most so high: a pure function of the folded events and of what time it is.
 
     Without `now` it is the time of the step's last event.
     """
     view = frame.after
     now = view.seconds if now is None else now
-    if TABS[tab] == "overview":
-        return screen(view, width, height, now, glyphs)
-    title = {"problem": "problem: before and after this step", "ladder": "goal ladder and plan", "request": "requests"}
-    body = text_panel(_lines(frame, tab, glyphs), title[TABS[tab]], width, height - 3, scroll)
-    return Group(header(view, now, glyphs, width), _said(frame, glyphs), body, result_line(view))
+    tab = tabs_of(picture)[place.tab]
+    if tab is None:
+        return whole(picture.screen, view, size.width, size.height, now, glyphs)
+    body = text_panel(list(tab.lines(frame, glyphs)), tab.title, size.width, size.height - 3, place.scroll)
+    return Group(header(view, now, glyphs, size.width), _done(picture, frame, glyphs), body, result_line(view))
 
 
-def _lines(frame: Frame, tab: int, glyphs: Glyphs) -> list[Text]:
-    """What a view of a step lists; the overview lists nothing."""
-    lists: dict[str, Callable[[], list[Text]]] = {
-        "problem": lambda: problem_lines(frame, glyphs),
-        "ladder": lambda: list(ladder_lines_in_full(frame, glyphs)),
-        "request": lambda: list(request_lines(frame, glyphs)),
-    }
-    return lists[TABS[tab]]() if TABS[tab] in lists else []
+def request_lines(frame: Frame, describe: Describer, glyphs: Glyphs) -> list[Text]:
+    """The exact requests and answers of the step, with what became of them."""
+    lines: list[Text] = []
+    for event in frame.events:
+        if isinstance(event, CONVERSATION):
+            told = describe(event, glyphs)
+            lines += [Text(clean(line.text), line.style) for line in (told.title, *told.body)]
+    return lines or [Text("no request in this step", "dim")]
 
 
-def furthest(frame: Frame, tab: int, width: int, height: int, glyphs: Glyphs) -> int:
+def furthest(picture: Picture, frame: Frame, place: Place, size: Size, glyphs: Glyphs) -> int:
     """How far a view of this size can be scrolled."""
-    return max(0, len(wrapped(_lines(frame, tab, glyphs), width - 4)) - (height - 5))
+    tab = tabs_of(picture)[place.tab]
+    lines = list(tab.lines(frame, glyphs)) if tab else []
+    return max(0, len(wrapped(lines, size.width - 4)) - (size.height - 5))
 
 
-def _said(frame: Frame, glyphs: Glyphs) -> Text:
-    """The command of a step and what the game answered, on one line."""
-    event = frame.after.log[-1] if frame.after.log else None
-    if event is None:
-        return Text()
-    command = f"{clean(event.command)} {glyphs.arrow} " if event.command is not None else ""
-    said = " ".join(clean(event.read or event.text).split())
-    line = Text(f"{event.step:>2} {command}{said}", "yellow" if event.refused else "")
+def _done(picture: Picture, frame: Frame, glyphs: Glyphs) -> Text:
+    """What was done in a step, on one line."""
+    brief = picture.describe(frame.done, glyphs).brief if frame.done else ()
+    line = Text(" ".join(clean(brief[0].text).split()) if brief else "", brief[0].style if brief else "")
     line.no_wrap, line.overflow = True, "ellipsis"
     return line
 
@@ -126,6 +143,7 @@ class Show:
     """
 
     film: Film
+    shown: Picture
     glyphs: Glyphs
     place: Place = field(default_factory=Place)
     poll: Callable[[], bool] = lambda: False
@@ -138,16 +156,18 @@ class Show:
         last = len(self.film.frames) - 1
         number = last if self.place.following else min(self.place.frame, last)
         frame = self.film.frames[number]
-        head = tabs_line(self.place.tab).append(f"step {frame.step} of {self.film.frames[last].step}", "bold cyan")
-        most = furthest(frame, self.place.tab, width, height - 2, self.glyphs)
+        tabs, size = tabs_of(self.shown), Size(width, height - 2)
+        head = tabs_line(tabs, self.place.tab)
+        head.append(f"step {frame.step} of {self.film.frames[last].step}", "bold cyan")
+        most = furthest(self.shown, frame, self.place, size, self.glyphs)
         self.place = replace(self.place, scroll=min(self.place.scroll, most))
         under_way = number == last and bool(frame.after.asking) and frame.after.ended is None
         now = frame.after.seconds + (self.waited() if under_way else 0.0)
-        body = frame_picture(frame, self.place.tab, self.place.scroll, width, height - 2, self.glyphs, now)
+        body = frame_picture(self.shown, frame, self.place, size, self.glyphs, now)
         return Group(head, body, keys_line(self.keys, self.glyphs))
 
     def press(self, key: str) -> bool:
-        self.place = moved(self.place, key, len(self.film.frames))
+        self.place = moved(self.place, key, len(self.film.frames), len(tabs_of(self.shown)))
         return key not in ("q", "escape")
 
     def tick(self) -> bool:

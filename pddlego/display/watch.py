@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from rich.console import Group, RenderableType
+from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from pddlego.display.frames import Film
-from pddlego.display.panels import map_panel
+from pddlego.display.glyphs import Glyphs
+from pddlego.display.screens import Picture, PictureOf
 from pddlego.display.show import KEYS, Place, Show, keys_line
-from pddlego.display.text import Glyphs, clean
-from pddlego.display.view import View
 from pddlego.errors import JournalError
 from pddlego.events import Outcome
-from pddlego.meter import count
-from pddlego.tail import FolderTail, JournalTail, Peek
+from pddlego.runs.codec import Codec
+from pddlego.runs.tail import FolderTail, JournalTail, Peek
+from pddlego.util.text import clean, count
 
 LIST_KEYS = (("↑↓", "choose"), ("enter", "open"), ("g", "maps"), ("q", "quit"))
 GRID_KEYS = (("g", "list"), ("q", "quit"))
@@ -50,10 +49,7 @@ def list_picture(
     room = max(1, height - 4)
     first = max(0, min(chosen - room // 2, len(peeks) - room))
     shown = peeks[first : first + room]
-    rows = [
-        (clean(each.setting), clean(each.mode), clean(each.model), str(each.seed), f"{each.step}/{each.most}")
-        for each in shown
-    ]
+    rows = [(clean(each.setting), clean(each.mode), clean(each.model), str(each.seed), _steps(each)) for each in shown]
     widths = _widths(rows, [each.state(now) for each in shown], width)
     lines = [_summary(peeks, title), _row(HEAD, ("state", "last command"), widths, "bold")]
     for number, (each, row) in enumerate(zip(shown, rows, strict=True), start=first):
@@ -118,6 +114,11 @@ def _summary(peeks: Sequence[Peek], title: str) -> Text:
     return line
 
 
+def _steps(peek: Peek) -> str:
+    """How far it is, and how far it may go."""
+    return f"{peek.step}/{peek.most}" if peek.most else str(peek.step)
+
+
 def _style(peek: Peek, now: float) -> str:
     if peek.outcome is not None:
         return _STYLE.get(peek.outcome, "red")
@@ -138,8 +139,12 @@ def grid_shape(number: int, width: int, height: int) -> tuple[int, int]:
     return shape(max(range(1, most + 1), key=worth))
 
 
+Drawn = Callable[[int, int], Panel]
+"""The small picture of an episode, so wide and so high."""
+
+
 def grid_picture(
-    cells: Sequence[tuple[Peek, View]], number: int, now: float, width: int, height: int, glyphs: Glyphs
+    cells: Sequence[tuple[Peek, Drawn]], number: int, now: float, width: int, height: int, glyphs: Glyphs
 ) -> RenderableType:
     """Small maps beside and below each other, each with its episode and state."""
     columns, rows = grid_shape(number, width, height - 2)
@@ -147,10 +152,10 @@ def grid_picture(
     shown = list(cells[: columns * rows])
     for start in range(0, len(shown), columns):
         panels = []
-        for peek, view in shown[start : start + columns]:
-            panel = map_panel(view, width // columns, (height - 2) // rows, glyphs)
+        for peek, drawn in shown[start : start + columns]:
+            panel = drawn(width // columns, (height - 2) // rows)
             panel.title = Text(f"{clean(peek.setting)} {clean(peek.mode)} {peek.seed}")
-            panel.subtitle = Text(f"{peek.step}/{peek.most} {peek.state(now)}", _style(peek, now))
+            panel.subtitle = Text(f"{_steps(peek)} {peek.state(now)}", _style(peek, now))
             panels.append(panel)
         grid.add_row(*panels)
     hidden = number - len(shown)
@@ -158,13 +163,17 @@ def grid_picture(
     return Group(Text(note, "dim"), grid, keys_line(GRID_KEYS, glyphs))
 
 
-@dataclass
 class _Opened:
     """An episode whose journal is read whole, and followed."""
 
-    tail: JournalTail
-    film: Film = field(default_factory=Film)
-    fault: str = ""
+    def __init__(self, tail: JournalTail, picture: Picture, glyphs: Glyphs) -> None:
+        self.tail, self.picture, self._glyphs = tail, picture, glyphs
+        self.film = picture.film()
+        self.fault = ""
+
+    def small(self, width: int, height: int) -> Panel:
+        """One of many that are shown at once."""
+        return self.picture.screen.small(self.film.view, width, height, self._glyphs)
 
     def poll(self) -> bool:
         """Whether anything is new. A damaged line ends what is shown of this episode, and of no other."""
@@ -181,9 +190,17 @@ class Watch:
     """`pddlego watch`: an `App` over a run folder. `grid` maps are shown at once from the start, if it is not 0."""
 
     def __init__(
-        self, folder: FolderTail, glyphs: Glyphs, grid: int = 0, clock: Callable[[], float] = time.time
+        self,
+        folder: FolderTail,
+        codec: Codec,
+        picture_of: PictureOf,
+        glyphs: Glyphs,
+        *,
+        grid: int = 0,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self.folder, self.glyphs, self.clock = folder, glyphs, clock
+        self._codec, self._picture_of = codec, picture_of
         self.grid, self.showing_grid = grid or 9, bool(grid)
         self.chosen: Path | None = None
         self.show: Show | None = None
@@ -211,7 +228,7 @@ class Watch:
         if not peeks:
             return Group(Text(f"no episode has begun in {self.folder.run}", "dim"), keys_line(GRID_KEYS, self.glyphs))
         if self.showing_grid:
-            cells = [(each, self._open(each.path).film.view) for each in peeks[: self.grid]]
+            cells = [(each, self._open(each.path).small) for each in peeks[: self.grid]]
             return grid_picture(cells, self.grid, now, width, height, self.glyphs)
         return list_picture(peeks, self._number(peeks), str(self.folder.run), now, width, height, self.glyphs)
 
@@ -248,7 +265,9 @@ class Watch:
 
     def _open(self, path: Path) -> _Opened:
         if path not in self._opened:
-            self._opened[path] = _Opened(JournalTail(path))
+            method = next((peek.method for peek in self._ordered if peek.path == path), "")
+            picture = self._picture_of(method)
+            self._opened[path] = _Opened(JournalTail(path, self._codec), picture, self.glyphs)
             self._opened[path].poll()
         return self._opened[path]
 
@@ -259,7 +278,8 @@ class Watch:
         peek = peeks[self._number(peeks)]
         self.chosen = peek.path
         place = Place(following=True)
-        self.show = Show(self._open(peek.path).film, self.glyphs, place, waited=self._waited, keys=ONE_KEYS)
+        opened = self._open(peek.path)
+        self.show = Show(opened.film, opened.picture, self.glyphs, place, waited=self._waited, keys=ONE_KEYS)
 
     def _waited(self) -> float:
         """Seconds since the chosen episode's journal last grew."""

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic_core import PydanticCustomError
 
 from pddlego.errors import UsageError
+from pddlego.methods.base import Method
+from pddlego.methods.registry import method as method_named
+from pddlego.methods.registry import methods, modes, parse_mode
 from pddlego.models.base import CacheUse
-from pddlego.modes import PLANNING, ablated, parse_mode
-from pddlego.toml import read_toml
+from pddlego.util.toml import read_toml
 
 MOST_SEEDS = 1_000_000
 """A longer range is not looked at one by one."""
@@ -21,9 +23,15 @@ MOST_SEEDS = 1_000_000
 OTHER_NAMES = {"base_url": "OPENAI_BASE_URL", "models": "PDDLEGO_MODEL"}
 """Environment variables that are not called PDDLEGO_ and the name of the value."""
 
+OLD_NAMES = {"engine": "executor"}
+"""What options were called before."""
+
 
 class EvalConfig(BaseModel):
-    """What `pddlego eval` can be told, with its defaults. Names are those of the flags."""
+    """What `pddlego eval` can be told whatever is played, with its defaults. Names are those of the flags.
+
+    Many fields, because it is one for each option.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -33,13 +41,9 @@ class EvalConfig(BaseModel):
     models: tuple[str, ...] = ("reader",)
     seeds: str = "dev"
     repeats: int = Field(1, ge=1, le=10_000)
-    fold: str | None = None
     set: tuple[str, ...] = ()
-    max_steps: int | None = Field(None, ge=1)
     max_seconds: float | None = Field(None, ge=0, le=1e7)
-    search: str | None = None
     retries: int = Field(5, ge=0, le=1000)
-    replan: Literal["on-surprise", "every-step"] = "on-surprise"
     base_url: str | None = None
     temperature: float = Field(1.0, ge=0, le=10)
     cache: CacheUse = "off"
@@ -50,7 +54,7 @@ class EvalConfig(BaseModel):
     planner_memory: int = Field(4096, ge=0)
     workers: int = Field(4, ge=1, le=1024)
     llm_jobs: int = Field(16, ge=1, le=1024)
-    engine: Literal["threads", "processes", "ray"] = "threads"
+    executor: Literal["threads", "processes", "ray"] = "threads"
     address: str | None = None
     max_calls: int | None = Field(None, ge=0)
     max_tokens: int | None = Field(None, ge=0)
@@ -58,7 +62,6 @@ class EvalConfig(BaseModel):
     prices: str | None = None
     run: str | None = None
     runs: str = "runs"
-    java: str | None = None
 
     @field_validator("games", "modes", "ablate", "models", "set", mode="before")
     @classmethod
@@ -88,24 +91,27 @@ class EvalConfig(BaseModel):
     @field_validator("modes")
     @classmethod
     def _modes(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        if "human" in value:
-            raise PydanticCustomError("mode", "Nobody is there to play in mode human")
-        return _known(value, ())
+        try:
+            return tuple(str(parse_mode(mode)) for mode in value)
+        except UsageError as error:
+            raise _refused(error) from error
 
     @field_validator("ablate")
     @classmethod
     def _ablations(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        _known(PLANNING, value)
+        known = dict.fromkeys(part for mode in modes() for part in mode.parts)
+        for ablation in value:
+            parts = ablation.split("+")
+            if set(parts) - set(known) or len(set(parts)) < len(parts):
+                why = f"These can be taken out, each once: {', '.join(known)}"
+                raise PydanticCustomError(
+                    "mode", "There is nothing like '{what}'. {why}", {"what": ablation, "why": why}
+                )
         return value
 
 
-def _known(modes: tuple[str, ...], ablations: tuple[str, ...]) -> tuple[str, ...]:
-    """The modes, if they and what is to be taken from them exist."""
-    try:
-        ablated(modes, ablations)
-    except UsageError as error:
-        raise PydanticCustomError("mode", "{why}", {"why": f"{error.what}. {error.why.removesuffix('.')}"}) from error
-    return tuple(str(parse_mode(each)) for each in modes)
+def _refused(error: UsageError) -> PydanticCustomError:
+    return PydanticCustomError("mode", "{why}", {"why": f"{error.what}. {error.why.removesuffix('.')}"})
 
 
 def _listed(text: str) -> tuple[str, ...]:
@@ -121,28 +127,89 @@ def _listed(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Resolved:
-    """A configuration, and for each value where it came from: `flag`, a variable's name, a file's name or `default`."""
+    """A configuration, the options of each method by its name, and for each value where it came from: `flag`, a
+    variable's name, a file's name or `default`."""
 
     config: EvalConfig
+    options: Mapping[str, BaseModel]
     origins: Mapping[str, str]
 
 
 def resolve(flags: Mapping[str, Any], environment: Mapping[str, str], file: Path | None = None) -> Resolved:
-    """Put the configuration together. `flags` are only those that were given. Raises `UsageError` for a wrong value."""
+    """Put the configuration together. `flags` are only those that were given. Raises `UsageError` for a wrong value.
+
+    What is no common option is one of the methods that have an option of that name.
+    """
+    tables = {method.name: _options_of(method) for method in methods()}
+    known = (*EvalConfig.model_fields, *dict.fromkeys(name for table in tables.values() for name in table))
     values: dict[str, Any] = {}
-    origins = dict.fromkeys(EvalConfig.model_fields, "default")
-    for origin, found in (*_from_file(file), *_from_environment(environment), ("flag", flags)):
-        for name, value in found.items():
-            values[name] = value
-            origins[name] = origin
-        if origin == str(file):
-            _validate(values, origins, strict=True)  # TOML has types: "8" and true are no numbers in it
-    return Resolved(_validate(values, origins), origins)
+    own: dict[str, dict[str, Any]] = {name: {} for name in tables}
+    origins = dict.fromkeys(known, "default")
+    for origin, found in (*_from_file(file), *_from_environment(environment, known), ("flag", flags)):
+        strict = origin == str(file)  # TOML has types: "8" and true are no numbers in it
+        for key, value in found.items():
+            name = OLD_NAMES.get(key, key)
+            if name in tables and isinstance(value, Mapping):
+                _check_table(name, value, tables[name], origin)
+                own[name] |= value
+                origins |= dict.fromkeys(value, origin)
+            elif name not in EvalConfig.model_fields and name in known:
+                for method, table in tables.items():
+                    if name in table:
+                        own[method][name] = value
+                origins[name] = origin
+            else:
+                values[name], origins[name] = value, origin
+        if strict:
+            _validate(EvalConfig, values, origins, strict=True)
+            for method, given in own.items():
+                _validate(_class_of(method), given, origins, strict=True)
+    config = _validate(EvalConfig, values, origins)
+    return Resolved(config, {name: _validate(_class_of(name), given, origins) for name, given in own.items()}, origins)
 
 
-def _validate(values: Mapping[str, Any], origins: Mapping[str, str], strict: bool = False) -> EvalConfig:
+def with_overrides(method: str, options: BaseModel, overrides: Mapping[str, str]) -> BaseModel:
+    """The options of a method with what `--set` says: options by their names, else parameters where it has some.
+
+    Raises `UsageError` for what it has not.
+    """
+    fields = type(options).model_fields
+    changes: dict[str, Any] = {key: value for key, value in overrides.items() if key in fields and key != PARAMETERS}
+    rest = {key: value for key, value in overrides.items() if key not in changes}
+    if rest and PARAMETERS not in fields:
+        what = f"{method} has no option '{next(iter(rest))}'"
+        raise UsageError(what, f"Its options are: {', '.join(fields) or '(none)'}.", "Use --set KEY=VALUE.")
+    if rest:
+        changes[PARAMETERS] = {**getattr(options, PARAMETERS), **rest}
+    given = {name: getattr(options, name) for name in options.model_fields_set}
+    return _validate(type(options), {**given, **changes}, dict.fromkeys(changes, "--set"))
+
+
+PARAMETERS = "parameters"
+"""The field of a method's options that takes what `--set` names beyond them."""
+
+
+def _options_of(method: Method) -> tuple[str, ...]:
+    return tuple(name for name in method.options.model_fields if name != PARAMETERS)
+
+
+def _class_of(method: str) -> type[BaseModel]:
+    return method_named(method).options
+
+
+def _check_table(name: str, value: Mapping[str, Any], known: tuple[str, ...], origin: str) -> None:
+    unknown = [key for key in value if key not in (*known, PARAMETERS)]
+    if unknown:
+        why = f"It was given in: {origin}."
+        raise UsageError(f"[{name}] has no option '{unknown[0]}'", why, f"Its options are: {', '.join(known)}.")
+
+
+T = TypeVar("T", bound=BaseModel)
+
+
+def _validate(kind: type[T], values: Mapping[str, Any], origins: Mapping[str, str], strict: bool = False) -> T:
     try:
-        return EvalConfig.model_validate(values, strict=strict)
+        return kind.model_validate(values, strict=strict)
     except ValidationError as error:
         raise _wrong(error, origins) from error
 
@@ -153,9 +220,9 @@ def _from_file(file: Path | None) -> list[tuple[str, Mapping[str, Any]]]:
     return [(str(file), read_toml(file, "--config"))]
 
 
-def _from_environment(environment: Mapping[str, str]) -> list[tuple[str, Mapping[str, Any]]]:
+def _from_environment(environment: Mapping[str, str], known: Iterable[str]) -> list[tuple[str, Mapping[str, Any]]]:
     found: list[tuple[str, Mapping[str, Any]]] = []
-    for name in EvalConfig.model_fields:
+    for name in (*OLD_NAMES, *known):
         variable = OTHER_NAMES.get(name, f"PDDLEGO_{name.upper()}")
         if environment.get(variable):
             found.append((f"environment ({variable})", {name: environment[variable]}))
@@ -165,11 +232,10 @@ def _from_environment(environment: Mapping[str, str]) -> list[tuple[str, Mapping
 def _wrong(error: ValidationError, origins: Mapping[str, str]) -> UsageError:
     first = error.errors()[0]
     name = str(first["loc"][0]) if first["loc"] else "?"
-    known = ", ".join(EvalConfig.model_fields)
+    origin = origins.get(name, "flag")
     if first["type"] == "extra_forbidden":
-        return UsageError(
-            f"There is no option '{name}'", f"It was given in: {origins.get(name)}.", f"The options are: {known}."
-        )
+        listed = ", ".join(each for each in origins if origins[each] == "default" or each != name)
+        return UsageError(f"There is no option '{name}'", f"It was given in: {origin}.", f"The options are: {listed}.")
     value = str(first.get("input"))[:60]
-    why = f"{first['msg']}. It was given in: {origins[name]}."
+    why = f"{first['msg']}. It was given in: {origin}."
     return UsageError(f"{name} = {value} is not possible", why, "See 'pddlego eval --help' for what is.")

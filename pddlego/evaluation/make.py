@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
-import itertools
 import os
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 
-from pddlego.episodes import check_reader
 from pddlego.errors import UsageError
-from pddlego.evaluation.cells import parse_seeds
-from pddlego.evaluation.config import EvalConfig
-from pddlego.evaluation.options import EvaluationOptions
+from pddlego.evaluation.config import EvalConfig, Resolved, with_overrides
+from pddlego.evaluation.matrix import parse_seeds
+from pddlego.evaluation.models import is_free, make_model
+from pddlego.evaluation.options import EvaluationOptions, PlannerOptions, Played
 from pddlego.evaluation.prices import check_prices, read_prices
-from pddlego.models.gate import Spending
-from pddlego.models.make import ModelOptions, is_free, make_model, prepare_cache
-from pddlego.models.reader import ReaderModel
-from pddlego.modes import PLANNING, ablated, parse_mode
-from pddlego.setting_files import load_setting, parse_overrides
+from pddlego.events import Limits
+from pddlego.methods.registry import ablated, method_of, parse_mode
+from pddlego.methods.setting_files import parse_overrides
+from pddlego.models.endpoint import ModelOptions, prepare_cache
+from pddlego.models.spending import Spending
+from pddlego.runs.cells import NO_MODEL, Cell, Matrix
 
 
-def make_options(config: EvalConfig, sends: bool = True) -> EvaluationOptions:
+def make_options(resolved: Resolved, sends: bool = True, somebody_types: bool = False) -> EvaluationOptions:
     """The evaluation that a configuration means. Raises `UsageError` for whatever does not exist or does not fit.
 
-    One that `sends` nothing, because it is only planned, needs no key.
+    One that `sends` nothing, because it is only planned, needs no key. Modes that need a person are refused unless
+    `somebody_types`.
     """
-    if config.address is not None and config.engine != "ray":
-        why = f"The engine is {config.engine}, which plays on this machine."
-        raise UsageError("--address needs --engine ray", why, "Add it, or leave the address out.")
-    overrides = parse_overrides(config.set)
-    names = config.games
-    settings = tuple(load_setting(name, overrides, config.max_steps, config.fold, config.search) for name in names)
+    config = resolved.config
+    if config.address is not None and config.executor != "ray":
+        why = f"Episodes are played in {config.executor}, on this machine."
+        raise UsageError("--address needs --executor ray", why, "Add it, or leave the address out.")
+    modes = ablated(config.modes, config.ablate)
+    _check_modes(config, modes, somebody_types)
+    played = _played(config, modes, resolved)
     key = os.environ.get("OPENAI_API_KEY")
     model = ModelOptions(
         base_url=config.base_url,
@@ -42,38 +44,67 @@ def make_options(config: EvalConfig, sends: bool = True) -> EvaluationOptions:
     )
     prepare_cache(config.cache)
     prices = read_prices(Path(config.prices) if config.prices else None)
-    modes = ablated(config.modes, config.ablate)
-    if config.ablate and not any(parse_mode(each).plans for each in modes):
-        why = f"It concerns {' and '.join(PLANNING)}, and the modes are {', '.join(modes)}."
-        raise UsageError("There is nothing to ablate", why, "Leave --ablate out, or add such a mode.")
-    for name in config.models:
-        if not sends and not is_free(name) and not name.startswith("reader+"):
-            continue
-        if isinstance(make_model(replace(model, name=name)), ReaderModel):
-            for setting, mode in itertools.product(settings, modes):
-                if mode != "random":
-                    check_reader(setting, mode)
+    without_model = tuple(mode for mode in modes if not parse_mode(mode).mode.asks_model)
+    seeds: dict[str, tuple[int, ...]] = {}
+    for (name, _), each in played.items():
+        seeds[name] = parse_seeds(config.seeds, each.setting)
+    matrix = Matrix(seeds, modes, config.models, config.repeats, without_model)
+    _check_models(matrix, played, model, sends)
     if config.max_cost is not None:
-        check_prices({name: not is_free(name) for name in config.models}, prices)
+        paid = {cell.model: not is_free(cell) for cell in _samples(matrix)}
+        check_prices(paid, prices)
     return EvaluationOptions(
-        settings=settings,
-        modes=modes,
-        models=config.models,
-        seeds={each.name: parse_seeds(config.seeds, each) for each in settings},
-        repeats=config.repeats,
+        matrix=matrix,
+        played=played,
+        model=model,
+        planner=PlannerOptions(config.planner, config.planner_timeout, config.planner_memory),
+        limits=Limits(None, seconds=config.max_seconds),
+        retries=config.retries,
         workers=config.workers,
         llm_jobs=config.llm_jobs,
         planners=max(1, min(config.workers, os.cpu_count() or 1)),
-        planner=config.planner,
-        planner_timeout=config.planner_timeout,
-        planner_memory=config.planner_memory,
-        retries=config.retries,
-        replan_every_step=config.replan == "every-step",
-        model=model,
-        limits=Spending(config.max_calls, config.max_tokens, config.max_cost),
+        budget=Spending(config.max_calls, config.max_tokens, config.max_cost),
         prices=prices,
-        java=config.java,
-        engine=config.engine,
+        executor=config.executor,
         address=config.address,
-        max_seconds=config.max_seconds,
     )
+
+
+def _check_modes(config: EvalConfig, modes: tuple[str, ...], somebody_types: bool) -> None:
+    chosen = [parse_mode(mode).mode for mode in modes]
+    for mode in chosen:
+        if mode.needs_person and not somebody_types:
+            why = f"Nobody is there to play in mode {mode.name}."
+            raise UsageError(f"modes = {mode.name} is not possible", why, "Use 'pddlego play'.")
+    if config.ablate and not any(mode.parts for mode in chosen):
+        why = f"The modes are {', '.join(modes)}, and they have no parts to take out."
+        raise UsageError("There is nothing to ablate", why, "Leave --ablate out, or add such a mode.")
+
+
+def _played(config: EvalConfig, modes: tuple[str, ...], resolved: Resolved) -> Mapping[tuple[str, str], Played]:
+    """Who plays each setting in each mode."""
+    overrides = parse_overrides(config.set)
+    loaded: dict[tuple[str, str], Played] = {}
+    found: dict[tuple[str, str], Played] = {}
+    for name in config.games:
+        for mode in modes:
+            method = method_of(name, mode)
+            if (name, method.name) not in loaded:
+                options = with_overrides(method.name, resolved.options[method.name], overrides)
+                loaded[name, method.name] = Played(method.name, options, method.load(name, options))
+            found[name, mode] = loaded[name, method.name]
+    return found
+
+
+def _samples(matrix: Matrix) -> list[Cell]:
+    """A cell for each configuration."""
+    return list({cell.configuration: cell for cell in reversed(matrix.cells())}.values())
+
+
+def _check_models(matrix: Matrix, played: Mapping[tuple[str, str], Played], options: ModelOptions, sends: bool) -> None:
+    """Make every model once. Raises `UsageError` for one that cannot be made or cannot play what it should."""
+    for cell in _samples(matrix):
+        if cell.model == NO_MODEL or not (sends or is_free(cell) or cell.model.startswith("reader+")):
+            continue
+        each = played[cell.setting, cell.mode]
+        make_model(cell, each.method, each.setting, options)

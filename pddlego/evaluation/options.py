@@ -7,56 +7,80 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pddlego.episodes import prompt_texts
-from pddlego.evaluation.cells import Cell, Matrix
-from pddlego.journal import installed_version
+from pydantic import BaseModel
+
+from pddlego.events import Limits
+from pddlego.methods.base import Method, Setting
+from pddlego.methods.registry import method
 from pddlego.models.credentials import without_credentials
-from pddlego.models.gate import Price, Spending
-from pddlego.models.make import ModelOptions
-from pddlego.settings import Setting
+from pddlego.models.endpoint import ModelOptions
+from pddlego.models.spending import Price, Spending
+from pddlego.runs.cells import Cell, Matrix
+from pddlego.runs.manifest import installed_version
 
 DETERMINING = ("pddlego", "textworld-express", "fast-downward.translate", "pyperplan")
 """Packages whose version may change what an episode does: the agent, the game engine, the planner."""
 
 
 @dataclass(frozen=True)
-class EvaluationOptions:
-    """What to play and with what means. `seeds` are those of each setting; `model` is the model without its name.
+class PlannerOptions:
+    """A planner by its name, the seconds that a call may take, and its memory in MiB (0: no limit)."""
 
-    `workers` episodes are played at once, `llm_jobs` requests are in flight at most, `planners` processes plan. An
-    episode may take `max_seconds`, None: as long as it does. `engine` says where to play: in `threads` of this process,
-    in `processes` of this machine, or on a `ray` cluster at `address`.
+    name: str = "pyperplan"
+    timeout: float = 30.0
+    memory: int = 4096
+
+
+@dataclass(frozen=True)
+class Played:
+    """A setting in one of its modes: who plays it, with what options, and the setting as that reads it."""
+
+    method_name: str
+    options: BaseModel
+    setting: Any
+
+    @property
+    def method(self) -> Method:
+        return method(self.method_name)
+
+
+@dataclass(frozen=True)
+class EvaluationOptions:
+    """What to play and with what means. `played` says who plays each setting in each mode.
+
+    `workers` episodes are played at once, `llm_jobs` requests are in flight at most, `planners` processes plan.
+    `limits` are those of each episode, `budget` that of all. `executor` says where to play: in `threads` of this
+    process, in `processes` of this machine, or on a `ray` cluster at `address`. Many fields, because every part of an
+    evaluation reads some of them.
     """
 
-    settings: tuple[Setting, ...]
-    modes: tuple[str, ...]
-    models: tuple[str, ...]
-    seeds: Mapping[str, tuple[int, ...]]
-    repeats: int = 1
+    matrix: Matrix
+    played: Mapping[tuple[str, str], Played]
+    model: ModelOptions = field(default_factory=ModelOptions)
+    planner: PlannerOptions = field(default_factory=PlannerOptions)
+    limits: Limits = field(default_factory=lambda: Limits(None))
+    retries: int = 5
     workers: int = 4
     llm_jobs: int = 16
     planners: int = 2
-    planner: str = "pyperplan"
-    planner_timeout: float = 30.0
-    planner_memory: int = 4096
-    retries: int = 5
-    replan_every_step: bool = False
-    model: ModelOptions = field(default_factory=ModelOptions)
-    limits: Spending = field(default_factory=Spending)
+    budget: Spending = field(default_factory=Spending)
     prices: Mapping[str, Price] = field(default_factory=dict)
-    java: str | None = None
-    engine: str = "threads"
+    executor: str = "threads"
     address: str | None = None
-    max_seconds: float | None = None
 
     def cells(self) -> tuple[Cell, ...]:
         """Every episode, in the order in which they are played."""
         return self.matrix.cells()
 
+    def played_in(self, cell: Cell) -> Played:
+        """Who plays a cell. Raises `KeyError` for one of another evaluation."""
+        return self.played[cell.setting, cell.mode]
+
     @property
-    def matrix(self) -> Matrix:
-        """What is to be played."""
-        return Matrix(self.seeds, self.modes, self.models, self.repeats)
+    def settings(self) -> tuple[Setting, ...]:
+        """Every setting, as each of its methods reads it."""
+        found = {(name, each.method_name): each.setting for (name, _), each in self.played.items()}
+        return tuple(found.values())
 
     def configuration(self) -> dict[str, Any]:
         """Everything that determines an episode, for the run folder: games, limits, planner, endpoint.
@@ -64,19 +88,29 @@ class EvaluationOptions:
         What an evaluation may be continued with (more seeds, modes, models or workers, other budgets) is left out.
         """
         return {
-            "settings": {each.name: _setting(each) for each in self.settings},
+            "settings": self._settings(),
             "retries": self.retries,
-            "replan": "every-step" if self.replan_every_step else "on-surprise",
-            "planner": {"engine": self.planner, "timeout": self.planner_timeout, "memory": self.planner_memory},
+            "planner": {"engine": self.planner.name, "timeout": self.planner.timeout, "memory": self.planner.memory},
             "temperature": self.model.temperature,
             "endpoint": without_credentials(self.model.base_url),
-            "max_seconds": self.max_seconds,
+            "max_seconds": self.limits.seconds,
             "max_answer_tokens": self.model.max_tokens,
             "versions": {name: installed_version(name) for name in DETERMINING},
         }
 
+    def _settings(self) -> dict[str, Any]:
+        """Each setting by its name; of one that several methods play each by its name and theirs."""
+        by_method = {(name, each.method_name): each for (name, _), each in self.played.items()}
+        names = [name for name, _ in by_method]
+        return {
+            name if names.count(name) == 1 else f"{name} ({owner})": _recorded(each)
+            for (name, owner), each in by_method.items()
+        }
 
-def _setting(setting: Setting) -> dict[str, Any]:
-    texts = {**setting.sources, **{f"prompts/{name}.j2": text for name, text in prompt_texts(setting.prompts)}}
+
+def _recorded(played: Played) -> dict[str, Any]:
+    """What a run folder records of a setting and how it is played. Where Java is differs between machines."""
+    texts = played.setting.sources
     digests = {name: hashlib.sha256(text.encode()).hexdigest()[:16] for name, text in sorted(texts.items())}
-    return {**setting.manifest(), "files": digests}
+    options = played.options.model_dump(mode="json", exclude={"java"})
+    return {"method": played.method_name, "options": options, **played.setting.manifest(), "files": digests}

@@ -8,8 +8,8 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from pddlego.errors import UsageError
-from pddlego.models.gate import Price
-from pddlego.toml import read_toml
+from pddlego.models.spending import Price
+from pddlego.util.toml import read_toml
 
 
 class _Price(BaseModel):

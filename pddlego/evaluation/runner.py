@@ -5,17 +5,19 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
-from pddlego.episodes import follow
 from pddlego.errors import JournalError, PddlegoError, explained
-from pddlego.evaluation.cells import Cell
-from pddlego.evaluation.store import Store
-from pddlego.evaluation.summary import Summary, summarize
-from pddlego.events import EpisodeEnded, Event, Outcome
-from pddlego.journal import digest
+from pddlego.events import Ended, Event, Outcome
+from pddlego.runs.cells import Cell
+from pddlego.runs.recorder import Recorder
+from pddlego.runs.recording import follow
+from pddlego.runs.store import Store
+from pddlego.runs.summary import Summary
+
+INTERRUPTED = "interrupted by the user"
 
 
 class Stop(str, Enum):
@@ -62,11 +64,11 @@ Progress: TypeAlias = "Begun | Happened | Done | Stopping"
 
 Player = Callable[[Cell], Iterable[Event]]
 """Plays a cell (`Timed` where it knows the times itself). It may raise `PddlegoError` before its first event, and ends
-with `EpisodeEnded` otherwise."""
+with `Ended` otherwise."""
 
 
 @dataclass(frozen=True)
-class Engine:
+class Executor:
     """What plays cells, and how to break off what it plays elsewhere."""
 
     player: Player
@@ -76,25 +78,24 @@ class Engine:
 class Evaluation:
     """One run over some cells. `run` yields progress until every cell is finished or there is a reason to stop.
 
-    `drain` lets the episodes in flight end and begins no more, `abort` breaks them off as interrupted (`break_off` does
-    so for what is played elsewhere). Both may be called from any thread, and again.
+    `drain` lets the episodes in flight end and begins no more, `abort` breaks them off as interrupted (so does the
+    executor with what it plays elsewhere). Both may be called from any thread, and again.
     """
 
     def __init__(
         self,
         cells: Iterable[Cell],
         store: Store,
-        player: Player,
+        executor: Executor,
+        *,
         workers: int,
         exhausted: threading.Event | None = None,
-        break_off: Callable[[], None] = lambda: None,
     ) -> None:
         self.stopped: Stop | None = None
         self.fault: PddlegoError | None = None
         self._cells = iter(tuple(cells))
-        self._store, self._player, self._workers = store, player, workers
+        self._store, self._executor, self._workers = store, executor, workers
         self._exhausted = exhausted or threading.Event()
-        self._break_off = break_off
         self._draining, self._aborting = threading.Event(), threading.Event()
         self._lock = threading.Lock()
         self._told: queue.SimpleQueue[Progress | None] = queue.SimpleQueue()
@@ -112,7 +113,7 @@ class Evaluation:
         if not self._aborting.is_set():
             self._told.put(Stopping(True))
         self._aborting.set()
-        self._break_off()
+        self._executor.break_off()
 
     @property
     def draining(self) -> bool:
@@ -165,30 +166,28 @@ class Evaluation:
             return None if self._draining.is_set() else next(self._cells, None)
 
     def _attempt(self, cell: Cell) -> Summary:
-        attempt, journal = self._store.begin(cell)
-        events: list[Event] = []
+        recorder = Recorder(cell, self._store)
 
         def keep(event: Event, seconds: float) -> None:
-            journal.write(event, seconds)
-            events.append(event)
+            recorder.keep(event, seconds)
             self._told.put(Happened(cell, event, seconds))
-            if self._aborting.is_set() and not isinstance(event, EpisodeEnded):
+            if self._aborting.is_set() and not isinstance(event, Ended):
                 raise KeyboardInterrupt
 
+        def ended(outcome: Outcome, message: str) -> None:
+            keep(Ended(outcome, message, 0.0), 0.0)
+
         try:
-            follow(self._player(cell), [keep])
+            follow(self._executor.player(cell), [keep])
         except JournalError:
             raise
         except KeyboardInterrupt:  # broken off by whatever plays it, without an ending of its own
-            keep(EpisodeEnded(Outcome.INTERRUPTED, "interrupted by the user", 0.0), 0.0)
+            ended(Outcome.INTERRUPTED, INTERRUPTED)
         except PddlegoError as error:  # before the first event: the engine or the model could not be made
             broken_off = self._aborting.is_set()
-            outcome = Outcome.INTERRUPTED if broken_off else Outcome.CRASHED
-            keep(EpisodeEnded(outcome, "interrupted by the user" if broken_off else error.sentence, 0.0), 0.0)
+            ended(Outcome.INTERRUPTED if broken_off else Outcome.CRASHED, INTERRUPTED if broken_off else error.sentence)
         except Exception as error:  # noqa: BLE001 -- the worker's border: a bug ends this episode, not the others
-            keep(EpisodeEnded(Outcome.CRASHED, explained(error), 0.0), 0.0)
+            ended(Outcome.CRASHED, explained(error))
         finally:
-            journal.close()
-        summary = replace(summarize(cell, attempt, events), digest=digest(journal.path))
-        self._store.record(summary)
-        return summary
+            recorder.close()
+        return recorder.record()

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from pddlego.situation import Situation
-
 CacheUse = Literal["off", "use", "refresh"]
 """Of answers that were kept: `use` them and keep what is new; `refresh`: ask again, and keep that instead."""
 
@@ -32,21 +30,22 @@ class Trouble:
 
 @dataclass(frozen=True)
 class Request:
-    """One question. `purpose` is `edit`, `gen` or `act`; `schema` is a JSON schema that the answer should keep.
+    """One question. `purpose` names what is asked for; `schema` is a JSON schema that the answer should keep.
 
-    `situation` is what the messages were rendered from: rules read it, language models never see it. `seconds` is how
-    long the answer may take with all retries; None: as long as the model allows. `warmth` is added to the model's
-    temperature, within bounds; `room` is how many tokens the answer may have, where the usual were too few. `report` is
-    told of troubles as they happen, and `wanted` says whether anybody still waits for the answer; neither is sent.
+    `context` is what the messages were rendered from, for models that are rules of the method: it is never sent and is
+    no part of the request's identity. `seconds` is how long the answer may take with all retries; None: as long as the
+    model allows. `temperature_increase` is added to the model's temperature, within bounds; `max_tokens` is how many
+    tokens the answer may have, where the usual were too few. `report` is told of troubles as they happen, and `wanted`
+    says whether anybody still waits for the answer; neither is sent.
     """
 
     purpose: str
     messages: tuple[Message, ...]
-    situation: Situation
+    context: object = field(default=None, repr=False)
     schema: Mapping[str, Any] | None = None
     seconds: float | None = None
-    warmth: float = 0.0
-    room: int | None = None
+    temperature_increase: float = 0.0
+    max_tokens: int | None = None
     report: Callable[[Trouble], None] = field(default=lambda trouble: None, compare=False, repr=False)
     wanted: Callable[[], bool] = field(default=lambda: True, compare=False, repr=False)
 

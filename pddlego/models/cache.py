@@ -166,8 +166,8 @@ def request_key(description: Mapping[str, Any], request: Request, repeat: int, b
         "purpose": request.purpose,
         "messages": [asdict(each) for each in request.messages],
         "schema": request.schema,
-        "warmth": request.warmth,
-        "room": request.room,
+        "warmth": request.temperature_increase,  # the names of version 1: what was kept still answers
+        "room": request.max_tokens,
         "repeat": repeat,
         "before": before,
     }

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from pddlego.models.gate import SLICE
+from pddlego.models.limiter import SLICE
 
 if TYPE_CHECKING:
     import httpx2

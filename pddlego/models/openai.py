@@ -15,7 +15,7 @@ from pddlego.errors import BudgetSpentError, ModelError, OutOfTimeError, UsageEr
 from pddlego.models.base import Completion, Request, Trouble
 from pddlego.models.connection import Connection
 from pddlego.models.credentials import check_key, check_url, secrets_of, split_query, without_credentials
-from pddlego.models.gate import SLICE, Gate, OpenGate, Ticket
+from pddlego.models.limiter import SLICE, NoLimiter, Permit, RequestLimiter
 from pddlego.models.retry import MAX_WAIT, explain, is_passing, is_too_much, retry_after, text_of, wait_before_next
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class OpenAIModel:
     What is worth another try (timeouts, lost connections, 429, 5xx) is tried `attempts` times with growing waits; a
     Retry-After is honoured. What the endpoint does not support (a response format, a temperature, a seed) is left out
     from then on. `temperature` 1 is the paper's. The key is kept in this object and in no text. Every request, retries
-    too, passes the `gate` before it is sent.
+    too, passes the `limiter` before it is sent.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class OpenAIModel:
         timeout: float = 120.0,
         attempts: int = 6,
         sleep: Callable[[float], None] | None = None,
-        gate: Gate | None = None,
+        limiter: RequestLimiter | None = None,
         max_tokens: int | None = None,
     ) -> None:
         api_key = (api_key or "").strip()
@@ -72,7 +72,7 @@ class OpenAIModel:
         self._refused: set[str] = set()
         self._attempts = attempts
         self._timeout = timeout
-        self._gate: Gate = gate or OpenGate()
+        self._limiter: RequestLimiter = limiter or NoLimiter()
         self._sleep = sleep
         address, query = split_query(base_url)
         self._connection = Connection(api_key, address, query, timeout)
@@ -127,39 +127,40 @@ class OpenAIModel:
             client = self._connection.client
             create = partial(client.chat.completions.create, model=self._name, messages=messages, **extra)
             try:
-                with self._gate.passing(self._name, _within(request, deadline)) as ticket:
+                with self._limiter.admit_request(self._name, _within(request, deadline)) as permit:
                     sent[0] += 1
                     seconds = min(self._timeout, deadline - time.perf_counter())
-                    return self._ticketed(ticket, seconds, create, lambda: ticket.wanted and request.wanted())
+                    return self._permitted(permit, seconds, create, lambda: permit.wanted and request.wanted())
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
                 if not self._drop_unsupported(error, extra):
                     raise
 
-    def _ticketed(self, ticket: Ticket, seconds: float, create: Callable[[], Any], wanted: Callable[[], bool]) -> Any:
-        """One request with its ticket, which learns what it used, or that it was turned away."""
+    def _permitted(self, permit: Permit, seconds: float, create: Callable[[], Any], wanted: Callable[[], bool]) -> Any:
+        """One request with its permit, which learns what it used, or that it was turned away."""
         import openai
 
         try:
             response = self._connection.within(seconds, create, wanted)
         except openai.APIStatusError as error:
             pause = retry_after(error)
-            ticket.refused(min(MAX_WAIT, 1.0 if pause is None else pause) if error.status_code == 429 else 0.0)
+            permit.refused(min(MAX_WAIT, 1.0 if pause is None else pause) if error.status_code == 429 else 0.0)
             raise
         usage = getattr(response, "usage", None)
         came, went, cached = _usage(usage)
         if came is not None and went is not None:
-            ticket.used(came, went, cached)
+            permit.used(came, went, cached)
         else:
-            ticket.answered()
+            permit.answered()
         return response
 
     def _extra(self, request: Request) -> dict[str, Any]:
         """What is sent besides the messages."""
         extra = dict(self._settings)
-        if request.warmth and "temperature" in extra:
-            extra["temperature"] = min(max(HOTTEST, extra["temperature"]), extra["temperature"] + request.warmth)
-        if request.room is not None and "max_tokens" not in self._refused:
-            extra["max_tokens"] = min(request.room, self._max_tokens or request.room)
+        if request.temperature_increase and "temperature" in extra:
+            usual = extra["temperature"]
+            extra["temperature"] = min(max(HOTTEST, usual), usual + request.temperature_increase)
+        if request.max_tokens is not None and "max_tokens" not in self._refused:
+            extra["max_tokens"] = min(request.max_tokens, self._max_tokens or request.max_tokens)
         return extra
 
     def _response_format(self, request: Request) -> dict[str, Any]:
@@ -214,7 +215,7 @@ class OpenAIModel:
         while (left := end - time.monotonic()) > 0:
             if not wanted():
                 raise KeyboardInterrupt
-            self._gate.sleep(min(left, SLICE))
+            self._limiter.sleep(min(left, SLICE))
 
     def _brief(self, error: openai.OpenAIError) -> str:
         """What went wrong, in a few words."""
@@ -236,13 +237,13 @@ class OpenAIModel:
         came, went, cached = _usage(usage)
         return Completion(
             text,
-            request.characters // 4 if came is None else came,
-            len(text) // 4 if went is None else went,
-            cached,
-            seconds,
-            tries,
-            came is None or went is None,
-            self._clean(str(getattr(first, "finish_reason", None) or "stop"))[:LONGEST_FINISH],
+            tokens_in=request.characters // 4 if came is None else came,
+            tokens_out=len(text) // 4 if went is None else went,
+            tokens_cached=cached,
+            seconds=seconds,
+            attempts=tries,
+            estimated=came is None or went is None,
+            finish=self._clean(str(getattr(first, "finish_reason", None) or "stop"))[:LONGEST_FINISH],
             reasoning=self._masked(_thought(first.message)),
         )
 

@@ -3,7 +3,7 @@
 Imports stay lazy: a planner is chosen by `make_planner`, and what it needs is loaded in the planner's own process.
 """
 
-from pddlego.planning.ladder import LadderResult, Rung, RungResult, climb
+from pddlego.planning.ladder import LadderResult, Rung, TriedRung, climb
 from pddlego.planning.process import ENGINES, ProcessPlanner
 from pddlego.planning.result import Plan, Planner, PlanResult, PlanStatus, PlanStep, Search
 from pddlego.planning.validate import Validation, validate
@@ -18,8 +18,8 @@ __all__ = [
     "Planner",
     "ProcessPlanner",
     "Rung",
-    "RungResult",
     "Search",
+    "TriedRung",
     "Validation",
     "climb",
     "validate",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from pddlego.pddl import Domain, Problem, Sexpr
-from pddlego.planning.result import BREADTH_FIRST, Plan, Planner, PlanResult, PlanStatus, PlanStep, Search
+from pddlego.planning.result import BREADTH_FIRST, Plan, Planner, PlanStatus, PlanStep, Search
 
 
 @dataclass(frozen=True)
@@ -19,22 +19,22 @@ class Rung:
 
 
 @dataclass(frozen=True)
-class RungResult:
-    """What planning for one rung gave."""
+class TriedRung:
+    """One rung of the ladder and what planning for it gave. `length` counts the steps of its plan."""
 
     name: str
-    result: PlanResult
+    status: PlanStatus
+    message: str
+    seconds: float
+    length: int = 0
 
 
 @dataclass(frozen=True)
 class LadderResult:
     """Every rung that was tried, in order. `plan` is that of the last one, if it was solved."""
 
-    tried: tuple[RungResult, ...]
-
-    @property
-    def plan(self) -> Plan | None:
-        return self.tried[-1].result.plan if self.tried else None
+    tried: tuple[TriedRung, ...]
+    plan: Plan | None = None
 
     @property
     def rung(self) -> str | None:
@@ -56,7 +56,8 @@ def climb(
     that is of no use now: `objection` says why, and is empty for a good one. An invalid problem or a broken planner
     stops the climb, because every other rung would fail in the same way. So does the end of the time.
     """
-    tried: list[RungResult] = []
+    tried: list[TriedRung] = []
+    plan: Plan | None = None
     for rung in rungs:
         left = seconds_left()
         if left is not None and left <= 0 and tried:
@@ -68,7 +69,8 @@ def climb(
         if why and result.plan is not None:
             message = f"the plan begins with {result.plan.steps[0]}, and {why}"
             result = replace(result, status=PlanStatus.UNSOLVABLE, plan=None, message=message)
-        tried.append(RungResult(rung.name, result))
+        tried.append(TriedRung(rung.name, result.status, result.message, result.seconds, len(result.plan or ())))
+        plan = result.plan
         if result.status in (PlanStatus.SOLVED, PlanStatus.INVALID, PlanStatus.CRASHED):
             break
-    return LadderResult(tuple(tried))
+    return LadderResult(tuple(tried), plan)

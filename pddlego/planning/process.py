@@ -15,12 +15,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from pddlego.deadline import Deadline
-from pddlego.environment import for_children
 from pddlego.pddl import Domain, Problem
 from pddlego.planning.result import PlanResult, PlanStatus, Search
 from pddlego.planning.solve import OUT_OF_MEMORY
 from pddlego.planning.worker import NO_MEMORY, receive, send
+from pddlego.util.deadline import Deadline
+from pddlego.util.environment import for_children
 
 ENGINES = ("pyperplan", "fast-downward")
 

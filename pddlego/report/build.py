@@ -10,9 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from pddlego.errors import JournalError, UsageError
-from pddlego.evaluation.cells import Cell
-from pddlego.evaluation.ledger import LEDGER, Entry, read_ledger
-from pddlego.evaluation.store import (
+from pddlego.evaluation.comparison import Comparison, Side, compare
+from pddlego.evaluation.table import Row, columns_of, played_of, rows, spent_elsewhere
+from pddlego.methods.base import CountTable, whole
+from pddlego.methods.registry import measuring_of, modes
+from pddlego.models.remarks import remarks
+from pddlego.models.spending import Price
+from pddlego.pddl import EntryKind
+from pddlego.runs.cells import NO_MODEL, Cell
+from pddlego.runs.ledger import LEDGER, Entry, read_ledger
+from pddlego.runs.schema_1 import upgraded_manifest
+from pddlego.runs.store import (
     RESULTS,
     changed_journals,
     read_cells,
@@ -20,12 +28,7 @@ from pddlego.evaluation.store import (
     read_recorded_prices,
     read_what_is_whole,
 )
-from pddlego.evaluation.summary import Summary
-from pddlego.evaluation.table import Comparison, Row, compare, played_of, rows, spent_elsewhere
-from pddlego.models.gate import Price
-from pddlego.modes import whole
-from pddlego.pddl import EntryKind
-from pddlego.remarks import remarks
+from pddlego.runs.summary import DEFECTS, LINES, REJECTED, Summary
 
 Configuration = tuple[str, str, str]
 """Game, mode, model."""
@@ -50,8 +53,9 @@ class Report:
     """What some evaluations say. `results` holds the last attempt at each cell, sorted by cell.
 
     `failures` are the outcomes of episodes that were not won; `answers` the unusable answers by category, the defects
-    by kind and the lines of edits that were no use; `rungs` the plans made for each goal of the ladder. `incomplete`
-    says how many of the cells that were asked for were played, if not all were; `damage` what could not be read.
+    by kind and the lines of edits that were no use; `measured` what the methods counted, each group with its table.
+    `incomplete` says how many of the cells that were asked for were played, if not all were; `damage` what could not be
+    read.
     """
 
     sources: tuple[str, ...]
@@ -59,7 +63,7 @@ class Report:
     rows: tuple[Row, ...]
     failures: tuple[Count, ...]
     answers: tuple[Count, ...]
-    rungs: tuple[Count, ...]
+    measured: tuple[tuple[CountTable, tuple[Count, ...]], ...]
     comparisons: tuple[Comparison, ...]
     incomplete: str = ""
     damage: tuple[str, ...] = ()
@@ -99,7 +103,7 @@ class Report:
         listed = (
             ("Why episodes were not won", "outcome", self.failures),
             ("What was wrong with answers", "trouble", self.answers),
-            ("Goals that plans were made for", "goal", self.rungs),
+            *((table.title, table.what, found) for table, found in self.measured),
         )
         return tuple(each for each in listed if each[2])
 
@@ -108,14 +112,13 @@ class Report:
         return next((each for each in self.rows if (each.setting, each.model, each.mode) == (game, *method)), None)
 
 
-_MODES = ("random", "act", "gen", "edit")
-
-
 def _method_order(method: tuple[str, str]) -> tuple[bool, str, int, str]:
-    """As in the paper: random, then for each model Action-gen, PDDL-gen, PDDL-edit, each before its ablations."""
+    """As in the paper: what asks no model, then for each model its modes, the simplest first, each before its
+    ablations."""
     model, mode = method
+    names = [each.name for each in reversed(modes())]
     base = whole(mode)
-    return mode != "random", model, _MODES.index(base) if base in _MODES else len(_MODES), mode
+    return model != NO_MODEL, model, names.index(base) if base in names else len(names), mode
 
 
 def load_results(paths: Sequence[Path]) -> list[Summary]:
@@ -163,7 +166,11 @@ def _damage(paths: Sequence[Path]) -> Iterator[str]:
 
 def _configuration(path: Path) -> dict[str, Any]:
     """What determines an episode: each game, and everything else together."""
-    found = dict(read_manifest(path).get("configuration", {}))
+    manifest = read_manifest(path)
+    try:
+        found = dict(upgraded_manifest(manifest)["configuration"]) if manifest.get("configuration") else {}
+    except (KeyError, TypeError):  # nobody plays it again; what it says is compared as it is
+        found = dict(manifest["configuration"])
     games = found.pop("settings", {})
     # Of versions a continuation takes care; an option that is not used is none.
     found = {name: value for name, value in found.items() if name != "versions" and value is not None}
@@ -186,15 +193,15 @@ def build_report(paths: Sequence[Path], prices: Mapping[str, Price] | None = Non
     found = _rows(paths, results, [each for attempts in folders for each in attempts], prices)
     elsewhere = "" if prices else spent_elsewhere(found, [entry for path in paths for entry in _requests(path)[0]])
     return Report(
-        tuple(map(str, paths)),
-        tuple(results),
-        tuple(found),
-        _counts(grouped, lambda each: {} if each.won else {each.outcome.value: 1}),
-        _counts(grouped, _trouble),
-        _counts(grouped, lambda each: each.rungs),
-        _comparisons(results),
-        played_of(results, {cell for path in paths for cell in read_cells(path)}),
-        (*([elsewhere] if elsewhere else []), *_damage(paths)),
+        sources=tuple(map(str, paths)),
+        results=tuple(results),
+        rows=tuple(found),
+        failures=_counts(grouped, lambda summary: {} if summary.won else {summary.outcome.value: 1}),
+        answers=_counts(grouped, _trouble),
+        measured=tuple(_measured(grouped)),
+        comparisons=_comparisons(results),
+        incomplete=played_of(results, {cell for path in paths for cell in read_cells(path)}),
+        damage=(*([elsewhere] if elsewhere else []), *_damage(paths)),
     )
 
 
@@ -221,9 +228,23 @@ def _requests(path: Path) -> tuple[list[Entry], tuple[str, ...]]:
 
 
 def _trouble(summary: Summary) -> Mapping[str, int]:
-    rejected = {f"answer: {category}": number for category, number in summary.rejected.items()}
-    rejected |= {f"defect: {kind}": number for kind, number in summary.defects.items()}
-    return rejected | {f"line: {kind}": number for kind, number in summary.lines.items() if kind in TROUBLE}
+    rejected = {f"answer: {category}": number for category, number in summary.counts_of(REJECTED).items()}
+    rejected |= {f"defect: {kind}": number for kind, number in summary.counts_of(DEFECTS).items()}
+    return rejected | {f"line: {kind}": number for kind, number in summary.counts_of(LINES).items() if kind in TROUBLE}
+
+
+def _measured(grouped: Mapping[Configuration, list[Summary]]) -> Iterator[tuple[CountTable, tuple[Count, ...]]]:
+    """What each method counted besides, a table for each group."""
+    tables = dict.fromkeys(table for setting, mode, _ in grouped for table in _count_tables(setting, mode))
+    for table in tables:
+        yield table, _counts(grouped, lambda summary, group=table.group: summary.counts_of(group))  # type: ignore[misc]
+
+
+def _count_tables(setting: str, mode: str) -> tuple[CountTable, ...]:
+    try:
+        return measuring_of(setting, mode).counts
+    except UsageError:
+        return ()
 
 
 def _counts(grouped: Mapping[Configuration, Iterable[Summary]], count: _Counter) -> tuple[Count, ...]:
@@ -242,14 +263,21 @@ def _comparisons(results: Sequence[Summary]) -> tuple[Comparison, ...]:
     for each in results:
         methods.setdefault((each.cell.model, each.cell.mode), []).append(each)
     ordered = sorted(methods, key=_method_order)
-    games = sorted({each.cell.setting for each in results})
+    sides = {key: Side(_name(key), found) for key, found in methods.items()}
+    games = sorted({summary.cell.setting for summary in results})
     compared = (
-        compare(methods[first], methods[second], game, (_name(first), _name(second)))
+        compare(sides[first], sides[second], game, _compared(game, first, second))
         for game in games
         for first, second in itertools.combinations(ordered, 2)
         if _are_compared(first, second)
     )
     return tuple(each for each in compared if each.pairs)
+
+
+def _compared(game: str, first: tuple[str, str], second: tuple[str, str]) -> str:
+    """The number that both methods are compared by; empty if there is none."""
+    names = [{column.name for column in columns_of(game, mode) if column.compared} for _, mode in (first, second)]
+    return next(iter(names[0] & names[1]), "")
 
 
 def _are_compared(first: tuple[str, str], second: tuple[str, str]) -> bool:
@@ -260,4 +288,4 @@ def _are_compared(first: tuple[str, str], second: tuple[str, str]) -> bool:
 
 def _name(method: tuple[str, str]) -> str:
     model, mode = method
-    return mode if mode == "random" else f"{mode} with {model}"
+    return mode if model == NO_MODEL else f"{mode} with {model}"

@@ -7,9 +7,11 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
-from pddlego.display.text import markdown_cell
-from pddlego.evaluation.table import COLUMNS, Row, result_table
+from pddlego.evaluation.table import Row, columns, result_table
+from pddlego.methods.base import Column
 from pddlego.report.build import Count, Report
+from pddlego.runs.cells import NO_MODEL
+from pddlego.util.text import markdown_cell
 
 NOTE = (
     "Success is the game's own word for it, over all episodes, with Wilson's interval (95 %). The score, from 0 to 1, "
@@ -20,7 +22,7 @@ NOTE = (
 
 def table_1(report: Report) -> tuple[list[str], list[list[str]]]:
     """The layout of the paper's Table 1: a row for each game, a column for each model and mode."""
-    head = ["", *(mode if mode == "random" else f"{model} {mode}" for model, mode in report.methods)]
+    head = ["", *(mode if model == NO_MODEL else f"{model} {mode}" for model, mode in report.methods)]
     body = [[game, *(_percent(report.row(game, method)) for method in report.methods)] for game in report.games]
     return head, body
 
@@ -40,24 +42,27 @@ def success(report: Report) -> tuple[list[str], list[list[str]]]:
 
 def details(report: Report) -> tuple[list[str], list[list[str]]]:
     """A row for each configuration with all of its numbers."""
-    head = ["game", "mode", "model", "won", "success", "95 %", "score", "without errors", "steps", "median"]
-    head += ["refused", "calls", "tokens", "seconds", "cost", "of it without an answer"]
-    body = [_details(each) for each in report.rows]
+    measured = list(dict.fromkeys(each.column for row in report.rows for each in row.measured if each.column.shown))
+    head = ["game", "mode", "model", "won", "success", "95 %", "score", "without errors"]
+    head += [name for column in measured for name in (column.name, *(["median"] if column.median else []))]
+    head += ["calls", "tokens", "seconds", "cost", "of it without an answer"]
+    body = [_details(row, measured) for row in report.rows]
     if not any(row[-1] for row in body):  # nobody was left without an answer
         return head[:-1], [row[:-1] for row in body]
     return head, body
 
 
-def _details(row: Row) -> list[str]:
+def _details(row: Row, measured: Sequence[Column]) -> list[str]:
     interval = f"{100 * row.interval.low:.0f}-{100 * row.interval.high:.0f}%"
-    cost = "n/a" if row.cost is None else f"{row.cost:.2f}"
-    return [
-        *(row.setting, row.mode, row.model, f"{row.won}/{row.episodes}", f"{100 * row.success:.0f}%", interval),
-        f"{row.score:.2f}",
-        *(f"{row.won}/{row.counted}", _number(row.steps, 2), _number(row.median_steps, 1)),
-        *(f"{row.refused:.2f}", f"{row.calls:.2f}", f"{row.tokens:,.0f}", f"{row.seconds:.1f}", cost),
-        f"{row.unanswered:.2f}" if row.unanswered else "",
-    ]
+    cells = [row.setting, row.mode, row.model, f"{row.won}/{row.episodes}", f"{100 * row.success:.0f}%", interval]
+    cells += [f"{row.score:.2f}", f"{row.won}/{row.counted}"]
+    for column in measured:
+        found = row.number(column.name)
+        cells.append(_number(found.mean if found else None, column.digits))
+        cells += [_number(found.median if found else None, 1)] if column.median else []
+    cells += [f"{row.calls:.2f}", f"{row.tokens:,.0f}", f"{row.seconds:.1f}"]
+    cells += ["n/a" if row.cost is None else f"{row.cost:.2f}", f"{row.unanswered:.2f}" if row.unanswered else ""]
+    return cells
 
 
 def counts(found: Iterable[Count], what: str) -> tuple[list[str], list[list[str]]]:
@@ -85,18 +90,28 @@ def markdown(report: Report) -> str:
 
 def as_csv(report: Report) -> str:
     """The result table: a line for each episode. A last line says in its first cell if cells were not played."""
-    last = f"{report.incomplete}{',' * (len(COLUMNS) - 1)}\n" if report.incomplete else ""
+    last = f"{report.incomplete}{',' * (len(columns(report.results)) - 1)}\n" if report.incomplete else ""
     return result_table(report.results) + last
 
 
 def as_json(report: Report) -> str:
     """Everything, for programs."""
-    rows = [asdict(each) | {"success": each.success} for each in report.rows]
+    rows = [_row(row) for row in report.rows]
     comparisons = [asdict(each) | {"conclusion": each.conclusion} for each in report.comparisons]
     episodes = [asdict(each) for each in report.results]
     found = {"sources": report.sources, "remarks": report.notes, "rows": rows}
     found |= {"comparisons": comparisons, "episodes": episodes}
     return json.dumps(_plain(found), indent=1) + "\n"
+
+
+def _row(row: Row) -> dict[str, object]:
+    """A row for programs: what the method measured stands beside what every row has."""
+    found = {name: value for name, value in asdict(row).items() if name != "measured"}
+    for each in row.measured:
+        found[each.column.name] = each.mean
+        if each.column.median:
+            found[f"median_{each.column.name}"] = each.median
+    return found | {"success": row.success}
 
 
 def _plain(value: object) -> object:

@@ -9,44 +9,22 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
-from pddlego.display.map import draw, house_of
-from pddlego.display.panels import status_of
-from pddlego.display.progress import result_line
-from pddlego.display.text import UNICODE, clean
+from pddlego.display.description import Description, Line
+from pddlego.display.glyphs import UNICODE
+from pddlego.display.view import cleaned
 from pddlego.errors import JournalError
-from pddlego.evaluation.store import journal_name
-from pddlego.evaluation.summary import Summary
+from pddlego.evaluation.progress import result_line
 from pddlego.evaluation.table import Row
-from pddlego.events import (
-    Answered,
-    EpisodeStarted,
-    Event,
-    Formalized,
-    Judged,
-    Observed,
-    Planned,
-    Rejected,
-    Resumed,
-    Retrying,
-)
-from pddlego.journal import EPISODES, read_episode
-from pddlego.pddl import PddlSyntaxError, parse_problem
+from pddlego.methods.registry import make_codec, picture_of
 from pddlego.report import svg
 from pddlego.report.build import Report
 from pddlego.report.formats import NOTE, counts, details, success
 from pddlego.report.optima import Optima
-
-MAP_SIZE = (76, 25)
-"""Characters and lines of an episode's map."""
-
-
-@dataclass(frozen=True)
-class Moment:
-    """Something that happened in an episode: a headline, and the lines below it. `kind` chooses the style."""
-
-    kind: str
-    headline: str
-    lines: tuple[str, ...] = ()
+from pddlego.runs.folders import EPISODES
+from pddlego.runs.journal import read_journal
+from pddlego.runs.store import journal_name
+from pddlego.runs.summary import Summary
+from pddlego.util.text import clean
 
 
 @dataclass(frozen=True)
@@ -56,7 +34,7 @@ class Page:
     anchor: str
     title: str
     map: str
-    moments: tuple[Moment, ...]
+    moments: tuple[Description, ...]
 
 
 def html(report: Report, folders: Sequence[Path], most_pages: int, optima: Optima | None = None) -> str:
@@ -109,18 +87,21 @@ def _plots(report: Report, anchors: set[str], optima: Optima) -> Iterator[tuple[
     ]
     yield "Success with 95 % intervals", svg.intervals(shown)
     for game in report.games:
+        compared = _compared(report, game)
+        if not compared:
+            continue
         mine = [each for each in report.played if each.cell.setting == game]
-        points = [_point(each, each.cell.seed, anchors) for each in mine]
-        yield f"{game}: steps by seed", svg.scatter(points, "seed", "steps", colours)
+        points = [_point(each, compared, each.cell.seed, anchors) for each in mine]
+        yield f"{game}: {compared} by seed", svg.scatter(points, "seed", compared, colours)
         known = [(each, optima[game, each.cell.seed]) for each in mine if (game, each.cell.seed) in optima]
         if known:
             line = [
-                svg.Point("as good as can be", best, best, True, f"{best} steps")
+                svg.Point("as good as can be", best, best, True, f"{best} {compared}")
                 for best in sorted({best for _, best in known})
             ]
-            against = [*line, *(_point(each, best, anchors) for each, best in known)]
-            title = f"{game}: steps against the full-information optimum"
-            yield title, svg.scatter(against, "steps of who knows everything", "steps", colours)
+            against = [*line, *(_point(each, compared, best, anchors) for each, best in known)]
+            title = f"{game}: {compared} against the full-information optimum"
+            yield title, svg.scatter(against, f"{compared} of who knows everything", compared, colours)
     spent = [
         (f"{each.setting} {each.mode} {each.model}", _tokens_a_step(report, each), colours[f"{each.mode} {each.model}"])
         for each in rows
@@ -130,10 +111,17 @@ def _plots(report: Report, anchors: set[str], optima: Optima) -> Iterator[tuple[
         yield "Tokens a step", svg.bars(spent, "tokens")
 
 
-def _point(summary: Summary, x: float, anchors: set[str]) -> svg.Point:
+def _compared(report: Report, game: str) -> str:
+    """The number that methods are compared by on a game, if there is one."""
+    rows = [row for row in report.rows if row.setting == game]
+    return next((each.column.name for row in rows for each in row.measured if each.column.compared), "")
+
+
+def _point(summary: Summary, compared: str, x: float, anchors: set[str]) -> svg.Point:
     series = f"{summary.cell.mode} {summary.cell.model}"
     link = anchor(summary) if anchor(summary) in anchors else ""
-    return svg.Point(series, x, summary.tally.steps, summary.won, result_line(summary), link)
+    y = summary.measures.numbers.get(compared, 0)
+    return svg.Point(series=series, x=x, y=y, filled=summary.won, note=result_line(summary), link=link)
 
 
 def _tokens_a_step(report: Report, row: Row) -> float:
@@ -148,54 +136,15 @@ def _page(summary: Summary, folders: Sequence[Path]) -> Iterator[Page]:
         journal = folder / EPISODES / journal_name(summary.cell, summary.attempt)
         if journal.is_file():
             try:
-                events = read_episode(journal).events
+                read = read_journal(journal, make_codec())
             except JournalError as error:
-                yield Page(anchor(summary), result_line(summary), "", (Moment("rejected", clean(error.sentence)),))
+                damage = Description("rejected", Line(clean(error.sentence)))
+                yield Page(anchor(summary), result_line(summary), "", (damage,))
                 return
-            yield Page(anchor(summary), result_line(summary), _map(events), tuple(_moments(events)))
+            picture = picture_of(read.started.played_by if read.started else "")
+            film = picture.film()
+            film.add(read.timed)
+            moments = (picture.describe(cleaned(event), UNICODE) for event in read.events)
+            shown = tuple(moment for moment in moments if moment.kind)
+            yield Page(anchor(summary), result_line(summary), picture.screen.portrait(film.view), shown)
             return
-
-
-def _map(events: Sequence[Event]) -> str:
-    """The map as known at the end."""
-    started = next((each for each in events if isinstance(each, EpisodeStarted)), None)
-    last = next((each for each in reversed(events) if isinstance(each, Formalized)), None)
-    if started is None or started.map is None or last is None:
-        return ""
-    try:
-        house = house_of(parse_problem(last.problem), started.map)
-    except PddlSyntaxError:
-        return ""
-    return draw(house, *MAP_SIZE, UNICODE).plain
-
-
-def _moments(events: Sequence[Event]) -> Iterator[Moment]:
-    for event in events:
-        if isinstance(event, Observed):
-            command = "the game begins" if event.command is None else clean(event.command)
-            remark = "refused" if event.refused else event.surprise
-            lines = (clean(event.text), *([clean(remark)] if remark else []))
-            yield Moment("observed", f"{event.step}. {command}", lines)
-        elif isinstance(event, Answered):
-            kept = " (from the cache)" if event.from_cache else ""
-            thought = (f"thought: {clean(event.reasoning)}",) if event.reasoning else ()
-            yield Moment("answered", f"answer {event.call}{kept}", (*thought, clean(event.text)))
-        elif isinstance(event, Retrying):
-            yield Moment("rejected", clean(f"try {event.tries} of {event.most} failed: {event.why}"))
-        elif isinstance(event, Rejected):
-            yield Moment("rejected", clean(f"rejected: {event.message}"), tuple(map(clean, event.evidence)))
-        elif isinstance(event, Formalized):
-            lines = (*(f"+ {each}" for each in event.added), *(f"- {each}" for each in event.removed))
-            yield Moment("formalized", "the problem changed" if lines else "nothing changed", tuple(map(clean, lines)))
-        elif isinstance(event, Resumed):
-            lines = (*(f"+ {each}" for each in event.added), *(f"- {each}" for each in event.removed))
-            yield Moment(
-                "formalized", clean(f"resumed after step {event.step} of {event.source}"), tuple(map(clean, lines))
-            )
-        elif isinstance(event, Judged):
-            yield Moment("answered", f"{event.what}: {event.verdict} by a person", (clean(event.text),))
-        elif isinstance(event, Planned):
-            tried = (f"{each.name}: {status_of(each)}" for each in event.tried)
-            steps = (f"{each.action}  {each.command}" for each in event.plan)
-            headline = f"plan for '{event.rung}'" if event.rung else "no goal has a plan"
-            yield Moment("planned", clean(headline), tuple(map(clean, (*tried, *steps))))

@@ -32,7 +32,7 @@ def test_a_second_evaluation_with_the_cache_sends_nothing(
     assert (tmp_path / "runs" / "second" / "ledger.jsonl").read_text() == ""
     journal = next((tmp_path / "runs" / "second" / "episodes").iterdir()).read_text()
     answered = [json.loads(line)["event"] for line in journal.splitlines() if '"type":"answered"' in line]
-    assert [(each["from_cache"], each["attempts"]) for each in answered] == [(True, 0)] * 3
+    assert [(each["completion"]["from_cache"], each["completion"]["attempts"]) for each in answered] == [(True, 0)] * 3
     continued = run(*arguments, *budget, "--run", "second", cwd=tmp_path)
     assert "2 of 2 episodes are finished already" in continued.stdout, "the ledger is not taken for damaged"
     info = run("cache", "info", cwd=tmp_path)

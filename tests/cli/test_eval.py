@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pddlego.evaluation.store import read_results
+from pddlego.runs.store import read_results
 from tests.cli.test_play import KEY, run, three_lines
 from tests.model_server import ModelServer, answer, fault
 
@@ -186,7 +186,7 @@ def test_a_lost_ledger_does_not_give_the_budget_back(tmp_path: Path, model_serve
         (("config", "--config", "boolean.toml"), "workers = True"),
         (("config", "--config", "set.toml"), "set = 3"),
         (("eval", "coin", "--modes", ","), "Name at least one"),
-        (("eval", "coin", "--address", "127.0.0.1:1"), "--address needs --engine ray"),
+        (("eval", "coin", "--address", "127.0.0.1:1"), "--address needs --executor ray"),
         (("report", "runs", "--format", "dance"), "The formats are: terminal"),
     ],
 )
@@ -219,7 +219,7 @@ def test_an_interrupt_while_it_starts_says_so(tmp_path: Path, name: str) -> None
 
 _START = """
 from pddlego.cli import main
-import pddlego.evaluation.play as play
+import pddlego.evaluation.assemble as play
 def interrupted(options):
     os.kill(os.getpid(), signal.%s)
     import time; time.sleep(10)

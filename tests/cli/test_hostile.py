@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from pddlego.display.text import csv_cell, markdown_cell
-from pddlego.evaluation.cells import Cell
-from pddlego.evaluation.store import dump_results
-from pddlego.evaluation.summary import Summary
 from pddlego.events import Outcome
+from pddlego.runs.cells import Cell
+from pddlego.runs.store import dump_results
+from pddlego.runs.summary import Summary
+from pddlego.util.text import csv_cell, markdown_cell
 from tests.cli.test_play import run, three_lines
 
 EVIL = "[/red]\x1b[2J\x1b]0;owned\x07<script>alert(1)</script>|`x`*\n=1"
@@ -89,7 +89,9 @@ def hostile(tmp_path: Path, change: object) -> Path:
     place = tmp_path / "runs" / "one"
     (place / "episodes").mkdir(parents=True)
     (place / "manifest.json").write_text((RECORDED / "manifest.json").read_text())
-    lines = [json.loads(line) for line in (RECORDED / "episodes" / "seed-12.jsonl").read_text().splitlines()]
+    lines = [
+        json.loads(line) for line in (RECORDED / "episodes" / "coin-edit-reader-seed12.jsonl").read_text().splitlines()
+    ]
     for line in lines:
         change(line["event"])
     (place / "episodes" / "seed-12.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -103,14 +105,14 @@ def _empty_facts(event: dict[str, object]) -> None:
 
 def _far_directions(event: dict[str, object]) -> None:
     if event["type"] == "started":
-        event["map"]["directions"]["north"] = [0, -(10**9)]  # type: ignore[index]
+        event["details"]["map"]["directions"]["north"] = [0, -(10**9)]  # type: ignore[index]
 
 
 def _many_rooms(event: dict[str, object]) -> None:
-    if event["type"] == "formalized":
+    if event["type"] == "accepted":
         rooms = " ".join(f"r{number}" for number in range(300))
         ways = " ".join(f"(connected r{number} r{number + 1} east)" for number in range(299))
-        event["problem"] = (
+        event["text"] = (
             f"(define (problem p) (:domain coin-collector) (:objects {rooms} - location)"
             f" (:init (at r7) (visited r7) {ways}) (:goal (have coin)))"
         )

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from pddlego.journal import read_episode
 from tests.model_server import ModelServer, answer, fault
+from tests.runs.stores import read
 
 KEY = "sk-canary-0123456789abcdef"
 
@@ -45,11 +45,12 @@ def test_one_line_wins_a_game(tmp_path: Path) -> None:
     (folder,) = (tmp_path / "runs").iterdir()
     assert "coin-edit-reader-seed12" in folder.name
     manifest = json.loads((folder / "manifest.json").read_text())
-    assert manifest["setting"]["parameters"]["numLocations"] == 11
-    assert manifest["seeds"] == [12]
-    assert "prompts/coin/notes.j2" in manifest["digests"]
+    coin = manifest["configuration"]["settings"]["coin"]
+    assert coin["parameters"]["numLocations"] == 11
+    assert "prompts/coin/notes.j2" in coin["files"]
+    assert manifest["asked"][0]["seeds"] == {"coin": [12]}
     assert manifest["versions"]["textworld-express"]
-    assert read_episode(folder / "episodes" / "seed-12.jsonl").complete
+    assert read(folder / "episodes" / "coin-edit-reader-seed12.jsonl").complete
 
 
 def test_a_recorded_run_can_be_played_again(tmp_path: Path) -> None:
@@ -84,7 +85,7 @@ def test_json_is_nothing_but_events(tmp_path: Path) -> None:
         (("play", "coin", "--seed", "5000"), 2, "Its seeds are 0-999"),
         (("play", "coin", "--set", "rooms=4"), 2, "numLocations (1-11"),
         (("play", "coin", "--set", "numLocations"), 2, "KEY=VALUE"),
-        (("play", "coin", "--max-steps", "0"), 2, "at least 1"),
+        (("play", "coin", "--max-steps", "0"), 2, "max_steps = 0"),
         (("play", "coin", "--search", "dfs"), 2, "bfs, astar"),
         (("play", "coin", "--planner", "magic"), 2, "pyperplan, fast-downward"),
         (("play", "coin", "--replan", "never"), 2, "every-step"),
@@ -184,8 +185,8 @@ def test_an_interrupt_ends_cleanly_with_the_run_folder_whole(
     assert playing.returncode == 130, errors
     assert "interrupted after 0 steps" in output
     assert errors == ""
-    (journal,) = tmp_path.rglob("*.jsonl")
-    assert read_episode(journal).complete
+    (journal,) = tmp_path.rglob("episodes/*.jsonl")
+    assert read(journal).complete
 
 
 def test_a_reader_of_our_pipe_that_goes_away_is_no_traceback(tmp_path: Path) -> None:
@@ -194,8 +195,8 @@ def test_a_reader_of_our_pipe_that_goes_away_is_no_traceback(tmp_path: Path) -> 
     assert "No model configured" in done.stdout
     assert "Traceback" not in done.stderr
     assert "Exception ignored" not in done.stderr
-    (journal,) = tmp_path.rglob("*.jsonl")
-    assert read_episode(journal).complete
+    (journal,) = tmp_path.rglob("episodes/*.jsonl")
+    assert read(journal).complete
 
 
 def test_an_output_that_cannot_show_a_sign_shows_a_question_mark(tmp_path: Path) -> None:
@@ -237,8 +238,8 @@ def test_a_model_that_says_the_unspeakable(tmp_path: Path, model_server: ModelSe
     assert done.returncode == 1, done.stdout + done.stderr
     assert "no plan after 0 steps" in done.stdout
     assert "\x1b" not in done.stdout
-    (journal,) = tmp_path.rglob("*.jsonl")
-    assert read_episode(journal).complete
+    (journal,) = tmp_path.rglob("episodes/*.jsonl")
+    assert read(journal).complete
 
 
 def test_a_broken_prompt_is_found_before_the_game_begins(tmp_path: Path) -> None:
@@ -251,7 +252,7 @@ def test_a_broken_prompt_is_found_before_the_game_begins(tmp_path: Path) -> None
 
 
 def test_a_game_of_the_user_s_own(tmp_path: Path) -> None:
-    from pddlego import resources
+    from pddlego.util import resources
 
     (tmp_path / "envs").mkdir()
     text = resources.read("envs", "coin.toml").replace("value = 11", "value = 2")

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from pddlego import resources
-from pddlego.journal import read_episode
+from pddlego.util import resources
 from tests.cli.test_play import run, three_lines
 from tests.model_server import ModelServer, answer, fault
+from tests.runs.stores import read
 
 KEY = "canary-0123456789"
 
@@ -41,7 +41,7 @@ def test_ctrl_c_while_everything_is_starting(tmp_path: Path, delay: float) -> No
     assert playing.returncode in (0, 130), (playing.returncode, errors)  # 0: it was faster than the interrupt
     assert "Traceback" not in errors
     for journal in tmp_path.rglob("*.jsonl"):
-        assert read_episode(journal).complete
+        assert read(journal).complete
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")

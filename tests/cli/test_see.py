@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from pddlego.journal import read_episode
 from pddlego.pddl import parse_problem
-from pddlego.run_folders import find_journal, newest_run
+from pddlego.runs.folders import find_journal, newest_run
 from tests.cli.test_play import KEY, run, three_lines
+from tests.evaluation.test_replay import RECORDED, RUNS
 from tests.model_server import ModelServer, fault
-from tests.test_replay import RECORDED, RUNS
+from tests.runs.stores import read
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_pictures(recorded: Path) -> None:
 def test_replay_says_the_same_or_what_differs(recorded: Path) -> None:
     done = run("replay", "runs/one", cwd=recorded)
     assert done.returncode == 0, done.stderr
-    assert "seed-12.jsonl: the same, 64 events" in done.stdout
+    assert "coin-edit-reader-seed12.jsonl: the same, 64 events" in done.stdout
     journal = find_journal(recorded / "runs" / "one")
     journal.write_text(journal.read_text().replace("revealing the laundry room", "revealing the wine cellar", 1))
     done = run("replay", str(journal), cwd=recorded)
@@ -73,7 +73,7 @@ def test_resume_with_a_problem_file(recorded: Path) -> None:
     (recorded / "fixed.pddl").write_text(done.stdout.replace("(:init", "(:init (visited loc2)"))
     done = run("resume", "runs/one", "--seed", "12", "--from-step", "7", "--problem", "fixed.pddl", cwd=recorded)
     assert done.returncode in (0, 1), done.stderr
-    assert "goes on after step 7 of runs/one/episodes/seed-12.jsonl" in done.stdout
+    assert "goes on after step 7 of runs/one/episodes/coin-edit-reader-seed12.jsonl" in done.stdout
     assert "corrected by a person: + (visited loc2)" in done.stdout
     made = newest_run(recorded / "runs")
     assert made.name.endswith("-resumed")
@@ -148,13 +148,13 @@ def test_whatever_comes_through_a_pipe(tmp_path: Path, script: bytes) -> None:
     )
     assert done.returncode == 130, done.stderr
     assert b"Traceback" not in done.stderr
-    assert read_episode(find_journal(newest_run(tmp_path / "runs"))).complete
+    assert read(find_journal(newest_run(tmp_path / "runs"))).complete
 
 
 def test_the_key_goes_to_no_endpoint_that_only_a_run_folder_names(recorded: Path, model_server: ModelServer) -> None:
     place = recorded / "runs" / "one" / "manifest.json"
     kept = json.loads(place.read_text())
-    kept["model"] = {"name": "m", "base_url": model_server.url, "temperature": 1.0}
+    kept["configuration"]["endpoint"] = model_server.url
     place.write_text(json.dumps(kept))
     journal = find_journal(recorded / "runs" / "one")
     journal.write_text(journal.read_text().replace('"model":"reader"', '"model":"m"', 1))

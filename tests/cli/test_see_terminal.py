@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_terminal import Terminal
-from tests.test_replay import RECORDED, RUNS
+from tests.evaluation.test_replay import RECORDED, RUNS
 
 pytestmark = pytest.mark.terminal
 
@@ -121,7 +121,7 @@ def test_however_it_ends_the_terminal_is_as_it_was(
 def test_a_bug_leaves_the_terminal_as_it_was(terminal: Terminal, tmp_path: Path) -> None:
     script = tmp_path / "broken.py"
     script.write_text(
-        "from pddlego.display.app import run_app\nfrom pddlego.display.live import Console\n"
+        "from pddlego.display.app import run_app\nfrom pddlego.display.console import Console\n"
         "from rich.text import Text\n"
         "class Broken:\n"
         "    def picture(self, width, height): return Text('drawn')\n"

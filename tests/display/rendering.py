@@ -6,21 +6,31 @@ import io
 
 from rich.console import Console, RenderableType
 
-from pddlego.display.screen import screen
-from pddlego.display.text import UNICODE
-from pddlego.display.view import View, fold
+from pddlego.display.frames import Film
+from pddlego.display.glyphs import UNICODE
+from pddlego.display.screens import whole
 from pddlego.events import Event
+from pddlego.methods.registry import picture_of
+from pddlego.methods.textgames.screen.view import GameView, fold
+
+PICTURE = picture_of("textgames")
 
 
-def view_of(events: list[Event]) -> View:
-    view = View()
+def view_of(events: list[Event]) -> GameView:
+    view = GameView()
     for number, event in enumerate(events):
         view = fold(view, event, number / 10)
     return view
 
 
-def rendered(view: View, width: int, height: int, color: bool = False) -> str:
-    return drawn(screen(view, width, height, 1.0, UNICODE), width, height, color)
+def film_of(events: list[Event]) -> Film:
+    film = PICTURE.film()
+    film.add((event, number / 10) for number, event in enumerate(events))
+    return film
+
+
+def rendered(view: GameView, width: int, height: int, color: bool = False) -> str:
+    return drawn(whole(PICTURE.screen, view, width, height, 1.0, UNICODE), width, height, color)
 
 
 def drawn(picture: RenderableType, width: int, height: int, color: bool = False) -> str:

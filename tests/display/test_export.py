@@ -9,15 +9,15 @@ import pytest
 from rich.text import Text
 
 from pddlego.display import export
-from pddlego.display.screen import screen
-from pddlego.display.text import UNICODE
+from pddlego.display.glyphs import UNICODE
+from pddlego.display.screens import whole
 from pddlego.errors import UsageError
 from pddlego.events import Event
-from tests.display.rendering import view_of
+from tests.display.rendering import PICTURE, view_of
 
 
 def test_an_svg_is_whole_and_loads_nothing(story: list[Event]) -> None:
-    drawn = export.svg(screen(view_of(story), 100, 30, 1.0, UNICODE), 100, 30, "coin <12>")
+    drawn = export.svg(whole(PICTURE.screen, view_of(story), 100, 30, 1.0, UNICODE), 100, 30, "coin <12>")
     ElementTree.fromstring(drawn)
     assert "won" in drawn
     assert "@font-face" not in drawn
@@ -28,7 +28,7 @@ def test_an_svg_is_whole_and_loads_nothing(story: list[Event]) -> None:
 def test_a_gif_has_a_picture_for_each_step(tmp_path: Path, story: list[Event]) -> None:
     from PIL import Image
 
-    pictures = [screen(view_of(story[:number]), 80, 24, 1.0, UNICODE) for number in (4, 8, len(story))]
+    pictures = [whole(PICTURE.screen, view_of(story[:number]), 80, 24, 1.0, UNICODE) for number in (4, 8, len(story))]
     pictures.append(Text("wide 日本 and reversed", "reverse on red"))
     path = tmp_path / "a.gif"
     assert export.gif(pictures, 80, 24, path, 0.5) == 4

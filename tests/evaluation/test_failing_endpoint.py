@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 import pddlego
-from pddlego.events import Answered, Asked, EpisodeEnded, Outcome
-from pddlego.journal import read_episode
+from pddlego.events import Answered, Asked, Ended, Outcome
 from tests.coin_endpoint import next_command
 from tests.model_server import ModelServer, Reply, answer, fault
+from tests.runs.stores import read
 
 SHARE = 0.2
 WORKERS = EPISODES = 64
@@ -74,9 +74,9 @@ def test_every_episode_and_every_call_is_accounted_for(
     assert outcomes[Outcome.WON] > 0
     assert outcomes[Outcome.MODEL_ERROR] > 0, "a page instead of JSON is not tried again"
 
-    told = [event for path in sorted((run / "episodes").iterdir()) for event in read_episode(path).events]
+    told = [event for path in sorted((run / "episodes").iterdir()) for event in read(path).events]
     asked, answered = (sum(isinstance(each, kind) for each in told) for kind in (Asked, Answered))
-    ended = [each for each in told if isinstance(each, EpisodeEnded)]
+    ended = [each for each in told if isinstance(each, Ended)]
     assert len(ended) == EPISODES
     assert asked - answered == outcomes[Outcome.MODEL_ERROR], "who gets no answer ends there"
     assert answered == endpoint.answered, "every answer that was given has arrived, once"
@@ -89,7 +89,7 @@ def test_every_episode_and_every_call_is_accounted_for(
     numbers = [each["sent"] for each in ledger if "sent" in each]
     assert numbers == list(range(1, sent + 1)), "every request is in the ledger, once, in its order"
     assert sorted(each["settled"] for each in ledger if "settled" in each) == numbers
-    tried_again = sum(each.attempts - 1 for each in told if isinstance(each, Answered))
+    tried_again = sum(each.completion.attempts - 1 for each in told if isinstance(each, Answered))
     lost = endpoint.failed - tried_again
     assert outcomes[Outcome.MODEL_ERROR] <= lost <= 6 * outcomes[Outcome.MODEL_ERROR]
 

@@ -8,19 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from pddlego.display.progress import Standing, waiting_line
 from pddlego.errors import EngineError
-from pddlego.evaluation.cells import Cell
+from pddlego.evaluation.progress import Standing, waiting_line
 from pddlego.evaluation.runner import Begun, Done, Evaluation, Happened, Stop, Stopping
-from pddlego.evaluation.store import Store, read_results
-from pddlego.events import EpisodeEnded, Event, Observed, Outcome, Tally
+from pddlego.events import Ended, Event, Outcome, Tally
+from pddlego.methods.textgames.events import Observed
+from pddlego.runs.cells import Cell
+from pddlego.runs.store import Store, read_results
+from tests.runs.stores import executor, open_store
 
 CELLS = tuple(Cell("coin", "edit", "reader", seed) for seed in range(20))
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    with Store(tmp_path, {}) as made:
+    with open_store(tmp_path, {}) as made:
         yield made
 
 
@@ -29,14 +31,14 @@ def episode(cell: Cell) -> Iterator[Event]:
         for step in range(3):
             yield Observed(step, "move", "a", "a")
     except KeyboardInterrupt:
-        yield EpisodeEnded(Outcome.INTERRUPTED, "", 0.0, Tally(1))
+        yield Ended(Outcome.INTERRUPTED, "", 0.0, Tally(1))
         return
-    yield EpisodeEnded(Outcome.WON if cell.seed % 2 else Outcome.STEP_LIMIT, "", 0.5, Tally(3))
+    yield Ended(Outcome.WON if cell.seed % 2 else Outcome.STEP_LIMIT, "", 0.5, Tally(3))
 
 
 @pytest.mark.parametrize("workers", [1, 3, 32])
 def test_every_cell_is_played_once(store: Store, workers: int) -> None:
-    told = list(Evaluation(CELLS, store, episode, workers).run())
+    told = list(Evaluation(CELLS, store, executor(episode), workers=workers).run())
     assert sorted(each.summary.cell for each in told if isinstance(each, Done)) == list(CELLS)
     assert sum(isinstance(each, Begun) for each in told) == 20
     assert sum(isinstance(each, Happened) for each in told) == 80
@@ -58,7 +60,7 @@ def test_one_failure_does_not_stop_the_others(store: Store) -> None:
         yield Observed(0, None, "a", "a")
         raise RuntimeError("in the middle")
 
-    evaluation = Evaluation(CELLS, store, player, 4)
+    evaluation = Evaluation(CELLS, store, executor(player), workers=4)
     list(evaluation.run())
     results = {each.cell.seed: each for each in store.results()}
     assert len(results) == 20
@@ -81,7 +83,7 @@ def _waiting(begun: threading.Semaphore, go: threading.Event) -> Callable[[Cell]
 @pytest.mark.parametrize(("abort", "outcomes"), [(False, {"won", "step limit"}), (True, {"interrupted"})])
 def test_draining_plays_to_the_end_and_aborting_breaks_off(store: Store, abort: bool, outcomes: set[str]) -> None:
     begun, go = threading.Semaphore(0), threading.Event()
-    evaluation = Evaluation(CELLS, store, _waiting(begun, go), 4)
+    evaluation = Evaluation(CELLS, store, executor(_waiting(begun, go)), workers=4)
     done: list[Done] = []
 
     def watch() -> None:
@@ -109,14 +111,14 @@ def test_nothing_begins_when_the_budget_is_spent(store: Store) -> None:
             exhausted.set()
         return episode(cell)
 
-    evaluation = Evaluation(CELLS, store, player, 1, exhausted)
+    evaluation = Evaluation(CELLS, store, executor(player), workers=1, exhausted=exhausted)
     assert len([each for each in evaluation.run() if isinstance(each, Done)]) == 3
     assert evaluation.stopped is Stop.BUDGET
 
 
 def test_a_disk_that_takes_nothing_stops_the_evaluation(store: Store) -> None:
     (store.path / "results.jsonl").mkdir()
-    evaluation = Evaluation(CELLS, store, episode, 4)
+    evaluation = Evaluation(CELLS, store, executor(episode), workers=4)
     list(evaluation.run())
     assert evaluation.stopped is Stop.DISK
     assert evaluation.fault is not None
@@ -125,7 +127,7 @@ def test_a_disk_that_takes_nothing_stops_the_evaluation(store: Store) -> None:
 
 def test_an_interrupt_is_acknowledged_with_what_it_waits_for(store: Store) -> None:
     begun, go = threading.Semaphore(0), threading.Event()
-    evaluation = Evaluation(CELLS, store, _waiting(begun, go), 2)
+    evaluation = Evaluation(CELLS, store, executor(_waiting(begun, go)), workers=2)
     standing = Standing(CELLS)
     said: list[str] = []
     for told in evaluation.run():

@@ -11,8 +11,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.planning import ProcessPlanner
-from pddlego.setting_files import load_setting
 from tests.fuzz.targets import Bench, fuzz, targets
 
 ROUND = 200

@@ -10,13 +10,16 @@ from typing import Any
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-from pddlego.display.view import View, fold
 from pddlego.errors import PddlegoError
 from pddlego.evaluation.config import resolve
 from pddlego.evaluation.prices import read_prices
-from pddlego.formalize import ActionGen, PddlEdit, PddlGen
-from pddlego.formalize.prompts import Prompts
-from pddlego.journal import read_told
+from pddlego.methods.registry import make_codec
+from pddlego.methods.textgames.formalize import ActionGen, PddlEdit, PddlGen
+from pddlego.methods.textgames.screen.view import GameView, fold
+from pddlego.methods.textgames.setting_files import load_setting
+from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.situation import Exchange, Situation
+from pddlego.models.prompts import Prompts
 from pddlego.pddl import (
     EditSyntaxError,
     PddlSyntaxError,
@@ -31,9 +34,7 @@ from pddlego.pddl.invariants import contradictions
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.tolerant import RepairKind, repair
 from pddlego.planning import Planner, PlanStatus, Search
-from pddlego.setting_files import load_setting
-from pddlego.settings import Setting
-from pddlego.situation import Exchange, Situation
+from pddlego.runs.journal import read_journal
 from tests.fuzz import texts
 
 
@@ -121,12 +122,12 @@ def journal(bench: Bench, text: str) -> None:
     place = bench.folder / "journal.jsonl"
     place.write_bytes(text.encode(errors="replace"))
     try:
-        told = read_told(place)
+        read = read_journal(place, make_codec())
     except PddlegoError as error:
         assert error.sentence
         return
-    view = View()
-    for event, seconds in told:
+    view = GameView()
+    for event, seconds in read.timed:
         view = fold(view, event, seconds)
 
 

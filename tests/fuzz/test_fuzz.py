@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.planning import ProcessPlanner
-from pddlego.setting_files import load_setting
 from tests.fuzz.targets import Bench, Target, fuzz, targets
 from tests.fuzz.texts import changed
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from pddlego import resources
+from pddlego.util import resources
 
 CORPUS = Path(__file__).parent.parent / "data" / "corpus"
 RECORDED = Path(__file__).parent.parent / "recorded"

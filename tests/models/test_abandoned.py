@@ -13,19 +13,19 @@ import pddlego
 from pddlego import events as ev
 from pddlego.errors import ModelError
 from pddlego.events import Outcome
+from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Completion, Message, Request
-from pddlego.models.ask import ask
 from pddlego.models.base import ScriptedModel
-from pddlego.models.gate import SharedGate
+from pddlego.models.limiter import SharedLimiter
 from pddlego.models.openai import OpenAIModel
 from pddlego.pddl import Domain, Problem
 from pddlego.planning import ProcessPlanner
-from pddlego.settings import Setting
-from pddlego.situation import Situation
+from pddlego.refine.ask import completed
 from tests.dripping_server import DrippingServer, wait_until
-from tests.grid_house import small_house
+from tests.methods.textgames.grid_house import small_house
+from tests.methods.textgames.playing import agent, ended, of
 from tests.model_server import ModelServer, answer, fault
-from tests.playing import agent, ended, of
 
 REQUEST = Request(
     "edit",
@@ -46,10 +46,12 @@ def test_a_request_that_took_too_long_is_closed(headers: bool) -> None:
 @pytest.mark.parametrize("headers", [True, False], ids=["headers", "body"])
 def test_no_more_requests_are_open_than_jobs(headers: bool) -> None:
     with DrippingServer(headers) as server:
-        gate = SharedGate(2)
+        limiter = SharedLimiter(2)
 
         def work() -> None:
-            model = OpenAIModel("m", base_url=server.url, timeout=0.2, attempts=3, gate=gate, sleep=lambda _: None)
+            model = OpenAIModel(
+                "m", base_url=server.url, timeout=0.2, attempts=3, limiter=limiter, sleep=lambda _: None
+            )
             with pytest.raises(ModelError):
                 model.complete(REQUEST)
 
@@ -70,14 +72,14 @@ def test_after_a_closed_request_the_next_gets_a_connection_of_its_own(model_serv
 
 def test_troubles_are_events_as_they_happen(model_server: ModelServer) -> None:
     model_server.replies = [fault(500, "oops"), fault(429, "slow down", headers={"retry-after": "0.01"}), answer("ok")]
-    asking = ask(OpenAIModel("m", base_url=model_server.url), REQUEST, 7)
+    asking = completed(OpenAIModel("m", base_url=model_server.url), REQUEST, 7)
     first = next(asking)
-    assert (first.call, first.tries, first.most) == (7, 1, 6)
-    assert "500" in first.why
+    assert (first.call, first.trouble.tries, first.trouble.most) == (7, 1, 6)
+    assert "500" in first.trouble.why
     assert len(model_server.requests) == 1, "told before the next try"
     second = next(asking)
-    assert "429" in second.why
-    assert second.wait == pytest.approx(0.01)
+    assert "429" in second.trouble.why
+    assert second.trouble.seconds == pytest.approx(0.01)
     with pytest.raises(StopIteration) as stopped:
         next(asking)
     assert isinstance(stopped.value.value, Completion)
@@ -86,7 +88,7 @@ def test_troubles_are_events_as_they_happen(model_server: ModelServer) -> None:
 
 def test_a_model_at_hand_is_asked_at_once() -> None:
     with pytest.raises(StopIteration) as stopped:
-        next(ask(ScriptedModel(("here",)), REQUEST, 1))
+        next(completed(ScriptedModel(("here",)), REQUEST, 1))
     assert stopped.value.value.text == "here"
 
 
@@ -97,7 +99,7 @@ def test_retries_stand_in_the_journal_between_question_and_answer(
     events = list(agent(coin, planner, small_house(), OpenAIModel("m", base_url=model_server.url)).run())
     kinds = [each.type for each in events]
     assert kinds[2:4] == ["asked", "retrying"]
-    assert "503" in of(events, ev.Retrying)[0].why
+    assert "503" in of(events, ev.Retrying)[0].trouble.why
     assert ended(events).outcome is Outcome.MODEL_ERROR
 
 
@@ -111,7 +113,7 @@ def test_what_a_model_thought_is_kept(coin: Setting, planner: ProcessPlanner, mo
     model = OpenAIModel("m", base_url=model_server.url)
     assert [model.complete(REQUEST).reasoning for _ in thoughts] == thoughts
     events = list(agent(coin, planner, small_house(), model, retries=0).run())
-    assert of(events, ev.Answered)[0].reasoning == thoughts[1]
+    assert of(events, ev.Answered)[0].completion.reasoning == thoughts[1]
 
 
 def test_an_interrupt_ends_an_episode_whose_model_is_silent_and_closes_the_request(
@@ -120,7 +122,7 @@ def test_an_interrupt_ends_an_episode_whose_model_is_silent_and_closes_the_reque
     with DrippingServer(headers=True) as server:
         left = threading.Event()
         request = replace(REQUEST, wanted=lambda: not left.is_set())
-        asking = ask(OpenAIModel("m", base_url=server.url), request, 1)
+        asking = completed(OpenAIModel("m", base_url=server.url), request, 1)
 
         def wait() -> None:
             with pytest.raises(KeyboardInterrupt):

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from pddlego.errors import ModelError, UsageError
+from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Completion, Message, Request
-from pddlego.models.cache import FOLDER, AnswerCache, CachedModel, default_path
-from pddlego.models.make import ModelOptions, make_model, prepare_cache
-from pddlego.settings import Setting
-from pddlego.situation import Situation
+from pddlego.models.cache import FOLDER, AnswerCache, CachedModel, default_path, request_key
+from pddlego.models.endpoint import ModelOptions, make_endpoint, prepare_cache
 from tests.model_server import ModelServer, answer
 
 
@@ -62,8 +62,8 @@ def test_everything_that_determines_an_answer_is_in_its_key(cache: AnswerCache, 
         replace(request_, messages=(Message("system", "What now?"),)),
         replace(request_, messages=(Message("user", "What then?"),)),
         replace(request_, schema={"type": "object"}),
-        replace(request_, warmth=0.3),
-        replace(request_, room=100),
+        replace(request_, temperature_increase=0.3),
+        replace(request_, max_tokens=100),
     ]
     models = [
         CachedModel(replace(model, description={"temperature": 0.5}), cache, "use"),
@@ -167,15 +167,16 @@ def test_a_real_model_behind_it(
     model_server.replies = [answer("one"), answer("two")]
     options = ModelOptions("m", model_server.url, "sk-canary-0123456789abcdef", cache="use", seed=1)
     prepare_cache("use")
-    assert [make_model(options).complete(request_).text for _ in range(2)] == ["one", "one"]
-    assert make_model(replace(options, cache="off")).complete(request_).text == "two"
+    assert [make_endpoint(options).complete(request_).text for _ in range(2)] == ["one", "one"]
+    assert make_endpoint(replace(options, cache="off")).complete(request_).text == "two"
     assert len(model_server.requests) == 2
     assert b"canary" not in b"".join(each.read_bytes() for each in tmp_path.iterdir())
     assert default_path() == tmp_path / "answers.sqlite"
 
 
-def test_what_is_free_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(FOLDER, str(tmp_path))
-    for name in ("reader", "reader+noise:0.1", "none"):
-        assert not isinstance(make_model(ModelOptions(name, cache="use")), CachedModel)
-    assert list(tmp_path.iterdir()) == []
+def test_what_was_kept_by_an_older_version_still_answers() -> None:
+    """The key that version 0.1.0 made for this request, before anything was called otherwise."""
+    messages = (Message("system", "Be brief."), Message("user", "What now?"))
+    request = Request("edit", messages, None, {"type": "object"}, temperature_increase=0.3, max_tokens=100)
+    key = request_key({"model": "m", "base_url": None, "temperature": 1.0, "seed": 3}, request, 2, 1, "here")
+    assert key == "a4c0ba664f8b8b79c087ec05aa33ade9d7c0d67862049b14c0ed8ad3d9104a16"

@@ -12,16 +12,16 @@ import pytest
 
 from pddlego import events as ev
 from pddlego.errors import ModelError, OutOfTimeError
+from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Completion, Message, Request
 from pddlego.models.bounded import MAX_REPLY
 from pddlego.models.openai import OpenAIModel
 from pddlego.pddl import EDIT_SCHEMA
 from pddlego.planning import ProcessPlanner
-from pddlego.settings import Setting
-from pddlego.situation import Situation
-from tests.grid_house import small_house
+from tests.methods.textgames.grid_house import small_house
+from tests.methods.textgames.playing import of, play
 from tests.model_server import ModelServer, Reply, answer, fault
-from tests.playing import of, play
 
 KEY = "sk-canary-0123456789abcdef"
 TRIES = 3
@@ -208,5 +208,5 @@ def test_what_a_filter_withheld_is_asked_for_again_in_words(
 ) -> None:
     model_server.replies = [shaped({"content": ""}, "content_filter")]
     events = play(coin, planner, small_house(), OpenAIModel("m", KEY, model_server.url), retries=1)
-    assert [each.category for each in of(events, ev.Rejected)] == ["content filter"] * 2
+    assert [each.feedback.category for each in of(events, ev.Rejected)] == ["content filter"] * 2
     assert "content filter withheld" in model_server.requests[1]["messages"][-1]["content"]

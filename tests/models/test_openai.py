@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from pddlego.errors import ModelError, UsageError
+from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Message, Request
 from pddlego.models.credentials import address_of, secrets_of, without_credentials
-from pddlego.models.gate import SharedGate
+from pddlego.models.limiter import SharedLimiter
 from pddlego.models.openai import OpenAIModel
 from pddlego.pddl import EDIT_SCHEMA
-from pddlego.settings import Setting
-from pddlego.situation import Situation
 from tests.model_server import ModelServer, Reply, answer, fault
 
 KEY = "sk-canary-0123456789abcdef"
@@ -222,12 +222,12 @@ def test_without_key_and_endpoint_there_is_no_model() -> None:
 
 def test_an_answer_that_nobody_wants_any_more_is_not_waited_for(model_server: ModelServer, request_: Request) -> None:
     model_server.replies = [answer("{}", delay=30)]
-    gate = SharedGate(1)
-    threading.Timer(0.5, gate.break_off).start()
+    limiter = SharedLimiter(1)
+    threading.Timer(0.5, limiter.break_off).start()
     with pytest.raises(KeyboardInterrupt):
-        model(model_server, timeout=60.0, gate=gate).complete(request_)
-    assert gate.in_flight == 0
-    assert gate.spent.calls == 1
+        model(model_server, timeout=60.0, limiter=limiter).complete(request_)
+    assert limiter.in_flight == 0
+    assert limiter.spent.calls == 1
 
 
 def test_a_query_of_the_address_goes_with_every_request(model_server: ModelServer, request_: Request) -> None:

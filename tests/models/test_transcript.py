@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 from pddlego.errors import ModelError
+from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Completion, Message, Request
 from pddlego.models.transcript import RecordedCall, TranscriptModel
-from pddlego.settings import Setting
-from pddlego.situation import Situation
 
 
 def request(coin: Setting, purpose: str, *texts: str) -> Request:

@@ -89,7 +89,7 @@ def test_checking_is_total(goal: str) -> None:
 
 
 def test_the_starting_problem_of_coin_is_sound() -> None:
-    from pddlego import resources
+    from pddlego.util import resources
 
     domain: Domain = parse_domain(resources.read("domains", "coin.pddl"))
     assert check(domain, parse_problem(resources.read("domains", "coin-start.pddl"))) == ()

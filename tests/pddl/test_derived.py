@@ -4,12 +4,12 @@ import random
 
 import pytest
 
+from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.pddl import Atom, Domain, Problem, Sexpr, TypedName, parse_domain
 from pddlego.pddl.derived import recursive_predicate, write_out
 from pddlego.pddl.sexpr import read_sexprs
 from pddlego.planning import ProcessPlanner, Search
 from pddlego.planning.validate import goal_holds
-from pddlego.setting_files import load_setting
 
 
 def condition(text: str) -> Sexpr:

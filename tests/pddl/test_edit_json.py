@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pddlego.formalize.base import spoken
 from pddlego.pddl import EDIT_SCHEMA, Edit, EditSyntaxError, SectionEdit, parse_edit
 from pddlego.pddl.edit_json import first_object
+from pddlego.util.answers import spoken
 
 UNREADABLE = Path(__file__).parent.parent / "data" / "corpus" / "unreadable-answers.jsonl"
 

@@ -9,13 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pddlego import events as ev
+from pddlego.methods.setting_files import setting_names
+from pddlego.methods.textgames.setting_files import load_setting
+from pddlego.methods.textgames.settings import Setting
 from pddlego.pddl import Atom, Problem, parse_problem
 from pddlego.pddl.invariants import Invariant, contradictions, parse_invariant
 from pddlego.planning import ProcessPlanner
-from pddlego.setting_files import load_setting, setting_names
-from pddlego.settings import Setting
-from tests.grid_house import small_house
-from tests.playing import ForgetfulModel, ended, of, play
+from tests.methods.textgames.grid_house import small_house
+from tests.methods.textgames.playing import ForgetfulModel, ended, of, play
 
 
 def problem(*facts: str) -> Problem:
@@ -91,9 +92,13 @@ def test_a_contradiction_goes_back_with_both_facts(coin: Setting, planner: Proce
     model = ForgetfulModel([TWO_PLACES])
     events = play(coin, planner, small_house(), model)
     rejected = of(events, ev.Rejected)[0]
-    assert (rejected.category, rejected.evidence, rejected.kinds) == ("contradiction", (BOTH,), ("contradiction",))
+    assert (rejected.feedback.category, rejected.feedback.evidence, rejected.kinds) == (
+        "contradiction",
+        (BOTH,),
+        ("contradiction",),
+    )
     assert BOTH in model.requests[1].messages[-1].content
-    assert not any("(at attic)" in each.problem for each in of(events, ev.Formalized))
+    assert not any("(at attic)" in each.text for each in of(events, ev.Accepted))
     assert ended(events).tally.refused == 0
 
 
@@ -101,7 +106,7 @@ def test_it_is_planned_with_when_the_retries_are_spent(coin: Setting, planner: P
     model = ForgetfulModel([TWO_PLACES] * 3)
     events = play(coin, planner, small_house(), model, retries=2)
     assert len(of(events, ev.Rejected)) == 2
-    first = of(events, ev.Formalized)[0]
+    first = of(events, ev.Accepted)[0]
     assert first.kinds == ("contradiction",)
     assert "contradicts itself" in model.requests[3].messages[-1].content
 
@@ -109,7 +114,7 @@ def test_it_is_planned_with_when_the_retries_are_spent(coin: Setting, planner: P
 def test_what_was_known_to_contradict_itself_is_not_rejected_again(coin: Setting, planner: ProcessPlanner) -> None:
     model = ForgetfulModel([TWO_PLACES, "{}"])
     events = play(coin, planner, small_house(), model, retries=0)
-    assert not [each for each in of(events, ev.Rejected) if each.category == "contradiction"]
+    assert not [each for each in of(events, ev.Rejected) if each.feedback.category == "contradiction"]
 
 
 def test_a_placeholder_that_is_used_for_two_doors(coin: Setting) -> None:

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pddlego.corpus import CorpusReport, Pair, check_corpus, read_pairs
 from pddlego.errors import UsageError
+from pddlego.methods.textgames.settings import Setting
 from pddlego.pddl import Atom, PddlSyntaxError, check, parse_domain, parse_problem
 from pddlego.pddl.check_domain import check_domain
 from pddlego.pddl.tolerant import RepairKind, is_cut_off, repair
 from pddlego.planning import ProcessPlanner, Search
-from pddlego.settings import Setting
+from pddlego.planning.corpus import CorpusReport, Pair, check_corpus, read_pairs
 
 CORPUS = Path(__file__).parent.parent / "data" / "corpus" / "pairs.jsonl"
 

@@ -9,7 +9,7 @@ from pddlego.pddl import Domain, Problem, parse_domain, parse_problem
 from pddlego.planning import PlanStatus, ProcessPlanner, Search
 from pddlego.planning.ground import NotPlannableError, ground
 from pddlego.planning.search import find_plan
-from tests.houses import COIN, WORKSHOP, explored, random_workshop
+from tests.methods.textgames.houses import COIN, WORKSHOP, explored, random_workshop
 
 RECIPE = parse_domain("""(define (domain recipe) (:requirements :adl) (:types food)
   (:predicates (needed ?f - food) (have ?f - food) (cut ?f - food) (wants-cut ?f - food) (meal) (happy))
@@ -100,7 +100,8 @@ def test_what_would_blow_up_is_refused_by_name() -> None:
 
 def test_grounding_prints_nothing() -> None:
     script = (
-        "from pddlego.planning.ground import ground; from tests.houses import COIN, explored\n"
+        "from pddlego.planning.ground import ground\n"
+        "from tests.methods.textgames.houses import COIN, explored\n"
         "ground(COIN, explored(6, 3, 1))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

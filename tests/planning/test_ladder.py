@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from pddlego.methods.textgames.no_plan import no_plan
 from pddlego.pddl import Domain, Problem, Sexpr
 from pddlego.planning import Plan, PlanResult, PlanStatus, PlanStep, ProcessPlanner, Rung, Search, climb
-from pddlego.telling import no_plan
-from tests.houses import COIN, UNVISITED, explored
+from tests.methods.textgames.houses import COIN, UNVISITED, explored
 
 
 @dataclass
@@ -40,7 +40,7 @@ RUNGS = (
 def climbed(*statuses: PlanStatus) -> tuple[list[PlanStatus], str | None, ScriptedPlanner]:
     planner = ScriptedPlanner(list(statuses))
     result = climb(planner, COIN, explored(3, 1, 0), RUNGS)
-    return [each.result.status for each in result.tried], result.rung, planner
+    return [each.status for each in result.tried], result.rung, planner
 
 
 def test_the_first_goal_with_a_plan_is_taken_and_every_rung_tried_is_recorded() -> None:

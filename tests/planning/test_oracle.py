@@ -6,11 +6,11 @@ import os
 
 import pytest
 
+from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.pddl import Domain, Problem
 from pddlego.planning import PlanStatus, ProcessPlanner, Search
 from pddlego.planning.validate import validate
-from pddlego.setting_files import load_setting
-from tests.houses import COIN, WORKSHOP, random_problem, random_workshop
+from tests.methods.textgames.houses import COIN, WORKSHOP, random_problem, random_workshop
 from tests.test_domains import kitchen
 
 PROBLEMS = 500 if os.environ.get("CI") == "true" else 150

@@ -13,7 +13,7 @@ from pddlego.pddl import Atom, Problem, Sexpr, TypedName, parse_domain
 from pddlego.planning import PlanStatus, ProcessPlanner, Search
 from pddlego.planning.ground import Operator, ground
 from pddlego.planning.search import IndexedTask, breadth_first
-from tests.houses import COIN, explored
+from tests.methods.textgames.houses import COIN, explored
 
 BLIND = Search.parse("astar(blind)")
 
@@ -178,7 +178,8 @@ def test_the_planner_dies_with_its_parent(ending: str) -> None:
 
 def test_the_plan_does_not_depend_on_the_hash_seed() -> None:
     script = (
-        "from pddlego.planning import ProcessPlanner, Search; from tests.houses import COIN, explored\n"
+        "from pddlego.planning import ProcessPlanner, Search\n"
+        "from tests.methods.textgames.houses import COIN, explored\n"
         "planner = ProcessPlanner()\n"
         "for name in ('bfs', 'gbf(hff)', 'astar(lmcut)'):\n"
         "    for seed in range(4): print(planner.solve(COIN, explored(12, 6, seed), Search.parse(name)).plan)\n"

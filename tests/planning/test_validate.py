@@ -5,7 +5,7 @@ import pytest
 from pddlego.pddl import Atom, parse_domain, parse_problem
 from pddlego.planning import Plan, PlanStep, validate
 from pddlego.planning.validate import World, goal_holds, speaks_of_nothing
-from tests.houses import COIN, WORKSHOP
+from tests.methods.textgames.houses import COIN, WORKSHOP
 
 HOUSE = parse_problem("""(define (problem p) (:domain coin-collector) (:objects a b - location)
   (:init (at a) (visited a) (connected a b north) (closed_door a b) (item_at coin b)) (:goal (have coin)))""")

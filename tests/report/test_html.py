@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 import pddlego
-from pddlego.evaluation.cells import Cell
-from pddlego.evaluation.summary import Summary
 from pddlego.evaluation.table import rows
 from pddlego.events import Outcome
 from pddlego.report import build_report
 from pddlego.report.build import Report
 from pddlego.report.html import html
 from pddlego.report.optima import find_optima
+from pddlego.runs.cells import Cell
+from pddlego.runs.summary import Summary
 
 
 @pytest.fixture(scope="module")

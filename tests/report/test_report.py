@@ -2,29 +2,42 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from pddlego.display.results import results_table
 from pddlego.errors import UsageError
-from pddlego.evaluation.cells import Cell
-from pddlego.evaluation.store import dump_results
-from pddlego.evaluation.summary import Summary
-from pddlego.evaluation.table import compare, rows
+from pddlego.evaluation.comparison import Side, compare
+from pddlego.evaluation.results import results_table
+from pddlego.evaluation.table import Row, rows
 from pddlego.events import Outcome, Tally
-from pddlego.models.gate import Price
+from pddlego.models.spending import Price
 from pddlego.report import build_report, load_results
 from pddlego.report.formats import as_csv, as_json, markdown, success, table_1
 from pddlego.report.html import html
+from pddlego.runs.cells import Cell
+from pddlego.runs.measures import Measures
+from pddlego.runs.store import dump_results
+from pddlego.runs.summary import Summary
 from tests.display.rendering import drawn
 
 
 def episode(mode: str, seed: int, outcome: Outcome, steps: int = 10, model: str = "m", game: str = "coin") -> Summary:
     tally = Tally(steps, 1, 3, 100, 1000, 100, 500, 2.0, 1.0)
-    rungs, rejected, lines = {"explore": 2}, {"defects": 1}, {"applied": 5, "matched nothing": 1}
-    return Summary(Cell(game, mode, model, seed), 1, outcome, "", 1.0, tally, rungs, rejected, lines, 1)
+    numbers = {"steps": steps, "refused": 1, "surprises": 1}
+    counts = {"rungs": {"explore": 2}, "rejected": {"defects": 1}, "lines": {"applied": 5, "matched nothing": 1}}
+    return Summary(Cell(game, mode, model, seed), 1, outcome, "", 1.0, tally, Measures(numbers, counts))
+
+
+def side(name: str, results: Sequence[Summary]) -> Side:
+    return Side(name, results)
+
+
+def mean(row: Row, name: str) -> float | None:
+    found = row.number(name)
+    return found.mean if found else None
 
 
 RESULTS = [
@@ -45,29 +58,30 @@ def run(tmp_path: Path) -> Path:
 
 def test_rows_give_both_rates_and_what_it_took() -> None:
     (act, edit, *_) = rows(RESULTS, {"m": Price(1.0, 2.0, 0.5)})
-    assert (act.mode, act.won, act.episodes, act.steps) == ("act", 2, 10, 12)
+    assert (act.mode, act.won, act.episodes, mean(act, "steps")) == ("act", 2, 10, 12)
     assert (edit.won, edit.episodes, edit.counted) == (10, 11, 10)
     assert edit.success == 10 / 11
-    assert edit.success_counted == 1.0
-    assert edit.median_steps == 8.5
+    steps = edit.number("steps")
+    assert steps is not None
+    assert steps.median == 8.5
     assert edit.cost == pytest.approx(11 * (500 * 1.0 + 500 * 0.5 + 100 * 2.0) / 1e6)
     assert rows(RESULTS)[0].cost is None, "an unknown model costs n/a, never 0"
 
 
 def test_two_methods_are_compared_on_the_seeds_that_both_have() -> None:
     edit, act = RESULTS[:10], RESULTS[10:20]
-    found = compare(edit, act, "coin", ("edit", "act"))
+    found = compare(side("edit", edit), side("act", act), "coin")
     assert (found.pairs, found.only_first, found.only_second) == (10, 8, 0)
     assert found.p_value == pytest.approx(2 / 2**8)
     assert found.conclusion.startswith("edit succeeds more often on 10 common seeds")
     assert "Of steps nothing can be said: 2 seeds were won by both" in found.conclusion
-    slow = [replace(each, tally=replace(each.tally, steps=20)) for each in edit]
-    assert "edit needs 11.50 steps less" in compare(edit, slow, "coin", ("edit", "slow")).conclusion
-    assert compare(edit, act, "twc", ("edit", "act")).pairs == 0
-    same = compare(edit, edit, "coin", ("one", "other"))
+    slow = [replace(each, measures=Measures({"steps": 20})) for each in edit]
+    assert "edit needs 11.50 steps less" in compare(side("edit", edit), side("slow", slow), "coin").conclusion
+    assert compare(side("edit", edit), side("act", act), "twc").pairs == 0
+    same = compare(side("one", edit), side("other", edit), "coin")
     assert "is not shown" in same.conclusion
     lost = [replace(each, outcome=Outcome.CRASHED) for each in act]
-    assert "nothing can be concluded" in compare(edit, lost, "coin", ("edit", "act")).conclusion
+    assert "nothing can be concluded" in compare(side("edit", edit), side("act", lost), "coin").conclusion
 
 
 def test_repeats_of_a_seed_are_no_seeds_of_their_own() -> None:
@@ -76,9 +90,9 @@ def test_repeats_of_a_seed_are_no_seeds_of_their_own() -> None:
 
     won = [again(RESULTS[0], repeat, Outcome.WON) for repeat in range(1, 8)]
     lost = [again(RESULTS[0], repeat, Outcome.LOST) for repeat in range(1, 8)]
-    found = compare(won, lost, "coin", ("one", "other"))
+    found = compare(side("one", won), side("other", lost), "coin")
     assert (found.pairs, found.p_value) == (1, 1.0)
-    mixed = compare([*won[:2], lost[2]], lost, "coin", ("one", "other"))
+    mixed = compare(side("one", [*won[:2], lost[2]]), side("other", lost), "coin")
     assert mixed.only_first == 1, "most of its repeats were won"
 
 

@@ -1,0 +1,22 @@
+"""A recorded episode of a text game, as what can be gone back to."""
+
+from __future__ import annotations
+
+from pddlego.errors import UsageError
+from pddlego.evaluation.recorded import Recorded
+from pddlego.methods.textgames.episode import Episode
+from pddlego.methods.textgames.options import TextGameOptions
+from pddlego.methods.textgames.resume import Played
+from pddlego.methods.textgames.settings import Setting
+
+
+def played_of(recorded: Recorded) -> Played:
+    """The episode. Raises `UsageError` for one of another method: there is no game to go back to."""
+    setting, options = recorded.played.setting, recorded.played.options
+    if not isinstance(setting, Setting) or not isinstance(options, TextGameOptions):
+        why = f"It was played by the method {recorded.played.method_name}."
+        raise UsageError(f"{recorded.journal.path.name} is no text game", why, "Name an episode of a text game.")
+    every_step = options.replan == "every-step"
+    started = recorded.started
+    episode = Episode(setting, started.seed, started.mode, started.limits, recorded.retries, every_step)
+    return Played(recorded.journal.path, episode, recorded.events)

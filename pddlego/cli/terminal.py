@@ -1,0 +1,23 @@
+"""Programs that fill the terminal, as commands start them."""
+
+from __future__ import annotations
+
+from pddlego.cli.interrupts import is_typed_at, polite_kills
+from pddlego.display.app import App, run_app
+from pddlego.display.console import Console
+from pddlego.display.screens import MIN_HEIGHT, MIN_WIDTH
+from pddlego.errors import UsageError
+
+
+def is_terminal(console: Console) -> bool:
+    """Whether somebody sits there who can see and type."""
+    return console.is_terminal and not console.is_dumb_terminal and is_typed_at()
+
+
+def fill(app: App, console: Console) -> None:
+    """Fill the terminal."""
+    polite_kills()
+    if console.width < MIN_WIDTH or console.height < MIN_HEIGHT:
+        why = f"It has {console.width} columns and {console.height} lines, and {MIN_WIDTH}x{MIN_HEIGHT} are needed."
+        raise UsageError("The terminal is too small", why, "Make it larger.")
+    run_app(app, console)

@@ -1,0 +1,144 @@
+"""An episode that is played with somebody who looks, is asked, or types."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pddlego.cli import exits
+from pddlego.cli.interrupts import ignore_interrupts, is_typed_at
+from pddlego.display.console import Console
+from pddlego.display.glyphs import glyphs_for
+from pddlego.display.lines import LineDisplay
+from pddlego.display.live import Display, LiveDisplay
+from pddlego.errors import UsageError
+from pddlego.evaluation.assemble import Person, evaluating, play
+from pddlego.evaluation.options import EvaluationOptions
+from pddlego.events import Ended, Event, Outcome
+from pddlego.methods.base import Mode
+from pddlego.methods.registry import modes
+from pddlego.refine.approval import Overseer
+from pddlego.runs.folders import EPISODES
+from pddlego.runs.recorder import Recorder
+from pddlego.runs.recording import Listener, follow
+
+
+@dataclass(frozen=True)
+class People:
+    """Who is asked, who types, and where the episode begins, if not at the beginning."""
+
+    overseer: Overseer | None = None
+    person: Person | None = None
+    begin: Any = None
+
+
+def watched(events: Iterator[Event], recorder: Recorder, display: Display) -> Ended:
+    """Play to the end, recorded, with somebody who looks."""
+    try:
+        with display:
+            return follow(events, [_calm_at_the_end, recorder.keep, _until_nobody_looks(display)])
+    finally:
+        recorder.close()
+
+
+def make_overseer(console: Console, display: Display, whats: tuple[str, ...], mode: Mode) -> Overseer | None:
+    """Who is asked before things take effect. Raises `UsageError` where nobody can be asked."""
+    if not whats:
+        return None
+    if mode.needs_person:
+        raise UsageError("There is nothing to confirm", "You type the commands yourself.", "Leave --confirm out.")
+    if set(whats) - set(mode.confirms):
+        has = " and ".join(mode.confirms)
+        why = f"Mode {mode.name} has only {has}." if has else f"Mode {mode.name} asks nobody."
+        advice = f"Use --confirm {','.join(mode.confirms)}." if has else "Leave --confirm out."
+        raise UsageError(f"There is nothing to confirm: {', '.join(whats)}", why, advice)
+    if not isinstance(display, (LiveDisplay, LineDisplay)) or not (console.is_terminal and is_typed_at()):
+        why = "Input and output are no terminal, or --json was given."
+        raise UsageError("--confirm needs a terminal", why, "Leave it out, or play in a terminal.")
+    from pddlego.display.person import AskingOverseer
+
+    return AskingOverseer(display, whats, glyphs_for(console.encoding), lambda: console.width)
+
+
+def make_person(mode: Mode) -> Person | None:
+    """Who types where the mode needs somebody."""
+    if not mode.needs_person:
+        return None
+    from pddlego.display.person import TypingPerson
+
+    return TypingPerson()
+
+
+def parse_whats(text: str) -> tuple[str, ...]:
+    """`edits,plans` as what to confirm. Raises `UsageError`."""
+    asked = [part.strip() for part in text.split(",") if part.strip()]
+    known = tuple(dict.fromkeys(what for mode in modes() for what in mode.confirms))
+    unknown = [part for part in asked if part not in known]
+    if unknown:
+        why = f"It may be: {', '.join(known)}, several with commas."
+        raise UsageError(f"--confirm {unknown[0]} is not possible", why, "Choose one.")
+    return tuple(what for what in known if what in asked)
+
+
+def _calm_at_the_end(event: Event, seconds: float) -> None:
+    """After the end a further interrupt has nothing to interrupt, and closing must not be cut short."""
+    if isinstance(event, Ended):
+        ignore_interrupts()
+
+
+def _until_nobody_looks(display: Display) -> Listener:
+    """Shows events; when the reader of our pipe is gone, that is an interrupt, and nothing more is shown."""
+    gone = False
+
+    def show(event: Event, seconds: float) -> None:
+        nonlocal gone
+        if gone:
+            return
+        try:
+            display.show(event, seconds)
+        except BrokenPipeError:
+            gone = True
+            exits.silence_output()
+            raise KeyboardInterrupt from None
+
+    return show
+
+
+def exit_code(ended: Ended) -> int:
+    """0 won, 1 played and not won, 3 model or engine error, 130 interrupted."""
+    if ended.outcome is Outcome.WON:
+        return exits.WON
+    if ended.outcome in (Outcome.MODEL_ERROR, Outcome.CRASHED):
+        return exits.BROKEN
+    return exits.INTERRUPTED if ended.outcome is Outcome.INTERRUPTED else exits.NOT_WON
+
+
+def play_watched(
+    options: EvaluationOptions, path: Path, about: Mapping[str, Any], display: Display, people: People
+) -> Ended:
+    """Play the one cell of an evaluation in a new folder. Raises `PddlegoError`; then nothing of it is left."""
+    (cell,) = options.cells()
+    try:
+        with evaluating(options, path, about) as running:
+            events = play(
+                cell,
+                options,
+                running.planner,
+                running.limiter,
+                overseer=people.overseer,
+                person=people.person,
+                begin=people.begin,
+            )
+            recorder = Recorder(cell, running.store)
+            ended = watched(events, recorder, display)
+            recorder.record()
+    finally:
+        if not any((path / EPISODES).glob("*")):  # nothing was played
+            shutil.rmtree(path, ignore_errors=True)
+            with contextlib.suppress(OSError):  # other runs are in it
+                path.parent.rmdir()
+    return ended

@@ -1,0 +1,145 @@
+"""What is said of an event: told once, and used by lines on a pipe, the view of requests, and pages of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pddlego.display.glyphs import Glyphs
+from pddlego.events import Accepted, Answered, Asked, Event, Judged, Rejected, Retrying, Started, Unknown
+from pddlego.models.remarks import label
+from pddlego.util.text import count, one_line
+
+MARKED = frozenset({"matched nothing", "refused", "merged"})
+"""What a person should see of the lines of an edit."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line with the style of its text, as rich names styles."""
+
+    text: str
+    style: str = ""
+
+
+@dataclass(frozen=True)
+class Description:
+    """An event in words: `brief` is what a pipe is told, `title` and `body` are everything.
+
+    `kind` is the style of the event on a page (observed, answered, rejected, accepted, planned); what has none stands
+    on no page.
+    """
+
+    kind: str
+    title: Line
+    brief: tuple[Line, ...] = ()
+    body: tuple[Line, ...] = ()
+
+
+Describe = Callable[[Any, Glyphs], Description]
+"""Describes a cleaned event of one class."""
+
+NOTHING = Description("", Line(""))
+
+
+class Describer:
+    """Describes the events of a method, and those of all."""
+
+    def __init__(self, own: Mapping[type[Event], Describe]) -> None:
+        self._known: Mapping[type[Event], Describe] = {**COMMON, **own}
+
+    def __call__(self, event: Event, glyphs: Glyphs) -> Description:
+        describe = self._known.get(type(event))
+        return describe(event, glyphs) if describe else NOTHING
+
+
+def change_lines(added: Iterable[str], removed: Iterable[str], glyphs: Glyphs) -> tuple[Line, ...]:
+    """What came and what went, a line each."""
+    came = (Line(f"{glyphs.added} {fact}", "green") for fact in added)
+    return (*came, *(Line(f"{glyphs.removed} {fact}", "red") for fact in removed))
+
+
+def changes(added: Iterable[str], removed: Iterable[str], glyphs: Glyphs) -> str:
+    """The same on one line; empty where nothing changed."""
+    return "  ".join(line.text for line in change_lines(added, removed, glyphs))
+
+
+def _started(event: Started, glyphs: Glyphs) -> Description:
+    most = event.limits.steps
+    parts = [f"seed {event.seed}", event.mode, label(event.model)]
+    parts += [f"at most {count(most, 'step')}"] if most is not None else []
+    line = Line(f"{event.title}: {', '.join(parts)}", "bold")
+    return Description("", line, (line,))
+
+
+def _asked(event: Asked, glyphs: Glyphs) -> Description:
+    title = Line(f"request {event.call}: {event.purpose}, {event.characters:,} characters", "bold cyan")
+    body: list[Line] = []
+    for message in event.messages:
+        body += [Line(message.role, "bold"), *_indented(message.content)]
+    return Description("", title, (), tuple(body))
+
+
+def _answered(event: Answered, glyphs: Glyphs) -> Description:
+    answer = event.completion
+    tokens = f"{answer.tokens_in:,} tokens in, {answer.tokens_out:,} out, " if answer.tokens_in else ""
+    when = "from the cache" if answer.from_cache else f"{answer.seconds:.1f} s"
+    title = Line(f"answer {event.call}: {tokens}{when}, {answer.finish}", "bold cyan")
+    thought = (Line("thought", "bold"), *_indented(answer.reasoning, "dim"), Line("said", "bold"))
+    return Description("answered", title, (), (*(thought if answer.reasoning else ()), *_indented(answer.text)))
+
+
+def _retrying(event: Retrying, glyphs: Glyphs) -> Description:
+    trouble = event.trouble
+    tried = f"try {trouble.tries} of {trouble.most}"
+    brief = f"     ! {one_line(trouble.why, 200)}: {tried}, the next in {trouble.seconds:.0f} s"
+    title = Line(f"{tried} failed: {trouble.why} (the next after {trouble.seconds:.0f} s)", "yellow")
+    return Description("rejected", title, (Line(brief, "yellow"),))
+
+
+def _accepted(event: Accepted, glyphs: Glyphs) -> Description:
+    renamed = [f"{old} {glyphs.arrow} {new}" for old, new in event.renamed]
+    changed = "  ".join(filter(None, [*renamed, changes(event.added, event.removed, glyphs)]))
+    marked = (line for line in event.lines if line.kind.value in MARKED)
+    remarks = (Line(f"     ! {line.where} {line.line}: {line.kind.value}", "yellow") for line in marked)
+    title = Line(f"the {event.kind} changed" if event.added or event.removed else "nothing changed")
+    body = change_lines(event.added, event.removed, glyphs)
+    return Description("accepted", title, (Line(f"     {changed or 'no change'}", "dim"), *remarks), body)
+
+
+def _rejected(event: Rejected, glyphs: Glyphs) -> Description:
+    feedback = event.feedback
+    brief = Line(f"     {glyphs.failed} answer {event.attempt + 1} rejected: {feedback.message}", "red")
+    title = Line(f"{glyphs.failed} rejected: {feedback.category}: {feedback.message}", "bold red")
+    evidence = tuple(Line(f"  {line}", "red") for line in feedback.evidence)
+    return Description("rejected", title, (brief, *(Line(f"     {line.text}", "red") for line in evidence)), evidence)
+
+
+def _judged(event: Judged, glyphs: Glyphs) -> Description:
+    said = one_line("; ".join(event.text.splitlines()), 200)
+    title = f"{event.what} {event.verdict} by a person"
+    brief = Line(f"     {title}{': ' if said else ''}{said}", "cyan")
+    return Description("answered", Line(title, "bold"), (brief,), _indented(event.text))
+
+
+def _unknown(event: Unknown, glyphs: Glyphs) -> Description:
+    line = Line(f"     {event.name}: of a method that is not installed", "dim")
+    return Description("", line, (line,))
+
+
+def _indented(text: str, style: str = "") -> tuple[Line, ...]:
+    return tuple(Line(f"  {line}", style) for line in text.split("\n"))
+
+
+COMMON: Mapping[type[Event], Describe] = {
+    Started: _started,
+    Asked: _asked,
+    Answered: _answered,
+    Retrying: _retrying,
+    Accepted: _accepted,
+    Rejected: _rejected,
+    Judged: _judged,
+    Unknown: _unknown,
+}
+"""What is said of events that every method has; how one ended needs all of it, and is said by `heading`."""

@@ -1,0 +1,143 @@
+"""The picture of an episode: what a method draws, and what stands around it for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeVar
+
+from rich.console import Group, RenderableType
+from rich.panel import Panel
+from rich.text import Text
+
+from pddlego.display.description import Describer, Line
+from pddlego.display.frames import Film, Frame
+from pddlego.display.glyphs import UNICODE, Glyphs
+from pddlego.display.heading import header, result_line
+from pddlego.display.rows import wrapped
+from pddlego.display.view import View, cleaned, fold_common
+from pddlego.events import Event
+from pddlego.util.text import clean, one_line
+
+MIN_WIDTH, MIN_HEIGHT = 72, 20
+"""A smaller terminal gets plain lines."""
+
+MAX_HEIGHT = 44
+
+V = TypeVar("V", bound=View)
+
+
+@dataclass(frozen=True)
+class Tab:
+    """A view of one step that lists something: its short name, its title, and its lines."""
+
+    name: str
+    title: str
+    lines: Callable[[Frame, Glyphs], Sequence[Text]]
+
+
+class Screen(Protocol[V]):
+    """Draws the episodes of a method: pure functions of a view, which is folded from events."""
+
+    @property
+    def start(self) -> V:
+        """The view before anything happened."""
+
+    @property
+    def tabs(self) -> Sequence[Tab]:
+        """What there is to see of a step besides the picture and the requests."""
+
+    def fold(self, view: V, event: Event, seconds: float) -> V:
+        """The view after an event, which happened `seconds` after the start."""
+
+    def body(self, view: V, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
+        """Everything, exactly `width` wide and at most `height` lines high."""
+
+    def latest(self, view: V, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
+        """What happened last, where a question leaves no room for more."""
+
+    def small(self, view: V, width: int, height: int, glyphs: Glyphs) -> Panel:
+        """One of many that are shown at once."""
+
+    def portrait(self, view: V) -> str:
+        """The picture at the end as plain text for a page; empty if there is none."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """How the episodes of a method are shown: its screen, and what is said of its events."""
+
+    screen: Screen[Any]
+    describe: Describer
+
+    def film(self) -> Film:
+        """An episode of which nothing is known yet, to be cut into steps."""
+        return Film(self.screen.start, self.screen.fold)
+
+
+PictureOf = Callable[[str], Picture]
+"""How episodes of a method are shown, by its name; of one that is not installed in lines."""
+
+
+def whole(screen: Screen[Any], view: View, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
+    """The picture with its header and result line, exactly `width` wide and at most `height` lines high."""
+    height = min(height, MAX_HEIGHT)
+    body = screen.body(view, width, height - 2, now, glyphs)
+    return Group(header(view, now, glyphs, width), body, result_line(view))
+
+
+LOG_LENGTH = 200
+
+
+@dataclass(frozen=True)
+class LinesView(View):
+    """What happened, in lines."""
+
+    lines: tuple[Line, ...] = ()
+
+
+class LinesScreen:
+    """The picture of a method that has none of its own: what happened, in lines."""
+
+    start = LinesView()
+    tabs: tuple[Tab, ...] = ()
+
+    def __init__(self, describe: Describer) -> None:
+        self._describe = describe
+
+    def fold(self, view: LinesView, event: Event, seconds: float) -> LinesView:
+        event = cleaned(event)
+        view = fold_common(view, event, seconds)
+        return replace(view, lines=(*view.lines, *self._describe(event, UNICODE).brief)[-LOG_LENGTH:])
+
+    def body(self, view: LinesView, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
+        return self._panel(view, width, height, [*asking_lines(view, now)])
+
+    def latest(self, view: LinesView, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
+        return self.body(view, width, height, now, glyphs)
+
+    def small(self, view: LinesView, width: int, height: int, glyphs: Glyphs) -> Panel:
+        return self._panel(view, width, height, [])
+
+    def portrait(self, view: LinesView) -> str:
+        return ""
+
+    def _panel(self, view: LinesView, width: int, height: int, last: list[Text]) -> Panel:
+        lines = [Text(clean(line.text), line.style) for line in view.lines]
+        rows = wrapped([*lines, *last], width - 4)
+        shown = Group(*rows[-max(1, height - 2) :])
+        return Panel(shown, title="episode", width=width, height=height, border_style="dim")
+
+
+def asking_lines(view: View, now: float) -> list[Text]:
+    """That a model is asked, for how long already, and what went wrong on the way."""
+    if not view.asking or view.ended:
+        return []
+    lines = [Text(f"   asking {clean(view.model)} ({view.asking}) … {max(0.0, now - view.asked_at):.0f} s", "cyan")]
+    trouble = view.retrying
+    if trouble is not None:
+        left = max(0.0, trouble.seconds - (now - view.tried_at))
+        then = f"next try in {left:.0f} s" if left else "trying again"
+        said = f"   {one_line(trouble.why, 60)} (try {trouble.tries} of {trouble.most}; {then})"
+        lines.insert(0, Text(said, "yellow"))
+    return lines

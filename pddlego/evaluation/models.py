@@ -1,0 +1,51 @@
+"""From a model's name to the model: a method's own, a transcript, or a language model behind an endpoint."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from pddlego.errors import UsageError
+from pddlego.methods.base import Method, Setting
+from pddlego.methods.registry import has_stand_in
+from pddlego.models.base import Model, ScriptedModel
+from pddlego.models.endpoint import ModelOptions, make_endpoint
+from pddlego.models.limiter import RequestLimiter
+from pddlego.models.transcript import TranscriptModel
+from pddlego.runs.cells import NO_MODEL, Cell
+from pddlego.runs.codec import Codec
+from pddlego.runs.folders import find_journal
+from pddlego.runs.journal import read_journal, recorded_calls
+
+TRANSCRIPT = "transcript:"
+
+
+def is_free(cell: Cell) -> bool:
+    """Whether the model of a cell sends nothing to an endpoint."""
+    return cell.model == NO_MODEL or cell.model.startswith(TRANSCRIPT) or has_stand_in(cell)
+
+
+def make_model(
+    cell: Cell, method: Method, setting: Setting, options: ModelOptions, limiter: RequestLimiter | None = None
+) -> Model:
+    """The model of a cell; what it sends to an endpoint passes the `limiter`. The seed is the cell's own.
+
+    Raises `UsageError` for a key, an address or a transcript that cannot be used, and for a model that cannot play.
+    """
+    if cell.model == NO_MODEL:
+        return ScriptedModel(("",), NO_MODEL)
+    if cell.model.startswith(TRANSCRIPT):
+        return transcript(cell.model.removeprefix(TRANSCRIPT))
+    own = method.stand_in(cell.model, cell, setting)
+    if own is not None:
+        return own
+    if cell.model.startswith("reader"):
+        why = f"Mode {cell.mode} has no built-in model of that name."
+        raise UsageError(f"There is no model {cell.model}", why, "Name a language model with --model.")
+    return make_endpoint(replace(options, name=cell.model, seed=cell.model_seed, repeat=cell.repeat), limiter)
+
+
+def transcript(place: str) -> TranscriptModel:
+    """The answers of a journal. Raises `UsageError` and `JournalError`."""
+    path = find_journal(Path(place))
+    return TranscriptModel(recorded_calls(read_journal(path, Codec()).events), str(path))

@@ -1,0 +1,217 @@
+"""Shows an evaluation while it runs: a table of configurations and the episodes in flight, or a line a result."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Protocol
+
+import rich.console
+from rich.console import Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from pddlego.evaluation.runner import Begun, Done, Happened, Progress, Stopping
+from pddlego.evaluation.statistics import wilson
+from pddlego.evaluation.table import columns_of
+from pddlego.events import Retrying, step_of
+from pddlego.runs.cells import Cell
+from pddlego.runs.summary import Summary
+from pddlego.util.text import clean, count
+
+MOST_IN_FLIGHT = 8
+"""Episodes in flight that are listed; of more only the number is shown."""
+
+
+@dataclass
+class Standing:
+    """What is known of an evaluation so far, folded from its progress."""
+
+    cells: Sequence[Cell]
+    results: dict[Cell, Summary] = field(default_factory=dict)
+    in_flight: dict[Cell, str] = field(default_factory=dict)
+    fresh: int = 0
+    stopping: Stopping | None = None
+
+    def take(self, told: Progress) -> None:
+        if isinstance(told, Stopping):
+            self.stopping = told
+        elif isinstance(told, Begun):
+            self.in_flight[told.cell] = "begins"
+        elif isinstance(told, Done):
+            self.in_flight.pop(told.summary.cell, None)
+            self.results[told.summary.cell] = told.summary
+            self.fresh += 1
+        elif isinstance(told.event, Retrying):
+            self.in_flight[told.cell] = trouble(told.event)
+        elif (step := step_of(told.event)) is not None:
+            self.in_flight[told.cell] = f"step {step}"
+
+    @property
+    def done(self) -> int:
+        return len(self.results)
+
+
+class ProgressDisplay(Protocol):
+    """Takes progress and shows it, between `__enter__` and `__exit__`."""
+
+    def __enter__(self) -> ProgressDisplay: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+    def show(self, told: Progress) -> None: ...
+
+
+class LiveProgress:
+    """Drawn a few times a second on a terminal. `spent` is a line on what the budget has seen."""
+
+    def __init__(self, console: rich.console.Console, standing: Standing, spent: Callable[[], str]) -> None:
+        self.standing = standing
+        self._spent = spent
+        self._began = time.monotonic()
+        self._live = Live(console=console, get_renderable=self._picture, refresh_per_second=4, vertical_overflow="crop")
+
+    def __enter__(self) -> LiveProgress:
+        self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.standing.in_flight.clear()
+        self._live.stop()
+
+    def show(self, told: Progress) -> None:
+        self.standing.take(told)
+        if isinstance(told, Stopping):
+            self._live.refresh()  # who has pressed a key wants to see at once that it was heard
+
+    def _picture(self) -> RenderableType:
+        return picture(self.standing, time.monotonic() - self._began, self._spent())
+
+
+class LineProgress:
+    """A line for each result, for pipes and logs."""
+
+    def __init__(self, console: rich.console.Console, standing: Standing) -> None:
+        self.standing = standing
+        self._console = console
+
+    def __enter__(self) -> LineProgress:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return None
+
+    def show(self, told: Progress) -> None:
+        self.standing.take(told)
+        if isinstance(told, Happened) and isinstance(told.event, Retrying):
+            self._say(f"  {cell_line(told.cell)}: {trouble(told.event)}", "yellow")
+        elif isinstance(told, Stopping):
+            self._say(waiting_line(told, self.standing), "yellow")
+        elif isinstance(told, Done):
+            place = f"[{self.standing.done}/{len(self.standing.cells)}]"
+            self._say(f"{place} {result_line(told.summary)}")
+
+    def _say(self, line: str, style: str = "") -> None:
+        self._console.print(line, style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+def waiting_line(stopping: Stopping, standing: Standing) -> str:
+    """What an interrupt has brought about, and what is waited for."""
+    flying = count(len(standing.in_flight), "episode")
+    if stopping.broken_off:
+        return f"Interrupted again: {flying} in flight are broken off."
+    if not standing.in_flight:
+        return "Interrupted: no further episode begins."
+    shown = [f"{cell_line(cell)} ({what})" for cell, what in sorted(standing.in_flight.items())[:3]]
+    more = f" and {len(standing.in_flight) - 3} more" if len(standing.in_flight) > 3 else ""
+    return f"Interrupted: waiting for {flying} in flight, {', '.join(shown)}{more}. Ctrl-C again breaks them off."
+
+
+def trouble(event: Retrying) -> str:
+    """`try 2 of 6 failed (429: slow down), the next in 4 s`."""
+    found = event.trouble
+    return clean(f"try {found.tries} of {found.most} failed ({found.why[:100]}), the next in {found.seconds:.0f} s")
+
+
+def cell_line(cell: Cell) -> str:
+    """`coin edit reader seed 12`, with the repeat if there are several."""
+    again = f" repeat {cell.repeat}" if cell.repeat > 1 else ""
+    return clean(f"{cell.setting} {cell.mode} {cell.model} seed {cell.seed}{again}")
+
+
+def result_line(summary: Summary) -> str:
+    """`coin edit reader seed 12: won in 21 steps`."""
+    message = f" ({summary.message})" if summary.message else ""
+    score = "" if summary.won else f", score {summary.score:.2f}"
+    steps = f" in {summary.tally.steps} steps"
+    return clean(f"{cell_line(summary.cell)}: {summary.outcome.value}{steps}{score}{message}")
+
+
+def picture(standing: Standing, seconds: float, spent: str) -> RenderableType:
+    """The whole picture as a renderable: a row for each configuration, what is in flight, and what is left."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("game", "mode", "model"):
+        table.add_column(name, overflow="ellipsis", no_wrap=True)
+    compared = _compared(standing)
+    for name in ("done", "won", "95 %", *([compared] if compared else []), "errors"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for configuration in dict.fromkeys(cell.configuration for cell in standing.cells):
+        table.add_row(*(Text(each) for each in _row(standing, configuration, compared)))
+    parts: list[RenderableType] = [table, _flight(standing), Text(_foot(standing, seconds, spent), style="dim")]
+    if standing.stopping is not None and standing.in_flight:
+        parts.append(Text(waiting_line(standing.stopping, standing), "yellow"))
+    return Group(*parts)
+
+
+def _compared(standing: Standing) -> str:
+    """What the methods are compared by, if they all have one such number."""
+    found = {(cell.setting, cell.mode) for cell in standing.cells}
+    names = {column.name for pair in found for column in columns_of(*pair) if column.compared}
+    return names.pop() if len(names) == 1 else ""
+
+
+def _row(standing: Standing, configuration: tuple[str, str, str], compared: str) -> list[str]:
+    planned = sum(cell.configuration == configuration for cell in standing.cells)
+    mine = [summary for summary in standing.results.values() if summary.cell.configuration == configuration]
+    found = [summary for summary in mine if summary.played]
+    won = [summary for summary in found if summary.won]
+    interval = wilson(len(won), len(found))
+    shown = [clean(name) for name in configuration]
+    shown += [f"{len(found)}/{planned}", f"{100 * len(won) / len(found):.0f}%" if found else "-"]
+    shown += [f"{100 * interval.low:.0f}-{100 * interval.high:.0f}" if found else "-"]
+    if compared:
+        numbers = [summary.measures.numbers.get(compared, 0) for summary in won]
+        shown.append(f"{sum(numbers) / len(numbers):.1f}" if numbers else "-")
+    return [*shown, str(sum(not summary.counts for summary in mine) or "")]
+
+
+def _flight(standing: Standing) -> Text:
+    flying = sorted(standing.in_flight.items())
+    lines = [f"  {cell_line(cell)}: {what}" for cell, what in flying]
+    more = len(lines) - MOST_IN_FLIGHT
+    if more > 0:
+        lines = [*lines[:MOST_IN_FLIGHT], f"  and {more} more"]
+    return Text(clean("\n".join(["", *lines]) if lines else ""), no_wrap=True, overflow="ellipsis")
+
+
+def _foot(standing: Standing, seconds: float, spent: str) -> str:
+    left = len(standing.cells) - standing.done
+    parts = [f"{standing.done} of {len(standing.cells)} episodes", _clock(seconds)]
+    if standing.fresh and left:
+        parts.append(f"about {_clock(left * seconds / standing.fresh)} to go")
+    return " · ".join([*parts, *([spent] if spent else [])])
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

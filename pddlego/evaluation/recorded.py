@@ -1,0 +1,94 @@
+"""How an episode was played: its journal together with the manifest of its run folder."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pddlego.errors import JournalError, PddlegoError, UsageError
+from pddlego.evaluation.options import PlannerOptions, Played
+from pddlego.events import Event, Started
+from pddlego.methods.registry import make_codec, method
+from pddlego.models.endpoint import ModelOptions
+from pddlego.runs.cells import Cell
+from pddlego.runs.folders import MANIFEST
+from pddlego.runs.journal import Journal, read_journal
+from pddlego.runs.schema_1 import upgraded_manifest
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """An episode as it was recorded, and with what it was played.
+
+    `changed` names the files (settings, domain, prompts) that are not what they were then.
+    """
+
+    journal: Journal
+    started: Started
+    played: Played
+    model: ModelOptions
+    planner: PlannerOptions
+    retries: int
+    changed: tuple[str, ...]
+
+    @property
+    def cell(self) -> Cell:
+        """What was played. Which repeat of it it was, its journal does not say."""
+        return Cell(self.started.setting, self.started.mode, self.started.model, self.started.seed)
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        return self.journal.events
+
+
+def load_recorded(path: Path, java: str | None = None) -> Recorded:
+    """Read an episode and its manifest. `java` is another Java than then, for a method that has such an option.
+
+    Raises `UsageError` and `JournalError`.
+    """
+    journal = read_journal(path, make_codec())
+    if journal.started is None:
+        raise JournalError(f"{path} holds no episode", "Its first line is not a beginning.", "Name another one.")
+    place = path.parent.parent / MANIFEST
+    try:
+        manifest = json.loads(place.read_text(encoding="utf-8"))
+        return _recorded(journal, journal.started, upgraded_manifest(manifest)["configuration"], java)
+    except OSError as error:
+        raise UsageError(f"{place} cannot be read", f"{error.strerror}.", "A journal needs its run folder.") from error
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        why = f"{type(error).__name__}: {error}."
+        raise UsageError(f"{place} is damaged", why, "Restore it: it says how the episode was played.") from error
+    except PddlegoError as error:
+        why = f"{error.what}. {error.why}"
+        raise UsageError(f"{path.name} cannot be played again", why, error.next_step) from error
+
+
+def _recorded(journal: Journal, started: Started, manifest: Mapping[str, Any], java: str | None) -> Recorded:
+    settings = manifest["settings"]
+    names = started.setting, f"{started.setting} ({started.played_by})"
+    kept = next(settings[name] for name in names if name in settings)
+    played_by = method(kept["method"])
+    has_java = java is not None and "java" in played_by.options.model_fields
+    options = played_by.options.model_validate(kept["options"] | ({"java": java} if has_java else {}))
+    setting = played_by.load(started.setting, options)
+    planner = manifest["planner"]
+    return Recorded(
+        journal=journal,
+        started=started,
+        played=Played(played_by.name, options, setting),
+        model=ModelOptions(base_url=manifest["endpoint"], temperature=manifest["temperature"]),
+        planner=PlannerOptions(planner["engine"], float(planner["timeout"]), int(planner["memory"])),
+        retries=int(manifest["retries"]),
+        changed=tuple(_changed(setting.sources, kept.get("files") or {})),
+    )
+
+
+def _changed(texts: Mapping[str, str], digests: Mapping[str, str]) -> Iterator[str]:
+    for name, digest in digests.items():
+        now = hashlib.sha256(texts[name].encode()).hexdigest() if name in texts else ""
+        if not now.startswith(digest):
+            yield name

@@ -1,0 +1,143 @@
+"""Plays a recorded episode again, without any model call, and compares."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any
+
+from pddlego.errors import DIFFERS, EngineError
+from pddlego.evaluation.recorded import Recorded
+from pddlego.events import Ended, Event, Judged, Outcome, Retrying, step_of
+from pddlego.methods.base import Tools
+from pddlego.models.transcript import TranscriptModel
+from pddlego.planning import Planner
+from pddlego.refine.approval import RecordedOverseer, Verdict
+from pddlego.runs.codec import event_value
+from pddlego.runs.journal import recorded_calls
+from pddlego.runs.recording import Timed
+
+FROM_OUTSIDE = frozenset({Outcome.INTERRUPTED, Outcome.MODEL_ERROR, Outcome.CRASHED})
+"""Endings that came from outside: nothing in the record brings them about again."""
+
+SHARED = re.compile(r"second|budget of")
+"""In the message of a budget that an old journal does not name: time, or the budget of a whole evaluation, which do not
+come again as calls and tokens do."""
+
+TIMES = ("seconds", "model_seconds")
+"""Fields that differ from run to run."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first thing that is not what it was: where in the record, which field, what it was and what it is now."""
+
+    step: int
+    kind: str
+    field: str
+    recorded: str
+    now: str
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What came of playing again: how many events are the same, and the first difference, if there is one."""
+
+    same: int
+    difference: Difference | None = None
+
+
+Play = Callable[[Tools], Iterator[Event]]
+"""Plays a cell with these tools."""
+
+
+def replay(recorded: Recorded, planner: Planner, play: Play | None = None) -> Replayed:
+    """Play a recorded episode again with its answers and its person's decisions, up to the first difference.
+
+    Times are not compared, and neither is an ending that came from outside: a Ctrl-C, a failing endpoint, the budget of
+    an evaluation. `play` plays the cell, if its method is not to. Raises `KeyboardInterrupt` if it is interrupted
+    itself, and `EngineError` if the engine fails now.
+    """
+    same, step = 0, 0
+    with closing(_again(recorded, planner, play)) as events:
+        for then in _comparable(recorded):
+            now = next(events, None)
+            _check_itself(then, now)
+            step = step_of(then) or step
+            difference = _difference(step, then, now)
+            if difference is not None:
+                return Replayed(same, difference)
+            same += 1
+    return Replayed(same)
+
+
+def _comparable(recorded: Recorded) -> list[Event]:
+    events: list[Event] = [event for event in recorded.events if not isinstance(event, Retrying)]
+    last = events[-1]
+    if isinstance(last, Ended):
+        unnamed = last.outcome is Outcome.BUDGET and not last.cause and SHARED.search(last.message)
+        if last.outcome in FROM_OUTSIDE or last.cause in ("seconds", "evaluation") or unnamed:
+            events.pop()
+        if last.cause == "seconds" and events[-1].method:
+            events.pop()  # what the method did last may have been cut short by the clock
+    return events
+
+
+def _check_itself(then: Event, now: Event | None) -> None:
+    """What ends the replay, and not the episode in it."""
+    if isinstance(now, Ended) and not isinstance(then, Ended):
+        if now.outcome is Outcome.INTERRUPTED:
+            raise KeyboardInterrupt
+        if now.outcome is Outcome.CRASHED and not now.message.startswith(DIFFERS):
+            raise EngineError("The episode could not be played to its end", now.message, "Run 'pddlego doctor'.")
+
+
+def _again(recorded: Recorded, planner: Planner, play: Play | None) -> Timed:
+    """The events of the recorded episode as it is played again."""
+    events, played = recorded.events, recorded.played
+    judged = [(event.what, Verdict(event.verdict, event.text)) for event in events if isinstance(event, Judged)]
+    tools = Tools(
+        model=TranscriptModel(recorded_calls(events), str(recorded.journal.path), recorded.started.model),
+        planner=planner,
+        limits=recorded.started.limits,
+        retries=recorded.retries,
+        overseer=RecordedOverseer(judged),
+        recorded=events,
+    )
+    again = play(tools) if play else played.method.run(recorded.cell, played.setting, played.options, tools)
+    return again if isinstance(again, Timed) else Timed(again)
+
+
+def _difference(step: int, then: Event, now: Event | None) -> Difference | None:
+    if now is None:
+        return Difference(step, then.type, "event", then.type, "nothing more happens")
+    if then.type != now.type:
+        return Difference(step, then.type, "event", _brief(then), _brief(now))
+    for field, before, after in _unlike(event_value(then), event_value(now)):
+        return Difference(step, then.type, field, str(before), str(after))
+    return None
+
+
+def _unlike(then: Any, now: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """The leaves in which two JSON values differ."""
+    if isinstance(then, Mapping) and isinstance(now, Mapping):
+        for key in (name for name in then if name not in TIMES):
+            yield from _unlike(then[key], now.get(key), f"{path}.{key}" if path else key)
+    elif isinstance(then, list) and isinstance(now, list):
+        for number, (before, after) in enumerate(zip_longest(then, now)):
+            yield from _unlike(before, after, f"{path}[{number}]")
+    elif isinstance(then, str) and isinstance(now, str) and then != now:
+        lines = zip_longest(then.split("\n"), now.split("\n"))
+        number, pair = next((number, pair) for number, pair in enumerate(lines, start=1) if pair[0] != pair[1])
+        yield (f"{path}, line {number}" if "\n" in then else path), pair[0], pair[1]
+    elif then != now:
+        yield path, then, now
+
+
+def _brief(event: Event) -> str:
+    if isinstance(event, Ended):
+        return f"{event.type} ({event.outcome.value}{': ' * bool(event.message)}{event.message})"
+    return event.type

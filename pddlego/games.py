@@ -1,0 +1,6 @@
+"""What a package that offers a game engine imports: stable names for what lives in the room of text games."""
+
+from pddlego.methods.textgames.games.base import Game, Observation
+from pddlego.methods.textgames.games.engines import GameSpec
+
+__all__ = ["Game", "GameSpec", "Observation"]

@@ -1,5 +1,0 @@
-"""The adapter to the game engine: commands in, observations out."""
-
-from pddlego.games.base import Game, Observation
-
-__all__ = ["Game", "Observation"]

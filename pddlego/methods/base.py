@@ -1,0 +1,226 @@
+"""What a method is, and what it is given. `docs/adding-a-method.md` builds one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from pydantic import BaseModel
+
+from pddlego.display.description import Describe
+from pddlego.display.screens import Screen
+from pddlego.errors import UsageError
+from pddlego.events import Event, Limits, Tally
+from pddlego.models import Model
+from pddlego.planning import Planner
+from pddlego.refine.approval import Overseer
+from pddlego.runs.cells import Cell
+from pddlego.runs.measures import Measures
+
+WITHOUT = "-no-"
+
+
+@dataclass(frozen=True)
+class Mode:
+    """A mode, as users name it with `--mode`. `plays` is the kind of setting that it is for.
+
+    `parts` are what `-no-PART` may take out, with what that means. `confirms` is what a person may be asked about. One
+    that does not `ask_model` is played once, whatever the models; one that `needs_person` only where somebody types.
+    """
+
+    name: str
+    about: str
+    plays: str
+    parts: Mapping[str, str] = field(default_factory=dict)
+    confirms: tuple[str, ...] = ()
+    asks_model: bool = True
+    needs_person: bool = False
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A mode `without` some of its parts. As text: `edit`, or `edit-no-feedback-no-tolerance`."""
+
+    mode: Mode
+    without: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return WITHOUT.join((self.mode.name, *self.without))
+
+
+def whole(mode: str) -> str:
+    """The mode that a mode without some of its parts is compared with; any other name as it is."""
+    return mode.partition(WITHOUT)[0]
+
+
+def parse_variant(text: str, modes: Iterable[Mode]) -> Variant:
+    """The variant of that name of one of the modes. Raises `UsageError` if there is none."""
+    base, *without = text.split(WITHOUT)
+    known = {mode.name: mode for mode in modes}
+    if base not in known:
+        advice = "Choose one; edit-no-feedback is one without a part."
+        raise UsageError(f"There is no mode '{text}'", f"The modes are: {', '.join(known)}.", advice)
+    mode = known[base]
+    if set(without) - set(mode.parts) or len(set(without)) < len(without):
+        listed = ", ".join(mode.parts)
+        why = f"From {base} these can be taken, each once: {listed}." if listed else f"{base} has no parts to take out."
+        raise UsageError(f"There is no mode '{text}'", why, "Example: edit-no-feedback.")
+    return Variant(mode, tuple(sorted(without)))
+
+
+class Setting(Protocol):
+    """What is played: a file in `envs/`, read by the method that plays it."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def about(self) -> str: ...
+
+    @property
+    def max_steps(self) -> int | None:
+        """How many steps an episode may take."""
+
+    @property
+    def seeds(self) -> Mapping[str, range]:
+        """Splits by name (`dev`, `test`)."""
+
+    @property
+    def all_seeds(self) -> range:
+        """Every seed that there is."""
+
+    @property
+    def sources(self) -> Mapping[str, str]:
+        """The text of every file that it was made of: settings, domains, prompts. Digests of them are kept."""
+
+    def manifest(self) -> dict[str, Any]:
+        """What a run folder records of it: plain JSON values."""
+
+    def check(self, planner: Planner) -> None:
+        """Raises `SettingError` if it cannot be played with this planner, whatever a model answers."""
+
+
+def check_seed(setting: Setting, seed: int) -> None:
+    """Raises `UsageError` if the setting has no such seed."""
+    valid = setting.all_seeds
+    if seed not in valid:
+        listed = ", ".join(f"{name} {split.start}-{split.stop - 1}" for name, split in setting.seeds.items())
+        advice = f"The paper's splits are: {listed}." if listed else "Choose another."
+        why = f"Its seeds are {valid.start}-{valid.stop - 1}."
+        raise UsageError(f"There is no seed {seed} of {setting.name}", why, advice)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A number that a method measures, as a column of tables: the mean over `all` episodes, or those that were `won`.
+
+    `median` adds the median. `blank_zero` leaves a mean of 0 out, `shown` keeps a number out of summaries: it stands in
+    the table of episodes only. Two methods are `compared` by one column: less of it is better.
+    """
+
+    name: str
+    over: Literal["all", "won"] = "all"
+    digits: int = 2
+    median: bool = False
+    blank_zero: bool = False
+    shown: bool = True
+    compared: bool = False
+
+
+@dataclass(frozen=True)
+class CountTable:
+    """A group of counts that a method measures, as a table of reports: its title, and what is counted."""
+
+    group: str
+    title: str
+    what: str
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """What a method measures, and how that stands in tables.
+
+    `best` is the least value of the compared column that anybody could reach on a seed, where that can be said.
+    """
+
+    of: Callable[[Sequence[Event], Tally], Measures]
+    columns: tuple[Column, ...] = ()
+    counts: tuple[CountTable, ...] = ()
+    best: Callable[[Any, int, Planner], int | None] | None = None
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What a method may use to play one cell.
+
+    `limits` are those of the episode, as far as they were given. `person` types where a mode needs one: given what is
+    possible, it returns what was typed. `recorded` are the events of an episode that is played again: `model` and
+    `overseer` answer as they did then, and `person` is to be made of it. `begin` is where to begin, for methods that
+    can go on from the middle of an episode.
+    """
+
+    model: Model
+    planner: Planner
+    limits: Limits
+    retries: int = 5
+    overseer: Overseer | None = None
+    person: Callable[[tuple[str, ...]], str] | None = None
+    recorded: tuple[Event, ...] | None = None
+    begin: Any = None
+
+
+@dataclass(frozen=True)
+class WorstCase:
+    """The most that an episode may ask: how many questions, and how many characters each has (an estimate)."""
+
+    calls: int
+    characters: int
+
+
+class Method(Protocol):
+    """A method: everything that the rest of the house knows of it."""
+
+    @property
+    def name(self) -> str:
+        """That of its room, and of its table in a configuration file."""
+
+    @property
+    def modes(self) -> tuple[Mode, ...]:
+        """What `--mode` may be, the most important first."""
+
+    @property
+    def options(self) -> type[BaseModel]:
+        """What can be set: by `--set`, by the method's table in a file, and by an option of the same name.
+
+        What `--set` names beyond goes into the field `parameters`, if there is one.
+        """
+
+    @property
+    def measuring(self) -> Measuring:
+        """What tables say of its episodes."""
+
+    @property
+    def events(self) -> Mapping[type[Event], Describe]:
+        """The events that only it has, each with what is said of it."""
+
+    def load(self, name: str, options: Any) -> Setting:
+        """The setting of that name. Raises `UsageError`, and `SettingError` if a file is wrong."""
+
+    def stand_in(self, name: str, cell: Cell, setting: Any) -> Model | None:
+        """The model of that name that needs no endpoint, for a cell; None for a language model's name.
+
+        Raises `UsageError` if it cannot play the cell. Without a setting it is only asked whether there is one.
+        """
+
+    def worst_case(self, setting: Any, mode: str, options: Any, retries: int) -> WorstCase:
+        """What one episode may ask at most."""
+
+    def run(self, cell: Cell, setting: Any, options: Any, tools: Tools) -> Iterator[Event]:
+        """Play a cell: every event as it happens, the last one `Ended`. May raise `PddlegoError` before the first."""
+
+    def screen(self) -> Screen[Any] | None:
+        """Its live picture; None: lines."""

@@ -1,0 +1,155 @@
+"""Which methods there are. Only names are held; a method is loaded when something asks for it.
+
+A package adds one with an entry point in the group `pddlego.methods` that names an object with what `Method` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+
+from pddlego.display.description import Describer
+from pddlego.display.screens import LinesScreen, Picture
+from pddlego.errors import UsageError
+from pddlego.events import Event
+from pddlego.methods.base import Measuring, Method, Mode, Variant, parse_variant, whole
+from pddlego.methods.setting_files import read_setting
+from pddlego.runs.cells import Cell
+from pddlego.runs.codec import Codec
+
+BUILT_IN: Mapping[str, str] = {"textgames": "pddlego.methods.textgames"}
+"""Our own methods: their names, and the modules that hold each as `METHOD`."""
+
+GROUP = "pddlego.methods"
+
+
+def method_names() -> list[str]:
+    """All methods: ours first, then those of other packages by name."""
+    return [*BUILT_IN, *sorted(set(_offered()) - set(BUILT_IN))]
+
+
+@lru_cache(maxsize=64)
+def method(name: str) -> Method:
+    """The method of that name. Raises `UsageError` if there is none, or if it cannot be loaded."""
+    if name in BUILT_IN:
+        found: Method = import_module(BUILT_IN[name]).METHOD
+        return found
+    offered = _offered()
+    if name not in offered:
+        known = ", ".join(method_names())
+        raise UsageError(f"There is no method '{name}'", f"The methods are: {known}.", "Install the package with it.")
+    try:
+        loaded: Method = offered[name].load()
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
+        why = f"{offered[name].value}: {type(error).__name__}: {error}."
+        raise UsageError(f"The method '{name}' cannot be loaded", why, "Mend or remove its package.") from error
+    if loaded.name != name:
+        why = f"{offered[name].value} calls itself '{loaded.name}'."
+        raise UsageError(f"The method '{name}' cannot be loaded", why, "Give both the same name.")
+    return loaded
+
+
+def _offered() -> dict[str, EntryPoint]:
+    return {entry.name: entry for entry in entry_points(group=GROUP)}
+
+
+def methods() -> Iterator[Method]:
+    """Every method that can be loaded. One that cannot is no reason to refuse the others."""
+    for name in method_names():
+        try:
+            yield method(name)
+        except UsageError:
+            if name in BUILT_IN:
+                raise
+
+
+def modes() -> tuple[Mode, ...]:
+    """Every mode of every method, each name once."""
+    found = [mode for each in methods() for mode in each.modes]
+    return tuple({mode.name: mode for mode in reversed(found)}.values())[::-1]
+
+
+def parse_mode(text: str) -> Variant:
+    """The variant of a mode. Raises `UsageError` if there is none of that name."""
+    return parse_variant(text, modes())
+
+
+def method_of(setting: str, mode: str) -> Method:
+    """Who plays a setting in a mode. Raises `UsageError` where nobody does."""
+    wanted = parse_mode(mode).mode.name
+    candidates = [(each, found) for each in methods() for found in each.modes if found.name == wanted]
+    if len(candidates) == 1:
+        return candidates[0][0]
+    kind = read_setting(setting).kind
+    for candidate, found in candidates:
+        if found.plays == kind:
+            return candidate
+    known = ", ".join(dict.fromkeys(found.name for each in methods() for found in each.modes if found.plays == kind))
+    why = f"It is of the kind '{kind}', whose modes are: {known or '(none)'}."
+    raise UsageError(f"{setting} cannot be played in mode {mode}", why, "Choose one of them.")
+
+
+def method_of_kind(kind: str) -> Method | None:
+    """The first method that plays settings of a kind."""
+    return next((each for each in methods() if any(mode.plays == kind for mode in each.modes)), None)
+
+
+def ablated(chosen: Iterable[str], ablations: Iterable[str]) -> tuple[str, ...]:
+    """Every mode, and after one that has parts the same without each of the ablations (`feedback+tolerance` is both).
+
+    Raises `UsageError` for a mode or an ablation that does not exist.
+    """
+    found: list[str] = []
+    listed = [ablation.split("+") for ablation in ablations]
+    for variant in map(parse_mode, chosen):
+        found.append(str(variant))
+        if variant.mode.parts:
+            for parts in listed:
+                without = dict.fromkeys((*variant.without, *parts))
+                found.append(str(parse_mode("-no-".join((variant.mode.name, *without)))))
+    return tuple(dict.fromkeys(found))
+
+
+def has_stand_in(cell: Cell) -> bool:
+    """Whether a method brings the cell's model itself, so that no endpoint is asked."""
+    mode = whole(cell.mode)
+    players = (each for each in methods() if any(found.name == mode for found in each.modes))
+    try:
+        return any(player.stand_in(cell.model, cell, None) is not None for player in players)
+    except UsageError:
+        return False
+
+
+def measuring_of(setting: str, mode: str) -> Measuring:
+    """What is measured of a setting in a mode. Raises `UsageError` if no method has the mode.
+
+    Of a setting that is gone it is what the first method with that mode measures.
+    """
+    try:
+        return method_of(setting, mode).measuring
+    except UsageError:
+        name = parse_mode(mode).mode.name
+        return next(each.measuring for each in methods() if any(found.name == name for found in each.modes))
+
+
+def events_of(name: str) -> Iterable[type[Event]]:
+    """The events that only a method has. Raises `UsageError` if it is not installed."""
+    return tuple(method(name).events)
+
+
+def make_codec() -> Codec:
+    """Reads the journals of every method that is installed."""
+    return Codec(events_of)
+
+
+@lru_cache(maxsize=64)
+def picture_of(name: str) -> Picture:
+    """How episodes of a method are shown; in lines where it has no picture or is not installed."""
+    try:
+        found = method(name)
+    except UsageError:
+        return Picture(LinesScreen(Describer({})), Describer({}))
+    describe = Describer(found.events)
+    return Picture(found.screen() or LinesScreen(describe), describe)

@@ -1,0 +1,96 @@
+"""Finds and reads `envs/NAME.toml` for every method: which there are, of what kind, and what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pddlego.errors import SettingError, UsageError
+from pddlego.util import resources
+from pddlego.util.toml import parse_toml
+
+KIND = "kind"
+"""The key that says what kind of setting a file is."""
+
+TEXT_GAME = "text game"
+"""The kind of a file that does not say."""
+
+
+@dataclass(frozen=True)
+class SettingTable:
+    """What a file says, with what it extends merged in: its kind, its tables, and the texts of all these files."""
+
+    kind: str
+    tables: Mapping[str, Any]
+    sources: Mapping[str, str]
+
+
+def setting_names() -> list[str]:
+    """All settings that can be played, sorted. A name that begins with `_` is only there to be extended."""
+    return [name for name in resources.names("envs", ".toml") if not name.startswith("_")]
+
+
+def read_setting(name: str, kind: str | None = None) -> SettingTable:
+    """Read `envs/NAME.toml`, which must be of the `kind`, if that is given.
+
+    Raises `UsageError` for an unknown name or another kind, and `SettingError` for a file that is none.
+    """
+    if name not in setting_names():
+        listed = ", ".join(setting_names())
+        advice = "Choose one, or add envs/NAME.toml."
+        raise UsageError(f"There is no game '{name}'", f"The games are: {listed}.", advice)
+    chain = _chain(name)
+    merged: dict[str, Any] = {}
+    for table in reversed(list(chain.values())):
+        merged = _merged(merged, table)
+    merged.pop("extends", None)
+    found = str(merged.pop(KIND, TEXT_GAME))
+    if kind not in (None, found):
+        why = f"It is of the kind '{found}', and the mode plays the kind '{kind}'."
+        raise UsageError(f"{name} cannot be played in this mode", why, "Choose another --mode.")
+    sources = {f"envs/{part}.toml": resources.read("envs", f"{part}.toml") for part in chain}
+    return SettingTable(found, merged, sources)
+
+
+def _chain(name: str) -> dict[str, dict[str, Any]]:
+    """The tables of a setting and of those that it extends, nearest first. Raises `SettingError`."""
+    chain: dict[str, dict[str, Any]] = {}
+    known = resources.names("envs", ".toml")
+    following: object = name
+    while following is not None:
+        last = next(reversed(chain), name)
+        if not isinstance(following, str) or following in chain or following not in known:
+            again = isinstance(following, str) and following in chain
+            why = "It extends itself." if again else f"extends names no setting: {following!r}."
+            raise SettingError(f"envs/{last}.toml is no setting", why, "Mend the file.")
+        chain[following] = _table(following)
+        following = chain[following].get("extends")
+    return chain
+
+
+def _table(name: str) -> dict[str, Any]:
+    try:
+        return parse_toml(resources.read("envs", f"{name}.toml"))
+    except ValueError as error:
+        raise SettingError(f"envs/{name}.toml is not TOML", f"{error}.", "Mend the file.") from error
+
+
+def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """Tables are merged key by key; everything else in `over` takes the place of what is in `base`."""
+    merged = dict(base)
+    for key, value in over.items():
+        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
+        merged[key] = _merged(merged[key], value) if both else value
+    return merged
+
+
+def parse_overrides(pairs: tuple[str, ...]) -> dict[str, str]:
+    """`KEY=VALUE` as given on the command line. Raises `UsageError` for anything else."""
+    overrides = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key.strip():
+            raise UsageError(f"--set {pair} cannot be read", "It takes KEY=VALUE.", "Example: --set numLocations=5.")
+        overrides[key.strip()] = value.strip()
+    return overrides

@@ -1,0 +1,39 @@
+"""What is played: one episode of a mode on a seed of a setting."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pddlego.events import Limits
+from pddlego.methods.base import Variant, parse_variant
+from pddlego.methods.textgames.modes import MODES, PLANNING
+from pddlego.methods.textgames.settings import Setting
+
+
+@dataclass(frozen=True)
+class Episode:
+    """The setting, the seed, the mode and its limits.
+
+    `retries` says how often the model is asked again about an unusable answer. Raises `UsageError` for a mode that does
+    not exist.
+    """
+
+    setting: Setting
+    seed: int
+    mode: str
+    limits: Limits
+    retries: int = 5
+    replan_every_step: bool = False
+
+    def __post_init__(self) -> None:
+        parse_variant(self.mode, MODES)
+
+    @property
+    def variant(self) -> Variant:
+        """The mode, taken apart."""
+        return parse_variant(self.mode, MODES)
+
+    @property
+    def plans(self) -> bool:
+        """Whether there are problems and plans in it."""
+        return self.variant.mode.name in PLANNING

@@ -1,0 +1,119 @@
+"""Events, and questions to a person, made of what a method and the goal ladder gave."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from pddlego.events import Accepted, Event, Rejected, Started
+from pddlego.methods.textgames.episode import Episode
+from pddlego.methods.textgames.events import GameEvent, Resumed
+from pddlego.methods.textgames.formalize import ProblemProposal, read_file
+from pddlego.methods.textgames.restart import Restart
+from pddlego.methods.textgames.situation import Situation
+from pddlego.models import Model
+from pddlego.models.feedback import Feedback
+from pddlego.pddl import Defect, DefectKind, Diff, Problem, diff
+from pddlego.pddl.invariants import Invariant, contradictions
+from pddlego.refine.approval import Question
+from pddlego.refine.loop import Retry
+
+
+def started(episode: Episode, model: Model) -> Started:
+    """What is played, by which method and model, under which limits."""
+    setting = episode.setting
+    goals = tuple(rung.name for rung in setting.ladder) if episode.plans else ()
+    return Started(
+        setting=setting.name,
+        title=setting.title,
+        mode=episode.mode,
+        model=model.name,
+        seed=episode.seed,
+        task=setting.about,
+        limits=episode.limits,
+        played_by=GameEvent.method,
+        details={"goals": goals, "map": asdict(setting.map) if setting.map else None},
+    )
+
+
+def rejected(retry: Retry, feedback: Feedback, proposal: ProblemProposal | None) -> Rejected:
+    """An answer could not be used; `proposal` is what it was read as, if it was about a problem."""
+    lines = proposal.report.entries if proposal and proposal.report else ()
+    kinds = tuple(defect.kind.value for defect in proposal.defects) if proposal else ()
+    return Rejected(retry.attempt, feedback, lines, kinds)
+
+
+def contradicting(problem: Problem, invariants: Sequence[Invariant]) -> tuple[Defect, ...]:
+    """How an accepted problem contradicts itself, as harmless defects: the model is told with its next request."""
+    messages = contradictions(problem, invariants)
+    return tuple(Defect(DefectKind.CONTRADICTION, each, each, blocking=False) for each in messages)
+
+
+def accepted(before: Problem, proposal: ProblemProposal, invariants: Sequence[Invariant]) -> Accepted:
+    """A proposal is accepted: what it changed, and what was wrong with it and harmless."""
+    report = proposal.report
+    renamed = report.renamed if report else ()
+    changed = diff(before, proposal.problem, dict(renamed))
+    defects = proposal.defects + contradicting(proposal.problem, invariants)
+    return Accepted(
+        kind="problem",
+        text=str(proposal.problem),
+        added=added(changed),
+        removed=removed(changed),
+        renamed=renamed,
+        lines=report.entries if report else (),
+        defects=tuple(defect.message for defect in defects),
+        kinds=tuple(defect.kind.value for defect in defects),
+    )
+
+
+def added(changed: Diff) -> tuple[str, ...]:
+    """Objects and facts that are new."""
+    return tuple(str(each) for each in (*changed.added_objects, *changed.added_facts))
+
+
+def removed(changed: Diff) -> tuple[str, ...]:
+    """Objects and facts that are gone."""
+    return tuple(str(each) for each in (*changed.removed_objects, *changed.removed_facts))
+
+
+def resumed(restart: Restart) -> Resumed:
+    """Where an episode goes on, and what a person changed in the problem there."""
+    corrected = restart.corrected
+    changed = diff(restart.before, corrected or restart.before)
+    return Resumed(
+        source=restart.source,
+        step=restart.step,
+        before=str(restart.before),
+        known=restart.known,
+        corrected=str(corrected) if corrected else None,
+        added=added(changed),
+        removed=removed(changed),
+    )
+
+
+def edit_question(before: Problem, proposal: ProblemProposal, situation: Situation) -> Question:
+    """A proposal as a person is asked about it."""
+    renamed = proposal.report.renamed if proposal.report else ()
+    changed = diff(before, proposal.problem, dict(renamed))
+    return Question(
+        what="edits",
+        title="a change of the problem",
+        text=str(proposal.problem),
+        changes=True,
+        added=added(changed),
+        removed=removed(changed),
+        renamed=renamed,
+        faults=lambda text: read_file(text, situation).faults,
+        suffix=".pddl",
+    )
+
+
+def plan_question(commands: Sequence[str], goal: str, preview: tuple[Event, ...]) -> Question:
+    """A plan as a person is asked about it, with the problem that it was made for."""
+    return Question("plans", "a plan", "\n".join(commands), reason=goal, preview=preview)
+
+
+def command_question(command: str) -> Question:
+    """A command as a person is asked about it."""
+    return Question("commands", "a command", command)

@@ -1,0 +1,49 @@
+"""Between plan and game: commands in the game's own spelling, and answers compared with what the plan expected."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from pddlego.methods.textgames.settings import Setting
+from pddlego.pddl import Problem, from_name, same_name, to_name
+from pddlego.planning import PlanStep
+
+
+def surprise(setting: Setting, step: PlanStep, text: str, problem: Problem, said: Iterable[str]) -> str:
+    """How `text` differs from what `step` should bring; empty if it does not.
+
+    A parameter whose name the game has never said (`said` are its answers so far) is a placeholder: it may turn out to
+    be anything new, but not something that the problem already knows under another name, because then the plan was
+    made for a map that is wrong.
+    """
+    expect = setting.actions[step.action].expect
+    if not expect:
+        return ""
+    match = re.search(expect, text)
+    if match is None:
+        return "the game answered otherwise than the plan expected"
+    parameters = (each.name.lstrip("?") for each in setting.domain.actions_by_name[step.action].parameters)
+    predicted = dict(zip(parameters, step.args, strict=True))
+    known = {each.name for each in problem.objects}
+    for name, seen in match.groupdict().items():
+        wanted = predicted[name]
+        if seen is None or same_name(seen, wanted):
+            continue
+        if to_name(seen) in known or _was_said(wanted, said):
+            return f"the plan expected {from_name(wanted)}, and it is {seen}"
+    return ""
+
+
+def as_said(command: str, valid: Iterable[str]) -> str:
+    """The valid command that means the same, if `command` is none itself.
+
+    Games tell `TV stand` from `tv stand`, PDDL does not, and what a model calls `tv-stand` is the same thing.
+    """
+    listed = list(valid)
+    return command if command in listed else next((each for each in listed if same_name(each, command)), command)
+
+
+def _was_said(name: str, said: Iterable[str]) -> bool:
+    pattern = re.compile(rf"\b{re.escape(from_name(name))}\b", re.IGNORECASE)
+    return any(pattern.search(text) for text in said)

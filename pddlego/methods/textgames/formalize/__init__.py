@@ -1,0 +1,27 @@
+"""The methods: from a situation to a request, and from the answer to a problem or a command. No game, no network."""
+
+from pddlego.methods.textgames.formalize.act import ActionGen, RandomActions
+from pddlego.methods.textgames.formalize.base import (
+    CommandProposal,
+    CommandSource,
+    Formalizer,
+    ProblemProposal,
+    with_unmatched,
+)
+from pddlego.methods.textgames.formalize.edit import PddlEdit
+from pddlego.methods.textgames.formalize.gen import PddlGen, read_file
+from pddlego.methods.textgames.formalize.human import HumanActions
+
+__all__ = [
+    "ActionGen",
+    "CommandProposal",
+    "CommandSource",
+    "Formalizer",
+    "HumanActions",
+    "PddlEdit",
+    "PddlGen",
+    "ProblemProposal",
+    "RandomActions",
+    "read_file",
+    "with_unmatched",
+]

@@ -1,0 +1,77 @@
+"""Action-gen and random: the baselines of the paper, which choose commands without a plan (equation 2')."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import Literal
+
+from pddlego.methods.textgames.formalize.base import CommandProposal
+from pddlego.methods.textgames.situation import Situation
+from pddlego.models import Message, Request
+from pddlego.models.feedback import Feedback, cut_off, shortened
+from pddlego.models.prompts import Prompts
+from pddlego.util.answers import spoken
+
+
+class ActionGen:
+    """Asks for the next command; the conversation grows with every step, as in the paper."""
+
+    mode = "act"
+    plans: Literal[False] = False
+
+    def __init__(self, prompts: Prompts) -> None:
+        self._prompts = prompts
+
+    def request(self, situation: Situation) -> Request:
+        messages = [Message("system", self._prompts.render("act", task=situation.task))]
+        for number, exchange in enumerate(situation.history):
+            if exchange.command is not None:
+                messages.append(Message("assistant", exchange.command))
+            valid = situation.valid_commands if number == len(situation.history) - 1 else ()
+            turn = self._prompts.render("act-turn", exchange=exchange, valid_commands=valid)
+            messages.append(Message("user", turn))
+        if situation.feedback is not None:
+            messages.append(Message("assistant", shortened(situation.rejected)))
+            messages.append(
+                Message(
+                    "user", self._prompts.render("act-again", feedback=situation.feedback, repeated=situation.repeated)
+                )
+            )
+        return Request("act", tuple(messages), situation)
+
+    def read(self, answer: str, situation: Situation) -> CommandProposal:
+        """The first line of the answer that is a valid command, whatever its case and decoration."""
+        valid = {_bare(each): each for each in situation.valid_commands}
+        for line in spoken(answer).splitlines():
+            command = valid.get(_bare(line))
+            if command is not None:
+                return CommandProposal(command)
+        first = next((line.strip() for line in spoken(answer).splitlines() if line.strip()), "")
+        if answer.strip() and not first:
+            return CommandProposal("", cut_off())
+        message = f"'{first[:100]}' is not in the list." if first else "the answer was empty."
+        return CommandProposal("", Feedback("invalid command", message))
+
+
+class RandomActions:
+    """Any valid command with equal probability, from a seed. Asks no model."""
+
+    mode = "random"
+    plans: Literal[False] = False
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+
+    def request(self, situation: Situation) -> Request | None:
+        return None
+
+    def read(self, answer: str, situation: Situation) -> CommandProposal:
+        if not situation.valid_commands:
+            return CommandProposal("", Feedback("no valid command", "the game lists no valid commands."))
+        return CommandProposal(self._random.choice(situation.valid_commands))
+
+
+def _bare(line: str) -> str:
+    without_label = re.sub(r"^\W*(action|answer|command)\s*:\s*", "", line.strip(), flags=re.IGNORECASE)
+    return re.sub(r"[^a-z0-9 ]+", "", without_label.lower()).strip()

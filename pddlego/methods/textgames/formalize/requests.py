@@ -1,0 +1,44 @@
+"""Requests about the problem: what does not change stands first, so that endpoints can cache it, then what is new."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pddlego.methods.textgames.situation import Situation
+from pddlego.models import Message, Request
+from pddlego.models.feedback import Feedback, shortened
+from pddlego.models.prompts import Prompts
+from pddlego.pddl import EDIT_SCHEMA
+
+MAX_EVIDENCE, MAX_LINE = 50, 500
+"""Lines of evidence in a request, and characters of one."""
+
+
+def _bearable(feedback: Feedback | None) -> Feedback | None:
+    """As much of a feedback as a model may have to read."""
+    if feedback is None:
+        return None
+    lines = [each if len(each) <= MAX_LINE else f"{each[:MAX_LINE]} …" for each in feedback.evidence[:MAX_EVIDENCE]]
+    if len(feedback.evidence) > MAX_EVIDENCE:
+        lines.append(f"… and {len(feedback.evidence) - MAX_EVIDENCE} more")
+    message = feedback.message if len(feedback.message) <= 2 * MAX_LINE else f"{feedback.message[: 2 * MAX_LINE]} …"
+    return replace(feedback, message=message, evidence=tuple(lines))
+
+
+def problem_request(prompts: Prompts, purpose: str, situation: Situation, schema: bool = False) -> Request:
+    """Ask for an edit or a whole problem file, as the purpose says."""
+    system = prompts.render(purpose, domain=situation.domain.text, task=situation.task)
+    user = prompts.render(
+        "problem",
+        problem=str(situation.problem),
+        news=situation.news,
+        notes=situation.notes,
+        feedback=_bearable(situation.feedback),
+        rejected=shortened(situation.rejected),
+        attempt=situation.attempt,
+        repeated=situation.repeated,
+        contradictions=situation.contradictions,
+        refused=situation.refused,
+    )
+    messages = (Message("system", system), Message("user", user))
+    return Request(purpose, messages, situation, EDIT_SCHEMA if schema else None)

@@ -1,0 +1,29 @@
+"""The modes of text games: those of the paper, and a person."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pddlego.methods.base import Mode
+from pddlego.methods.setting_files import TEXT_GAME
+
+ABLATIONS: Mapping[str, str] = {
+    "feedback": "after an unusable answer the same question is asked again, without a word about what was wrong",
+    "tolerance": "an answer must be the bare edit or file, and every line of an edit must fit",
+    "remedies": "nothing changes when a model repeats the answer that was just rejected, or a command is refused again",
+}
+"""What can be taken out of a mode that plans."""
+
+PLANNING = ("edit", "gen")
+"""Modes in which a model writes problems and a planner plans."""
+
+CONFIRMS = ("edits", "plans", "commands")
+"""What a person may want to see before it takes effect."""
+
+MODES = (
+    Mode("edit", "the model edits the problem (PDDL-edit)", TEXT_GAME, ABLATIONS, CONFIRMS),
+    Mode("gen", "the model writes the problem anew (PDDL-gen)", TEXT_GAME, ABLATIONS, CONFIRMS),
+    Mode("act", "the model picks commands (Action-gen)", TEXT_GAME, confirms=("commands",)),
+    Mode("random", "any valid command", TEXT_GAME, confirms=("commands",), asks_model=False),
+    Mode("human", "you type", TEXT_GAME, asks_model=False, needs_person=True),
+)

@@ -1,0 +1,50 @@
+"""What can be set of text games, and what follows from it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pddlego.methods.base import WorstCase, whole
+from pddlego.methods.textgames.setting_files import load_setting, parse_search
+from pddlego.methods.textgames.settings import Setting
+from pddlego.models.feedback import MAX_REJECTED
+
+GROWTH = 12_000
+"""Characters that problem file, news and history may add to a request; a rejected answer comes on top."""
+
+
+class TextGameOptions(BaseModel):
+    """The method's table in a configuration file, and its options on the command line.
+
+    `parameters` are the game's own, as `--set` gives them; `java` is a Java to use instead of the one that comes along.
+    `search` is a search for every goal, `searches` one for each goal by its name, which wins.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    fold: str | None = None
+    max_steps: int | None = Field(None, ge=1)
+    search: str | None = None
+    replan: Literal["on-surprise", "every-step"] = "on-surprise"
+    java: str | None = None
+    parameters: dict[str, str] = {}
+    searches: dict[str, str] = {}
+
+
+def load(name: str, options: TextGameOptions) -> Setting:
+    """The setting with what the user changed. Raises `UsageError` and `SettingError`."""
+    setting = load_setting(name, options.parameters, options.max_steps, options.fold, options.search)
+    searches = {rung: parse_search(text) for rung, text in options.searches.items()}
+    ladder = tuple(replace(rung, search=searches.get(rung.name, rung.search)) for rung in setting.ladder)
+    return replace(setting, ladder=ladder)
+
+
+def worst_case(setting: Setting, mode: str, retries: int) -> WorstCase:
+    """Every command may take a question of its own, and each question all its repeated ones."""
+    base = whole(mode)
+    prompts = {name: len(text) for name, text in setting.sources.items() if name.startswith("prompts/")}
+    own = sum(length for name, length in prompts.items() if base in name or "notes" in name)
+    return WorstCase(setting.max_steps * (1 + retries), own + len(setting.domain.text) + GROWTH + MAX_REJECTED)

@@ -1,0 +1,71 @@
+"""Plays a cell, for the first time or again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pddlego.events import Event
+from pddlego.methods.base import Tools
+from pddlego.methods.textgames.assembly import episode_events, make_game
+from pddlego.methods.textgames.episode import Episode
+from pddlego.methods.textgames.events import Observed, Resumed
+from pddlego.methods.textgames.formalize.human import Person, typed_before
+from pddlego.methods.textgames.games import Game
+from pddlego.methods.textgames.options import TextGameOptions
+from pddlego.methods.textgames.restart import Repeated, Restart
+from pddlego.methods.textgames.settings import Setting
+from pddlego.pddl import parse_problem
+from pddlego.runs.cells import Cell
+from pddlego.runs.recording import Timed
+
+
+def play(cell: Cell, setting: Setting, options: TextGameOptions, tools: Tools, game: Game | None = None) -> Timed:
+    """Every event of the episode, in the setting's game or in `game`. Raises `PddlegoError` if that cannot be made."""
+    episode = episode_of(cell, setting, options, tools)
+    recorded = tools.recorded
+    return episode_events(
+        episode,
+        game or make_game(setting, cell.seed, options.java),
+        tools.model,
+        tools.planner,
+        overseer=tools.overseer,
+        restart=tools.begin if recorded is None else restart_of(recorded),
+        person=tools.person if recorded is None else _typed(recorded),
+    )
+
+
+def episode_of(cell: Cell, setting: Setting, options: TextGameOptions, tools: Tools) -> Episode:
+    """What a cell is as an episode."""
+    steps = setting.max_steps if tools.limits.steps is None else tools.limits.steps
+    limits = replace(tools.limits, steps=steps)
+    return Episode(setting, cell.seed, cell.mode, limits, tools.retries, options.replan == "every-step")
+
+
+def _typed(events: Sequence[Event]) -> Person:
+    """The person of a recorded episode. The commands before a resumption were repeated, and not typed."""
+    resumed = next((number for number, event in enumerate(events) if isinstance(event, Resumed)), 0)
+    observed = (event for event in events[resumed:] if isinstance(event, Observed))
+    return typed_before([event.command or "" for event in observed if event.step and not event.free])
+
+
+def restart_of(events: Sequence[Event]) -> Restart | None:
+    """Where a recorded episode began, if it was resumed itself."""
+    resumed = next((event for event in events if isinstance(event, Resumed)), None)
+    if resumed is None:
+        return None
+    observed = [event for event in events[: events.index(resumed)] if isinstance(event, Observed)]
+    commands = [
+        Repeated(event.command, event.text, event.unforeseen, event.free)
+        for event in observed
+        if event.command is not None
+    ]
+    return Restart(
+        source=resumed.source,
+        step=resumed.step,
+        commands=commands,
+        before=parse_problem(resumed.before),
+        known=resumed.known,
+        corrected=None if resumed.corrected is None else parse_problem(resumed.corrected),
+        look=observed[0].text if observed else "",
+    )

@@ -1,0 +1,140 @@
+"""Reading rules for Cooking World: recipe, rooms, containers and their contents, and where things are likely to be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from pddlego.methods.textgames.reader.house import House, edit_of
+from pddlego.methods.textgames.reader.sense import likely_places
+from pddlego.methods.textgames.reader.text import (
+    FIXTURES,
+    Holder,
+    Recipe,
+    Room,
+    Thing,
+    put_thing,
+    read_opened,
+    read_recipe,
+    taken_thing,
+)
+from pddlego.methods.textgames.situation import Exchange, Situation
+from pddlego.pddl import Edit
+
+PREPARED = {
+    "slice": "sliced",
+    "chop": "chopped",
+    "dice": "diced",
+    "fry": "fried",
+    "roast": "roasted",
+    "grill": "grilled",
+}
+"""What a direction of the recipe, or an answer of the game, makes of a food."""
+
+CUTS = ("sliced", "chopped", "diced")
+APPLIANCES = ("stove", "oven", "toaster", "barbeque")
+HEATERS = {"fried": ("stove",), "roasted": ("oven",), "grilled": ("toaster", "barbeque")}
+
+_PREPARED = re.compile(rf"^You ({'|'.join(PREPARED)}) the ([^.\n]+?)(?: with the [^.\n]+)?\.")
+_MEAL = "Adding the meal to your inventory"
+
+
+class CookingRules:
+    """Cooking World by rule. Stateless. Chooses no commands: that takes a planner."""
+
+    def edit(self, situation: Situation) -> Edit:
+        """The difference between the problem and what the news makes of it, with what is likely now."""
+
+        def update(house: House) -> None:
+            for exchange in situation.news:
+                _read(house, exchange)
+            _guess(house, situation.history)
+
+        return edit_of(situation, update)
+
+
+def _read(house: House, exchange: Exchange) -> None:
+    room, opened, recipe = house.read(exchange), read_opened(exchange.text), read_recipe(exchange.text)
+    if room is not None:
+        _look(house, room)
+    elif opened is not None:
+        _look_into(house, opened)
+    elif recipe is not None:
+        _note(house, recipe)
+    elif taken := taken_thing(exchange.text):
+        house.take(taken, "thing_at")
+    elif put := put_thing(exchange.text):
+        name = house.declare(put[0], "item")
+        house.drop("have", name)
+        house.add("thing_at", name, house.here)
+    elif done := _PREPARED.match(exchange.text):
+        house.add("is", house.declare(done.group(2), "item"), PREPARED[done.group(1)])
+    elif exchange.text.startswith(_MEAL):
+        house.add("have", "meal")
+
+
+def _look(house: House, room: Room) -> None:
+    """Take in everything that is seen in a room, and that what was there and is not seen has gone."""
+    for name, place in house.of_predicate("thing_at"):
+        if place == house.here:
+            house.drop("thing_at", name, place)
+    for thing in room.things:
+        if thing.name in APPLIANCES:
+            house.add("thing_at", thing.name, house.here)
+        elif thing.name not in FIXTURES:
+            _see(house, thing)
+    for holder in room.holders:
+        if holder.closed:
+            house.add("closed", house.declare(holder.name, "container"), house.here)
+        else:
+            _look_into(house, holder)
+
+
+def _look_into(house: House, holder: Holder) -> None:
+    if not holder.surface:
+        container = house.declare(holder.name, "container")
+        house.drop("closed", container, house.here)
+    for thing in holder.contents:
+        _see(house, thing)
+
+
+def _see(house: House, thing: Thing) -> None:
+    name = house.declare(thing.name, "item")
+    house.add("thing_at", name, house.here)
+    for adjective in thing.adjectives:
+        if adjective in PREPARED.values():
+            house.add("is", name, adjective)
+
+
+def _note(house: House, recipe: Recipe) -> None:
+    house.add("recipe_known")
+    for food in recipe.ingredients:
+        house.add("ingredient", house.declare(food, "item"))
+    for verb, food in recipe.directions:
+        if verb in PREPARED:
+            house.add("wanted", house.declare(food, "item"), PREPARED[verb])
+
+
+def _guess(house: House, history: Iterable[Exchange]) -> None:
+    """State anew where each missing thing is likely to be: the rules' common sense."""
+    house.drop("likely")
+    closed = {container for container, _ in house.of_predicate("closed")}
+    for thing in sorted(missing_things(house)):
+        for place in likely_places(thing, closed, house, history):
+            house.add("likely", thing, place)
+
+
+def missing_things(house: House) -> set[str]:
+    """What is needed and was not seen: the domain's derived predicate `missing`, for the rules."""
+    needed = {args[0] for args in house.of_predicate("ingredient")}
+    if not house.has("recipe_known"):
+        needed.add("cookbook")
+    ways = {way for _, way in house.of_predicate("wanted")}
+    if ways & set(CUTS):
+        needed.add("knife")
+    seen = {name for name, _ in house.of_predicate("thing_at")} | {args[0] for args in house.of_predicate("have")}
+    missing = needed - seen
+    for way, heaters in HEATERS.items():
+        if way in ways and not seen & set(heaters):
+            missing |= set(heaters)
+    return missing

@@ -1,0 +1,134 @@
+"""Goes back to a step of a recorded episode, with a problem that a person corrected."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pddlego.errors import JournalError, UsageError
+from pddlego.events import Accepted, Answered, Event
+from pddlego.methods.textgames.assembly import make_method
+from pddlego.methods.textgames.episode import Episode
+from pddlego.methods.textgames.events import Observed, Resumed
+from pddlego.methods.textgames.formalize import read_file
+from pddlego.methods.textgames.formalize.base import ProblemProposal
+from pddlego.methods.textgames.restart import Repeated, Restart
+from pddlego.methods.textgames.situation import Situation
+from pddlego.pddl import PddlSyntaxError, Problem, parse_problem
+
+
+@dataclass(frozen=True)
+class Played:
+    """A recorded episode: its journal, what was played, and every event."""
+
+    journal: Path
+    episode: Episode
+    events: tuple[Event, ...]
+
+    @property
+    def observed(self) -> tuple[Observed, ...]:
+        return tuple(event for event in self.events if isinstance(event, Observed))
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A recorded episode after a step: its commands with their answers, and the problem that the agent had there.
+
+    The problem was made from the first `known` observations. `rejected` is what the last answer of the step would have
+    made of it, where that could be read and led to no plan.
+    """
+
+    commands: tuple[Repeated, ...]
+    problem: Problem
+    known: int
+    rejected: Problem | None = None
+
+    @property
+    def latest(self) -> Problem:
+        """What is best corrected: all that the model made of what it saw, accepted or not."""
+        return self.rejected or self.problem
+
+
+def moment_at(played: Played, step: int) -> Moment:
+    """The episode after `step`, with all that the model made of it there. Raises `UsageError` for no such step."""
+    last = played.observed[-1].step if played.observed else -1
+    if not 0 <= step <= last:
+        why = f"The episode has the steps 0 to {last}." if last >= 0 else "The game never answered."
+        raise UsageError(f"There is no step {step}", why, "Choose another.")
+    _check_not_before_resumption(played, step)
+    problem, known, seen = played.episode.setting.start, 0, 0
+    commands: list[Repeated] = []
+    answer = ""
+    for event in played.events:
+        if isinstance(event, Observed):
+            if event.step > step:
+                break
+            seen, answer = seen + 1, ""
+            if event.command is not None:
+                commands.append(Repeated(event.command or "", event.text, event.unforeseen, event.free))
+        elif isinstance(event, Answered):
+            answer = event.completion.text
+        elif isinstance(event, (Accepted, Resumed)):
+            if isinstance(event, Resumed):
+                problem, known = _recorded_problem(played, event.corrected or event.before), event.known
+            else:
+                # Without an answer it is what a person gave, which covers no more than before.
+                problem, known = _recorded_problem(played, event.text), seen if answer else known
+            answer = ""
+    moment = Moment(tuple(commands), problem, known)
+    return replace(moment, rejected=_proposed(played, moment, answer)) if answer else moment
+
+
+def _recorded_problem(played: Played, text: str) -> Problem:
+    try:
+        return parse_problem(text)
+    except PddlSyntaxError as error:
+        why = f"A problem file in it cannot be read: {error}."
+        raise JournalError(f"{played.journal} is damaged", why, "Choose another run.") from error
+
+
+def _proposed(played: Played, moment: Moment, answer: str) -> Problem | None:
+    """The problem in an answer that was not accepted; None where there is none to read."""
+    episode = played.episode
+    if not episode.plans:
+        return None
+    method = make_method(episode.mode, episode.setting, episode.seed)
+    assert method.plans
+    found = method.read(answer, _situation(played, moment)).problem
+    return found if found.facts and found != moment.problem else None
+
+
+def read_correction(played: Played, moment: Moment, text: str) -> ProblemProposal:
+    """A person's problem file, read as a model's is. `feedback` says what is wrong with it."""
+    return read_file(text, _situation(played, moment))
+
+
+def _situation(played: Played, moment: Moment) -> Situation:
+    setting = played.episode.setting
+    return Situation(setting.prompts, "", setting.domain, moment.problem, only_planned=setting.only_planned)
+
+
+def check_not_over(played: Played, step: int) -> None:
+    """Raises `UsageError` where the game was over."""
+    if any(each.won or each.lost for each in played.observed if each.step <= step):
+        raise UsageError(f"There is no going on from step {step}", "The game was over.", "Choose an earlier one.")
+
+
+def restart_at(played: Played, step: int, moment: Moment, corrected: Problem | None) -> Restart:
+    """Where the new episode begins.
+
+    A correction of what the model made of everything that was seen covers all of that.
+    """
+    source, look = str(played.journal), played.observed[0].text
+    if corrected is None:
+        return Restart(source, step, moment.commands, moment.problem, moment.known, look=look)
+    known = moment.known if moment.rejected is None else len(moment.commands) + 1
+    return Restart(source, step, moment.commands, moment.latest, known, corrected, look)
+
+
+def _check_not_before_resumption(played: Played, step: int) -> None:
+    """Raises `UsageError` for a step that was only repeated: what the agent thought there is in the other journal."""
+    resumed = next((each for each in played.events if isinstance(each, Resumed)), None)
+    if resumed is not None and step < resumed.step:
+        why = f"The episode itself begins after step {resumed.step}."
+        raise UsageError(f"Step {step} was only repeated here", why, f"Use {resumed.source}.")

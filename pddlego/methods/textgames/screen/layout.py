@@ -1,0 +1,80 @@
+"""Everything about one episode at a given size: which panels, where, how large."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+
+from pddlego.display.glyphs import Glyphs
+from pddlego.methods.textgames.screen import panels
+from pddlego.methods.textgames.screen.view import GameView
+
+WIDE, VERY_WIDE = 110, 170
+
+
+SHORT = 5
+"""Lines that the map and the goals have at least while a question takes the rest."""
+
+
+def body(view: GameView, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
+    """Everything about the episode, exactly `width` wide and at most `height` lines high."""
+    if not view.goals:
+        return panels.log_panel(view, width, height, now, glyphs)
+    if width >= VERY_WIDE:
+        return _very_wide(view, width, height, now, glyphs)
+    if width >= WIDE:
+        left = width * 6 // 10
+        return _columns([_scene(view, left, height, now, glyphs), _thoughts(view, width - left, height, glyphs)])
+    log = max(4, height // 5)
+    middle = max(SHORT, min(max(len(view.goals) + 4, height // 3), height - log - SHORT))
+    left = width // 2
+    return Group(
+        panels.map_panel(view, width, height - middle - log, glyphs),
+        _columns(
+            [
+                panels.goal_panel(view, left, middle, glyphs),
+                panels.changes_panel(view, width - left, middle, glyphs),
+            ]
+        ),
+        panels.log_panel(view, width, log, now, glyphs),
+    )
+
+
+def _very_wide(view: GameView, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
+    left, middle = width * 45 // 100, width * 27 // 100
+    right = width - left - middle
+    return _columns(
+        [
+            _scene(view, left, height, now, glyphs),
+            _thoughts(view, middle, height, glyphs),
+            panels.problem_panel(view, right, height, glyphs),
+        ]
+    )
+
+
+def _scene(view: GameView, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
+    """What the game is: the map and the last answers."""
+    log = max(8, height // 3)
+    upper = panels.map_panel(view, width, height - log, glyphs)
+    return Group(upper, panels.log_panel(view, width, log, now, glyphs))
+
+
+def _thoughts(view: GameView, width: int, height: int, glyphs: Glyphs) -> RenderableType:
+    """What the agent makes of it: goals, plan, and what it learned."""
+    ladder = len(view.goals) + 2
+    plan = max(5, min(len(view.plan) + 2, height // 3))
+    return Group(
+        panels.ladder_panel(view, width, ladder, glyphs),
+        panels.plan_panel(view, width, plan, glyphs),
+        panels.changes_panel(view, width, height - ladder - plan, glyphs),
+    )
+
+
+def _columns(parts: Sequence[RenderableType]) -> Table:
+    grid = Table.grid(padding=0)
+    for _ in parts:
+        grid.add_column()
+    grid.add_row(*parts)
+    return grid

@@ -1,0 +1,221 @@
+"""The map as known so far, drawn from the facts of the problem by the rule of the setting."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rich.text import Text
+
+from pddlego.display.glyphs import Glyphs
+from pddlego.pddl import Atom, Problem, from_name
+from pddlego.pddl.names import natural
+from pddlego.util.text import clean
+
+Place = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Room:
+    """A room of the map. `things` are seen there."""
+
+    name: str
+    here: bool
+    visited: bool
+    things: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class House:
+    """Rooms on a grid (x to the right, y down), exits between them (True: a closed door), and rooms without a place.
+
+    `held` is what the agent has in hand.
+    """
+
+    rooms: Mapping[Place, Room]
+    exits: Mapping[tuple[Place, Place], bool]
+    elsewhere: tuple[Room, ...] = ()
+    held: tuple[str, ...] = ()
+
+
+def house_of(problem: Problem, rule: Mapping[str, Any]) -> House:
+    """Lay the known rooms out on a grid."""
+    rooms = _rooms(problem, rule)
+    exits = [each for each in problem.sorted_facts() if each.predicate == rule["exit"] and len(each.args) == 3]
+    closed = {frozenset(each.args) for each in problem.facts if each.predicate == rule["closed"]}
+    places = _place(sorted(rooms), exits, rule["directions"])
+    placed = {places[name]: room for name, room in rooms.items() if name in places}
+    drawn: dict[tuple[Place, Place], bool] = {}
+    for exit_ in exits:
+        start, end = (places.get(name) for name in exit_.args[:2])
+        if start is not None and end is not None and abs(start[0] - end[0]) + abs(start[1] - end[1]) == 1:
+            drawn[min(start, end), max(start, end)] = frozenset(exit_.args[:2]) in closed
+    holding = rule.get("holding") or None
+    held = tuple(each.args[0] for each in problem.sorted_facts() if each.predicate == holding and each.args)
+    return House(placed, drawn, tuple(room for name, room in rooms.items() if name not in places), held)
+
+
+def draw(house: House, width: int, height: int, glyphs: Glyphs) -> Text:
+    """The map as text of at most `width` x `height`; around the agent, if the whole does not fit (see `fits`)."""
+    if not house.rooms:
+        return Text("nothing is known yet", style="dim")
+    return _Drawing(house, width, height, glyphs).picture()
+
+
+def fits(house: House, width: int, height: int) -> bool:
+    """Whether `draw` shows every room."""
+    columns, rows = _window(house, width, height)
+    return all(x in columns and y in rows for x, y in house.rooms)
+
+
+def _rooms(problem: Problem, rule: Mapping[str, Any]) -> dict[str, Room]:
+    def said(predicate: str) -> list[tuple[str, ...]]:
+        return [each.args for each in problem.sorted_facts() if each.predicate == rule[predicate]]
+
+    here = {args[0] for args in said("here") if args}
+    visited = {args[0] for args in said("visited") if args}
+    things: dict[str, list[str]] = {}
+    for args in said("things"):
+        if len(args) == 2:
+            things.setdefault(args[1], []).append(args[0])
+    # A room may be a constant of the domain: then it is no object of the problem.
+    known = {each.name for each in problem.objects if each.type == rule["room"]}
+    names = sorted(known | here | visited | {room for args in said("exit") for room in args[:2]}, key=natural)
+    return {name: Room(name, name in here, name in visited, tuple(things.get(name, ()))) for name in names}
+
+
+def _place(names: list[str], exits: Iterable[Atom], directions: Mapping[str, Any]) -> dict[str, Place]:
+    """Places by walking the exits breadth-first from the first room; a place that is taken stays with who has it.
+
+    The start is fixed by name and not by the agent, so that the picture does not jump when the agent moves.
+    """
+    around: dict[str, list[tuple[str, str]]] = {}
+    for each in exits:
+        around.setdefault(each.args[0], []).append((each.args[1], each.args[2]))
+    if not names:
+        return {}
+    start = max(names, key=lambda name: (len(around.get(name, ())), name))
+    places: dict[str, Place] = {start: (0, 0)}
+    taken = {(0, 0)}
+    waiting = deque([start])
+    while waiting:
+        name = waiting.popleft()
+        x, y = places[name]
+        for other, direction in around.get(name, ()):
+            dx, dy = directions.get(direction, (0, 0))
+            place = (x + dx, y + dy)
+            if other not in places and place not in taken and other in names:
+                places[other] = place
+                taken.add(place)
+                waiting.append(other)
+    return places
+
+
+def _label(room: Room, glyphs: Glyphs, name: str | None = None) -> str:
+    shown = clean(from_name(room.name)) if name is None else name
+    mark = glyphs.here + " " if room.here else ""
+    tail = (" " + glyphs.thing if room.things else "") + ("" if room.visited else " " + glyphs.unknown)
+    return mark + shown + tail
+
+
+def _around(low: int, high: int, here: int, most: int) -> list[int]:
+    """At most `most` numbers of `low` to `high`, with `here` as near to the middle as it goes."""
+    while high - low + 1 > most:
+        if here - low > high - here:
+            low += 1
+        else:
+            high -= 1
+    return list(range(low, high + 1))
+
+
+def _window(house: House, width: int, height: int) -> tuple[list[int], list[int]]:
+    """The columns and rows of the grid that are shown."""
+    if not house.rooms:
+        return [], []
+    lines = height - bool(house.elsewhere)
+    xs, ys = {x for x, _ in house.rooms}, {y for _, y in house.rooms}
+    here = next((place for place, room in house.rooms.items() if room.here), (0, 0))
+    columns = _around(min(xs), max(xs), here[0], max(1, (width + 3) // 8))
+    return columns, _around(min(ys), max(ys), here[1], max(1, (lines + 1) // 2))
+
+
+class _Drawing:
+    """One drawing of a house: cells of equal width, links between them, gaps as high as there is room for."""
+
+    def __init__(self, house: House, width: int, height: int, glyphs: Glyphs) -> None:
+        self.house, self.glyphs = house, glyphs
+        lines = height - bool(house.elsewhere)
+        self.columns, self.rows = _window(house, width, height)
+        longest = max(len(_label(room, glyphs)) for room in house.rooms.values())
+        self.cell = max(5, min(longest, (width + 3) // len(self.columns) - 3))
+        spare = width - len(self.columns) * self.cell
+        self.link = max(3, min(9, spare // max(1, len(self.columns) - 1)) // 2 * 2 - 1)
+        self.gap = 3 if len(self.rows) * 4 - 3 <= lines else 1
+
+    def picture(self) -> Text:
+        lines: list[Text] = []
+        for y in self.rows:
+            lines.append(self._row(y))
+            if y != self.rows[-1]:
+                lines += [self._between(y, middle=number == self.gap // 2) for number in range(self.gap)]
+        if self.house.elsewhere:
+            names = ", ".join(clean(from_name(room.name)) for room in self.house.elsewhere)
+            lines.append(Text(f"elsewhere: {names}", style="dim"))
+        return Text("\n").join(lines)
+
+    def _row(self, y: int) -> Text:
+        line = Text()
+        for x in self.columns:
+            room = self.house.rooms.get((x, y))
+            west, east = ((x - 1, y), (x, y)) in self.house.exits, ((x, y), (x + 1, y)) in self.house.exits
+            line.append_text(self._room(room, west, east) if room else Text(" " * self.cell))
+            if x != self.columns[-1]:
+                line.append_text(self._link(self.house.exits.get(((x, y), (x + 1, y)))))
+        line.rstrip()
+        return line
+
+    def _room(self, room: Room, west: bool, east: bool) -> Text:
+        label = _label(room, self.glyphs)
+        if len(label) > self.cell:
+            # The signs matter more than the end of a name.
+            name = clean(from_name(room.name))
+            label = _label(room, self.glyphs, name[: max(1, self.cell - (len(label) - len(name)) - 1)] + "…")[
+                : self.cell
+            ]
+        style = "bold reverse" if room.here else "bold yellow" if room.things else "" if room.visited else "dim"
+        before = (self.cell - len(label)) // 2
+        after = self.cell - len(label) - before
+        line = Text()
+        line.append(self._filled(before, west, inner_first=False), style="dim")
+        line.append(label, style=style)
+        line.append(self._filled(after, east, inner_first=True), style="dim")
+        return line
+
+    def _filled(self, width: int, exit_: bool, inner_first: bool) -> str:
+        """The blank beside a name, as a piece of the way if there is an exit; a space stays next to the name."""
+        if not exit_ or width == 0:
+            return " " * width
+        way = self.glyphs.across * (width - 1)
+        return " " + way if inner_first else way + " "
+
+    def _link(self, closed: bool | None) -> Text:
+        if closed is None:
+            return Text(" " * self.link)
+        side = self.glyphs.across * (self.link // 2)
+        middle = self.glyphs.across_door if closed else self.glyphs.across
+        return Text.assemble((side, "dim"), (middle, "red" if closed else "dim"), (side, "dim"))
+
+    def _between(self, y: int, middle: bool) -> Text:
+        line = Text()
+        for x in self.columns:
+            closed = self.house.exits.get(((x, y), (x, y + 1)))
+            door = bool(closed) and middle
+            sign = " " if closed is None else self.glyphs.down_door if door else self.glyphs.down
+            before = (self.cell - 1) // 2
+            line.append(" " * before)
+            line.append(sign, style="red" if door else "dim")
+            line.append(" " * (self.cell - 1 - before + (self.link if x != self.columns[-1] else 0)))
+        line.rstrip()
+        return line

@@ -1,0 +1,192 @@
+"""Panels: pure functions from a view and a size to something that rich can print."""
+
+from __future__ import annotations
+
+import textwrap
+
+from rich.console import Group, RenderableType
+from rich.panel import Panel
+from rich.text import Text
+
+from pddlego.display.description import MARKED
+from pddlego.display.glyphs import Glyphs
+from pddlego.display.screens import asking_lines
+from pddlego.methods.textgames.events import Observed
+from pddlego.methods.textgames.screen.map import draw, fits, house_of
+from pddlego.methods.textgames.screen.view import GameView, expected_problem
+from pddlego.pddl import EntryKind, from_name
+from pddlego.planning import TriedRung
+from pddlego.planning.result import NOTHING_THERE
+from pddlego.util.text import clean, one_line
+
+
+def map_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
+    """The house as known so far, with a legend of the signs in use."""
+    inner, lines = width - 4, height - 2
+    if view.map_rule is None or not view.problem:
+        body: RenderableType = Text("nothing is known yet" if view.map_rule else "no map", style="dim")
+        return Panel(body, title="map", height=height, width=width, border_style="dim")
+    house = house_of(expected_problem(view), view.map_rule)
+    held = [_held(house.held, inner)] if house.held else []
+    lines -= len(held)
+    picture = draw(house, inner, lines, glyphs)
+    used = picture.plain.count("\n") + 1
+    top = max(0, (lines - used) // 2)
+    below = max(0, lines - used - top)
+    closed = from_name(str(view.map_rule["closed"]))
+    legend = f"{glyphs.here} here  {glyphs.unknown} unexplored  {glyphs.across_door} {closed}  {glyphs.thing} thing"
+    # No blank line must be no line at all: in a table even an empty text without its end takes one.
+    parts = [*([Text("\n" * (top - 1))] if top else []), _centred(picture, inner)]
+    if held:
+        parts += [*([Text("\n" * (below - 1))] if below else []), *held]
+    body = Group(*parts)
+    title = "map" if fits(house, inner, lines) else "map (a part)"
+    return Panel(body, title=title, subtitle=Text(clean(legend)), height=height, width=width, border_style="dim")
+
+
+def _held(things: tuple[str, ...], width: int) -> Text:
+    """What the agent has in hand, on one line."""
+    names = ", ".join(clean(from_name(each)) for each in things)
+    return Text(one_line(f"in hand: {names}", width), "bold yellow", no_wrap=True)
+
+
+def changes_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
+    """What the last answer changed in the problem; why it was rejected, if it was."""
+    lines: list[Text] = []
+    if view.rejected is not None:
+        feedback = view.rejected.feedback
+        lines.append(Text(f"{glyphs.failed} answer {view.rejected.attempt + 1} rejected: {feedback.category}", "red"))
+        lines += [Text(clean(line), "red") for line in (feedback.message, *feedback.evidence)]
+    else:
+        lines += [Text(clean(f"{old} {glyphs.arrow} {new}"), "cyan") for old, new in view.renamed]
+        lines += [_change(glyphs.added, each, "green") for each in view.added]
+        lines += [_change(glyphs.removed, each, "red") for each in view.removed]
+    marked = view.rejected.lines if view.rejected else view.lines
+    for line in marked:
+        if line.kind.value in MARKED:
+            style = "yellow" if line.kind is EntryKind.MERGED else "bold yellow"
+            lines.append(Text(clean(f"! {line.where} {line.line}: {line.kind.value}"), style))
+    if not lines:
+        lines.append(Text("no change" if view.problem else "", "dim"))
+    return _panel(lines, "problem: what changed", width, height)
+
+
+def ladder_lines(view: GameView, width: int, glyphs: Glyphs) -> list[Text]:
+    """Every goal with what planning for it gave; the one in use is marked."""
+    if not view.goals:
+        return [Text("no goals: the model chooses commands", "dim")]
+    tried = {each.name: each for each in view.tried}
+    lines: list[Text] = []
+    for number, goal in enumerate(view.goals, start=1):
+        result = tried.get(goal)
+        if result is None:
+            line, note = Text(f"  {number} {goal}", "dim"), ""
+        elif goal == view.rung:
+            line, note = Text(f"{glyphs.used} {number} {goal}", "bold green"), f" {result.seconds * 1000:.0f} ms"
+        else:
+            line, note = Text(f"{glyphs.failed} {number} {goal}"), f" {status_of(result)}"
+        if line.cell_len + len(note) <= width:
+            line.append(note, style="dim" if goal == view.rung else "yellow")
+        lines.append(line)
+    return lines
+
+
+def status_of(tried: TriedRung) -> str:
+    """What came of a goal; one that is true because nothing is there yet is called that."""
+    return "nothing there yet" if tried.message == NOTHING_THERE else tried.status.value
+
+
+def plan_lines(view: GameView, height: int, glyphs: Glyphs) -> list[Text]:
+    """The plan in PDDL with the executed part ticked off; of a long plan the part around the next step."""
+    lines: list[Text] = []
+    for number, step in enumerate(view.plan):
+        if number < view.executed:
+            lines.append(Text(f"{glyphs.done} {clean(step.action)}", "dim"))
+        else:
+            lines.append(Text(f"{glyphs.used if number == view.executed else ' '} {clean(step.action)}"))
+    if view.surprise:
+        lines.append(Text(f"! {clean(view.surprise)}", "yellow"))
+    if not lines and view.tried:
+        lines.append(Text("no plan", "red"))
+    # What comes next matters more than what was done.
+    first = max(0, min(view.executed - 1, len(lines) - height))
+    return lines[first : first + height]
+
+
+def ladder_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
+    """The goal ladder in a panel of its own."""
+    return _panel(ladder_lines(view, width - 4, glyphs), "goal ladder", width, height)
+
+
+def plan_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
+    """The plan in a panel of its own."""
+    return _panel(plan_lines(view, height - 2, glyphs), _plan_title(view, glyphs), width, height)
+
+
+def goal_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
+    """Ladder and plan in one panel, where there is no room for two."""
+    ladder = ladder_lines(view, width - 4, glyphs)
+    plan = plan_lines(view, max(1, height - 2 - len(ladder)), glyphs)
+    return _panel([*ladder, *plan], f"goals and {_plan_title(view, glyphs)}", width, height)
+
+
+def problem_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
+    """All facts of the problem, the new ones in green."""
+    added = set(view.added)
+    facts = [line.strip() for line in view.problem.splitlines() if line.startswith("    ")]
+    lines = [Text(clean(fact), "green" if fact in added else "") for fact in facts]
+    return _panel(lines, f"problem {glyphs.dot} {len(facts)} lines" if facts else "problem", width, height)
+
+
+def log_panel(view: GameView, width: int, height: int, now: float, glyphs: Glyphs) -> Panel:
+    """The last commands and what the game answered, the newest at the bottom and in full."""
+    inner, room = width - 4, max(1, height - 2)
+    lines = asking_lines(view, now)
+    for event in reversed(view.log):
+        if len(lines) >= room:
+            break
+        whole = event is view.log[-1]
+        lines = [*_answer(event, inner, min(4, room - len(lines)) if whole else 1, glyphs), *lines]
+    return _panel(lines[-room:], "game", width, height)
+
+
+def _answer(event: Observed, width: int, height: int, glyphs: Glyphs) -> list[Text]:
+    """A command with its answer, on at most `height` lines; the second and later ones are indented."""
+    command = f"{event.step:>2} " + (f"{clean(event.command)} {glyphs.arrow} " if event.command is not None else "")
+    said = " ".join(clean(event.read or event.text).split())
+    rows = textwrap.wrap(command + said, width, subsequent_indent="   ", max_lines=height, placeholder="…") or [command]
+    lines = [Text(row, "yellow" if event.refused else "") for row in rows]
+    lines[0].stylize("bold", 0, min(len(command), len(rows[0])))
+    return lines
+
+
+def _plan_title(view: GameView, glyphs: Glyphs) -> str:
+    steps = len(view.plan)
+    return f"plan {glyphs.dot} {steps} step{'' if steps == 1 else 's'}" if steps else "plan"
+
+
+def _change(sign: str, fact: str, style: str) -> Text:
+    return Text(f"{sign} {clean(fact)}", style)
+
+
+def _panel(lines: list[Text], title: str, width: int, height: int) -> Panel:
+    room = max(1, height - 2)
+    shown = [_cropped(each, width - 4) for each in lines]
+    if len(shown) > room > 1:
+        hidden = len(shown) - room + 1
+        shown = [*shown[: room - 1], Text(f"… {hidden} more", "dim")]
+    return Panel(Group(*shown[:room]), title=title, height=height, width=width, border_style="dim")
+
+
+def _cropped(line: Text, width: int) -> Text:
+    cropped = line.copy()
+    cropped.truncate(max(1, width), overflow="ellipsis")
+    cropped.no_wrap = True
+    return cropped
+
+
+def _centred(picture: Text, width: int) -> Text:
+    rows = picture.split("\n")
+    longest = max(row.cell_len for row in rows)
+    margin = " " * max(0, (width - longest) // 2)
+    return Text("\n", no_wrap=True).join(Text(margin).append_text(row) for row in rows)

@@ -1,0 +1,115 @@
+"""What is on screen of a text game, as a value folded from events and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pddlego.display.view import View, cleaned, fold_common
+from pddlego.events import Accepted, Event, Started
+from pddlego.methods.textgames.events import Observed, Planned, PlannedStep, Resumed
+from pddlego.pddl import Atom, Entry, PddlSyntaxError, Problem, parse_problem
+from pddlego.planning import TriedRung
+
+LOG_LENGTH = 50
+
+
+@dataclass(frozen=True)
+class GameView(View):
+    """The state of one episode as far as it is shown. `executed` counts the steps of the current plan that were sent,
+    and `surprise` says how the answer to the last of them differs from what the plan expected.
+
+    Many fields, because it is everything that any panel may show.
+    """
+
+    goals: tuple[str, ...] = ()
+    map_rule: Mapping[str, Any] | None = None
+    problem: str = ""
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()
+    lines: tuple[Entry, ...] = ()
+    tried: tuple[TriedRung, ...] = ()
+    rung: str | None = None
+    plan: tuple[PlannedStep, ...] = ()
+    executed: int = 0
+    surprise: str = ""
+    log: tuple[Observed, ...] = ()
+
+
+def expected_problem(view: GameView) -> Problem:
+    """The problem, moved on by what the executed steps of the plan were expected to change.
+
+    The problem itself changes only when the model has read what happened; a person wants to see where the agent is.
+    """
+    try:
+        problem = parse_problem(view.problem)
+    except PddlSyntaxError:
+        return Problem("unknown", "unknown")
+    facts = {str(each): each for each in problem.facts}
+    for step in view.plan[: view.executed - bool(view.surprise)]:
+        for fact in step.removed:
+            facts.pop(fact, None)
+        facts |= {fact: _atom(fact) for fact in step.added}
+    return replace(problem, facts=frozenset(facts.values()))
+
+
+def _atom(text: str) -> Atom:
+    """The fact that a text is; a journal may hold anything, also none."""
+    predicate, *args = text.strip("()").split() or ("",)
+    return Atom(predicate, tuple(args))
+
+
+def fold(view: GameView, event: Event, seconds: float) -> GameView:
+    """The view after `event`, which happened `seconds` after the start.
+
+    Text from outside is cleaned here, so that nothing that is drawn can steer the terminal.
+    """
+    event = cleaned(event)
+    view = fold_common(view, event, seconds)
+    if isinstance(event, Started):
+        goals = event.details.get("goals")
+        shown = tuple(map(str, goals)) if isinstance(goals, (list, tuple)) else ()
+        return replace(view, goals=shown, map_rule=_map_rule(event.details.get("map")))
+    if isinstance(event, Observed):
+        return replace(
+            view,
+            log=(*view.log, event)[-LOG_LENGTH:],
+            executed=view.executed + (event.command is not None and not event.free),
+            surprise=view.surprise if event.free else event.surprise,
+        )
+    if isinstance(event, Accepted):
+        # The plan was made of another problem, with other names: what was done of it is in this one.
+        view = replace(view, rejected=None, tried=(), rung=None, plan=(), executed=0, surprise="")
+        view = replace(view, added=event.added, removed=event.removed, renamed=event.renamed)
+        return replace(view, problem=event.text, lines=event.lines)
+    if isinstance(event, Planned):
+        return replace(view, tried=event.tried, rung=event.rung, plan=event.plan, executed=0, surprise="")
+    if isinstance(event, Resumed):
+        return replace(view, problem=event.corrected or event.before, added=event.added, removed=event.removed)
+    return view
+
+
+MAP_RULE = ("room", "here", "visited", "exit", "closed", "things", "directions")
+"""What a map is drawn by. A journal in which one of them is missing has no map."""
+
+
+FURTHEST = 1
+"""Places between two rooms that an exit connects, across or down: more would draw a picture of nothing."""
+
+
+def _map_rule(rule: object) -> Mapping[str, Any] | None:
+    if not isinstance(rule, Mapping) or not all(isinstance(rule.get(name), str) for name in MAP_RULE[:-1]):
+        return None
+    directions = rule.get("directions")
+    if not isinstance(directions, Mapping):
+        return None
+    pairs = list(directions.values())
+    good = all(
+        isinstance(each, (list, tuple))
+        and [type(one) for one in each] == [int, int]
+        and max(map(abs, each)) <= FURTHEST
+        for each in pairs
+    )
+    return rule if good else None

@@ -1,0 +1,311 @@
+"""Reads settings: `envs/NAME.toml` with its domain and starting problem, checked, and changed as the user asks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from pydantic import ValidationError
+
+from pddlego.errors import SettingError, UsageError
+from pddlego.methods.setting_files import TEXT_GAME, SettingTable, read_setting
+from pddlego.methods.textgames.setting_schema import (
+    ActionTable,
+    MapTable,
+    ParameterTable,
+    ReadingTable,
+    RungTable,
+    SettingFile,
+)
+from pddlego.methods.textgames.settings import ActionRule, MapRule, Parameter, Setting
+from pddlego.methods.textgames.situation import ReadingRule
+from pddlego.pddl import (
+    DefectKind,
+    Domain,
+    Edit,
+    PddlSyntaxError,
+    Problem,
+    SectionEdit,
+    apply_edit,
+    check,
+    parse_domain,
+    parse_problem,
+)
+from pddlego.pddl.invariants import parse_invariant
+from pddlego.pddl.problem import read_atom
+from pddlego.pddl.sexpr import read_sexprs
+from pddlego.planning import Rung, Search
+from pddlego.util import resources
+
+
+def load_setting(
+    name: str,
+    overrides: Mapping[str, str] | None = None,
+    max_steps: int | None = None,
+    fold: str | None = None,
+    search: str | None = None,
+) -> Setting:
+    """Read `envs/NAME.toml` with its domain, and apply what the user changed.
+
+    `overrides` are game parameters as text, `search` replaces the search of every rung. Raises `UsageError` for an
+    unknown name, parameter, value, fold or search, listing what there is, and `SettingError` if a file is wrong.
+    """
+    setting = _build(name)
+    setting = _with_parameters(setting, overrides or {})
+    if fold is not None:
+        if fold not in setting.folds:
+            listed = ", ".join(setting.folds)
+            raise UsageError(f"{name} has no fold '{fold}'", f"Its folds are: {listed}.", "Choose one with --fold.")
+        setting = replace(setting, fold=fold)
+    if max_steps is not None:
+        if max_steps < 1:
+            raise UsageError("--max-steps must be at least 1", f"It was {max_steps}.", "Give a positive number.")
+        setting = replace(setting, max_steps=max_steps)
+    if search is not None:
+        chosen = parse_search(search)
+        setting = replace(setting, ladder=tuple(replace(rung, search=chosen) for rung in setting.ladder))
+    return setting
+
+
+def parse_search(text: str) -> Search:
+    """Raises `UsageError` that lists the searches if `text` is none."""
+    try:
+        return Search.parse(text)
+    except ValueError as error:
+        raise UsageError(f"'{text}' is no search", f"{error}.", "Example: --search 'astar(lmcut)'.") from error
+
+
+def _read(name: str, table: SettingTable) -> SettingFile:
+    try:
+        return SettingFile.model_validate(table.tables)
+    except ValidationError as error:
+        faults = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        raise SettingError(
+            f"envs/{name}.toml is no setting", f"{faults}.", "See envs/coin.toml for the form."
+        ) from error
+
+
+def _build(name: str) -> Setting:
+    table = read_setting(name, TEXT_GAME)
+    file = _read(name, table)
+    domain = _load_domain(file.planning.domain)
+    start = _load_problem(file.planning.problem) if file.planning.problem else Problem("start", domain.name)
+    sources = dict(table.sources)
+    for part in filter(None, (file.planning.domain, file.planning.problem)):
+        sources[f"domains/{part}.pddl"] = resources.read("domains", f"{part}.pddl")
+    sources |= {f"prompts/{prompt}.j2": text for prompt, text in prompt_texts(file.prompts.folder)}
+    try:
+        patterns = (("game.refused", file.game.refused), ("observation.drop", file.observation.drop))
+        for where, listed in (*patterns, ("observation.keep", file.observation.keep)):
+            for pattern in listed:
+                _groups(where, pattern)
+        _check_start(domain, start)
+        ladder = tuple(_rung(domain, start, rung) for rung in file.ladder)
+        start = start if file.planning.problem else start.with_goal(ladder[0].goal)
+        return Setting(
+            name=name,
+            title=file.title,
+            about=file.about,
+            engine=file.game.engine,
+            game=file.game.name,
+            fold=_member(file.game.fold, file.game.folds),
+            max_steps=file.game.max_steps,
+            refused=tuple(file.game.refused),
+            folds={fold: parse_range(seeds) for fold, seeds in file.game.folds.items()},
+            seeds={split: parse_range(seeds) for split, seeds in file.seeds.items()},
+            parameters={key: _parameter(key, each) for key, each in file.parameters.items()},
+            drop=tuple(file.observation.drop),
+            keep=tuple(file.observation.keep),
+            score=file.observation.score,
+            look=_command("observation.look", file.observation.look),
+            domain=domain,
+            start=start,
+            ladder=ladder,
+            actions=_action_rules(domain, file.actions),
+            prompts=file.prompts.folder,
+            only_planned=tuple(_stated(domain, name) for name in file.planning.only_planned),
+            reading=tuple(_reading_rule(domain, number, each) for number, each in enumerate(file.reading, 1)),
+            map=_map_rule(domain, file.map) if file.map else None,
+            sources=sources,
+            invariants=tuple(parse_invariant(domain, **each.model_dump()) for each in file.invariant),
+        )
+    except ValueError as error:
+        raise SettingError(f"envs/{name}.toml is no setting", f"{error}.", "Mend the file.") from error
+
+
+def _groups(where: str, pattern: str) -> set[str]:
+    """The names of the pattern's groups. Raises `ValueError`, which says where, if it is no regular expression."""
+    try:
+        return set(re.compile(pattern).groupindex)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise ValueError(f"{where}: '{pattern}' is no regular expression ({error})") from error
+
+
+def _check_start(domain: Domain, start: Problem) -> None:
+    defects = [each for each in check(domain, start) if each.blocking]
+    if defects:
+        raise ValueError(f"planning.problem: {defects[0].message}")
+
+
+def _map_rule(domain: Domain, table: MapTable) -> MapRule:
+    if table.room not in domain.types:
+        raise ValueError(f"map.room: '{table.room}' is no type of the domain")
+    for key, arity in (("here", 1), ("visited", 1), ("exit", 3), ("closed", 2), ("things", 2), ("holding", 1)):
+        name = getattr(table, key)
+        if key == "holding" and not name:
+            continue
+        predicate = domain.predicates_by_name.get(name)
+        if predicate is None or len(predicate.parameters) != arity:
+            raise ValueError(f"map.{key}: '{name}' is no predicate with {arity} argument(s)")
+    return MapRule(**table.model_dump())
+
+
+def _parameter(key: str, read: ParameterTable) -> Parameter:
+    if not read.min <= read.value <= read.max:
+        raise ValueError(f"parameters.{key}: {read.value} is not from {read.min} to {read.max}")
+    return Parameter(**read.model_dump())
+
+
+def _rung(domain: Domain, start: Problem, rung: RungTable) -> Rung:
+    reading = read_sexprs(rung.goal)
+    if reading.faults or len(reading.expressions) != 1:
+        raise ValueError(f"ladder '{rung.name}': the goal is not one PDDL condition")
+    goal = reading.expressions[0]
+    defects = [each for each in check(domain, start.with_goal(goal)) if each.blocking]
+    if defects:
+        raise ValueError(f"ladder '{rung.name}': {defects[0].message}")
+    return Rung(rung.name, goal, Search.parse(rung.search))
+
+
+def _action_rules(domain: Domain, rules: Mapping[str, ActionTable]) -> dict[str, ActionRule]:
+    missing, unknown = (
+        sorted(set(domain.actions_by_name) - set(rules)),
+        sorted(set(rules) - set(domain.actions_by_name)),
+    )
+    if missing or unknown:
+        raise ValueError(f"actions: no command for {missing}, no such action {unknown}")
+    for name, rule in rules.items():
+        parameters = {each.name.lstrip("?") for each in domain.actions_by_name[name].parameters}
+        used = set(re.findall(r"\{(\w+)\}", rule.command)) | _groups(f"actions.{name}.expect", rule.expect)
+        _command(f"actions.{name}", rule.command)
+        if re.search(r"[{}]", re.sub(r"\{\w+\}", "", rule.command)):
+            raise ValueError(f"actions.{name}: '{rule.command}' has a brace that belongs to no {{name}}")
+        if used - parameters:
+            raise ValueError(f"actions.{name}: {sorted(used - parameters)} is no parameter of the action")
+    return {name: ActionRule(rule.command, rule.expect) for name, rule in rules.items()}
+
+
+def _command(where: str, text: str) -> str:
+    """The command, or nothing. Raises `ValueError`, which says where, if it cannot be sent."""
+    if not text.isprintable() or text != text.strip():
+        raise ValueError(f"{where}: {text!r} is no command: one line without blanks at its ends")
+    return text
+
+
+def _stated(domain: Domain, name: str) -> str:
+    derived = {predicate.name for predicate, _ in domain.derived}
+    if name not in domain.predicates_by_name or name in derived:
+        raise ValueError(f"planning.only_planned: '{name}' is no predicate that a fact can have")
+    return name
+
+
+def _reading_rule(domain: Domain, number: int, read: ReadingTable) -> ReadingRule:
+    """The rule, its templates tried out with a name in place of every group."""
+    groups = _groups(f"reading rule {number}", read.text) | _groups(f"reading rule {number}", read.command)
+    if not read.text:
+        raise ValueError(f"reading rule {number}: its text matches everything")
+    trial = Problem("trial", domain.name)
+    for template in (*read.forget, *read.objects, *read.add):
+        unknown = sorted(set(re.findall(r"\{(\w+)\}", template)) - groups)
+        if unknown:
+            raise ValueError(f"reading rule {number}: '{template}' names {unknown}, which no group matches")
+    filled = [[re.sub(r"\{\w+\}", "x", each) for each in part] for part in (read.objects, read.add, read.forget)]
+    edit = Edit(SectionEdit(add=tuple(filled[0])), SectionEdit(add=tuple(filled[1])))
+    report = apply_edit(trial, edit, domain.constants)
+    forget = apply_edit(trial, Edit(init=SectionEdit(add=tuple(each.replace("*", "x") for each in filled[2]))))
+    unreadable = [str(each) for each in (*report.refused, *forget.refused)]
+    unreadable += [f"'{each}' is no fact" for part in filled[1:] for each in part if not _is_facts(each)]
+    kinds = (DefectKind.UNDECLARED_OBJECT, DefectKind.ARGUMENT_TYPE, DefectKind.TWO_TYPES)  # `x` stands for anything
+    problems = (report.problem, forget.problem)
+    wrong = [str(each) for one in problems for each in check(domain, one) if each.blocking and each.kind not in kinds]
+    if unreadable or wrong:
+        raise ValueError(f"reading rule {number}: {(unreadable + wrong)[0]}")
+    return ReadingRule(read.text, read.command, tuple(read.forget), tuple(read.objects), tuple(read.add))
+
+
+def _is_facts(text: str) -> bool:
+    reading = read_sexprs(text)
+    atoms = [read_atom(each) for each in reading.expressions]
+    return bool(atoms) and None not in atoms and not reading.faults
+
+
+def _load_domain(name: str) -> Domain:
+    try:
+        return parse_domain(resources.read("domains", f"{name}.pddl"))
+    except PddlSyntaxError as error:
+        raise SettingError(f"domains/{name}.pddl is no domain", f"{error}.", "Mend the file.") from error
+
+
+def _load_problem(name: str) -> Problem:
+    try:
+        return parse_problem(resources.read("domains", f"{name}.pddl"))
+    except PddlSyntaxError as error:
+        raise SettingError(f"domains/{name}.pddl is no problem", f"{error}.", "Mend the file.") from error
+
+
+def _member(word: str, options: Mapping[str, object]) -> str:
+    if word not in options:
+        raise ValueError(f"'{word}' is none of {', '.join(options)}")
+    return word
+
+
+def _with_parameters(setting: Setting, overrides: Mapping[str, str]) -> Setting:
+    parameters = dict(setting.parameters)
+    for key, text in overrides.items():
+        if key not in parameters:
+            raise UsageError(f"{setting.name} has no parameter '{key}'", _describe(parameters), "Use --set KEY=VALUE.")
+        known = parameters[key]
+        try:
+            value = int(text)
+        except ValueError:
+            value = known.min - 1
+        if not known.min <= value <= known.max:
+            why = f"It takes a whole number from {known.min} to {known.max} ({known.about})."
+            raise UsageError(f"{key}={text} is not possible", why, _describe(parameters))
+        parameters[key] = replace(known, value=value)
+    return replace(setting, parameters=parameters, overrides=dict(overrides))
+
+
+def _describe(parameters: Mapping[str, Parameter]) -> str:
+    listed = [f"{name} ({each.min}-{each.max}, now {each.value})" for name, each in parameters.items()]
+    return f"The parameters are: {', '.join(listed)}." if listed else "It has none."
+
+
+def parse_range(text: str) -> range:
+    """`10-59` as a range that holds both ends; `7` alone. Raises `ValueError` otherwise."""
+    match = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", text)
+    if not match:
+        raise ValueError(f"'{text}' is no range of seeds: write FIRST-LAST")
+    first, last = int(match.group(1)), int(match.group(2) or match.group(1))
+    if last < first:
+        raise ValueError(f"'{text}' is no range of seeds: the last is before the first")
+    return range(first, last + 1)
+
+
+def prompt_texts(folder: str) -> Iterable[tuple[str, str]]:
+    """The name and text of every prompt that a game with this folder of prompts may use."""
+    for name in (*resources.names("prompts", ".j2"), *(f"{folder}/{each}" for each in _parts(folder))):
+        yield name, resources.read("prompts", f"{name}.j2")
+
+
+def _parts(folder: str) -> list[str]:
+    found: Mapping[str, None] = {
+        each.name[:-3]: None
+        for root in resources.roots("prompts")
+        for place in [resources.inside(root, "prompts", folder)]
+        if place.is_dir()
+        for each in place.iterdir()
+        if each.name.endswith(".j2")
+    }
+    return sorted(found)

@@ -1,0 +1,70 @@
+"""What a formalizer is asked about: the values that a prompt is rendered from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pddlego.models.feedback import Feedback
+from pddlego.pddl import Domain, Problem
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A command (None for the first observation) and what was read of the game's answer.
+
+    `score`, from 0 to 1, is there in settings where the score is read too; `gained` is by how much it grew.
+    `unforeseen` says what the plan expected, where the game answered otherwise.
+    """
+
+    command: str | None
+    text: str
+    score: float | None = None
+    gained: float = 0.0
+    unforeseen: str = ""
+
+
+@dataclass(frozen=True)
+class ReadingRule:
+    """What one sentence of a game means, for the built-in reader: a rule that is data.
+
+    Wherever the regular expression `text` matches an answer (and `command`, if it is not empty, the command before it),
+    the facts `forget` go (a `*` stands for any one object), then `objects` and the facts `add` come. `{group}` is what
+    the group of that name matched, as a PDDL name; where that is none, the rule does not apply.
+    """
+
+    text: str
+    command: str = ""
+    forget: tuple[str, ...] = ()
+    objects: tuple[str, ...] = ()
+    add: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Situation:
+    """Everything a request may be rendered from.
+
+    `news` is what happened since the last accepted answer, `history` all of the episode. `notes` are remarks on the
+    last accepted answer (edit lines that matched nothing), `contradictions` say how the problem contradicts itself.
+    `feedback` and `rejected` are set when the last answer to this same question could not be used; `attempt` counts
+    from 0, `repeated` how often in a row that answer was the one that had been rejected before it. `rules` names the
+    reader's rules for the game; `reading` are those that are data. `only_planned` are predicates that come about in
+    plans only. `refused` are commands that the game refused again and again while the problem stayed as it is, with how
+    often; then `news` is everything since it last changed.
+    """
+
+    rules: str
+    task: str
+    domain: Domain
+    problem: Problem
+    news: tuple[Exchange, ...] = ()
+    history: tuple[Exchange, ...] = ()
+    valid_commands: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    feedback: Feedback | None = None
+    rejected: str = ""
+    attempt: int = 0
+    reading: tuple[ReadingRule, ...] = ()
+    only_planned: tuple[str, ...] = ()
+    repeated: int = 0
+    contradictions: tuple[str, ...] = ()
+    refused: tuple[tuple[str, int], ...] = ()

@@ -1,0 +1,94 @@
+"""The game as the agent sees it: every answer is remembered, counted, and compared with what the plan expected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from pddlego.methods.textgames.events import Observed
+from pddlego.methods.textgames.expect import surprise
+from pddlego.methods.textgames.games import Game, Observation
+from pddlego.methods.textgames.intentions import Intention, unforeseen
+from pddlego.methods.textgames.memory import Memory
+from pddlego.methods.textgames.restart import Restart
+from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.situation import Exchange
+from pddlego.pddl import Problem
+from pddlego.refine.usage import Meter
+
+
+class World:
+    """A game under way. `seen` is its last answer."""
+
+    def __init__(self, setting: Setting, game: Game, memory: Memory, meter: Meter) -> None:
+        self.seen = Observation("")
+        self._setting, self._game, self._memory, self._meter = setting, game, memory, meter
+
+    @property
+    def task(self) -> str:
+        """What the game says is to be done."""
+        return self._game.task
+
+    @property
+    def valid_commands(self) -> tuple[str, ...]:
+        """What the game says is possible now."""
+        return self.seen.valid_commands
+
+    def start(self, problem: Problem) -> Observed:
+        """The first look."""
+        return self._taken_in(None, self._game.start(), problem)
+
+    def send(self, intention: Intention, problem: Problem) -> Observed:
+        """Send a command; `problem` is what the agent knew when it planned it."""
+        return self._taken_in(intention, self._game.step(intention.command), problem)
+
+    def look(self, command: str, problem: Problem) -> Observed:
+        """Look around for nothing: the game has already said what there is to see."""
+        return self._taken_in(Intention(command), self._looked(), problem, free=True)
+
+    def go_back(self, restart: Restart, problem: Problem) -> Iterator[Observed]:
+        """Bring the game to where another episode was, by its commands. Raises `ReplayError`."""
+        restart.check_answer("the first look", restart.look, self.seen.text)
+        for repeated in restart.commands:
+            answer = self._looked() if repeated.free else self._game.step(repeated.command)
+            restart.check_answer(f"'{repeated.command}'", repeated.text, answer.text)
+            intention = Intention(repeated.command)
+            yield self._taken_in(intention, answer, problem, repeated.unforeseen, repeated.free)
+
+    def _looked(self) -> Observation:
+        return replace(self.seen, text=self.seen.look)
+
+    def _taken_in(
+        self, intention: Intention | None, answer: Observation, problem: Problem, told: str = "", free: bool = False
+    ) -> Observed:
+        """Take in what the game answered, and say whether it was refused or surprising. `told` is what the model was
+        told of it in another episode."""
+        setting = self._setting
+        refused = setting.is_refused(answer.text)
+        difference = ""
+        if intention is not None and intention.step is not None and not answer.won:
+            said = [exchange.text for exchange in self._memory.history]
+            difference = surprise(setting, intention.step, answer.text, problem, said)
+        exchange = Exchange(intention.command if intention else None, setting.read(answer.text))
+        if intention is not None:
+            exchange = replace(exchange, unforeseen=told or unforeseen(intention, difference, refused))
+            if setting.score:
+                exchange = replace(exchange, score=answer.score, gained=answer.score - self.seen.score)
+        self.seen = answer
+        self._meter.score = answer.score
+        self._memory.take(exchange, refused)
+        if intention is not None and not free:
+            self._meter.step(refused)
+        return Observed(
+            step=self._meter.tally.steps,
+            command=exchange.command,
+            text=answer.text,
+            read=exchange.text,
+            score=answer.score,
+            won=answer.won,
+            lost=answer.lost,
+            refused=refused,
+            surprise=difference,
+            unforeseen=exchange.unforeseen,
+            free=free,
+        )

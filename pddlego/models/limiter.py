@@ -1,0 +1,294 @@
+"""What every request to an endpoint passes just before it is sent, retries too: so many at once, within a budget."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Protocol
+
+from pddlego.errors import BudgetSpentError
+from pddlego.models.base import Request
+from pddlego.models.spending import NO_LIMITS, OUTPUT_ESTIMATE, UNITS, Price, Spending, SpendingLog
+
+SLICE = 0.2
+"""Seconds after which who waits looks whether it still should: no signal wakes a thread that waits."""
+
+
+class Permit(Protocol):
+    """One request on its way."""
+
+    @property
+    def wanted(self) -> bool:
+        """Whether anybody still waits for the answer."""
+
+    def used(self, tokens_in: int, tokens_out: int, tokens_cached: int) -> None:
+        """The answer is there and took this much."""
+
+    def answered(self) -> None:
+        """The answer is there, and the endpoint does not say what it took: what was reserved counts."""
+
+    def refused(self, pause: float) -> None:
+        """The endpoint turned the request away, which costs nothing. Nobody sends anything for `pause` seconds."""
+
+
+class RequestLimiter(Protocol):
+    """Lets requests through. `admit_request` raises `BudgetSpentError` instead of letting one too many through.
+
+    Where somebody breaks the whole off, both raise `KeyboardInterrupt` instead of waiting on.
+    """
+
+    def admit_request(self, model: str, request: Request) -> AbstractContextManager[Permit]: ...
+
+    def sleep(self, seconds: float) -> None:
+        """Wait before the next try."""
+
+
+@dataclass
+class _Reservation:
+    """What a request may use at most, as far as one can tell, until it is known what it used."""
+
+    limiter: SharedLimiter
+    model: str
+    number: int
+    reserved_tokens: float
+    reserved_cost: float
+    tokens: float = 0.0
+    cost: float = 0.0
+    has_answer: bool = False
+
+    def __post_init__(self) -> None:
+        self.tokens, self.cost = self.reserved_tokens, self.reserved_cost
+
+    @property
+    def wanted(self) -> bool:
+        return not self.limiter.broken_off
+
+    def used(self, tokens_in: int, tokens_out: int, tokens_cached: int) -> None:
+        self.tokens = tokens_in + tokens_out
+        self.cost = self.limiter.cost(self.model, tokens_in, tokens_out, tokens_cached)
+        self.has_answer = True
+        self.limiter.learn(self.model, tokens_out)
+
+    def answered(self) -> None:
+        self.has_answer = True
+
+    def refused(self, pause: float) -> None:
+        self.limiter.hold(pause)
+        self.tokens = self.cost = 0.0
+
+
+class NoLimiter:
+    """Lets everything through."""
+
+    @contextmanager
+    def admit_request(self, model: str, request: Request) -> Iterator[Permit]:
+        yield _Unlimited()
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+
+class _Unlimited:
+    wanted = True
+
+    def used(self, tokens_in: int, tokens_out: int, tokens_cached: int) -> None:
+        return
+
+    def answered(self) -> None:
+        return
+
+    def refused(self, pause: float) -> None:
+        return
+
+
+class SharedLimiter:
+    """One limiter for all workers: at most `jobs` requests in flight, and never more than `limits` allow.
+
+    Requests count when they are sent, exactly. Tokens and money are reserved before by an estimate (three characters a
+    token; for the answer as many as the longest of the model's answers had, at least `OUTPUT_ESTIMATE`, or what it may
+    have, `max_answer`) and put right when the answer is there, so that they can be exceeded by at most what the answers
+    in flight are longer than that. The `ledger` is written before a request goes out, and what it holds from earlier
+    runs is spent.
+    """
+
+    def __init__(
+        self,
+        jobs: int,
+        limits: Spending = NO_LIMITS,
+        ledger: SpendingLog | None = None,
+        prices: Mapping[str, Price] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        max_answer: int | None = None,
+    ) -> None:
+        self.limits = limits
+        self._max_answer = max_answer
+        self._longest: dict[str, int] = {}
+        self.exhausted = threading.Event()
+        self._prices = dict(prices or {})
+        self._jobs = threading.BoundedSemaphore(jobs)
+        self._clock = clock
+        self._changed = threading.Condition()
+        self._ledger = ledger
+        spent = ledger.spent if ledger else Spending()
+        self._calls, self._tokens, self._cost = spent.calls or 0, spent.tokens or 0.0, spent.cost or 0.0
+        self._not_before = 0.0
+        self._flying = 0
+        self._broken = threading.Event()
+
+    @property
+    def has_prices(self) -> bool:
+        """Whether costs are known of any model."""
+        return bool(self._prices)
+
+    @property
+    def in_flight(self) -> int:
+        """Requests on their way."""
+        return self._flying
+
+    @property
+    def broken_off(self) -> bool:
+        return self._broken.is_set()
+
+    def break_off(self) -> None:
+        """Nobody waits here any more. Takes no lock that is held for long: it is called where a signal has come."""
+        self._broken.set()
+
+    def sleep(self, seconds: float) -> None:
+        if self._broken.wait(seconds):
+            raise KeyboardInterrupt
+
+    @property
+    def spent(self) -> Spending:
+        """What was used, with what is reserved for the requests in flight."""
+        with self._changed:
+            return Spending(self._calls, self._tokens, self._cost)
+
+    def cost(self, model: str, tokens_in: int, tokens_out: int, tokens_cached: int = 0) -> float:
+        """The cost of these tokens; 0 for a model without a price."""
+        price = self._prices.get(model)
+        return price.cost(tokens_in, tokens_out, tokens_cached) if price else 0.0
+
+    def learn(self, model: str, tokens_out: int) -> None:
+        """An answer of the model had so many tokens: the next may have as many."""
+        with self._changed:
+            self._longest[model] = max(self._longest.get(model, 0), tokens_out)
+
+    def _answer_of(self, model: str, most_tokens: int) -> int:
+        """The tokens that an answer of the model may have, as far as one knows: a limit that it ignores is none."""
+        return max(self._max_answer or OUTPUT_ESTIMATE, self._longest.get(model, 0), most_tokens)
+
+    def hold(self, seconds: float) -> None:
+        """Nobody sends anything for `seconds` from now."""
+        with self._changed:
+            self._not_before = max(self._not_before, self._clock() + seconds)
+            self._changed.notify_all()
+
+    def admit_request(self, model: str, request: Request) -> AbstractContextManager[Permit]:
+        """Wait for a free place and for the end of a pause, reserve, and let the request go."""
+        return self.admit(model, request.characters, request.wanted, most_tokens=request.max_tokens or 0)
+
+    @contextmanager
+    def admit(
+        self,
+        model: str,
+        characters: int,
+        wanted: Callable[[], bool] = lambda: True,
+        origin: str = "",
+        most_tokens: int = 0,
+    ) -> Iterator[Permit]:
+        """`admit_request`, for a request of which is known how long it is, what it is for, and how long its answer may
+        be.
+
+        Raises `ConnectionError` if nobody wants the place any more.
+        """
+        while not self._jobs.acquire(timeout=SLICE):
+            self._go_on(wanted)
+        try:
+            self._pause(wanted)
+            reservation = self._reserve(model, characters, origin, most_tokens, wanted)
+            try:
+                yield reservation
+            finally:
+                self._settle(reservation)
+        finally:
+            self._jobs.release()
+
+    def _go_on(self, wanted: Callable[[], bool]) -> None:
+        if self._broken.is_set():
+            raise KeyboardInterrupt
+        if not wanted():
+            raise ConnectionError("who asked is gone")
+
+    def _pause(self, wanted: Callable[[], bool]) -> None:
+        """Wait until nobody asks to wait any more; the pause may grow meanwhile."""
+        with self._changed:
+            while (left := self._not_before - self._clock()) > 0:
+                self._changed.wait(min(left, SLICE))
+                self._go_on(wanted)
+
+    def _reserve(
+        self, model: str, characters: int, origin: str, most_tokens: int, wanted: Callable[[], bool]
+    ) -> _Reservation:
+        """Reserve at once what fits; wait for requests in flight if it may fit when they have ended."""
+        tokens_in = characters // 3
+
+        def estimate() -> tuple[float, float]:
+            """What is known of the model's answers may grow while a request waits."""
+            tokens_out = self._answer_of(model, most_tokens)
+            return float(tokens_in + tokens_out), self.cost(model, tokens_in, tokens_out)
+
+        with self._changed:
+            while (limit := self._in_the_way(*estimate())) is not None:
+                if not self._flying or limit == "calls":
+                    self.exhausted.set()
+                    budget = getattr(self.limits, limit)
+                    why = f"{self._used(limit):g} are spent or reserved."
+                    what = f"The budget of {budget:g} {UNITS[limit]} allows no further request"
+                    raise BudgetSpentError(what, why, "Continue with a higher one.")
+                self._changed.wait(SLICE)
+                self._go_on(wanted)
+            self._go_on(wanted)
+            tokens, cost = estimate()
+            number = self._ledger.sent(model, tokens, cost, origin) if self._ledger else 0
+            self._calls, self._tokens, self._cost = self._calls + 1, self._tokens + tokens, self._cost + cost
+            self._flying += 1
+        return _Reservation(self, model, number, tokens, cost)
+
+    def _used(self, limit: str) -> float:
+        return {"calls": self._calls, "tokens": self._tokens, "cost": self._cost}[limit]
+
+    def _in_the_way(self, tokens: float, cost: float) -> str | None:
+        """Which limit one more request would exceed."""
+        would = Spending(self._calls + 1, self._tokens + tokens, self._cost + cost)
+        for name in ("calls", "tokens", "cost"):
+            limit = getattr(self.limits, name)
+            if limit is not None and getattr(would, name) > limit:
+                return name
+        return None
+
+    def _settle(self, reservation: _Reservation) -> None:
+        """Put right what was reserved."""
+        with self._changed:
+            self._flying -= 1
+            self._tokens += reservation.tokens - reservation.reserved_tokens
+            self._cost += reservation.cost - reservation.reserved_cost
+            self._changed.notify_all()
+            if self._ledger:
+                amounts = reservation.tokens, reservation.cost
+                self._ledger.settled(reservation.number, *amounts, reservation.has_answer)
+
+
+class CellLimiter:
+    """A shared limiter for one cell: the ledger says for what a request was sent."""
+
+    def __init__(self, limiter: SharedLimiter, origin: str) -> None:
+        self._limiter, self._origin = limiter, origin
+
+    def admit_request(self, model: str, request: Request) -> AbstractContextManager[Permit]:
+        return self._limiter.admit(model, request.characters, request.wanted, self._origin, request.max_tokens or 0)
+
+    def sleep(self, seconds: float) -> None:
+        self._limiter.sleep(seconds)

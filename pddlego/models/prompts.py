@@ -1,0 +1,50 @@
+"""Renders prompt templates. The text of a prompt is never in Python code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jinja2
+
+from pddlego.errors import SettingError
+from pddlego.models.templates import LimitedEnvironment, TooMuchError
+from pddlego.util import resources
+
+MAX_TEMPLATE = 200_000
+"""Characters of a template; the longest of ours has some thousand."""
+
+
+class Prompts:
+    """The templates in `prompts/`, strict about undefined names. `folder` holds the parts that belong to one game.
+
+    They run in a sandbox and within limits: a folder of prompts may come from anybody, and is data.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self._environment = LimitedEnvironment(
+            loader=jinja2.FunctionLoader(_source),
+            undefined=jinja2.StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            autoescape=False,
+        )
+
+    def render(self, name: str, **values: Any) -> str:
+        """The text of `prompts/NAME.j2`. Raises `SettingError` if it is missing, wrong, or asks for too much."""
+        self._environment.begin()
+        try:
+            text = self._environment.get_template(f"{name}.j2").render(folder=self.folder, **values)
+        except (jinja2.TemplateError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
+            raise SettingError(f"The prompt {name}.j2 cannot be rendered", f"{error}.", "Mend the template.") from error
+        except (TooMuchError, MemoryError) as error:
+            why = f"{error or 'it needs too much memory'}.".capitalize()
+            raise SettingError(f"The prompt {name}.j2 asks for too much", why, "Mend the template.") from error
+        return text.strip()
+
+
+def _source(name: str) -> str:
+    text = resources.read("prompts", name)
+    if len(text) > MAX_TEMPLATE:
+        raise TooMuchError(f"{name} is longer than {MAX_TEMPLATE:,} characters")
+    return text

@@ -1,9 +1,0 @@
-"""The built-in reader: reads observations by rule and answers in exactly the format that is asked for.
-
-No language model is involved. It is what a formalizer that never errs achieves: the yardstick, the default when no
-model is configured, and the model of most tests. Rules for a game live in a module of their own.
-"""
-
-from pddlego.models.reader.base import ReaderModel, Rules, can_answer
-
-__all__ = ["ReaderModel", "Rules", "can_answer"]

@@ -1,0 +1,90 @@
+"""Asks a model within an episode: what goes out, what goes wrong on the way and what comes back are events."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Generator
+from dataclasses import replace
+from queue import Empty, SimpleQueue
+
+from pddlego.errors import BudgetSpentError, ModelError, OutOfTimeError
+from pddlego.events import Answered, Asked, Event, Retrying
+from pddlego.models.base import Completion, Model, RemoteModel, Request, Trouble
+from pddlego.models.limiter import SLICE
+from pddlego.refine.usage import Meter
+from pddlego.util.text import writable
+
+MAX_ANSWER = 200_000
+"""Characters of an answer that are read and kept; the longest useful one is a problem file of some thousand."""
+
+
+def ask(model: Model, request: Request, meter: Meter, attempt: int = 0) -> Generator[Event, None, Completion]:
+    """Ask, within the limits of the episode. `attempt` counts the tries at the same question from 0.
+
+    Raises `OverError` where a limit allows no call, and `ModelError` where no answer comes.
+    """
+    meter.check_call()
+    call = meter.tally.calls + 1
+    yield Asked(
+        call=call,
+        purpose=request.purpose,
+        attempt=attempt,
+        messages=request.messages,
+        characters=request.characters,
+        temperature_increase=request.temperature_increase,
+        max_tokens=request.max_tokens,
+    )
+    meter.asked(request.characters)
+    try:
+        answer = yield from completed(model, replace(request, seconds=meter.seconds_left), call)
+    except BudgetSpentError as error:
+        if not error.sent:
+            meter.not_sent(request.characters)
+        raise
+    except ModelError as error:
+        meter.check_time(isinstance(error, OutOfTimeError))  # it is no fault of the model then
+        raise
+    answer = recordable(answer)
+    meter.answered(answer)
+    yield Answered(call, answer)
+    return answer
+
+
+def recordable(answer: Completion) -> Completion:
+    """An answer that can be written down; an endless one helps nobody."""
+    text, thought = writable(answer.text[:MAX_ANSWER]), writable(answer.reasoning[:MAX_ANSWER])
+    return replace(answer, text=text, reasoning=thought)
+
+
+def completed(model: Model, request: Request, call: int) -> Generator[Retrying, None, Completion]:
+    """The answer of the model; every trouble with the `call` is an event, as it happens. Raises what the model raises.
+
+    A remote model is asked in a thread of its own. Whoever stops iterating, or throws something in, leaves the request:
+    it is no longer wanted, and the model closes it.
+    """
+    if not (isinstance(model, RemoteModel) and model.is_remote):
+        return model.complete(request)
+    arrived: SimpleQueue[Trouble | Completion | BaseException] = SimpleQueue()
+    left = threading.Event()
+    watched = replace(request, report=arrived.put, wanted=lambda: not left.is_set() and request.wanted())
+
+    def work() -> None:
+        try:
+            arrived.put(model.complete(watched))
+        except BaseException as error:  # noqa: BLE001 -- raised again below, in the thread that asked
+            arrived.put(error)
+
+    threading.Thread(target=work, daemon=True).start()
+    try:
+        while True:
+            try:  # not for ever: a signal that came to another thread waits for this one to wake
+                found = arrived.get(timeout=SLICE)
+            except Empty:
+                continue
+            if isinstance(found, Completion):
+                return found
+            if isinstance(found, BaseException):
+                raise found
+            yield Retrying(call, replace(found, why=writable(found.why)))
+    finally:
+        left.set()

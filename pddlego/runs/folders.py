@@ -1,0 +1,111 @@
+"""Makes and finds run folders, and finds the journals in them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from pddlego.errors import UsageError
+from pddlego.util.files import cannot_make
+
+MANIFEST, EPISODES = "manifest.json", "episodes"
+"""What every run folder holds."""
+
+
+def newest_run(root: Path) -> Path:
+    """The run folder below `root` in which something happened last. Raises `UsageError` if there is none."""
+    found = {each: _last_change(each / EPISODES) for each in _folders(root)}
+    found = {each: changed for each, changed in found.items() if changed is not None}
+    if not found:
+        raise UsageError(f"There are no runs in {root}", "Nothing was played there.", "Play, or name a run folder.")
+    return max(found, key=lambda each: found[each] or 0.0)
+
+
+LATEST = "latest"
+"""Stands for the run in which something happened last, where no file has that name."""
+
+
+def place_of(run: str, root: Path = Path("runs")) -> Path:
+    """The run folder or journal that a user means. Raises `UsageError` if there are no runs for `latest`."""
+    place = Path(run)
+    return newest_run(root) if run == LATEST and not place.exists() else place
+
+
+def find_journals(place: Path, seed: int | None = None) -> list[Path]:
+    """The journals of a run folder, of one seed if it is given, in natural order; a journal itself is the only one.
+
+    Raises `UsageError` if there is none.
+    """
+    if place.is_file():
+        return [place]
+    if place.exists() and not place.is_dir():
+        raise UsageError(f"{place} is no file", "It is a device or a pipe.", "Name a run folder or a journal.")
+    if not (place / EPISODES).is_dir():
+        why = f"It has no folder {EPISODES}/." if place.is_dir() else "There is no such folder."
+        raise UsageError(f"{place} is no run folder", why, "Name a folder that 'pddlego play' or 'eval' made.")
+    found = sorted((each for each in (place / EPISODES).glob("*.jsonl") if each.is_file()), key=_natural)
+    mine = [each for each in found if seed is None or seed_of(each) == seed]
+    if not mine:
+        several = "1 episode" if len(found) == 1 else f"{len(found)} episodes"
+        why = f"It holds {several}, none of seed {seed}." if found else "No episode has begun in it."
+        raise UsageError(f"There is nothing to see in {place}", why, "Name another run or seed.")
+    return mine
+
+
+def find_journal(place: Path, seed: int | None = None) -> Path:
+    """The one journal that is meant. Raises `UsageError` where there are several."""
+    found = find_journals(place, seed)
+    if len(found) > 1:
+        names = ", ".join(each.name for each in found[:4])
+        more = f" and {len(found) - 4} more" if len(found) > 4 else ""
+        what = f"{place} holds {len(found)} episodes" + ("" if seed is None else f" of seed {seed}")
+        advice = f"Name one of the files in {place / EPISODES}" + (" or a seed." if seed is None else ".")
+        raise UsageError(what, f"{names}{more}.", advice)
+    return found[0]
+
+
+def seed_of(journal: Path) -> int | None:
+    """The seed in the name of a journal."""
+    match = re.search(r"seed-?(\d+)", journal.name)
+    return int(match.group(1)) if match else None
+
+
+def _last_change(episodes: Path) -> float | None:
+    """When one of the journals in a folder last grew; None if there is no such folder."""
+    try:
+        return max([episodes.stat().st_mtime, *(each.stat().st_mtime for each in os.scandir(episodes))])
+    except OSError:
+        return None
+
+
+def _folders(root: Path) -> Sequence[Path]:
+    try:
+        return [each for each in root.iterdir() if each.is_dir()]
+    except OSError:
+        return []
+
+
+def _natural(path: Path) -> list[tuple[int, int, str]]:
+    parts = re.split(r"(\d+)", path.name)
+    return [(1, int(part), "") if part.isdigit() else (0, 0, part) for part in parts]
+
+
+MANIFEST, EPISODES = "manifest.json", "episodes"
+
+
+def fresh_folder(root: Path, label: str) -> Path:
+    """A new folder in `root` that is named after the time and the label. Raises `UsageError` if it cannot be made."""
+    name = f"{datetime.now().strftime('%Y%m%d-%H%M%S')}-{label}"
+    for number in range(1, 1000):
+        path = root / (name if number == 1 else f"{name}-{number}")
+        try:
+            path.mkdir(parents=True)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise cannot_make(path, error) from error
+        return path
+    raise UsageError(f"No free folder name in {root}", f"{name} and 998 variants exist.", "Choose another --runs.")

@@ -1,0 +1,130 @@
+"""What an evaluation has spent, kept on disk: a line before each request is sent, and one when its cost is known.
+
+A process that is killed with requests on their way leaves lines that were never put right: these count as what was
+reserved for them, so that no continuation can spend more than the budget.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import dataclass, replace
+from io import FileIO
+from pathlib import Path
+
+from pddlego.errors import JournalError
+from pddlego.models.spending import Spending
+from pddlego.util.files import append, cannot_write, cut_unfinished_line
+
+LEDGER = "ledger.jsonl"
+"""The file in a run folder."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A request for a cell (its label, `origin`): what it took, or what was reserved for it where nobody knows (it was
+    not `answered`)."""
+
+    model: str
+    tokens: float
+    cost: float
+    origin: str = ""
+    answered: bool = False
+
+
+class Ledger:
+    """An append-only file. Safe for many threads. Raises `JournalError` when the disk does not take a line.
+
+    `remarks` say which of its lines could not be understood: these cost a remark and not the run.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        cut_unfinished_line(path)
+        self._entries, self.remarks = read_ledger(path)
+        try:
+            self._file: FileIO = path.open("ab", buffering=0)
+        except OSError as error:
+            raise cannot_write(path, error) from error
+
+    @property
+    def spent(self) -> Spending:
+        """All of it: requests sent, tokens and money used, or reserved where it is not known what was used."""
+        with self._lock:
+            entries = list(self._entries.values())
+        return Spending(len(entries), sum(each.tokens for each in entries), sum(each.cost for each in entries))
+
+    def sent(self, model: str, tokens: float, cost: float, origin: str = "") -> int:
+        """A request is about to be sent for a cell (its label, `origin`), and this much is reserved for it.
+
+        Returns its number.
+        """
+        with self._lock:
+            number = len(self._entries) + 1
+            self._write({"sent": number, "model": model, "tokens": tokens, "cost": cost, "for": origin})
+            self._entries[number] = Entry(model, tokens, cost, origin)
+        return number
+
+    def settled(self, number: int, tokens: float, cost: float, answered: bool = True) -> None:
+        """The request took this much, or may have where it was not `answered`."""
+        with self._lock:
+            self._write({"settled": number, "tokens": tokens, "cost": cost, "answered": answered})
+            self._entries[number] = replace(self._entries[number], tokens=tokens, cost=cost, answered=answered)
+
+    def close(self) -> None:
+        self._file.close()
+
+    def _write(self, entry: dict[str, object]) -> None:
+        append(self._file, self._path, (json.dumps(entry) + "\n").encode())
+
+
+def read_ledger(path: Path) -> tuple[dict[int, Entry], tuple[str, ...]]:
+    """The requests of a ledger by number up to its last whole line, and remarks on lines that nobody understands.
+
+    A line that says wrongly what was used is left out: the request counts as what was reserved for it. A line that
+    cannot be read may have been a request: one whose number is missing counts as the most that any other took. Requests
+    are numbered without a gap; where more are missing than lines are damaged, lines were lost: `JournalError`.
+    """
+    entries: dict[int, Entry] = {}
+    remarks: list[str] = []
+    missing: list[int] = []
+    data = path.read_bytes() if path.exists() else b""
+    for number, line in enumerate(data[: data.rfind(b"\n") + 1].split(b"\n")[:-1], start=1):
+        where = f"{path}, line {number}"
+        try:
+            entry = json.loads(line)
+            is_request = "sent" in entry
+            key = int(entry["sent"] if is_request else entry["settled"])
+        except (ValueError, KeyError, TypeError, ArithmeticError, RecursionError):
+            remarks.append(f"{where}: it is damaged; what it said counts as the most that a request took.")
+            continue
+        expected = len(entries) + len(missing) + 1
+        if (key < expected or key - expected > len(remarks)) if is_request else key not in entries and not missing:
+            why = f"Line {number} is no entry that can follow those before it."
+            raise JournalError(f"{path} is damaged", why, "Restore it: it says what was spent.")
+        try:
+            amounts = _amount(entry["tokens"]), _amount(entry["cost"])
+        except (ValueError, KeyError, TypeError, ArithmeticError):
+            if is_request:
+                missing.append(key)
+            remarks.append(f"{where}: no amount of tokens or money; what was reserved counts as spent.")
+            continue
+        if is_request:
+            missing += range(expected, key)
+            entries[key] = Entry(str(entry.get("model", "")), *amounts, str(entry.get("for", "")))
+        elif key in entries:
+            answered = bool(entry.get("answered", True))
+            entries[key] = replace(entries[key], tokens=amounts[0], cost=amounts[1], answered=answered)
+    if remarks and not entries and not missing:
+        raise JournalError(f"{path} is damaged", "No line of it can be read.", "Restore it: it says what was spent.")
+    known = entries.values()
+    most = Entry("", max((each.tokens for each in known), default=0.0), max((each.cost for each in known), default=0.0))
+    return entries | dict.fromkeys(missing, most), tuple(remarks)
+
+
+def _amount(value: object) -> float:
+    """A number that something may cost. Raises `ValueError`, `TypeError` for anything else."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
+        raise ValueError("not an amount")
+    return float(value)

@@ -1,0 +1,14 @@
+"""What a method measures of an episode, for tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Measures:
+    """Numbers by name, each a column of tables, and counts of what happened: by kind, in several groups."""
+
+    numbers: Mapping[str, int | float] = field(default_factory=dict)
+    counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)

@@ -1,0 +1,349 @@
+"""The folder of an evaluation: its configuration, a journal for each attempt, and one line for each finished attempt.
+
+    runs/NAME/manifest.json         what is played, and everything that determines an episode
+    runs/NAME/episodes/LABEL.jsonl  the journal of a cell; `LABEL.2.jsonl` is that of its second attempt
+    runs/NAME/results.jsonl         a summary for each attempt, appended when it ends
+    runs/NAME/results.csv           the result table, written when an evaluation stops
+
+Whatever kills the process, a finished episode is kept: its journal is complete, and on the disk, before its line is
+written, and a line that is missing is made from the journal when the evaluation is continued. A line that is damaged
+costs its cell at most, never the evaluation, and is told.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, replace
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from pddlego.errors import JournalError, UsageError
+from pddlego.models.spending import Price
+from pddlego.runs.cells import Cell, Matrix
+from pddlego.runs.codec import SCHEMA, Codec
+from pddlego.runs.folders import EPISODES, MANIFEST
+from pddlego.runs.journal import Journal, JournalWriter, read_journal
+from pddlego.runs.summary import Measure, Summary, dump_summary, load_summary, summarize
+from pddlego.util.files import (
+    append,
+    cannot_make,
+    cannot_write,
+    cut_unfinished_line,
+    digest,
+    flush_to_disk,
+    write_whole,
+)
+
+RESULTS = "results.jsonl"
+
+ASKED = "asked"
+"""Where a manifest keeps every matrix that was asked for."""
+
+PRICES = "prices"
+"""Where a manifest keeps the prices that were given."""
+
+
+class Store:
+    """An evaluation on disk. Safe for many threads of one process; a second process is refused by a lock.
+
+    `configuration` is everything that determines an episode; a folder that was begun with another one is refused.
+    `codec` reads the journals that are there, and `measure_of` says what is measured of a cell.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        configuration: Mapping[str, Any],
+        *,
+        codec: Codec,
+        measure_of: Callable[[Cell], Measure],
+        about: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.path = path
+        self._codec, self.measure_of = codec, measure_of
+        self._lock = threading.Lock()
+        self._attempts: dict[Cell, Summary] = {}
+        self._begun: dict[Cell, int] = {}
+        self._spent: list[Summary] = []
+        self.remarks: tuple[str, ...] = ()
+        try:
+            (path / EPISODES).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise cannot_make(path, error) from error
+        self._only = _lock(path)
+        try:
+            self._check(configuration, about or {})
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        self._only.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # what there is
+
+    def recover(self, cells: Iterable[Cell]) -> None:
+        """Read what is there, and add the lines of attempts whose process was killed before it could write them.
+
+        What is damaged is told in `remarks`: a cell whose journal cannot be read is played again.
+        """
+        summaries, damaged = read_what_is_whole(self.path)
+        self.remarks += (*damaged, *changed_journals(self.path, summaries))
+        for summary in summaries:
+            self._note(summary)
+        cut_unfinished_line(self.path / RESULTS)
+        labels = {each.label: each for each in cells}
+        for journal in sorted((self.path / EPISODES).glob("*.jsonl")):
+            label, attempt = _parts(journal)
+            cell = labels.get(label)
+            if cell is None:
+                continue
+            known = self._attempts.get(cell)
+            if known is None or known.attempt < attempt:
+                try:
+                    found = read_journal(journal, self._codec)
+                except JournalError as error:
+                    self.remarks += (f"{error.what}: {error.why} Its cell is played again.",)
+                    self._begun[cell] = max(attempt, self._begun.get(cell, 0))
+                    continue
+                _check_same(cell, found)
+                measured = summarize(cell, attempt, found.events, self.measure_of(cell))
+                self.record(replace(measured, digest=digest(journal)))
+
+    def plan(self, matrix: Matrix, prices: Mapping[str, Price] | None = None) -> None:
+        """Keep what is to be played, beside what was asked for before: a report says how much of it there is.
+
+        Prices are kept, too, for the costs in a report; those that are given now take the place of others.
+        """
+        manifest = read_manifest(self.path)
+        asked, new = manifest.get(ASKED, []), _matrices().dump_python([matrix], mode="json")[0]
+        kept = {**manifest, ASKED: asked if new in asked else [*asked, new]}
+        if prices:
+            kept[PRICES] = {**manifest.get(PRICES, {}), **{name: asdict(each) for name, each in prices.items()}}
+        if kept != manifest:
+            write_whole(self.path / MANIFEST, json.dumps(kept, indent=2) + "\n")
+
+    def finished(self, cell: Cell) -> Summary | None:
+        """The last attempt at the cell, if it is a result and need not be played again."""
+        last = self._attempts.get(cell)
+        return last if last is not None and last.counts else None
+
+    @property
+    def attempts(self) -> list[Summary]:
+        """Every attempt, in the order in which they ended: all of them cost something."""
+        with self._lock:
+            return list(self._spent)
+
+    def results(self) -> list[Summary]:
+        """The last attempt at each cell, sorted by cell."""
+        with self._lock:
+            return [self._attempts[cell] for cell in sorted(self._attempts)]
+
+    # what happens
+
+    def begin(self, cell: Cell) -> tuple[int, JournalWriter]:
+        """A new attempt at the cell: its number and its journal."""
+        with self._lock:
+            last = self._attempts.get(cell)
+            attempt = max(self._begun.get(cell, 0), last.attempt if last else 0) + 1
+            self._begun[cell] = attempt
+        return attempt, JournalWriter(self.path / EPISODES / journal_name(cell, attempt))
+
+    def record(self, summary: Summary) -> None:
+        """Append the line of an attempt. It is with the system when this returns. Raises `JournalError`."""
+        data = dump_summary(summary).encode()
+        with self._lock:
+            try:
+                with (self.path / RESULTS).open("ab", buffering=0) as file:
+                    append(file, self.path / RESULTS, data)
+                    flush_to_disk(file, self.path / RESULTS)
+            except OSError as error:
+                raise cannot_write(self.path / RESULTS, error) from error
+        self._note(summary)
+
+    def _note(self, summary: Summary) -> None:
+        with self._lock:
+            self._spent.append(summary)
+            last = self._attempts.get(summary.cell)
+            if last is None or last.attempt < summary.attempt:
+                self._attempts[summary.cell] = summary
+
+    def _check(self, configuration: Mapping[str, Any], about: Mapping[str, Any]) -> None:
+        """Write the manifest, or compare with the one that is there."""
+        place = self.path / MANIFEST
+        wanted = json.loads(json.dumps(configuration))
+        if not place.exists():
+            if (self.path / RESULTS).exists() or any((self.path / EPISODES).iterdir()):
+                why = f"It holds episodes and no {MANIFEST}, so nobody knows how they were played."
+                raise UsageError(f"{self.path} is damaged", why, "Restore the file, or use another folder with --run.")
+            created = datetime.now().astimezone().isoformat(timespec="seconds")
+            body = {"schema": SCHEMA, "created": created, "configuration": wanted, **about}
+            write_whole(place, json.dumps(body, indent=2) + "\n")
+            return
+        manifest = read_manifest(self.path)
+        there = dict(manifest.get("configuration", {}))
+        if "versions" not in there and "versions" in wanted:  # an old folder keeps them elsewhere
+            kept = manifest.get("versions") or {}
+            there["versions"] = {name: kept.get(name, now) for name, now in wanted["versions"].items()}
+        changed = list(_differences(there, wanted))
+        if changed:
+            raise UsageError(
+                f"{self.path} was begun with another configuration",
+                "; ".join(changed[:5]) + (f"; and {len(changed) - 5} more" if len(changed) > 5 else "") + ".",
+                "Use the old configuration to continue, or another folder with --run.",
+            )
+
+
+def journal_name(cell: Cell, attempt: int) -> str:
+    return f"{cell.label}.jsonl" if attempt == 1 else f"{cell.label}.{attempt}.jsonl"
+
+
+def dump_results(summaries: Iterable[Summary]) -> str:
+    """The text of a `results.jsonl`."""
+    return "".join(map(dump_summary, summaries))
+
+
+def read_results(path: Path) -> list[Summary]:
+    """Every line of `results.jsonl` up to the last whole one. Raises `JournalError` for a damaged one."""
+    found = []
+    for number, result in _results(path):
+        if result is None:
+            why = f"Line {number} is no result."
+            raise JournalError(
+                f"{path / RESULTS} is damaged", why, "Remove the line: it is made anew from its journal."
+            )
+        found.append(result)
+    return found
+
+
+def read_what_is_whole(path: Path) -> tuple[list[Summary], tuple[str, ...]]:
+    """Every line of `results.jsonl` that can be read, and a remark for each that cannot."""
+    found = list(_results(path))
+    remarks = (
+        f"{path / RESULTS}: line {number} is damaged and left out." for number, result in found if result is None
+    )
+    return [result for _, result in found if result is not None], tuple(remarks)
+
+
+def _results(path: Path) -> Iterator[tuple[int, Summary | None]]:
+    """The lines of `results.jsonl` with their numbers; None for one that is damaged. Raises `UsageError`."""
+    place = path / RESULTS
+    if not place.exists():
+        return
+    try:
+        data = place.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{place} cannot be read", f"{error.strerror}.", "Check the path.") from error
+    for number, line in enumerate(data.split(b"\n")[:-1], start=1):
+        try:
+            yield number, load_summary(line)
+        except ValueError:
+            yield number, None
+
+
+def changed_journals(path: Path, summaries: Iterable[Summary]) -> tuple[str, ...]:
+    """Remarks on journals of finished episodes whose bytes are not what they were when their results were written."""
+    found = []
+    for each in summaries:
+        journal = path / EPISODES / journal_name(each.cell, each.attempt)
+        if each.digest and (now := digest(journal)) != each.digest:
+            what = "is not what it was when the episode ended" if now else "is gone"
+            found.append(f"{journal} {what}: its result stands as it was written then.")
+    return tuple(found)
+
+
+def read_recorded_prices(path: Path) -> dict[str, Price]:
+    """The prices that the evaluation was given. Raises `UsageError` for a manifest that cannot be read."""
+    try:
+        return TypeAdapter(dict[str, Price]).validate_python(read_manifest(path).get(PRICES, {}))
+    except ValueError as error:
+        raise UsageError(f"{path} is damaged", f"{MANIFEST} holds no price list.", "Restore it.") from error
+
+
+def read_cells(path: Path) -> set[Cell]:
+    """Every cell that the evaluation was ever asked to play; empty where an old manifest does not say.
+
+    Raises `UsageError` for a manifest that cannot be read.
+    """
+    try:
+        asked = _matrices().validate_python(read_manifest(path).get(ASKED, []))
+    except ValueError as error:
+        raise UsageError(f"{path} is damaged", f"{MANIFEST} says wrongly what was asked for.", "Restore it.") from error
+    return {cell for each in asked for cell in each.cells()}
+
+
+@lru_cache(maxsize=1)
+def _matrices() -> TypeAdapter[list[Matrix]]:
+    return TypeAdapter(list[Matrix])
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """The manifest of a run folder. Raises `UsageError` if there is none that can be read."""
+    place = path / MANIFEST
+    try:
+        found = json.loads(place.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path} is no run folder", f"{place.name}: {error.strerror}.", "Check the path.") from error
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{path} is damaged", f"{place.name} is not JSON.", "Restore the file.") from error
+    if not isinstance(found, dict) or not isinstance(found.get("configuration", {}), dict):
+        raise UsageError(f"{path} is damaged", f"{place.name} holds no manifest.", "Restore the file.")
+    return found
+
+
+def _check_same(cell: Cell, journal: Journal) -> None:
+    """Raises `JournalError` if the journal is that of another cell under this one's name."""
+    begun = journal.started
+    if begun is not None and (begun.setting, begun.mode, begun.seed) != (cell.setting, cell.mode, cell.seed):
+        why = f"It is of {begun.setting}, {begun.mode}, seed {begun.seed}."
+        raise JournalError(f"{journal.path} is another episode", why, "Remove it: its cell is played again.")
+
+
+def _parts(journal: Path) -> tuple[str, int]:
+    label, _, number = journal.stem.rpartition(".")
+    return (label, int(number)) if label and number.isdigit() else (journal.stem, 1)
+
+
+def _differences(there: Any, wanted: Any, path: str = "") -> Iterable[str]:
+    """What differs, as `path: there, not wanted`; what only one side has differs too."""
+    if isinstance(there, dict) and isinstance(wanted, dict):
+        for key in sorted(set(there) | set(wanted)):
+            yield from _differences(there.get(key), wanted.get(key), f"{path}.{key}" if path else key)
+    elif there != wanted:
+        yield f"{path} was {_shown(there)} and is now {_shown(wanted)}"
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 40 else text[:37] + "…"
+
+
+def _lock(path: Path) -> Any:
+    """Hold the folder's lock as long as the returned file is open. Raises `UsageError` if another process has it."""
+    file = (path / ".lock").open("w")
+    try:
+        import fcntl
+    except ImportError:  # Windows has no such locks
+        return file
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            file.close()
+        raise UsageError(
+            f"{path} is in use", "Another pddlego evaluates there.", "Wait for it, or use another folder with --run."
+        ) from error
+    return file

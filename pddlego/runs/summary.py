@@ -1,0 +1,119 @@
+"""What is kept of an episode for tables: one line of JSON, folded from its events."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+
+from pydantic import TypeAdapter
+from pydantic_core import from_json
+
+from pddlego.events import Accepted, Answered, Asked, Cause, Ended, Event, Outcome, Rejected, Tally, step_of
+from pddlego.runs.cells import Cell
+from pddlego.runs.measures import Measures
+from pddlego.runs.schema_1 import upgraded_summary
+
+LOST_TO_ERRORS = frozenset({Outcome.MODEL_ERROR, Outcome.CRASHED})
+"""Outcomes that say nothing about the method: given apart, and played again when an evaluation is continued."""
+
+OF_ALL = "budget of"
+"""What stands in the message of an old record whose budget was that of the whole evaluation: it names no cause."""
+
+REJECTED, LINES, DEFECTS = "rejected", "lines", "defects"
+"""What is counted in episodes of every method: unusable answers by category, lines of edits by what became of them,
+defects by kind."""
+
+Measure = Callable[[Sequence[Event], Tally], Measures]
+"""What a method measures of an episode: its events, and what they used."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One attempt at a cell, which ended with `outcome`. `attempt` counts from 1.
+
+    `measures` holds what the method measured, and what is counted for all of them. `cause` says which budget was spent.
+    `digest` is that of the journal's bytes at the end.
+    """
+
+    cell: Cell
+    attempt: int
+    outcome: Outcome
+    message: str = ""
+    score: float = 0.0
+    tally: Tally = field(default_factory=Tally)
+    measures: Measures = field(default_factory=Measures)
+    cause: Cause = ""
+    digest: str = ""
+
+    @property
+    def won(self) -> bool:
+        return self.outcome is Outcome.WON
+
+    @property
+    def played(self) -> bool:
+        """Whether it has an outcome of its own: it was neither interrupted nor stopped by the budget of all."""
+        if self.outcome is Outcome.BUDGET:
+            return not (self.cause == "evaluation" or (not self.cause and OF_ALL in self.message))
+        return self.outcome is not Outcome.INTERRUPTED
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is a result of the method: played, and not lost to an error of the endpoint or the engine."""
+        return self.played and self.outcome not in LOST_TO_ERRORS
+
+    def counts_of(self, group: str) -> Mapping[str, int]:
+        """What was counted in a group; empty where nothing was."""
+        return self.measures.counts.get(group, {})
+
+
+def summarize(cell: Cell, attempt: int, events: Sequence[Event], measure: Measure) -> Summary:
+    """Fold the events of an attempt. One without its last event was interrupted by the end of the process."""
+    counts = {REJECTED: Counter[str](), LINES: Counter[str](), DEFECTS: Counter[str]()}
+    ended: Ended | None = None
+    used = Tally()
+    for event in events:
+        if isinstance(event, (Rejected, Accepted)):
+            counts[LINES].update(line.kind.value for line in event.lines)
+            counts[DEFECTS].update(event.kinds)
+        if isinstance(event, Rejected):
+            counts[REJECTED][event.feedback.category] += 1
+        elif isinstance(event, Asked):
+            used = replace(used, calls=event.call, characters=used.characters + event.characters)
+        elif isinstance(event, Answered):
+            used = used.with_answer(event.completion)
+        elif isinstance(event, Ended):
+            ended = event
+        elif (step := step_of(event)) is not None:
+            used = replace(used, steps=step, refused=used.refused + bool(getattr(event, "refused", False)))
+    ended = ended or Ended(Outcome.INTERRUPTED, "the process ended", 0.0, used)
+    measured = measure(events, ended.tally)
+    groups = {**measured.counts, **counts}
+    return Summary(
+        cell=cell,
+        attempt=attempt,
+        outcome=ended.outcome,
+        message=ended.message,
+        score=ended.score,
+        tally=ended.tally,
+        measures=Measures(measured.numbers, {name: dict(sorted(found.items())) for name, found in groups.items()}),
+        cause=ended.cause,
+    )
+
+
+def dump_summary(summary: Summary) -> str:
+    """The summary as a line of JSON."""
+    return _adapter().dump_json(summary).decode() + "\n"
+
+
+def load_summary(line: str | bytes) -> Summary:
+    """Raises `ValueError` if the line holds none."""
+    value: Any = from_json(line, allow_inf_nan=False)
+    return _adapter().validate_python(upgraded_summary(value) if isinstance(value, dict) else value)
+
+
+@lru_cache(maxsize=1)
+def _adapter() -> TypeAdapter[Summary]:
+    return TypeAdapter(Summary)

@@ -1,0 +1,180 @@
+"""Follows journals that another process writes: without a server, over ssh, after a crash."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pddlego.events import Event, Outcome
+from pddlego.runs.codec import Codec
+from pddlego.runs.folders import EPISODES
+from pddlego.runs.journal import read_line
+from pddlego.runs.schema_1 import TEXT_GAMES
+
+CHUNK = 1 << 12
+"""Bytes that are read from the end of a journal to see how far it is."""
+
+STEP = b'"step":'
+"""What lines that move an episode on hold. A text that holds it, too, does no harm: it is only looked at."""
+
+SILENT = 60.0
+"""Seconds without an event after which an episode is not called running any more."""
+
+
+class JournalTail:
+    """What was added to a journal since it was last looked at. Whole lines only."""
+
+    def __init__(self, path: Path, codec: Codec) -> None:
+        self.path = path
+        self._codec = codec
+        self._read = 0
+        self._lines = 0
+
+    def poll(self) -> Iterator[tuple[Event, float]]:
+        """New events with the seconds since the start. Raises `JournalError` for a line that is none."""
+        for line in _new_lines(self.path, self._read):
+            self._read += len(line) + 1
+            self._lines += 1
+            yield read_line(self.path, line, self._lines, self._codec)
+
+
+@dataclass(frozen=True)
+class Peek:
+    """An episode at a glance: how far it is, and how it ended (None while it runs). `changed` is when it last grew.
+
+    `method` is that by which it is played, `most` the steps that it may take (0: no limit). `read` is how many bytes of
+    its journal this was seen in. Many fields, because a line of the list shows all of them.
+    """
+
+    path: Path
+    setting: str = ""
+    mode: str = ""
+    method: str = ""
+    model: str = ""
+    seed: int = 0
+    most: int = 0
+    step: int = 0
+    command: str = ""
+    outcome: Outcome | None = None
+    changed: float = 0.0
+    read: int = 0
+    damaged: bool = False
+
+    def state(self, now: float) -> str:
+        """`running`, how long it has been silent, or how it ended; `damaged` where its journal cannot be read."""
+        if self.damaged:
+            return "damaged"
+        if self.outcome is not None:
+            return self.outcome.value
+        silent = now - self.changed
+        return "running" if silent < SILENT else f"silent {int(silent // 60)}:{int(silent % 60):02}"
+
+
+class FolderTail:
+    """All episodes of a run folder, at a glance; new ones appear by themselves. Ended ones are not looked at again."""
+
+    def __init__(self, run: Path) -> None:
+        self.run = run
+        self.peeks: dict[str, Peek] = {}
+
+    def poll(self) -> bool:
+        """Look again. Whether anything is new."""
+        new = False
+        try:
+            entries = list(os.scandir(self.run / EPISODES))
+        except OSError:
+            return False
+        for entry in entries:
+            known = self.peeks.get(entry.name)
+            if (known is not None and known.outcome is not None) or not entry.name.endswith(".jsonl"):
+                continue
+            try:
+                if not entry.is_file():  # reading a pipe would wait for ever
+                    continue
+                status = entry.stat()
+            except OSError:
+                continue
+            if known is None or status.st_size > known.read:
+                looked = _first_look(Path(entry.path), status.st_size) if known is None else _look_again(known)
+                self.peeks[entry.name] = replace(looked, changed=status.st_mtime)
+                new = new or looked != known
+        return new
+
+
+def _first_look(path: Path, size: int) -> Peek:
+    """The beginning and the end of a journal, without the middle."""
+    try:
+        with path.open("rb") as file:
+            first = file.readline()
+            # A line that has no end yet is no damage: it is just being written.
+            peek = _seen(Peek(path), first) if first.endswith(b"\n") else Peek(path)
+            room = CHUNK
+            while True:
+                file.seek(max(0, size - room))
+                lines = file.read(min(room, size)).split(b"\n")
+                # The first piece may be the rest of a line, the last one the beginning of one.
+                whole = lines[:-1] if room >= size else lines[1:-1]
+                # What the last answer was and how it ended is all that is wanted: other lines are not even parsed.
+                last = next((number for number in range(len(whole) - 1, -1, -1) if STEP in whole[number]), None)
+                if last is not None or room >= size:
+                    break
+                room *= 4
+    except OSError:
+        return Peek(path)
+    for line in whole[last or 0 :]:
+        peek = _seen(peek, line)
+    return replace(peek, read=size - len(lines[-1]))
+
+
+def _look_again(peek: Peek) -> Peek:
+    for line in _new_lines(peek.path, peek.read):
+        peek = _seen(replace(peek, read=peek.read + len(line) + 1), line)
+    return peek
+
+
+def _new_lines(path: Path, read: int) -> list[bytes]:
+    if not path.is_file():
+        return []
+    try:
+        with path.open("rb") as file:
+            file.seek(read)
+            return file.read().split(b"\n")[:-1]
+    except OSError:
+        return []
+
+
+def _event(line: bytes) -> dict[str, Any]:
+    """The event of a line as a dictionary; empty where there is none."""
+    try:
+        found = json.loads(line)["event"]
+        return found if isinstance(found, dict) else {}
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return {}
+
+
+def _seen(peek: Peek, line: bytes) -> Peek:
+    """The glance after one more line; one that is damaged is remembered, and tells nothing."""
+    event = _event(line)
+    try:
+        if event.get("type") == "started":
+            return Peek(
+                path=peek.path,
+                setting=str(event["setting"]),
+                mode=str(event["mode"]),
+                method=str(event.get("played_by", TEXT_GAMES)),
+                model=str(event["model"]),
+                seed=int(event["seed"]),
+                most=int(event["limits"]["steps"] or 0),
+                read=peek.read,
+            )
+        if event.get("type") == "ended":
+            return replace(peek, outcome=Outcome(event["outcome"]), step=int(event["tally"]["steps"]))
+        if "step" in event:
+            return replace(peek, step=int(event["step"]), command=str(event.get("command") or ""))
+    except (ValueError, KeyError, TypeError, OverflowError):  # the last for a number that is infinite
+        return replace(peek, damaged=True)
+    return peek if event else replace(peek, damaged=True)

@@ -1,0 +1,20 @@
+"""Answers of language models as texts: what was thought aloud, and what was said."""
+
+from __future__ import annotations
+
+import re
+
+_THOUGHT = re.compile(r"<(think|thinking|thought|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+
+
+_END_OF_THOUGHT = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
+
+
+def spoken(answer: str) -> str:
+    """The answer without what a model thought aloud before it.
+
+    Thinking that never ends is all that there is; of an end without a beginning the endpoint has kept the beginning.
+    """
+    said = _THOUGHT.sub("", answer)
+    ends = [match.end() for match in _END_OF_THOUGHT.finditer(said)]
+    return said[ends[-1] :] if ends else said

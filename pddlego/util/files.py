@@ -1,0 +1,95 @@
+"""Files that are whole whatever happens: written to their end or not at all, and on the disk."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import os
+from io import FileIO
+from pathlib import Path
+
+from pddlego.errors import TOO_MANY_FILES, JournalError, UsageError, is_too_many_files
+
+
+def append(file: FileIO, path: Path, data: bytes) -> None:
+    """Write all of `data` to the end of an unbuffered file, or nothing. Raises `JournalError`.
+
+    A disk that is nearly full takes a part of a line without a word; what comes after it would be glued to it.
+    """
+    whole = os.fstat(file.fileno()).st_size
+    try:
+        while data:
+            data = data[file.write(data) :]
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            os.ftruncate(file.fileno(), whole)
+        raise cannot_write(path, error) from error
+
+
+def flush_to_disk(file: FileIO, path: Path) -> None:
+    """Make sure that what was written outlives the machine's power, too. Raises `JournalError`."""
+    try:
+        os.fsync(file.fileno())
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EROFS):  # a pipe or a device has no disk
+            raise cannot_write(path, error) from error
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file's bytes; empty where there is no such file."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
+def cut_unfinished_line(path: Path) -> bytes:
+    """What a file of lines holds, up to its last whole line; a rest that a kill left is removed."""
+    if not path.exists():
+        return b""
+    data = path.read_bytes()
+    whole = data.rfind(b"\n") + 1
+    if whole < len(data):
+        os.truncate(path, whole)
+    return data[:whole]
+
+
+def write_whole(place: Path, text: str) -> None:
+    """Write a file that is there whole or as it was, whatever happens meanwhile. Raises `JournalError`.
+
+    A device or a pipe is written to as it is: a file in its place would take it away from everybody.
+    """
+    place = place.resolve()  # of a link the target is written, and the link stays
+    draft = place.with_name(f".{place.name}.new")
+    try:
+        if place.exists() and not place.is_file():
+            place.write_text(text, encoding="utf-8")
+        else:
+            with draft.open("wb", buffering=0) as file:
+                append(file, draft, text.encode())
+                flush_to_disk(file, draft)
+            draft.replace(place)
+            _flush_folder(place.parent)
+    except OSError as error:
+        raise cannot_write(place, error) from error
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make sure that a new name in a folder outlives the machine's power, where the system can."""
+    with contextlib.suppress(OSError):
+        opened = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
+
+
+def cannot_make(path: Path, error: OSError) -> UsageError:
+    return UsageError(f"Cannot write {path}", f"{error.strerror or error}.", "Choose another place with --runs.")
+
+
+def cannot_write(path: Path, error: OSError) -> JournalError:
+    why = f"{error.strerror or error}."
+    advice = TOO_MANY_FILES if is_too_many_files(error) else "Free space or choose another place with --runs."
+    return JournalError(f"Cannot write {path}", why, advice)

@@ -1,0 +1,50 @@
+"""Text from outside, as it can be written down."""
+
+from __future__ import annotations
+
+import re
+
+
+def writable(text: str) -> str:
+    """The text without lone surrogates: JSON and keyboards give them, and they can be neither written nor shown."""
+    return text.encode(errors="replace").decode()
+
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def clean(text: str) -> str:
+    """`text` without control characters, terminal escapes and direction marks; tabs become blanks."""
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n").replace("\t", "    "))
+
+
+def csv_cell(value: object) -> object:
+    """A value as a cell of a CSV file: no spreadsheet may take a text for a formula, and no terminal for a command."""
+    if not isinstance(value, str):
+        return value
+    text = clean(value)
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
+
+
+def markdown_cell(text: str) -> str:
+    """A text as a cell of a Markdown table or a word in a paragraph: nothing in it is markup."""
+    return re.sub(r"([\\`*\[\]<>|])", r"\\\1", " ".join(clean(text).split()))
+
+
+def one_line(text: str, width: int) -> str:
+    """`text` on one line of at most `width` characters, with an ellipsis if it was longer."""
+    line = " ".join(clean(text).split())
+    return line if len(line) <= width else line[: max(0, width - 1)].rstrip() + "…"
+
+
+def both_ends(name: str, width: int) -> str:
+    """A name of at most `width` characters: of a longer one the beginning and the end, which tells it from others."""
+    if len(name) <= width:
+        return name
+    end = max(0, width - 1) // 2
+    return f"{name[: max(0, width - 1 - end)]}…{name[len(name) - end :]}"
+
+
+def count(number: float, noun: str) -> str:
+    """`1 step`, `2 steps`."""
+    return f"{number:g} {noun}{'' if number == 1 else 's'}"

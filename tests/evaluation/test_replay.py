@@ -1,0 +1,239 @@
+"""Two recorded runs are played again with the real engine; every kind of change is noticed.
+
+`pddlego play coin --seed 12` and `pddlego play cooking-easy --mode gen --seed 3` made them; whoever changes a prompt on
+purpose records them again.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pddlego.cli.resuming import played_of
+from pddlego.errors import EngineError, JournalError, UsageError
+from pddlego.evaluation.recorded import Recorded, load_recorded
+from pddlego.evaluation.replay import Replayed, replay
+from pddlego.events import Judged, Limits, Outcome
+from pddlego.methods.textgames.assembly import episode_events
+from pddlego.methods.textgames.episode import Episode
+from pddlego.methods.textgames.formalize.human import typed_before
+from pddlego.methods.textgames.games import Game, Observation
+from pddlego.methods.textgames.options import TextGameOptions
+from pddlego.methods.textgames.play import play as play_game
+from pddlego.methods.textgames.reader import ReaderModel
+from pddlego.methods.textgames.resume import moment_at, restart_at
+from pddlego.methods.textgames.settings import Setting
+from pddlego.models.base import ScriptedModel
+from pddlego.planning import ProcessPlanner
+from pddlego.refine.approval import ACCEPTED, Question, Verdict
+from pddlego.runs.folders import find_journal, find_journals, newest_run
+from tests.methods.textgames.grid_house import GridHouse, small_house
+from tests.runs.stores import kept as recorded_in
+
+RECORDED = Path(__file__).parent.parent / "recorded"
+RUNS = ("coin-edit-reader-seed12", "cooking-easy-gen-reader-seed3")
+
+
+def again(journal: Path, planner: ProcessPlanner) -> Replayed:
+    return replay(load_recorded(journal), planner)
+
+
+def replay_in(game: Game, recorded: Recorded, planner: ProcessPlanner) -> Replayed:
+    """Play a recorded episode again in another game than its setting's."""
+    cell, played = recorded.cell, recorded.played
+    assert isinstance(played.options, TextGameOptions)
+    options = played.options
+    return replay(recorded, planner, lambda tools: play_game(cell, played.setting, options, tools, game))
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_a_recorded_run_comes_out_the_same(run: str, planner: ProcessPlanner) -> None:
+    journal = find_journal(RECORDED / run)
+    replayed = again(journal, planner)
+    assert replayed.difference is None
+    assert replayed.same == len(journal.read_text().splitlines())
+
+
+CHANGES = [
+    ('"step":2,"command":"move north"', '"step":2,"command":"move south"', "observed", "command"),
+    ("revealing the laundry room", "revealing the laundry rum", "observed", "text"),
+    (r'"rung":"be in a room not yet visited"', '"rung":"have the coin"', "planned", "rung"),
+    (r'"added":\["kitchen - location"', '"added":["cellar - location"', "accepted", "added[0]"),
+    ("Answer with what changes", "Answer with what stays", "asked", "messages[0].content"),
+    (r'"outcome":"won"', '"outcome":"lost"', "ended", "outcome"),
+    ('"here":"at"', '"here":"in"', "started", "details.map.here"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "kind", "field"), CHANGES)
+def test_what_was_changed_is_found(
+    tmp_path: Path, planner: ProcessPlanner, old: str, new: str, kind: str, field: str
+) -> None:
+    shutil.copytree(RECORDED / RUNS[0], tmp_path / "run")
+    journal = find_journal(tmp_path / "run")
+    text, count = re.subn(old, new, journal.read_text(), count=1)
+    assert count == 1
+    journal.write_text(text)
+    difference = again(journal, planner).difference
+    assert difference is not None
+    assert (difference.kind, difference.field.partition(",")[0]) == (kind, field)
+
+
+def test_a_run_that_was_broken_off_is_the_same_as_far_as_it_goes(tmp_path: Path, planner: ProcessPlanner) -> None:
+    shutil.copytree(RECORDED / RUNS[0], tmp_path / "run")
+    journal = find_journal(tmp_path / "run")
+    lines = journal.read_text().splitlines(keepends=True)
+    journal.write_text("".join(lines[:20]) + lines[20][:30])
+    assert again(journal, planner) == Replayed(20)
+    stopped = re.sub(r'"outcome":"\w+"', f'"outcome":"{Outcome.INTERRUPTED.value}"', lines[-1])
+    journal.write_text("".join([*lines[:20], stopped]))
+    assert again(journal, planner) == Replayed(20)
+
+
+def test_an_unfinished_beginning_is_no_episode(tmp_path: Path) -> None:
+    shutil.copytree(RECORDED / RUNS[0], tmp_path / "run")
+    journal = find_journal(tmp_path / "run")
+    journal.write_text("")
+    with pytest.raises(JournalError, match="holds no episode"):
+        load_recorded(journal)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda kept: kept.clear(), "is damaged"),
+        (lambda kept: kept["configuration"].update(planner=3), "is damaged"),
+        (lambda kept: kept["configuration"]["settings"]["coin"].update(method="chess"), "cannot be played again"),
+        (lambda kept: kept["configuration"]["settings"]["coin"]["options"].update(max_steps=0), "is damaged"),
+    ],
+)
+def test_a_manifest_that_is_none_is_refused(tmp_path: Path, change: object, says: str) -> None:
+    shutil.copytree(RECORDED / RUNS[0], tmp_path / "run")
+    place = tmp_path / "run" / "manifest.json"
+    kept = json.loads(place.read_text())
+    assert callable(change)
+    change(kept)
+    place.write_text(json.dumps(kept))
+    with pytest.raises(UsageError, match=says):
+        load_recorded(find_journal(tmp_path / "run"))
+    place.unlink()
+    with pytest.raises(UsageError, match="cannot be read"):
+        load_recorded(find_journal(tmp_path / "run"))
+
+
+def test_files_that_have_changed_since_are_named(tmp_path: Path) -> None:
+    shutil.copytree(RECORDED / RUNS[0], tmp_path / "run")
+    place = tmp_path / "run" / "manifest.json"
+    kept = json.loads(place.read_text())
+    kept["configuration"]["settings"]["coin"]["files"] |= {"envs/coin.toml": "0" * 16, "envs/gone.toml": "0" * 16}
+    place.write_text(json.dumps(kept))
+    assert {"envs/coin.toml", "envs/gone.toml"} <= set(load_recorded(find_journal(tmp_path / "run")).changed)
+
+
+def test_run_folders_and_journals_are_found(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no runs"):
+        newest_run(tmp_path / "nowhere")
+    for name, seeds in (("old", (1,)), ("new", (2, 10, 2))):
+        (tmp_path / name / "episodes").mkdir(parents=True)
+        for number, seed in enumerate(seeds):
+            (tmp_path / name / "episodes" / f"coin-{number}-seed{seed}.jsonl").touch()
+    assert newest_run(tmp_path) == tmp_path / "new"
+    assert [each.name for each in find_journals(tmp_path / "new", 2)] == ["coin-0-seed2.jsonl", "coin-2-seed2.jsonl"]
+    with pytest.raises(UsageError, match="holds 2 episodes of seed 2"):
+        find_journal(tmp_path / "new", 2)
+    with pytest.raises(UsageError, match="none of seed 5"):
+        find_journal(tmp_path / "new", 5)
+    assert find_journal(tmp_path / "new", 10).name == "coin-1-seed10.jsonl"
+    assert find_journal(tmp_path / "old" / "episodes" / "coin-0-seed1.jsonl").exists()
+
+
+@dataclass
+class Wired:
+    """A game that fails in one way at its third command."""
+
+    error: BaseException
+    game: GridHouse = field(default_factory=small_house)
+    task: str = ""
+
+    def start(self) -> Observation:
+        return self.game.start()
+
+    def step(self, command: str) -> Observation:
+        if len(self.game.commands) == 2:
+            raise self.error
+        return self.game.step(command)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), EngineError("The engine died")])
+def test_what_ends_the_replay_is_no_difference(
+    tmp_path: Path, coin: Setting, planner: ProcessPlanner, error: BaseException
+) -> None:
+    recorded = kept(tmp_path, coin, planner, "edit")
+    with pytest.raises(type(error)):
+        replay_in(Wired(error), recorded, planner)
+
+
+def kept(
+    folder: Path, coin: Setting, planner: ProcessPlanner, mode: str, limits: Limits | None = None, **people: Any
+) -> Recorded:
+    """An episode of the pure-Python game, recorded and read back."""
+    episode = Episode(coin, 1, mode, limits or Limits(50))
+    model = ReaderModel() if mode != "human" else ScriptedModel(("",), "none")
+    events = episode_events(episode, small_house(), model, planner, **people)
+    return recorded_in(folder, coin, 1, mode, events)
+
+
+@dataclass
+class Deciding:
+    """Says one thing once, then accepts."""
+
+    what: str
+    verdict: Verdict
+
+    def wants(self, what: str) -> bool:
+        return what == self.what
+
+    def judge(self, question: Question) -> Verdict:
+        said, self.verdict = self.verdict, ACCEPTED
+        return said
+
+
+@pytest.mark.parametrize(
+    ("what", "verdict"),
+    [
+        ("edits", Verdict("rejected", "no")),
+        ("plans", Verdict("rejected", "no")),
+        ("plans", Verdict("replaced", "look around\nmove east")),
+        ("commands", Verdict("rejected", "no")),
+        ("commands", Verdict("replaced", "look around")),
+    ],
+)
+def test_what_a_person_said_is_played_again(
+    tmp_path: Path, coin: Setting, planner: ProcessPlanner, what: str, verdict: Verdict
+) -> None:
+    recorded = kept(tmp_path, coin, planner, "edit", overseer=Deciding(what, verdict))
+    assert any(isinstance(each, Judged) for each in recorded.events)
+    assert replay_in(small_house(), recorded, planner) == Replayed(len(recorded.events))
+
+
+def test_a_person_who_played_is_played_again_also_after_a_resumption(
+    tmp_path: Path, coin: Setting, planner: ProcessPlanner
+) -> None:
+    typed = ["look around", "dance", "move east", "open door to east", "move east"]
+    recorded = kept(tmp_path, coin, planner, "human", Limits(4), person=typed_before(typed))
+    assert replay_in(small_house(), recorded, planner).difference is None
+    moment = moment_at(played_of(recorded), 2)
+    restart = restart_at(played_of(recorded), 2, moment, None)
+    again = kept(tmp_path, coin, planner, "human", Limits(4), person=typed_before(typed[2:]), restart=restart)
+    assert replay_in(small_house(), again, planner).difference is None
+
+
+def test_a_budget_of_calls_comes_again(tmp_path: Path, coin: Setting, planner: ProcessPlanner) -> None:
+    recorded = kept(tmp_path, coin, planner, "edit", Limits(50, calls=1))
+    assert replay_in(small_house(), recorded, planner) == Replayed(len(recorded.events))

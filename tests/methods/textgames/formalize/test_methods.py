@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pddlego.methods.textgames.formalize import ActionGen, PddlEdit, PddlGen, RandomActions
+from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.situation import Situation
+from pddlego.models.prompts import Prompts
+from pddlego.pddl import Atom, parse_problem
+from pddlego.util.answers import spoken
+
+PROMPTS = Prompts("coin")
+FILE = """(define (problem x) (:domain {domain})
+  (:objects kitchen - location) (:init (at kitchen) (visited kitchen)) {goal})"""
+
+
+@pytest.fixture
+def situation(coin: Setting) -> Situation:
+    return Situation("coin", "", coin.domain, coin.start, valid_commands=("move north", "take coin", "look around"))
+
+
+def test_an_edit_that_breaks_the_check_is_not_usable(situation: Situation) -> None:
+    proposal = PddlEdit(PROMPTS).read('{"init": {"add": ["(at kitchen)"]}}', situation)
+    assert proposal.feedback is not None
+    assert proposal.feedback.evidence[0].startswith("(at kitchen): object kitchen is not declared")
+
+
+def test_a_line_that_cannot_be_read_is_not_usable(situation: Situation) -> None:
+    proposal = PddlEdit(PROMPTS).read('{"init": {"add": ["(and (at kitchen))"]}}', situation)
+    assert proposal.feedback is not None
+    assert proposal.feedback.category == "refused lines"
+
+
+def test_an_answer_without_json_leaves_the_problem_alone(situation: Situation) -> None:
+    proposal = PddlEdit(PROMPTS).read("nothing changed", situation)
+    assert proposal.problem == situation.problem
+    assert proposal.feedback is not None
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        FILE.format(domain="coin-collector", goal="(:goal (have coin))"),
+        FILE.format(domain="environment", goal=""),
+        FILE.format(domain="coin-collector", goal="(:goal (nonsense ?x))"),
+        "Here it is:\n```pddl\n" + FILE.format(domain="coin-collector", goal="(:goal (have coin))") + "\n```\nDone.",
+    ],
+)
+def test_gen_reads_the_file_and_leaves_the_goal_to_the_ladder(situation: Situation, answer: str) -> None:
+    proposal = PddlGen(PROMPTS).read(answer, situation)
+    assert proposal.feedback is None
+    assert Atom("at", ("kitchen",)) in proposal.problem.facts
+    assert proposal.problem.goal == situation.problem.goal
+    assert proposal.problem.domain == "coin-collector"
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        ("", "no (define"),
+        ("(define (problem x) (:domain d) (:objects))", ":init"),
+        ("(define (problem x) (:domain d) (:objects attic - roof) (:init (at attic)))", "attic"),
+    ],
+)
+def test_gen_says_what_is_wrong(situation: Situation, answer: str, says: str) -> None:
+    proposal = PddlGen(PROMPTS).read(answer, situation)
+    assert proposal.feedback is not None
+    assert any(says in each for each in proposal.feedback.evidence)
+
+
+def test_a_file_that_ends_in_the_middle_is_cut_off(situation: Situation) -> None:
+    whole = FILE.format(domain="coin-collector", goal="").rstrip()
+    for length in (60, len(whole) - 12):
+        feedback = PddlGen(PROMPTS).read(whole[:length], situation).feedback
+        assert feedback is not None
+        assert feedback.category == "cut off"
+    assert PddlGen(PROMPTS).read(whole.removesuffix(")"), situation).feedback is None
+
+
+@pytest.mark.parametrize("method", [PddlEdit(PROMPTS), PddlGen(PROMPTS)])
+def test_thinking_without_an_end_is_cut_off(situation: Situation, method: PddlEdit | PddlGen) -> None:
+    feedback = method.read("<think>The kitchen has {a door} and (define", situation).feedback
+    assert feedback is not None
+    assert feedback.category == "cut off"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["move north", "Move North.", "> move north", "Action: move north", "**move north**\nbecause", "\n`move north`"],
+)
+def test_act_finds_the_command(situation: Situation, answer: str) -> None:
+    proposal = ActionGen(PROMPTS).read(answer, situation)
+    assert (proposal.command, proposal.feedback) == ("move north", None)
+
+
+@pytest.mark.parametrize("answer", ["", "I would move north", "move south", "take coin now"])
+def test_act_takes_nothing_else(situation: Situation, answer: str) -> None:
+    assert ActionGen(PROMPTS).read(answer, situation).feedback is not None
+
+
+def test_random_is_seeded_and_takes_any_valid_command(situation: Situation) -> None:
+    one, two = ([RandomActions(3).read("", situation).command] for _ in range(2))
+    assert one == two
+    source = RandomActions(3)
+    assert {source.read("", situation).command for _ in range(50)} == set(situation.valid_commands)
+
+
+@pytest.mark.parametrize("method", [PddlEdit(PROMPTS), PddlGen(PROMPTS)])
+def test_what_comes_about_in_plans_only_is_left_out_with_a_word(coin: Setting, method: PddlEdit | PddlGen) -> None:
+    """Whoever takes the coin may write that it is had; a goal that asks for it would be true for ever."""
+    known = parse_problem(FILE.format(domain="coin-collector", goal="(:goal (have coin))"))
+    asked = Situation("coin", "", coin.domain, known, only_planned=("have",))
+    gen = str(known).replace("(at kitchen)", "(at kitchen) (have coin)")
+    answer = '{"init": {"add": ["(have coin)"]}}' if isinstance(method, PddlEdit) else gen
+    proposal = method.read(answer, asked)
+    assert proposal.feedback is None
+    assert proposal.problem.facts == known.facts
+    assert [each.message for each in proposal.defects] == [
+        "(have coin): this comes about in plans only, and is left out"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("<think>{}</think>hello", "hello"),
+        ("<THINK>\n(define\n</THINK>\n(define (problem p))", "\n(define (problem p))"),
+        ("never begun</think>[1]", "[1]"),
+        ("<think>never ends {}", ""),
+        ("<think>a</think>b<reasoning>c</reasoning>d", "bd"),
+        ("what I think is <thin>", "what I think is <thin>"),
+    ],
+)
+def test_thinking_is_set_aside(answer: str, said: str) -> None:
+    assert spoken(answer) == said
+
+
+BEFORE = """(define (problem house) (:domain coin-collector) (:objects kitchen loc1 - location)
+  (:init (at kitchen) (visited kitchen) (connected kitchen loc1 south)) (:goal (have coin)))"""
+
+
+@pytest.mark.parametrize(
+    ("objects", "fact", "asks"),
+    [
+        ("kitchen pantry", "(connected loc1 kitchen north)", True),
+        ("kitchen", "(connected loc1 kitchen north)", False),
+        ("kitchen pantry", "(connected loc2 kitchen north)", False),
+        ("kitchen pantry loc1", "(connected loc1 kitchen north)", False),
+    ],
+    ids=["an old name beside a new one", "no new name", "never heard of", "declared"],
+)
+def test_an_old_name_beside_a_new_one_is_a_question(situation: Situation, objects: str, fact: str, asks: bool) -> None:
+    known = replace(situation, problem=parse_problem(BEFORE))
+    text = f"(define (problem x) (:domain coin-collector) (:objects {objects} - location) (:init (at kitchen) {fact}))"
+    proposal = PddlGen(PROMPTS).read(text, known)
+    assert (proposal.feedback is not None) is asks
+    if asks:
+        assert proposal.faults[0].startswith("loc1 is used and no longer among the objects. If it is called pantry now")

@@ -1,0 +1,248 @@
+"""Every rendered prompt is fixed by a snapshot: a change of a prompt is a change of the experiment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pddlego.errors import SettingError
+from pddlego.methods.textgames.formalize import ActionGen, PddlEdit, PddlGen, RandomActions
+from pddlego.methods.textgames.setting_files import load_setting, prompt_texts
+from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.situation import Exchange, Situation
+from pddlego.models import Request
+from pddlego.models.feedback import MAX_REJECTED, Feedback, shortened
+from pddlego.models.prompts import Prompts
+from pddlego.pddl import Problem, apply_edit, check, parse_edit, parse_problem
+from tests.conftest import check_snapshot
+from tests.methods.textgames.reader.asking import Diary
+
+KNOWN = """(define (problem house) (:domain coin-collector) (:objects kitchen loc1 - location)
+  (:init (at kitchen) (visited kitchen) (connected kitchen loc1 south) (closed_door kitchen loc1))
+  (:goal (have coin)))"""
+
+NEWS = (
+    Exchange("open door to south", "You open the wood door, revealing the pantry."),
+    Exchange("move south", "You are in the pantry.\nThrough an open wood door, to the North you see the kitchen."),
+)
+
+
+def situation(coin: Setting, **values: object) -> Situation:
+    problem: Problem = parse_problem(KNOWN)
+    history = (Exchange(None, "You are in the kitchen.\nTo the South you see a closed wood door."), *NEWS)
+    valid = ("look around", "move north")
+    task = "Your task is to find the coin."
+    return Situation("coin", task, coin.domain, problem, NEWS, history, valid, **values)  # type: ignore[arg-type]
+
+
+def text(request: Request) -> str:
+    return "\n".join(f"=== {each.role}\n{each.content}" for each in request.messages)
+
+
+def test_edit(coin: Setting) -> None:
+    request = PddlEdit(Prompts("coin")).request(situation(coin))
+    assert request.schema is not None
+    check_snapshot("prompt-edit.txt", text(request))
+
+
+def test_edit_again(coin: Setting) -> None:
+    feedback = Feedback("defects", "the problem file has these defects:", ("(at x): object x is not declared",))
+    again = situation(coin, notes=("init.delete (a): matched nothing",), feedback=feedback, rejected="{}", attempt=2)
+    check_snapshot("prompt-edit-again.txt", text(PddlEdit(Prompts("coin")).request(again)))
+
+
+def test_gen(coin: Setting) -> None:
+    request = PddlGen(Prompts("coin")).request(situation(coin))
+    assert request.schema is None
+    check_snapshot("prompt-gen.txt", text(request))
+
+
+def test_the_first_request(coin: Setting) -> None:
+    first = Situation("coin", "", coin.domain, coin.start, (Exchange(None, "You are in the kitchen."),))
+    check_snapshot("prompt-edit-first.txt", text(PddlEdit(Prompts("coin")).request(first)))
+
+
+def test_act(coin: Setting) -> None:
+    check_snapshot("prompt-act.txt", text(ActionGen(Prompts("coin")).request(situation(coin))))
+
+
+def test_act_again(coin: Setting) -> None:
+    again = situation(coin, feedback=Feedback("invalid command", "'fly' is not in the list."), rejected="fly")
+    check_snapshot("prompt-act-again.txt", text(ActionGen(Prompts("coin")).request(again)))
+
+
+GAMES = ("coin", "cooking-easy", "mapreader", "twc")
+TASK = "Your task is to take the coin that is located in the attic, and put it into the box found in the studio."
+
+
+@pytest.mark.parametrize("name", GAMES[1:])
+@pytest.mark.parametrize("method", [PddlEdit, PddlGen, ActionGen])
+def test_the_prompts_of_each_game(name: str, method: type[PddlEdit | PddlGen | ActionGen]) -> None:
+    setting = load_setting(name)
+    score, gained = (0.25, 0.25) if setting.score else (None, 0.0)
+    looked = (Exchange(None, "You are in the kitchen."), Exchange("take key", "You take the key.", score, gained))
+    asked = Situation(setting.prompts, TASK, setting.domain, setting.start, looked, looked, ("move north",))
+    shown = text(method(Prompts(setting.prompts)).request(asked))
+    check_snapshot(f"prompt-{method.mode}-{setting.prompts}.txt", shown)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_demonstrations_are_what_the_reader_would_answer(name: str) -> None:
+    """They speak the game's own language, fit the domain, and one begins where the other ends."""
+    setting = load_setting(name)
+    prompts = Prompts(setting.prompts)
+    shown = {each: prompts.render(f"{setting.prompts}/{each}-example") for each in ("gen", "edit")}
+    first, file = shown["gen"].split("begins:\n")[1].split("\nAnswer:\n")
+    known = parse_problem(file)
+    assert not check(setting.domain, file)
+    diary = Diary(setting, TASK)
+    assert diary.tell(None, first) == known
+    told, edit = shown["edit"].split("\nAnswer:\n")
+    report = apply_edit(known, parse_edit(edit), setting.domain.constants)
+    assert not report.unmatched
+    assert not report.refused
+    if name == "coin":
+        assert not check(setting.domain, report.problem)
+        return  # two commands told as one: the reader reads one at a time
+    news = (each.partition("\n") for each in told.split("The agent did: ")[1:])
+    exchanges = [Exchange(command, said.strip(), None, float("(it went up)" in said)) for command, _, said in news]
+    assert diary.read(*exchanges) == report.problem
+
+
+def test_random_sends_nothing(coin: Setting) -> None:
+    assert RandomActions(1).request(situation(coin)) is None
+
+
+def test_what_does_not_change_comes_first(coin: Setting) -> None:
+    first, second = (PddlEdit(Prompts("coin")).request(situation(coin, attempt=each)) for each in (0, 1))
+    assert first.messages[0] == second.messages[0]
+
+
+def test_an_undefined_name_in_a_template_is_an_error(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pathlib import Path
+
+    assert isinstance(tmp_path, Path)
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "edit.j2").write_text("{{ nothing }}")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SettingError, match="'nothing' is undefined"):
+        Prompts("coin").render("edit")
+
+
+def test_a_missing_template_is_an_error() -> None:
+    with pytest.raises(SettingError, match=r"no file prompts/poem\.j2"):
+        Prompts("coin").render("poem")
+
+
+def test_a_long_rejected_answer_is_shortened() -> None:
+    shown = shortened("a" * 10_000 + "end")
+    assert len(shown) < MAX_REJECTED + 20
+    assert shown.endswith("end")
+    assert shortened("  ") == "(an empty answer)"
+
+
+@pytest.fixture
+def prompts_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of prompts where the user works, which may come from anybody, and a secret beside it."""
+    here = tmp_path / "work" / "prompts" / "coin"
+    here.mkdir(parents=True)
+    (tmp_path / "secret.txt").write_text("canary")
+    (tmp_path / "secret.j2").write_text("canary")
+    monkeypatch.chdir(tmp_path / "work")
+    return here
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{% include "../../secret.txt" %}',
+        '{% include "../secret.j2" %}',
+        '{% include "coin/../../../secret.txt" %}',
+        "{% include SECRET %}",
+        '{% include "coin/link.j2" %}',
+        '{% include "coin/way/secret.txt" %}',
+        '{% import "../../secret.j2" as x %}{{ x }}',
+        '{% extends "../../secret.j2" %}',
+    ],
+)
+def test_a_prompt_reads_no_file_outside_its_folder(prompts_here: Path, text: str) -> None:
+    secret = prompts_here.parent.parent.parent / "secret.txt"
+    (prompts_here / "link.j2").symlink_to(secret)
+    (prompts_here / "way").symlink_to(secret.parent)
+    (prompts_here / "notes.j2").write_text(text.replace("SECRET", f'"{secret}"'))
+    with pytest.raises(SettingError, match=r"outside the folder|leads out of the folder|does not stand in prompts"):
+        Prompts("coin").render("coin/notes")
+
+
+def test_a_folder_that_is_a_link_out_of_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "secret.txt").write_text("canary")
+    (tmp_path / "notes.j2").write_text('{% include "secret.txt" %}')
+    (tmp_path / "work" / "prompts").symlink_to("..")
+    monkeypatch.chdir(tmp_path / "work")
+    with pytest.raises(SettingError, match="leads out of the folder"):
+        Prompts("coin").render("notes")
+
+
+@pytest.mark.parametrize("folder", ["..", "../..", "coin/../..", "/tmp", "coin/way"])
+def test_a_setting_names_no_folder_outside(prompts_here: Path, folder: str) -> None:
+    (prompts_here / "way").symlink_to(prompts_here.parent.parent.parent)
+    with pytest.raises(SettingError, match=r"outside the folder|leads out of the folder"):
+        list(prompt_texts(folder))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}",
+        "{% for a in range(99999) %}{% for b in range(99999) %}{{ b }}{% endfor %}{% endfor %}",
+        "{{ 'x' * 10**10 }}",
+        "{{ 9 ** 9 ** 9 }}",
+        "{{ '%1000000000d' % 1 }}",
+        "{{ '{:>1000000000}'.format(1) }}",
+        "{{ 'x'.center(1000000000) }}",
+        "{% set x = 'x' * 1000000 %}" + "{% set x = x ~ x %}" * 40,
+        "{% set x = 'x' * 1000000 %}" + "{% set x %}{{ x }}{{ x }}{% endset %}" * 40,
+        "{% set x = 'x' * 1000000 %}" + "{% set x = x + x %}" * 40,
+        "{% set x = 'x' * 1000000 %}" + "{% set x = [x, x] | join %}" * 40,
+        "{% macro m(x) %}{{ x }}{{ x }}{% endmacro %}{{ " + "m(" * 30 + "'xxxxxxxxxxxxxxxx'" + ")" * 30 + " }}",
+        "{% set n = (n if n is defined else 40) - 1 %}{% if n %}" + "{% include 'coin/notes.j2' %}" * 2 + "{% endif %}",
+        "{% for i in range(60000) %}" + "x" * 10_000 + "{% endfor %}",
+        "{% for i in range(90000) %}{{ '" + "x" * 10_000 + "' }}{% endfor %}",
+        "{% for i in range(90000) if i < 0 %}{% else %}{% for j in range(90000) if j < 0 %}{% endfor %}{% endfor %}"
+        * 99,
+        "{{ lipsum(n=3000000) }}",
+        "{{ 'a'.encode().ljust(1500000000) | length }}",
+        "{{ (1).to_bytes(1500000000, 'big') | length }}",
+        "{{ '{:>{w}}'.format(1, w=400000000) | length }}",
+        "{{ ('a' * 700).translate({97: 'b' * 2000000}) }}",
+        "{% set b = 'b' * 2000000 %}{{ ('%s' * 700) % ((b,) * 700) }}",
+        "{{ ([range(100000)] * 1000000) | map('sum') | sum }}",
+        "{% set x = '" + "x" * 100_000 + "' %}{{ range(100000) | join(x) | length }}",
+        "{% set x = '"
+        + "x" * 100_000
+        + "' %}{% for i in range(99999) %}{% if x ~ 'a' == x ~ 'b' %}{% endif %}{% endfor %}",
+        "{% set x = [range(99999) | list] %}{% for i in range(9999) %}{{ (x | sort | first)[1:] }}{% endfor %}",
+        "{% set x = 10 %}" + "{% set x = x * x %}" * 40,
+        "x" * 300_000,
+    ],
+)
+def test_a_prompt_that_asks_for_too_much_is_refused(prompts_here: Path, text: str) -> None:
+    (prompts_here / "notes.j2").write_text(text)
+    with pytest.raises(SettingError, match=r"asks for too much|cannot be rendered"):
+        Prompts("coin").render("coin/notes")
+
+
+def test_what_a_prompt_may_use(prompts_here: Path) -> None:
+    text = """{% for each in names | sort if each != "b" %}{{ loop.index }} {{ each | upper ~ "!" }}
+    {%- if not loop.last %}, {% endif %}{% endfor %} {{ names | join("-") }} {{ names[1:] | length + 1 }} {{ 7 % 4 }}"""
+    (prompts_here / "notes.j2").write_text(text)
+    assert Prompts("coin").render("coin/notes", names=["c", "b", "a"]) == "1 A!, 2 C! c-b-a 3 3"
+
+
+@pytest.mark.parametrize("text", ["{{ 1 | center }}", "{{ ''.__class__ }}", "{{ 'a'.replace('a', 'b') }}"])
+def test_what_a_prompt_may_not_use(prompts_here: Path, text: str) -> None:
+    (prompts_here / "notes.j2").write_text(text)
+    with pytest.raises(SettingError):
+        Prompts("coin").render("coin/notes")

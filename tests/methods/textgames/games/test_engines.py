@@ -1,0 +1,141 @@
+"""An engine of another package is found by its entry point, as pip would install it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pddlego.errors import EngineError, UsageError
+from pddlego.events import Limits, Outcome
+from pddlego.methods.textgames.assembly import episode_events, make_game
+from pddlego.methods.textgames.episode import Episode
+from pddlego.methods.textgames.games import Observation
+from pddlego.methods.textgames.games.engines import engine_names
+from pddlego.methods.textgames.games.foreign import ForeignGame
+from pddlego.methods.textgames.reader import ReaderModel
+from pddlego.methods.textgames.setting_files import load_setting
+from pddlego.methods.textgames.settings import Setting
+from pddlego.planning import ProcessPlanner
+from pddlego.runs.recording import follow
+from tests.methods.textgames.grid_house import GridHouse
+
+MODULE = """
+from tests.methods.textgames.grid_house import GridHouse
+
+def make(spec):
+    return GridHouse({("kitchen", "north"): "hall"}, coin="hall" if spec.seed % 2 else "kitchen")
+
+def raising(spec):
+    raise KeyError(spec.name)
+
+def leaving(spec):
+    raise SystemExit(0)
+
+def nothing(spec):
+    return None
+
+number = 3
+"""
+
+ENTRIES = """[pddlego.engines]
+gridhouse = own_gridhouse:make
+nowhere = nowhere:make
+number = own_gridhouse:number
+raising = own_gridhouse:raising
+leaving = own_gridhouse:leaving
+nothing = own_gridhouse:nothing
+"""
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with an installed package that offers the engine `gridhouse`."""
+    site = tmp_path / "site"
+    about = site / "gridhouse-1.0.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: gridhouse\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(ENTRIES)
+    (site / "own_gridhouse.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(str(site))
+    monkeypatch.delitem(sys.modules, "own_gridhouse", raising=False)
+    return site
+
+
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str) -> Setting:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "envs").mkdir(exist_ok=True)
+    (tmp_path / "envs" / "mine.toml").write_text(f'extends = "coin"\ntitle = "Mine"\n[game]\nengine = "{engine}"\n')
+    return load_setting("mine")
+
+
+def test_an_engine_is_found_and_plays(
+    installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, planner: ProcessPlanner
+) -> None:
+    setting = mine(tmp_path, monkeypatch, "gridhouse")
+    assert {"gridhouse", "textworldexpress"} <= set(engine_names())
+    episode = Episode(setting, 3, "edit", Limits(10))
+    ended = follow(episode_events(episode, make_game(setting, 3), ReaderModel(), planner), [])
+    assert (ended.outcome, ended.tally.steps) == (Outcome.WON, 2)
+
+
+@pytest.mark.parametrize(
+    ("engine", "error", "says"),
+    [
+        ("chess", UsageError, "no engine 'chess'"),
+        ("nowhere", EngineError, "failed to load nowhere:make"),
+        ("number", EngineError, "failed to make the game"),
+        ("raising", EngineError, "failed to make the game"),
+        ("leaving", EngineError, "failed to make the game"),
+        ("nothing", EngineError, "made no game"),
+    ],
+)
+def test_an_engine_that_cannot_make_a_game(
+    installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str, error: type[Exception], says: str
+) -> None:
+    with pytest.raises(error, match=says):
+        make_game(mine(tmp_path, monkeypatch, engine), 3)
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (lambda: None, "gave no observation"),
+        (lambda: "text", "gave no observation"),
+        (lambda: Observation(3), "gave no observation"),  # type: ignore[arg-type]
+        (lambda: Observation("x", valid_commands=None), "gave no observation"),  # type: ignore[arg-type]
+        (lambda: 1 / 0, "failed to answer 'go'"),
+        (lambda: sys.exit(0), "failed to answer 'go'"),
+    ],
+)
+def test_whatever_an_engine_answers_is_an_observation_or_an_engine_error(
+    answer: Callable[[], Observation], says: str
+) -> None:
+    class Odd(GridHouse):
+        def step(self, command: str) -> Observation:
+            return answer()
+
+    with pytest.raises(EngineError, match=says):
+        ForeignGame("odd", Odd({})).step("go")
+
+
+def test_text_that_cannot_be_written_is_made_writable() -> None:
+    class Odd(GridHouse):
+        def start(self) -> Observation:
+            return Observation("a \ud800 b", valid_commands=("\udfff",), look="\ud800")
+
+    first = ForeignGame("odd", Odd({})).start()
+    assert (first.text, first.valid_commands, first.look) == ("a ? b", ("?",), "?")
+
+
+def test_a_game_without_valid_commands_is_no_crash(coin: Setting, planner: ProcessPlanner) -> None:
+    class Mute(GridHouse):
+        def start(self) -> Observation:
+            return Observation("You are in the hall.")
+
+    episode = Episode(coin, 1, "random", Limits(5))
+    ended = follow(episode_events(episode, Mute({}), ReaderModel(), planner), [])
+    assert ended.outcome is Outcome.NO_PLAN
+    assert "lists no valid commands" in ended.message

@@ -1,0 +1,174 @@
+"""The reader, erring on purpose: every kind of error in its own way, and the same for the same seed."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+
+import pytest
+
+from pddlego import events as ev
+from pddlego.errors import UsageError
+from pddlego.evaluation.config import resolve
+from pddlego.evaluation.models import is_free
+from pddlego.methods.textgames.reader.make import stand_in
+from pddlego.methods.textgames.reader.noise import BLIND, IDENTICAL, KINDS, Edited, NoisyReader, changed, parse_noise
+from pddlego.methods.textgames.settings import Setting
+from pddlego.pddl import parse_problem
+from pddlego.planning import ProcessPlanner
+from pddlego.runs.cells import Cell
+from tests.methods.textgames.grid_house import small_house
+from tests.methods.textgames.playing import ended, of, play
+
+EDIT = json.dumps(
+    {
+        "objects": {"add": ["loc2 - location"], "replace": {"loc1 - location": "attic - location"}, "delete": []},
+        "init": {
+            "add": ["(visited attic)", "(connected attic loc2 north)", "(connected loc2 attic south)"],
+            "replace": {"(at kitchen)": "(at attic)"},
+            "delete": [],
+        },
+    }
+)
+
+
+def erring(kind: str, text: str = EDIT) -> str:
+    return KINDS[kind].make(text, random.Random(1))
+
+
+def added(text: str) -> list[str]:
+    found: list[str] = json.loads(text)["init"]["add"]
+    return found
+
+
+def test_every_kind_errs_in_its_own_way() -> None:
+    assert any("loc1" in each for each in added(erring("forgotten-rename")))
+    assert len([each for each in added(erring("missing-reverse")) if "connected" in each]) == 1
+    assert json.loads(erring("undeclared-object"))["objects"]["add"] == []
+    assert len(added(erring("duplicate"))) == 4
+    assert "(at kitchen)" not in json.loads(erring("stale-at"))["init"]["replace"]
+    assert erring("missing-parenthesis", "((a))").count(")") == 1
+    assert "```" in erring("fence-and-prose")
+    assert EDIT.startswith(erring("cut-off"))
+    assert len(erring("cut-off")) < len(EDIT)
+    assert "sorry" in erring("refusal")
+    assert erring("empty") == ""
+
+
+def noisy(planner: ProcessPlanner, coin: Setting, model: NoisyReader, mode: str = "edit") -> list[ev.Event]:
+    return play(coin, planner, small_house("pantry"), model, mode)
+
+
+@pytest.mark.parametrize("mode", ["edit", "gen"])
+def test_without_noise_it_is_the_reader(coin: Setting, planner: ProcessPlanner, mode: str) -> None:
+    events = noisy(planner, coin, NoisyReader(0.0), mode)
+    assert not of(events, ev.Rejected)
+    assert ended(events).tally.refused == 0
+
+
+def test_the_same_seed_errs_in_the_same_way(coin: Setting, planner: ProcessPlanner) -> None:
+    def answers(seed: int, episode: int = 0) -> list[str]:
+        events = noisy(planner, coin, NoisyReader(0.5, seed, episode=episode))
+        return [each.completion.text for each in of(events, ev.Answered)]
+
+    assert answers(1) == answers(1)
+    assert len({tuple(answers(seed)) for seed in range(4)}) > 1
+    assert len({tuple(answers(1, episode)) for episode in range(4)}) > 1
+
+
+def test_only_the_chosen_kinds(coin: Setting, planner: ProcessPlanner) -> None:
+    events = noisy(planner, coin, NoisyReader(1.0, kinds=("empty",)))
+    assert {each.completion.text for each in of(events, ev.Answered)} == {""}
+    assert ended(events).outcome.value == "no plan"
+
+
+def test_a_retry_may_be_the_rejected_answer_again(coin: Setting, planner: ProcessPlanner) -> None:
+    texts = [
+        [
+            each.completion.text
+            for each in of(noisy(planner, coin, NoisyReader(0.6, seed, ("refusal", IDENTICAL))), ev.Answered)
+        ]
+        for seed in range(6)
+    ]
+    assert any(one == two for each in texts for one, two in itertools.pairwise(each))
+
+
+def blind(planner: ProcessPlanner, coin: Setting, kinds: tuple[str, ...]) -> list[list[str]]:
+    """The answers of 12 noise seeds in a mode that says nothing of what was wrong."""
+    games = (noisy(planner, coin, NoisyReader(0.5, seed, kinds), "edit-no-feedback") for seed in range(12))
+    return [[each.completion.text for each in of(events, ev.Answered)] for events in games]
+
+
+def repeated(answers: list[list[str]]) -> int:
+    return sum(one == two for each in answers for one, two in itertools.pairwise(each))
+
+
+def test_who_is_not_told_what_was_wrong_errs_in_the_same_way_again(coin: Setting, planner: ProcessPlanner) -> None:
+    kinds = ("refusal", "empty")
+    assert repeated(blind(planner, coin, (*kinds, BLIND))) > repeated(blind(planner, coin, kinds))
+
+
+def test_a_blind_retry_may_be_the_same_answer_without_having_been_shown_it(
+    coin: Setting, planner: ProcessPlanner
+) -> None:
+    assert repeated(blind(planner, coin, ("refusal", "empty", IDENTICAL))) > 0
+
+
+def test_what_is_cut_off_says_so(coin: Setting, planner: ProcessPlanner) -> None:
+    events = noisy(planner, coin, NoisyReader(0.5, kinds=("cut-off",)))
+    assert "length" in {each.completion.finish for each in of(events, ev.Answered)}
+    assert "cut off" in {each.feedback.category for each in of(events, ev.Rejected)}
+
+
+@pytest.mark.parametrize("kind", ["missing-reverse", "undeclared-object", "duplicate", "forgotten-rename"])
+def test_in_a_whole_file_an_error_may_hit_what_was_there_before(kind: str) -> None:
+    made = KINDS[kind].make
+    assert isinstance(made, Edited)
+    problem = parse_problem(
+        "(define (problem p) (:domain d) (:objects a b c - location) (:init (at a) (connected a b north)"
+        " (connected b c north) (connected c b south)) (:goal (at c)))"
+    )
+    files = {changed(problem, made, random.Random(seed), {"old - location": "b - location"}) for seed in range(30)}
+    assert len(files) >= 3
+    assert all(each.endswith("(:goal (at c))\n)") for each in files)
+
+
+def test_names() -> None:
+    model = parse_noise("reader+noise:0.1,seed=3,kinds=refusal+empty", 0)
+    assert (model.rate, model.seed, model.kinds) == (0.1, 3, ("refusal", "empty"))
+    assert model.name == "reader+noise:0.1,seed=3,kinds=refusal+empty"
+    assert parse_noise("reader+noise:0.2", 0).name == "reader+noise:0.2"
+    assert model.description["noise"]["simulation"] is True
+    cell = Cell("coin", "edit", "reader+noise:0.1", 7)
+    assert is_free(cell)
+    assert isinstance(stand_in(cell.model, cell, None), NoisyReader)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "reader+noise:",
+        "reader+noise:2",
+        "reader+noise:-1",
+        "reader+noise:nan",
+        "reader+noise:0.1,seed=x",
+        "reader+noise:0.1,kinds=dream",
+        "reader+noise:0.1,colour=red",
+        "reader+magic:0.1",
+    ],
+)
+def test_what_is_no_noise(name: str) -> None:
+    with pytest.raises(UsageError, match="is no model"):
+        stand_in(name, Cell("coin", "edit", name, 7), None)
+
+
+def test_options_of_a_model_may_stand_in_a_list() -> None:
+    found = resolve({"models": "reader, reader+noise:0.1,seed=3 ,kinds=empty,gpt-x"}, {}).config.models
+    assert found == ("reader", "reader+noise:0.1,seed=3,kinds=empty", "gpt-x")
+
+
+def test_an_error_in_an_edit_is_the_same_error_in_a_file(coin: Setting, planner: ProcessPlanner) -> None:
+    events = noisy(planner, coin, NoisyReader(1.0, kinds=("missing-reverse",)), "gen")
+    first = of(events, ev.Accepted)[0].text
+    assert first.count("(connected ") == 3, "of two exits with their ways back one way is missing"

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pddlego.methods.textgames.reader.patterns import PatternRules
+from pddlego.methods.textgames.situation import Exchange, ReadingRule, Situation
+from pddlego.pddl import Atom, Problem, TypedName, apply_edit, parse_domain
+
+DOMAIN = parse_domain("""(define (domain d) (:types thing) (:constants box - thing)
+  (:predicates (seen ?t - thing) (have ?t - thing) (wanted ?t - thing) (done)))""")
+RULES = (
+    ReadingRule(r"\ban? (?P<it>\w+)\.", objects=("{it} - thing",), add=("(seen {it})",)),
+    ReadingRule("^You take the (?P<it>[^.]+)", forget=("(wanted *)", "(seen {it})"), add=("(have {it}) (done)",)),
+    ReadingRule("^Done", command="^drop (?P<what>.+)$", forget=("(have {what})",)),
+)
+
+
+def after(problem: Problem, *news: Exchange, rules: tuple[ReadingRule, ...] = RULES) -> Problem:
+    edit = PatternRules().edit(Situation("x", "", DOMAIN, problem, news, reading=rules))
+    report = apply_edit(problem, edit, DOMAIN.constants)
+    assert not report.unmatched
+    assert not report.refused
+    return report.problem
+
+
+@pytest.fixture
+def known() -> Problem:
+    facts = frozenset({Atom("wanted", ("cup",)), Atom("seen", ("red_ball",))})
+    return Problem("p", "d", frozenset({TypedName("cup", "thing"), TypedName("red_ball", "thing")}), facts)
+
+
+def test_every_match_counts_and_constants_are_not_declared_again(known: Problem) -> None:
+    problem = after(known, Exchange(None, "There is a dish. You also see a box."))
+    assert {each.name for each in problem.objects} == {"cup", "red_ball", "dish"}
+    assert {Atom("seen", ("dish",)), Atom("seen", ("box",))} <= problem.facts
+
+
+def test_names_become_pddl_names_and_a_star_stands_for_anything(known: Problem) -> None:
+    problem = after(known, Exchange("take red ball", "You take the red ball."))
+    assert problem.facts == {Atom("have", ("red_ball",)), Atom("done")}
+
+
+def test_a_rule_may_depend_on_the_command(known: Problem) -> None:
+    held = replace(known, facts=frozenset({Atom("have", ("red_ball",))}))
+    assert after(held, Exchange("drop red ball", "Done.")).facts == frozenset()
+    assert after(held, Exchange("look", "Done.")).facts == held.facts
+    assert after(held, Exchange(None, "Done.")).facts == held.facts
+
+
+@given(st.text(), st.text())
+def test_any_answer_is_read(command: str, text: str) -> None:
+    empty = Problem("p", "d")
+    PatternRules().edit(Situation("x", "", DOMAIN, empty, (Exchange(command, text),), reading=RULES))
+
+
+def test_a_star_is_one_object_and_a_name_is_never_a_pattern(known: Problem) -> None:
+    pairs = frozenset({Atom("wanted", ("cup",)), Atom("seen", ("cup", "box")), Atom("seen", ("cup",))})
+    rules = (ReadingRule("x", forget=("(wanted *)",)), ReadingRule("drop (?P<it>.+)", forget=("(seen {it})",)))
+    problem = replace(known, facts=pairs)
+    edit = PatternRules().edit(Situation("x", "", DOMAIN, problem, (Exchange("", "x"),), reading=rules))
+    assert edit.init.delete == ("(wanted cup)",)
+    assert (
+        not PatternRules()
+        .edit(Situation("x", "", DOMAIN, problem, (Exchange("", "drop c*"),), reading=rules))
+        .init.delete
+    )
+
+
+def test_what_is_no_pddl_name_makes_no_rule_apply(known: Problem) -> None:
+    rules = (ReadingRule("a (?P<it>.+)", objects=("{it} - thing",), add=("(seen {it})",)),)
+    for text in ("a cup (red)", "a bob's cup", "a 2nd cup"):
+        assert after(known, Exchange(None, text), rules=rules) == known

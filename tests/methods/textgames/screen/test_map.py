@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pddlego.display.glyphs import ASCII, UNICODE
+from pddlego.methods.textgames.screen.map import draw, house_of
+from pddlego.methods.textgames.setting_files import load_setting
+from pddlego.pddl import Problem, parse_problem
+from tests.methods.textgames.houses import explored
+
+COIN_MAP = load_setting("coin").map
+assert COIN_MAP is not None
+RULE: Mapping[str, Any] = asdict(COIN_MAP)
+
+HOUSE = """(define (problem p) (:domain coin-collector) (:objects kitchen pantry loc1 attic - location)
+  (:init (at kitchen) (visited kitchen) (visited pantry) (connected kitchen pantry north)
+         (connected pantry kitchen south) (connected kitchen loc1 east) (closed_door kitchen loc1)
+         (item_at coin pantry))
+  (:goal (have coin)))"""
+
+
+def test_rooms_doors_things_and_rooms_without_a_place() -> None:
+    picture = draw(house_of(parse_problem(HOUSE), RULE), 40, 7, UNICODE).plain
+    assert picture.split("\n") == [
+        "pantry ◆",
+        "    │",
+        "    │",
+        "    │",
+        "● kitchen───╫─── loc1 ?",
+        "elsewhere: attic",
+    ]
+
+
+def test_in_ascii() -> None:
+    picture = draw(house_of(parse_problem(HOUSE), RULE), 40, 3, ASCII).plain
+    assert picture.isascii()
+    assert "@ kitchen" in picture
+    assert "#" in picture
+
+
+def test_nothing_known() -> None:
+    assert draw(house_of(Problem("p", "d"), RULE), 40, 7, UNICODE).plain == "nothing is known yet"
+
+
+def test_two_rooms_on_one_place_do_not_hide_each_other() -> None:
+    text = """(define (problem p) (:domain d) (:objects a b c - location)
+      (:init (at a) (connected a b north) (connected a c north)) (:goal (have coin)))"""
+    house = house_of(parse_problem(text), RULE)
+    shown = {room.name for room in house.rooms.values()} | {room.name for room in house.elsewhere}
+    assert shown == {"a", "b", "c"}
+
+
+@given(st.integers(1, 11), st.integers(0, 50), st.integers(8, 120), st.integers(1, 30))
+def test_a_map_never_leaves_its_frame_and_always_shows_the_agent(
+    visited: int, seed: int, width: int, height: int
+) -> None:
+    problem = explored(12, visited, seed)
+    lines = draw(house_of(problem, RULE), width, height, UNICODE).plain.split("\n")
+    assert len(lines) <= height
+    assert max(len(line) for line in lines) <= width
+    assert any("●" in line for line in lines)
+
+
+@pytest.mark.parametrize("direction", ["up", "north"])
+def test_an_unknown_direction_is_no_error(direction: str) -> None:
+    text = f"""(define (problem p) (:domain d) (:objects a b - location)
+      (:init (at a) (connected a b {direction})) (:goal (have coin)))"""
+    draw(house_of(parse_problem(text), RULE), 40, 10, UNICODE)
+
+
+def test_a_room_that_is_a_constant_of_the_domain_is_drawn() -> None:
+    problem = parse_problem("""(define (problem p) (:domain d) (:objects hall loc1 - location)
+      (:init (at hall) (visited hall) (connected hall kitchen north) (connected kitchen hall south)
+             (connected kitchen loc1 east) (connected loc1 kitchen west)) (:goal (and)))""")
+    house = house_of(problem, RULE)
+    assert {room.name for room in house.rooms.values()} == {"hall", "kitchen", "loc1"}
+    assert not house.elsewhere

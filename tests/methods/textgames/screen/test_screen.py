@@ -1,0 +1,241 @@
+"""Every screen is a function of the events: fixed by snapshots at three widths."""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from pddlego import events as ev
+from pddlego.display.glyphs import ASCII, UNICODE, glyphs_for
+from pddlego.display.heading import result_line
+from pddlego.display.lines import JsonDisplay, LineDisplay, make_display
+from pddlego.display.live import LiveDisplay
+from pddlego.display.view import View
+from pddlego.events import Event, Outcome
+from pddlego.methods.textgames.events import Observed, Planned, PlannedStep
+from pddlego.methods.textgames.screen.view import fold
+from pddlego.models.base import Trouble
+from pddlego.models.feedback import Feedback
+from pddlego.pddl import Entry, EntryKind
+from pddlego.planning import PlanStatus
+from pddlego.planning.result import NOTHING_THERE
+from pddlego.util.text import both_ends, clean, one_line
+from tests.conftest import check_snapshot
+from tests.display.rendering import PICTURE, rendered, view_of
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (120, 40), (200, 50)])
+def test_in_the_middle_of_an_episode(story: list[Event], width: int, height: int) -> None:
+    middle = next(number for number, event in enumerate(story) if isinstance(event, Observed) and event.step == 4)
+    text = rendered(view_of(story[: middle + 1]), width, height)
+    assert max(len(line) for line in text.split("\n")) <= width
+    assert text.count("\n") < height
+    check_snapshot(f"screen-{width}.txt", text)
+
+
+@pytest.mark.parametrize(("width", "height"), [(72, 20), (80, 24), (100, 30), (120, 40), (200, 50), (300, 90)])
+def test_every_moment_fits_into_every_terminal(story: list[Event], width: int, height: int) -> None:
+    for number in range(len(story) + 1):
+        text = rendered(view_of(story[:number]), width, height)
+        assert max(len(line) for line in text.split("\n")) <= width, number
+        assert text.count("\n") < height, number
+
+
+def test_the_agent_is_shown_where_it_is_before_the_model_has_read_of_it(story: list[Event]) -> None:
+    middle = next(number for number, event in enumerate(story) if isinstance(event, Observed) and event.step == 4)
+    view = view_of(story[: middle + 1])
+    assert "(at living_room)" in view.problem
+    assert "● corridor" in rendered(view, 120, 40)
+    surprised = replace(view, surprise="something else")
+    assert "● living room" in rendered(surprised, 120, 40)
+
+
+def test_the_end(story: list[Event]) -> None:
+    view = view_of(story)
+    assert result_line(view).plain == "won after 8 steps"
+    assert "won after 8 steps" in rendered(view, 80, 24)
+
+
+def test_a_rejected_answer_is_shown_with_its_reason(story: list[Event]) -> None:
+    view = fold(view_of(story[:5]), ev.Rejected(1, Feedback("defects", "these:", ("(at x): no",))), 1.0)
+    text = rendered(view, 120, 40)
+    assert "answer 2 rejected: defects" in text
+    assert "(at x): no" in text
+
+
+def test_lines_that_matched_nothing_are_marked(story: list[Event]) -> None:
+    line = Entry(EntryKind.UNMATCHED, "init.delete", "(at moon)")
+    view = fold(view_of(story[:5]), ev.Accepted("problem", "", lines=(line,)), 1.0)
+    assert "! init.delete (at moon): matched nothing" in rendered(view, 120, 40)
+
+
+def test_additions_are_green_and_removals_red(story: list[Event]) -> None:
+    view = fold(view_of(story[:5]), ev.Accepted("problem", "", ("(at a)",), ("(at b)",)), 1.0)
+    text = rendered(view, 120, 40, color=True)
+    assert "\x1b[32m+ (at a)" in text
+    assert "\x1b[31m− (at b)" in text
+
+
+def test_waiting_for_a_model_is_shown(story: list[Event]) -> None:
+    view = fold(view_of(story[:2]), ev.Asked(1, "edit", 0, (), 10), 0.0)
+    assert "asking reader (edit) … 1 s" in rendered(view, 80, 24)
+
+
+def test_an_episode_without_a_plan_shows_the_game_alone(story: list[Event]) -> None:
+    started = story[0]
+    assert isinstance(started, ev.Started)
+    text = rendered(view_of([replace(started, mode="act", details={**started.details, "goals": ()}), story[1]]), 80, 24)
+    assert "map" not in text
+    assert "You are in the kitchen." in text
+
+
+def test_text_from_outside_cannot_steer_the_terminal(story: list[Event]) -> None:
+    evil = "\x1b[2J\x1b]0;title\x07\u202e[red]bold[/red]"
+    view = fold(view_of(story[:6]), Observed(1, evil, evil, evil, surprise=evil), 0.0)
+    view = fold(view, ev.Accepted("problem", evil, (evil,), (evil,), ((evil, evil),)), 0.0)
+    view = replace(view, title=evil, model=evil)
+    for width in (80, 120, 200):
+        text = rendered(view, width, 40)
+        assert "\x1b" not in text
+        assert "\x07" not in text
+        assert "\u202e" not in text
+        assert "[red]" in text
+
+
+def test_plain_lines(story: list[Event]) -> None:
+    stream = io.StringIO()
+    with LineDisplay(Console(file=stream, width=40), PICTURE.describe) as display:
+        for number, event in enumerate(story):
+            display.show(event, number / 10)
+    check_snapshot("lines.txt", stream.getvalue().rstrip("\n"))
+    assert "\x1b" not in stream.getvalue()
+
+
+def test_json_lines_are_events(story: list[Event]) -> None:
+    import json
+
+    stream = io.StringIO()
+    with JsonDisplay(stream) as display:
+        for event in story:
+            display.show(event, 0.5)
+    rows = [json.loads(line) for line in stream.getvalue().splitlines()]
+    assert [row["event"]["type"] for row in rows] == [event.type for event in story]
+
+
+@pytest.mark.parametrize(
+    ("terminal", "width", "height", "json_lines", "kind"),
+    [
+        (True, 80, 24, False, LiveDisplay),
+        (True, 60, 24, False, LineDisplay),
+        (True, 80, 15, False, LineDisplay),
+        (False, 120, 40, False, LineDisplay),
+        (True, 80, 24, True, JsonDisplay),
+    ],
+)
+def test_the_display_suits_the_output(terminal: bool, width: int, height: int, json_lines: bool, kind: type) -> None:
+    console = Console(
+        file=io.StringIO(), force_terminal=terminal, width=width, height=height, _environ={"TERM": "xterm"}
+    )
+    assert isinstance(make_display(console, 0.0, PICTURE.screen, PICTURE.describe, json_lines=json_lines), kind)
+
+
+def test_the_live_display_leaves_the_last_screen(story: list[Event]) -> None:
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=True, width=80, height=24, _environ={"TERM": "xterm"})
+    with LiveDisplay(console, 0.0, PICTURE.screen) as display:
+        for event in story:
+            display.show(event, 0.0)
+    assert "won after 8 steps" in stream.getvalue()
+
+
+def test_outcomes() -> None:
+    ended = ev.Ended(Outcome.NO_PLAN, "six\nlines", 0.0)
+    assert result_line(View(ended=ended)).plain == "no plan after 0 steps: six lines"
+    assert result_line(View()).plain == ""
+
+
+def test_text_helpers() -> None:
+    assert clean("a\tb\x00c\r\nd") == "a    b\ufffdc\nd"
+    assert one_line("a  b\nc", 10) == "a b c"
+    assert one_line("abcdef", 4) == "abc…"
+    assert glyphs_for("utf-8") is UNICODE
+    assert glyphs_for("ascii") is ASCII
+    assert all(ord(each) < 128 for each in "".join(vars(ASCII).values()))
+
+
+def test_a_step_without_a_command_is_shown_as_the_action_that_it_is() -> None:
+    stream = io.StringIO()
+    steps = (PlannedStep("(move a b east)", "move east"), PlannedStep("(follow_map b c)", ""))
+    with LineDisplay(Console(file=stream, width=80), PICTURE.describe) as display:
+        display.show(Planned((), "be there", steps), 0.0)
+    assert stream.getvalue().rstrip() == "     plan for 'be there': move east, (follow_map b c)"
+
+
+def test_of_a_long_name_both_ends_are_shown() -> None:
+    assert both_ends("reader+noise:0.3", 12) == "reader…e:0.3"
+    assert both_ends("coin", 4) == "coin"
+    assert [len(both_ends("reader+noise:0.3", width)) for width in (1, 2, 3, 15)] == [1, 2, 3, 15]
+
+
+def test_no_ghost_room_stands_between_a_rename_and_the_plan(story: list[Event]) -> None:
+    numbers = [number for number, event in enumerate(story) if isinstance(event, ev.Accepted) and event.renamed]
+    for number in numbers:
+        before, after = rendered(view_of(story[: number + 1]), 120, 40), rendered(view_of(story[: number + 2]), 120, 40)
+        event = story[number]
+        assert isinstance(event, ev.Accepted)
+        for old, _ in event.renamed:
+            assert not re.search(rf"\b{old}\b.*\?", before.split("problem")[0]), old
+        assert before.count("●") == after.count("●") == 2, "the agent and the legend"
+
+
+def test_what_is_in_hand_stands_below_the_map(story: list[Event]) -> None:
+    view = view_of(story[:-2])
+    assert view.map_rule is not None
+    held = replace(view, problem=view.problem.replace("(:init", "(:init (have coin) (have red_apple)"))
+    text = rendered(replace(held, map_rule={**view.map_rule, "holding": "have"}), 120, 40)
+    assert "in hand: coin, red apple" in text
+    assert "in hand" not in rendered(replace(held, map_rule={**view.map_rule, "holding": ""}), 120, 40)
+
+
+def test_a_goal_that_is_true_of_nothing_says_so(story: list[Event]) -> None:
+    view = view_of(story[:6])
+    tried = tuple(replace(each, status=PlanStatus.ALREADY_TRUE, message=NOTHING_THERE) for each in view.tried[:1])
+    text = rendered(replace(view, tried=tried), 120, 40)
+    assert "nothing there yet" in text
+    assert "already true" not in text
+
+
+def test_a_retry_is_seen_while_it_waits(story: list[Event]) -> None:
+    asked = next(number for number, event in enumerate(story) if isinstance(event, ev.Asked))
+    view = fold(view_of(story[: asked + 1]), ev.Retrying(1, Trouble("429: slow down", 2, 6, 7.0)), 3.0)
+    text = rendered(view, 120, 40)
+    assert "429: slow down (try 2 of 6; next try in" in text
+    stream = io.StringIO()
+    display = LineDisplay(Console(file=stream, width=200), PICTURE.describe)
+    display.show(ev.Retrying(1, Trouble("429: slow down", 2, 6, 7.0)), 3.0)
+    assert "429: slow down: try 2 of 6, the next in 7 s" in stream.getvalue()
+
+
+def test_a_plan_is_confirmed_in_the_state_that_it_was_made_for(story: list[Event]) -> None:
+    number = next(number for number, event in enumerate(story) if isinstance(event, ev.Accepted))
+    stream = io.StringIO()
+    display = LiveDisplay(Console(file=stream, width=120, height=40, force_terminal=True), 0.0, PICTURE.screen)
+    for event in story[:number]:
+        display.show(event, 0.0)
+    display.ask("accept?", tuple(story[number : number + 2]))
+    shown = "".join(segment.text for segment in Console(width=120, height=40).render(display))
+    assert "(at kitchen)" in shown
+    assert "accept?" in shown
+    lines = io.StringIO()
+    plain = LineDisplay(Console(file=lines, width=500), PICTURE.describe)
+    for event in story[:number]:
+        plain.show(event, 0.0)
+    plain.ask("accept?", tuple(story[number : number + 2]))
+    for event in story[number : number + 2]:
+        plain.show(event, 0.0)
+    assert lines.getvalue().count("+ (at kitchen)") == 1, "told with the question, and not again"
+    assert lines.getvalue().index("+ (at kitchen)") < lines.getvalue().index("accept?")

@@ -1,0 +1,252 @@
+"""How the loop ends and what it passes on: limits, failures, interrupts, scores, spelling."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+
+from pddlego import events as ev
+from pddlego.errors import BudgetSpentError, EngineError, ModelError, OutOfTimeError
+from pddlego.events import Ended, Event, Limits, Outcome
+from pddlego.methods.textgames.events import Observed, Planned
+from pddlego.methods.textgames.games import Observation
+from pddlego.methods.textgames.reader import ReaderModel
+from pddlego.methods.textgames.settings import ActionRule, Setting
+from pddlego.models import Completion, Request
+from pddlego.pddl import Domain, Problem
+from pddlego.planning import PlanResult, PlanStatus, ProcessPlanner, Search
+from pddlego.runs.codec import dump_event
+from tests.methods.textgames.grid_house import GridHouse, small_house
+from tests.methods.textgames.playing import BrokenModel, ForgetfulModel, agent, ended, of, play
+
+
+@pytest.mark.parametrize(
+    ("limits", "outcome", "steps"),
+    [
+        (Limits(2), Outcome.STEP_LIMIT, 2),
+        (Limits(50, calls=1), Outcome.BUDGET, 1),
+        (Limits(50, tokens=1), Outcome.BUDGET, 1),
+        (Limits(50, seconds=0.0), Outcome.BUDGET, 0),
+    ],
+)
+def test_limits(coin: Setting, planner: ProcessPlanner, limits: Limits, outcome: Outcome, steps: int) -> None:
+    @dataclass
+    class Counting:
+        name: str = "counting"
+        description: Mapping[str, Any] = field(default_factory=dict)
+
+        def complete(self, request: Request) -> Completion:
+            return Completion(ReaderModel().complete(request).text, 100, 10)
+
+    events = play(coin, planner, small_house(), Counting(), limits=limits)
+    assert (ended(events).outcome, ended(events).tally.steps) == (outcome, steps)
+
+
+def test_the_step_limit_is_met_before_the_model_is_asked_in_vain(coin: Setting, planner: ProcessPlanner) -> None:
+    events = play(coin, planner, small_house(), ReaderModel(), limits=Limits(1))
+    assert ended(events).tally.calls == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome"),
+    [
+        (ModelError("no network", "the cable", "plug it in"), Outcome.MODEL_ERROR),
+        (KeyboardInterrupt(), Outcome.INTERRUPTED),
+        (ZeroDivisionError("oops"), Outcome.CRASHED),
+    ],
+)
+def test_whatever_a_model_raises_ends_the_episode_with_an_outcome(
+    coin: Setting, planner: ProcessPlanner, error: BaseException, outcome: Outcome
+) -> None:
+    events = play(coin, planner, small_house(), BrokenModel(error, after=1))
+    assert ended(events).outcome is outcome
+    assert ended(events).tally.calls == 2
+
+
+def test_an_engine_that_fails_ends_the_episode(coin: Setting, planner: ProcessPlanner) -> None:
+    class Dying(GridHouse):
+        def step(self, command: str) -> Observation:
+            raise EngineError("Java is gone")
+
+    events = play(coin, planner, Dying({("kitchen", "north"): "pantry"}), ReaderModel())
+    assert ended(events).outcome is Outcome.CRASHED
+    assert "Java is gone" in ended(events).message
+
+
+def test_a_game_that_can_be_lost(coin: Setting, planner: ProcessPlanner) -> None:
+    class Cruel(GridHouse):
+        def step(self, command: str) -> Observation:
+            return Observation("You fall.", 0.0, False, True)
+
+    assert ended(play(coin, planner, Cruel({("kitchen", "north"): "attic"}), ReaderModel())).outcome is Outcome.LOST
+
+
+def test_an_interrupt_from_outside_ends_the_episode_properly(coin: Setting, planner: ProcessPlanner) -> None:
+    running = agent(coin, planner, small_house(), ReaderModel()).run()
+    assert isinstance(running, Iterator)
+    next(running)
+    last = running.throw(KeyboardInterrupt())  # type: ignore[attr-defined]
+    assert isinstance(last, Ended)
+    assert last.outcome is Outcome.INTERRUPTED
+    assert list(running) == []
+
+
+def test_looking_costs_no_time(coin: Setting, planner: ProcessPlanner) -> None:
+    now = [0.0]
+    limits = Limits(50, seconds=100)
+    last: Event | None = None
+    for event in agent(coin, planner, small_house(), ReaderModel(), limits=limits, clock=lambda: now[0]).run():
+        now[0] += 1000.0
+        last = event
+    assert isinstance(last, Ended)
+    assert last.outcome is Outcome.WON
+    assert last.tally.seconds == 0.0
+
+
+@dataclass
+class EndlessPlanner:
+    """Searches as long as it may, by a clock of its own, and finds nothing."""
+
+    now: list[float]
+    description: Mapping[str, Any] = field(default_factory=dict)
+
+    def solve(self, domain: Domain, problem: Problem, search: Search, seconds: float | None = None) -> PlanResult:
+        taken = 1000.0 if seconds is None else seconds
+        self.now[0] += taken
+        return PlanResult(PlanStatus.TIMEOUT, problem.goal, None, "no answer in time", taken)
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+
+def test_planning_takes_no_more_than_the_time_that_is_left(coin: Setting) -> None:
+    now = [0.0]
+    playing = agent(
+        coin, EndlessPlanner(now), small_house(), ReaderModel(), limits=Limits(50, seconds=7.0), clock=lambda: now[0]
+    )
+    events = list(playing.run())
+    last = ended(events)
+    assert (last.outcome, last.cause, last.tally.seconds) == (Outcome.BUDGET, "seconds", 7.0)
+    assert len(of(events, Planned)) == 1
+
+
+def test_what_an_endpoint_has_no_time_left_for_is_the_limit_of_the_episode(
+    coin: Setting, planner: ProcessPlanner
+) -> None:
+    model = BrokenModel(OutOfTimeError("m answered 429", "Wait.", ""))
+    last = ended(play(coin, planner, small_house(), model, limits=Limits(50, seconds=5)))
+    assert (last.outcome, last.cause) == (Outcome.BUDGET, "seconds")
+
+
+def test_requests_do_not_grow_with_the_steps(coin: Setting, planner: ProcessPlanner) -> None:
+    rooms = ["kitchen", *(f"room {number}" for number in range(12))]
+    game = GridHouse({(a, "east"): b for a, b in itertools.pairwise(rooms)}, coin="room 11")
+    events = play(coin, planner, game, ReaderModel())
+    assert ended(events).outcome is Outcome.WON
+    asked = of(events, ev.Asked)
+    assert len(asked) == 13
+    assert len({each.messages[0].content for each in asked}) == 1
+    assert all(len(each.messages) == 2 for each in asked)
+    problems = [str(coin.start), *(each.text for each in of(events, ev.Accepted))]
+    around = [len(each.messages[1].content) - len(problem) for each, problem in zip(asked, problems, strict=False)]
+    assert max(around[1:]) - min(around[1:]) < 40
+
+
+def test_a_refusal_stops_the_plan_even_where_the_setting_expects_nothing(
+    coin: Setting, planner: ProcessPlanner
+) -> None:
+    careless = replace(coin, actions={name: ActionRule(rule.command, "") for name, rule in coin.actions.items()})
+    wrong = {
+        "objects": {"add": ["kitchen loc1 loc2 - location"]},
+        "init": {"add": ["(at kitchen) (visited kitchen) (visited loc1)", "(connected kitchen loc1 north)"]},
+    }
+    wrong["init"]["add"].append("(connected loc1 loc2 north)")
+    events = play(careless, planner, small_house(), ForgetfulModel([json.dumps(wrong)]))
+    first = of(events, Observed)[1]
+    assert first.refused
+    assert events[events.index(first) + 1].type == "asked"
+
+
+def test_lines_that_matched_nothing_are_told_with_a_rejection(coin: Setting, planner: ProcessPlanner) -> None:
+    lost = {
+        "objects": {"add": ["attic - location"]},
+        "init": {"add": ["(at attic)", "(visited attic)"], "delete": ["(at moon)"]},
+    }
+    model = ForgetfulModel([json.dumps(lost)])
+    play(coin, planner, small_house(), model)
+    assert "(at moon): matched nothing" in model.requests[1].messages[-1].content
+
+
+def test_a_lone_surrogate_in_an_answer_does_no_harm(coin: Setting, planner: ProcessPlanner) -> None:
+    events = play(coin, planner, small_house(), ForgetfulModel(["\ud800"]))
+    assert ended(events).outcome is Outcome.WON
+    assert all(dump_event(event) for event in events)
+
+
+def test_a_plan_is_carried_out_up_to_the_step_that_nobody_can_say_yet(coin: Setting, planner: ProcessPlanner) -> None:
+    """As on a map without directions: the door is opened, and then no plan begins with something that can be said."""
+    mute = replace(coin, actions={**coin.actions, "move": ActionRule("", "")})
+    game = GridHouse({("kitchen", "north"): "pantry"}, frozenset({frozenset({"kitchen", "pantry"})}))
+    events = play(mute, planner, game, ReaderModel(), retries=0)
+    first, second = of(events, Planned)[:2]
+    assert [step.command for step in first.plan][-1] == ""
+    assert game.commands == [step.command for step in first.plan if step.command]
+    assert second.rung is None
+    assert "is not known yet" in second.tried[-1].message
+    assert ended(events).outcome is Outcome.NO_PLAN
+
+
+@pytest.mark.parametrize("mode", ["edit", "act"])
+def test_the_score_is_read_where_the_setting_says_so(coin: Setting, planner: ProcessPlanner, mode: str) -> None:
+    def said(setting: Setting) -> list[str]:
+        asked = of(play(setting, planner, small_house(), ReaderModel(), mode), ev.Asked)
+        return [message.content for each in asked for message in each.messages[1:]]
+
+    assert not any("Score:" in text for text in said(coin))
+    scored = said(replace(coin, score=True))
+    assert "Score:" not in scored[0], "before the first command there is nothing to tell"
+    assert any("Score: 0.00" in text for text in scored)
+
+
+def test_the_model_is_told_when_the_score_went_up_or_down(coin: Setting, planner: ProcessPlanner) -> None:
+    class Rated(GridHouse):
+        """Scores one half after the first command, one quarter after the second."""
+
+        def step(self, command: str) -> Observation:
+            answer = super().step(command)
+            return replace(answer, score=0.5 if len(self.commands) == 1 else 0.25)
+
+    exits = {("kitchen", "north"): "hall", ("hall", "north"): "attic", ("attic", "north"): "loft"}
+    asked = of(play(replace(coin, score=True), planner, Rated(exits), ReaderModel()), ev.Asked)
+    assert "Score: 0.50 (it went up)" in asked[1].messages[1].content
+    assert "Score: 0.25 (it went down)" in asked[2].messages[1].content
+
+
+def test_commands_keep_the_spelling_of_the_game(coin: Setting, planner: ProcessPlanner) -> None:
+    class Loud(GridHouse):
+        """Knows its directions in capitals only."""
+
+        def step(self, command: str) -> Observation:
+            refused = Observation("Unknown action")
+            answer = super().step(command.lower()) if command[:4] == command[:4].upper() else refused
+            return replace(answer, valid_commands=tuple(each.upper() for each in answer.valid_commands))
+
+        def start(self) -> Observation:
+            first = super().start()
+            return replace(first, valid_commands=tuple(each.upper() for each in first.valid_commands))
+
+    game = Loud({("kitchen", "north"): "hall"}, coin="hall")
+    events = play(coin, planner, game, ReaderModel())
+    assert ended(events).outcome is Outcome.WON
+    assert of(events, Observed)[1].command == "MOVE NORTH"
+
+
+def test_a_request_that_the_budget_stopped_is_not_counted(coin: Setting, planner: ProcessPlanner) -> None:
+    events = play(coin, planner, small_house(), BrokenModel(BudgetSpentError("The budget of 1 requests"), after=1))
+    assert ended(events).outcome is Outcome.BUDGET
+    assert ended(events).tally.calls == 1

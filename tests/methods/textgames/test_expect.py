@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import pytest
+
+from pddlego.methods.textgames.expect import as_said, surprise
+from pddlego.methods.textgames.settings import Setting
+from pddlego.pddl import Problem, TypedName
+from pddlego.planning import PlanStep
+
+KNOWN = Problem("p", "d", frozenset(TypedName(name, "location") for name in ("kitchen", "loc1", "living_room")))
+MOVE = PlanStep("move", ("kitchen", "loc1", "north"))
+NAMED = PlanStep("move", ("kitchen", "living_room", "north"))
+
+
+@pytest.mark.parametrize(
+    ("step", "text", "expected"),
+    [
+        (MOVE, "You are in the pantry. To the", ""),
+        (MOVE, "You are in the living room. To the", "the plan expected loc1, and it is living room"),
+        (NAMED, "You are in the living room. To the", ""),
+        (NAMED, "You are in the pantry. To the", "the plan expected living room, and it is pantry"),
+        (MOVE, "You can't move there, the door is closed. ", "the game answered otherwise than the plan expected"),
+        (PlanStep("open_door", MOVE.args), "You open the wood door, revealing the pantry. ", ""),
+        (PlanStep("open_door", MOVE.args), "That is already open. ", "the game answered otherwise"),
+        (PlanStep("take", ("coin", "kitchen")), "You take the coin.", ""),
+    ],
+)
+def test_what_surprises(coin: Setting, step: PlanStep, text: str, expected: str) -> None:
+    found = surprise(coin, step, text, KNOWN, ["To the North you see the living room."])
+    assert found.startswith(expected)
+    assert bool(found) is bool(expected)
+
+
+@pytest.mark.parametrize(
+    ("command", "sent"),
+    [
+        ("put cup in tv stand", "put cup in TV stand"),
+        ("put cup in tv-stand", "put cup in TV stand"),
+        ("take t-shirt", "take T-shirt"),
+        ("take cup", "take cup"),
+        ("take Cup", "take Cup"),
+        ("fly away", "fly away"),
+    ],
+)
+def test_commands_are_sent_as_the_game_spells_them(command: str, sent: str) -> None:
+    assert as_said(command, ["put cup in TV stand", "take T-shirt", "take cup", "take Cup"]) == sent

@@ -1,0 +1,66 @@
+"""Names of modes, and what can be taken out of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from pddlego.errors import UsageError
+from pddlego.evaluation.config import resolve
+from pddlego.evaluation.make import make_options
+from pddlego.methods.base import whole
+from pddlego.methods.registry import ablated, parse_mode
+from pddlego.methods.textgames.modes import ABLATIONS, MODES
+
+
+def test_a_mode_is_its_text() -> None:
+    for text in (*(mode.name for mode in MODES), "edit-no-feedback", "gen-no-remedies-no-tolerance"):
+        assert str(parse_mode(text)) == text
+    found = parse_mode("gen-no-feedback-no-tolerance")
+    assert (found.mode.name, found.without) == ("gen", ("feedback", "tolerance"))
+    assert str(parse_mode("edit-no-tolerance-no-feedback")) == "edit-no-feedback-no-tolerance", "one mode, one name"
+    assert parse_mode("edit-no-feedback").mode.parts
+    assert not parse_mode("act").mode.parts
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "edits",
+        "edit-no-",
+        "edit-no-dream",
+        "act-no-feedback",
+        "random-no-tolerance",
+        "edit-no-feedback-no-feedback",
+    ],
+)
+def test_what_is_no_mode(text: str) -> None:
+    with pytest.raises(UsageError, match="There is no mode"):
+        parse_mode(text)
+
+
+def test_ablations_follow_the_mode_that_they_are_compared_with() -> None:
+    found = ablated(("random", "edit"), ("feedback", "feedback+tolerance"))
+    assert found == ("random", "edit", "edit-no-feedback", "edit-no-feedback-no-tolerance")
+    assert ablated(("gen", "gen"), ()) == ("gen",)
+    assert len(ablated(("edit",), ABLATIONS)) == 1 + len(ABLATIONS)
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        ({"modes": "edit,human"}, "Nobody is there"),
+        ({"modes": "edit,dream"}, "There is no mode 'dream'"),
+        ({"ablate": "dream"}, "tolerance"),
+        ({"modes": "edit-no-dream"}, "tolerance"),
+    ],
+)
+def test_what_an_evaluation_does_not_take(flags: dict[str, str], said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        make_options(resolve({"games": "coin", "seeds": "0", **flags}, {}))
+    assert said in caught.value.sentence
+
+
+def test_what_an_ablation_is_compared_with() -> None:
+    assert whole("edit-no-feedback-no-tolerance") == "edit"
+    assert whole("random") == "random"

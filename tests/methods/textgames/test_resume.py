@@ -1,0 +1,215 @@
+"""Going back to a step, with and without a correction: on the real engine, and on a game that has changed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from examples.forgetful import Forgetful
+from pddlego import events as ev
+from pddlego.cli.resuming import played_of
+from pddlego.errors import JournalError, UsageError
+from pddlego.evaluation.recorded import load_recorded
+from pddlego.evaluation.replay import replay
+from pddlego.events import Event, Limits, Outcome
+from pddlego.methods.textgames.assembly import episode_events, make_game
+from pddlego.methods.textgames.episode import Episode
+from pddlego.methods.textgames.events import Observed, Planned, Resumed
+from pddlego.methods.textgames.reader import ReaderModel
+from pddlego.methods.textgames.restart import Repeated, Restart
+from pddlego.methods.textgames.resume import Played, check_not_over, moment_at, read_correction, restart_at
+from pddlego.methods.textgames.settings import Setting
+from pddlego.pddl import parse_problem
+from pddlego.planning import ProcessPlanner
+from pddlego.runs.folders import find_journal
+from tests.evaluation.test_replay import RECORDED, RUNS
+from tests.methods.textgames.grid_house import small_house
+from tests.methods.textgames.playing import ForgetfulModel, ended, of, play
+from tests.runs.stores import kept
+
+
+@pytest.fixture(scope="module")
+def failed(tmp_path_factory: pytest.TempPathFactory, coin: Setting, planner: ProcessPlanner) -> Played:
+    """An episode that failed because the model never says that the kitchen has an exit to the west."""
+    episode = Episode(coin, 4, "edit", Limits(50), retries=1)
+    events = episode_events(episode, make_game(coin, 4), Forgetful("kitchen", "west"), planner)
+    recorded = kept(tmp_path_factory.mktemp("runs"), coin, 4, "edit", events, retries=1)
+    assert ended(recorded.events).outcome is Outcome.NO_PLAN
+    return played_of(recorded)
+
+
+def resumed(played: Played, restart: Restart, planner: ProcessPlanner) -> list[Event]:
+    game = make_game(played.episode.setting, played.episode.seed)
+    return list(episode_events(played.episode, game, ReaderModel(), planner, restart=restart))
+
+
+def first_recorded() -> Played:
+    return played_of(load_recorded(find_journal(RECORDED / RUNS[0])))
+
+
+def test_one_corrected_fact_brings_a_failed_episode_to_success(
+    failed: Played, planner: ProcessPlanner, tmp_path: Path
+) -> None:
+    moment = moment_at(failed, 13)
+    assert moment.rejected is not None
+    assert "(at pantry)" in str(moment.latest)
+    fact = "(connected kitchen corridor west)"
+    text = str(moment.latest).replace("(:init", f"(:init {fact}")
+    corrected = read_correction(failed, moment, text)
+    assert corrected.feedback is None
+    restart = restart_at(failed, 13, moment, corrected.problem)
+    events = resumed(failed, restart, planner)
+    (told,) = of(events, Resumed)
+    assert told.added == (fact,)
+    assert told.removed == ()
+    assert told.source == str(failed.journal)
+    assert ended(events).outcome is Outcome.WON
+    assert [each.text for each in of(events, Observed)][:14] == [each.text for each in failed.observed]
+    assert of(events, Planned)[0].plan[0].command == "move west"
+    assert of(events, ev.Asked)[0].call == 1
+
+
+def test_a_resumed_episode_can_be_replayed_and_resumed(
+    failed: Played, planner: ProcessPlanner, tmp_path: Path, coin: Setting
+) -> None:
+    moment = moment_at(failed, 13)
+    corrected = parse_problem(str(moment.latest).replace("(:init", "(:init (connected kitchen corridor west)"))
+    restart = restart_at(failed, 13, moment, corrected)
+    events = resumed(failed, restart, planner)
+    recorded = kept(tmp_path, coin, 4, "edit", events, retries=1)
+    assert replay(recorded, planner).difference is None
+    again = played_of(recorded)
+    later = moment_at(again, 15)
+    assert len(later.commands) == 15
+    events = resumed(again, restart_at(again, 15, later, None), planner)
+    assert ended(events).outcome is Outcome.WON
+
+
+def test_without_a_correction_the_model_is_asked_again(coin: Setting, planner: ProcessPlanner) -> None:
+    recorded = first_recorded()
+    moment = moment_at(recorded, 7)
+    events = resumed(recorded, restart_at(recorded, 7, moment, None), planner)
+    (told,) = of(events, Resumed)
+    assert (told.step, told.corrected, told.added) == (7, None, ())
+    assert ended(events).outcome is Outcome.WON
+    asked = of(events, ev.Asked)[0].messages[-1].content
+    assert str(moment.problem) in asked
+    assert asked.count("The agent did:") == 8 - moment.known
+
+
+def test_what_a_correction_does_not_cover_is_still_news(coin: Setting, planner: ProcessPlanner) -> None:
+    """The model's last answer could not be read at all: the person's problem is of the step before."""
+    before = parse_problem(
+        "(define (problem h) (:domain coin-collector) (:objects kitchen corridor - location)"
+        " (:init (at kitchen) (visited kitchen) (connected kitchen corridor east)) (:goal (have coin)))"
+    )
+    game = small_house()
+    game.start()
+    moved = game.step("move east").text
+    restart = Restart("elsewhere", 1, (Repeated("move east", moved),), before, 1, before)
+    events = play(coin, planner, small_house(), ReaderModel(), restart=restart)
+    asked = of(events, ev.Asked)[0].messages[-1].content
+    assert asked.count("The agent did:") >= 2
+    assert moved.split(".")[0] in asked
+
+
+def test_another_game_is_noticed(coin: Setting, planner: ProcessPlanner) -> None:
+    restart = Restart("elsewhere", 1, (Repeated("move east", "You are on the moon."),), coin.start, 1)
+    events = play(coin, planner, small_house(), ReaderModel(), restart=restart)
+    assert ended(events).outcome is Outcome.CRASHED
+    assert "answers otherwise than recorded to 'move east'" in ended(events).message
+
+
+@pytest.mark.parametrize("step", [-1, 22, 1000])
+def test_there_is_no_such_step(step: int) -> None:
+    recorded = first_recorded()
+    with pytest.raises(UsageError, match=f"no step {step}"):
+        moment_at(recorded, step)
+
+
+def test_a_recorded_problem_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    shutil.copytree(RECORDED / RUNS[0], tmp_path / "run")
+    journal = find_journal(tmp_path / "run")
+    changed = journal.read_text().replace('"text":"(define', '"text":"(defined \\u001b[31m')
+    journal.write_text(changed)
+    with pytest.raises(JournalError, match="is damaged"):
+        moment_at(played_of(load_recorded(journal)), 3)
+
+
+def test_a_game_that_was_over_does_not_go_on() -> None:
+    recorded = first_recorded()
+    check_not_over(recorded, 20)
+    with pytest.raises(UsageError, match="no going on from step 21"):
+        check_not_over(recorded, 21)
+
+
+def test_a_correction_with_faults_is_not_taken(failed: Played) -> None:
+    moment = moment_at(failed, 13)
+    found = read_correction(failed, moment, "(define (problem p) (:init (at moon)))")
+    assert found.feedback is not None
+
+
+def test_where_the_model_had_accepted_there_is_nothing_to_ask(planner: ProcessPlanner) -> None:
+    recorded = first_recorded()
+    moment = moment_at(recorded, 2)
+    assert moment.known == 3
+    events = resumed(recorded, restart_at(recorded, 2, moment, None), planner)
+    assert ended(events).outcome is Outcome.WON
+    after = events[events.index(of(events, Resumed)[0]) + 1 :]
+    assert next(each.type for each in after if each.type in ("asked", "planned")) == "planned"
+
+
+def test_a_correction_stands_even_if_it_takes_more_for_a_plan(coin: Setting, planner: ProcessPlanner) -> None:
+    """The person mends one of two errors; the model mends the other, in the problem that the person has mended."""
+    recorded = first_recorded()
+    moment = moment_at(recorded, 2)
+    blocked = parse_problem(
+        "(define (problem h) (:domain coin-collector) (:objects kitchen attic - location)"
+        " (:init (at kitchen) (visited kitchen) (visited attic)) (:goal (have coin)))"
+    )
+    events = resumed(recorded, restart_at(recorded, 2, moment, blocked), planner)
+    assert [each.type for each in events if each.type in ("resumed", "rejected", "asked")][:3] == [
+        "resumed",
+        "rejected",
+        "asked",
+    ]
+    assert "attic" in of(events, ev.Asked)[0].messages[-1].content
+
+
+def test_the_steps_before_a_resumption_are_in_the_other_journal(
+    planner: ProcessPlanner, coin: Setting, tmp_path: Path
+) -> None:
+    recorded = first_recorded()
+    restart = restart_at(recorded, 7, moment_at(recorded, 7), None)
+    again = played_of(kept(tmp_path, coin, 12, "edit", resumed(recorded, restart, planner)))
+    with pytest.raises(UsageError, match="Step 6 was only repeated here"):
+        moment_at(again, 6)
+    assert len(moment_at(again, 7).commands) == 7
+
+
+def test_the_first_look_must_be_the_same(coin: Setting, planner: ProcessPlanner) -> None:
+    restart = Restart("elsewhere", 0, (), coin.start, 0, None, "You are on the moon.")
+    events = play(coin, planner, small_house(), ReaderModel(), restart=restart)
+    assert "answers otherwise than recorded to the first look" in ended(events).message
+
+
+def test_what_the_plan_had_expected_is_known_after_a_resumption(coin: Setting, planner: ProcessPlanner) -> None:
+    """The step at which the game answered otherwise is just where one goes back to."""
+    wrong = {
+        "objects": {"add": ["kitchen - location", "loc1 - location"]},
+        "init": {"add": ["(at kitchen)", "(visited kitchen)", "(connected kitchen loc1 west)"]},
+    }
+    model = ForgetfulModel([json.dumps(wrong)])
+    first = play(coin, planner, small_house(), model)
+    before, refused = of(first, Observed)[:2]
+    assert "was to make (at loc1) true" in refused.unforeseen
+    repeated = Repeated(refused.command, refused.text, refused.unforeseen)
+    problem = parse_problem(of(first, ev.Accepted)[0].text)
+    again = ForgetfulModel([])
+    play(
+        coin, planner, small_house(), again, restart=Restart("elsewhere", 1, (repeated,), problem, 1, look=before.text)
+    )
+    assert again.requests[0].messages == model.requests[1].messages

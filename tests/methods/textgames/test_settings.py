@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pddlego.errors import SettingError, UsageError
+from pddlego.methods.base import check_seed
+from pddlego.methods.setting_files import parse_overrides, setting_names
+from pddlego.methods.textgames.setting_files import load_setting, parse_range
+from pddlego.methods.textgames.settings import Setting
+from pddlego.planning import PlanStep
+from pddlego.util import resources
+
+
+def test_the_paper_s_setting(coin: Setting) -> None:
+    assert {name: each.value for name, each in coin.parameters.items()} == {
+        "numLocations": 11,
+        "includeDoors": 1,
+        "numDistractorItems": 0,
+        "limitInventorySize": 0,
+    }
+    assert (coin.fold, coin.max_steps) == ("train", 50)
+    assert (coin.seeds["dev"], coin.seeds["test"]) == (range(10), range(10, 60))
+    assert [str(rung.search) for rung in coin.ladder] == ["bfs", "bfs"]
+    assert coin.ladder[1].goal == ("exists", ("?x", "-", "location"), ("and", ("at", "?x"), ("not", ("visited", "?x"))))
+
+
+def test_every_action_is_one_command(coin: Setting) -> None:
+    assert coin.command(PlanStep("move", ("a", "b", "north"))) == "move north"
+    assert coin.command(PlanStep("open_door", ("a", "b", "south"))) == "open door to south"
+    assert coin.command(PlanStep("take", ("coin", "living_room"))) == "take coin"
+
+
+def test_a_name_is_never_a_template(coin: Setting) -> None:
+    assert coin.command(PlanStep("take", ("{l}", "attic"))) == "take {l}"
+
+
+def test_what_the_user_may_change() -> None:
+    setting = load_setting("coin", {"numLocations": "5"}, 9, "dev", "astar(hmax)")
+    assert setting.parameters["numLocations"].value == 5
+    assert (setting.max_steps, setting.fold) == (9, "dev")
+    assert {str(rung.search) for rung in setting.ladder} == {"astar(hmax)"}
+    assert setting.manifest()["overrides"] == {"numLocations": "5"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "lists"),
+    [
+        ({"name": "chess"}, "coin"),
+        ({"name": "coin", "overrides": {"rooms": "3"}}, "numLocations (1-11, now 11)"),
+        ({"name": "coin", "overrides": {"numLocations": "12"}}, "from 1 to 11"),
+        ({"name": "coin", "overrides": {"numLocations": "x"}}, "from 1 to 11"),
+        ({"name": "coin", "fold": "exam"}, "train, dev, test"),
+        ({"name": "coin", "max_steps": 0}, "at least 1"),
+        ({"name": "coin", "search": "dfs"}, "bfs, astar"),
+    ],
+)
+def test_what_does_not_exist_is_refused_with_what_does(arguments: dict[str, object], lists: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        load_setting(**arguments)  # type: ignore[arg-type]
+    assert lists in str(caught.value)
+
+
+def test_seeds_belong_to_the_fold(coin: Setting) -> None:
+    check_seed(coin, 0)
+    check_seed(coin, 999)
+    with pytest.raises(UsageError, match="0-999") as caught:
+        check_seed(coin, 1000)
+    assert "dev 0-9, test 10-59" in str(caught.value)
+    with pytest.raises(UsageError, match="10000-10999"):
+        check_seed(load_setting("coin", fold="dev"), 3)
+
+
+@pytest.mark.parametrize("pair", ["x", "=3", " = 3"])
+def test_overrides_are_pairs(pair: str) -> None:
+    with pytest.raises(UsageError, match="KEY=VALUE"):
+        parse_overrides((pair,))
+
+
+def test_ranges() -> None:
+    assert parse_range("10-59") == range(10, 60)
+    assert parse_range(" 7 ") == range(7, 8)
+    with pytest.raises(ValueError, match="FIRST-LAST"):
+        parse_range("a-b")
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with a copy of the coin setting in its own envs/."""
+    (tmp_path / "envs").mkdir()
+    (tmp_path / "envs" / "mine.toml").write_text(resources.read("envs", "coin.toml"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "envs" / "mine.toml"
+
+
+def test_a_folder_in_the_working_directory_adds_to_ours_and_wins(own: Path) -> None:
+    assert {"coin", "mine"} <= set(setting_names())
+    own.with_name("coin.toml").write_text(own.read_text().replace("max_steps = 50", "max_steps = 7"))
+    assert load_setting("coin").max_steps == 7
+    assert load_setting("mine").max_steps == 50
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("[game]", "[game", "not TOML"),
+        ('title = "Coin Collector"', "", "title: Field required"),
+        ("max_steps = 50", "max_steps = -1", "game.max_steps"),
+        ("max_steps = 50", "max_steps = 50\ncolour = 3", "game.colour"),
+        ("max_steps = 50", 'max_steps = 50\nfold = "exam"', "'exam' is none of"),
+        ('goal = "(have coin)"', 'goal = "(have gold)"', "gold is not declared"),
+        ('goal = "(have coin)"', 'goal = "(have coin"', "not one PDDL condition"),
+        ('search = "bfs"', 'search = "dfs"', "there is no search 'dfs'"),
+        ("[prompts]", '[actions.grab]\ncommand = "grab"\n[prompts]', "no such action ['grab']"),
+        ("[prompts]", '[actions.take]\ncommand = "take {x}"\n[prompts]', "['x'] is no parameter"),
+        ("[prompts]", '[actions.take]\nexpect = "("\n[prompts]', "actions|missing|unterminated"),
+        ('domain = "coin"', 'domain = "chess"', "no file domains/chess.pddl"),
+        ("value = 11", "value = 12", "12 is not from 1 to 11"),
+        ("[planning]", '[planning]\nonly_planned = ["flown"]', "'flown' is no predicate"),
+        ("[prompts]", '[[reading]]\ntext = "("\n[prompts]', "missing|unterminated"),
+        ("[prompts]", '[[reading]]\ntext = "a"\nadd = ["(have {x})"]\n[prompts]', "which no group matches"),
+        ("[prompts]", '[[reading]]\ntext = "a"\nadd = ["(owns coin)"]\n[prompts]', "owns is not declared"),
+        ("[prompts]", '[[reading]]\ntext = "a"\nadd = ["(have coin"]\n[prompts]', "reading rule 1"),
+        ("[prompts]", '[[reading]]\ntext = "a"\nforget = ["(have * *)"]\n[prompts]', "takes 1 argument"),
+        ("[prompts]", '[[reading]]\ntext = "a"\nobjects = ["cup - dish"]\n[prompts]', "type dish does not exist"),
+        ("[prompts]", '[game.folds]\ntrain = "9-0"\n[prompts]', "the last is before the first"),
+        ("[prompts]", '[game.folds]\ntrain = "many"\n[prompts]', "no range of seeds"),
+    ],
+)
+def test_a_wrong_file_says_what_is_wrong(own: Path, old: str, new: str, says: str) -> None:
+    import re
+
+    text = own.read_text()
+    assert old in text
+    own.write_text(text.replace(old, new, 1))
+    with pytest.raises(SettingError) as caught:
+        load_setting("mine")
+    assert says in str(caught.value) or re.search(says.replace("[", r"\["), str(caught.value))
+
+
+def test_a_setting_may_extend_another() -> None:
+    easy, full = load_setting("cooking-easy"), load_setting("cooking-full")
+    assert (easy.max_steps, full.max_steps) == (20, 150)
+    assert full.parameters["numLocations"].value == 11
+    assert full.parameters["numLocations"].about == easy.parameters["numLocations"].about
+    assert full.ladder == easy.ladder
+    files = ["envs/cooking-full.toml", "envs/cooking-easy.toml", "envs/_house.toml"]
+    assert [each for each in full.sources if each.startswith("envs/")] == files, "a run records them all"
+    assert "_house" not in setting_names()
+    with pytest.raises(UsageError, match="no game '_house'"):
+        load_setting("_house")
+
+
+@pytest.mark.parametrize(
+    ("extends", "says"),
+    [("'mine'", "It extends itself"), ("'chess'", "names no setting: 'chess'"), ("3", "names no setting: 3")],
+)
+def test_an_extension_that_leads_nowhere(own: Path, extends: str, says: str) -> None:
+    own.write_text(own.read_text().replace('extends = "_house"', f"extends = {extends}"))
+    with pytest.raises(SettingError, match=r"mine\.toml is no setting") as caught:
+        load_setting("mine")
+    assert says in str(caught.value)
+
+
+def test_tables_are_merged_and_lists_replaced(own: Path) -> None:
+    own.with_name("other.toml").write_text('extends = "mine"\ntitle = "Other"\n[game]\nrefused = ["no"]\n')
+    other = load_setting("other")
+    assert (other.title, other.max_steps, other.refused) == ("Other", 50, ("no",))

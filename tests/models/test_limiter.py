@@ -1,0 +1,256 @@
+"""Mirrors models/limiter.py together with the ledger: what is spent, and that it is never more than allowed."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pddlego.errors import BudgetSpentError, JournalError
+from pddlego.evaluation.table import spent_elsewhere
+from pddlego.methods.textgames.situation import Situation
+from pddlego.models import Message, Request
+from pddlego.models.limiter import SharedLimiter
+from pddlego.models.spending import OUTPUT_ESTIMATE, Price, Spending
+from pddlego.pddl import Domain, Problem
+from pddlego.runs.ledger import Entry, Ledger, read_ledger
+
+DOMAIN = Domain("d", (), (), (), (), (), (), "")
+REQUEST = Request("edit", (Message("user", "x" * 300),), Situation("", "", DOMAIN, Problem("p", "d")))
+PRICE = Price(1_000_000.0, 2_000_000.0, 500_000.0)  # 1 for a token in, 2 for one out, half for a cached one
+
+
+def send(limiter: SharedLimiter, used: tuple[int, int, int] | None = (100, 10, 0)) -> bool:
+    """Whether the request got through."""
+    try:
+        with limiter.admit_request("m", REQUEST) as permit:
+            if used is None:
+                permit.refused(0.0)
+            else:
+                permit.used(*used)
+    except BudgetSpentError:
+        return False
+    return True
+
+
+@given(st.integers(0, 30), st.integers(1, 16))
+def test_never_one_call_too_many(limit: int, workers: int) -> None:
+    limiter = SharedLimiter(workers, Spending(calls=limit))
+    with ThreadPoolExecutor(workers) as pool:
+        through = sum(pool.map(lambda _: send(limiter), range(40)))
+    assert through == limit
+    assert limiter.spent.calls == limit
+    assert limiter.exhausted.is_set() == (limit < 40)
+
+
+def test_tokens_and_money_are_reserved_before_and_put_right_after() -> None:
+    limiter = SharedLimiter(1, Spending(), prices={"m": PRICE})
+    with limiter.admit_request("m", REQUEST) as permit:
+        assert limiter.spent == Spending(1, 100 + OUTPUT_ESTIMATE, 100 + 2 * OUTPUT_ESTIMATE)
+        permit.used(120, 10, 20)
+    assert limiter.spent == Spending(1, 130, 100 + 10 + 20)
+
+
+def test_what_is_turned_away_costs_nothing_but_a_call() -> None:
+    limiter = SharedLimiter(1, Spending(), prices={"m": PRICE})
+    assert send(limiter, None)
+    assert limiter.spent == Spending(1, 0, 0)
+
+
+@pytest.mark.parametrize("limits", [Spending(tokens=OUTPUT_ESTIMATE + 350), Spending(cost=2 * OUTPUT_ESTIMATE + 350)])
+def test_a_budget_that_a_request_might_exceed_stops_it(limits: Spending) -> None:
+    limiter = SharedLimiter(1, limits, prices={"m": PRICE})
+    sent = 0
+    while send(limiter):
+        sent += 1
+    assert 0 < sent < 5
+    assert limiter.exhausted.is_set()
+    spent = limiter.spent
+    assert (spent.tokens or 0) <= (limits.tokens or float("inf"))
+    assert (spent.cost or 0) <= (limits.cost or float("inf"))
+
+
+def test_no_more_than_the_jobs_are_in_flight() -> None:
+    limiter = SharedLimiter(3)
+    flying, most, lock = 0, 0, threading.Lock()
+
+    def one(_: int) -> None:
+        nonlocal flying, most
+        with limiter.admit_request("m", REQUEST):
+            with lock:
+                flying += 1
+                most = max(most, flying)
+            threading.Event().wait(0.005)
+            with lock:
+                flying -= 1
+
+    with ThreadPoolExecutor(10) as pool:
+        list(pool.map(one, range(30)))
+    assert most == 3
+
+
+def test_a_pause_holds_for_everybody_and_may_grow_meanwhile() -> None:
+    now = [0.0]
+    limiter = SharedLimiter(2, clock=lambda: now[0])
+    limiter.hold(5.0)
+    limiter.hold(1.0)
+    sent = threading.Event()
+
+    def work() -> None:
+        send(limiter)
+        sent.set()
+
+    waiting = threading.Thread(target=work, daemon=True)
+    waiting.start()
+    assert not sent.wait(0.05), "nobody sends while the endpoint asks to wait"
+    now[0] = 2.0
+    limiter.hold(6.0)
+    assert not sent.wait(0.05), "the longest pause counts, one that came during the wait too"
+    now[0] = 8.0
+    limiter.hold(0.0)
+    assert sent.wait(10)
+
+
+def test_the_ledger_knows_what_a_killed_process_had_sent(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.jsonl"
+    limiter = SharedLimiter(4, Spending(calls=5), Ledger(path), {"m": PRICE})
+    assert send(limiter, (100, 10, 0))
+    limiter.admit_request("m", REQUEST).__enter__()  # sent, and then the process is killed
+    with path.open("ab") as file:
+        file.write(b'{"settled": 2, "tok')
+    again = Ledger(path)
+    assert again.spent == Spending(2, 110 + 100 + OUTPUT_ESTIMATE, 120 + 100 + 2 * OUTPUT_ESTIMATE)
+    limiter = SharedLimiter(4, Spending(calls=5), again)
+    assert sum(send(limiter) for _ in range(10)) == 3
+
+
+def test_a_damaged_ledger_is_not_taken_for_an_empty_one(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.jsonl"
+    path.write_text("nonsense\n")
+    with pytest.raises(JournalError, match="is damaged"):
+        Ledger(path)
+
+
+@pytest.mark.parametrize("waiting", ["place", "pause", "budget", "retry"])
+def test_nobody_waits_on_when_all_is_broken_off(waiting: str) -> None:
+    limiter = SharedLimiter(1 if waiting == "place" else 2, Spending(tokens=OUTPUT_ESTIMATE + 101))
+    ended: list[type[BaseException]] = []
+
+    def wait() -> None:
+        try:
+            limiter.sleep(600) if waiting == "retry" else send(limiter)
+        except KeyboardInterrupt as error:
+            ended.append(type(error))
+
+    with limiter.admit_request("m", REQUEST) as permit:
+        if waiting == "pause":
+            limiter.hold(600)
+        thread = threading.Thread(target=wait)
+        thread.start()
+        thread.join(0.3)
+        assert thread.is_alive()
+        limiter.break_off()
+        assert not permit.wanted
+        thread.join(5)
+    assert ended == [KeyboardInterrupt]
+
+
+@pytest.mark.parametrize("lost", [0, 2])
+def test_a_ledger_whose_lines_are_missing_is_refused(tmp_path: Path, lost: int) -> None:
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    for _ in range(3):
+        ledger.settled(ledger.sent("m", 10, 1.0), 5, 0.5)
+    ledger.close()
+    lines = (tmp_path / "ledger.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "ledger.jsonl").write_text("".join(lines[:lost] + lines[lost + 1 :]))
+    with pytest.raises(JournalError, match="is damaged"):
+        Ledger(tmp_path / "ledger.jsonl")
+
+
+def test_cached_tokens_that_are_counted_apart_make_no_negative_cost() -> None:
+    price = Price(10.0, 20.0, 1.0)
+    assert price.cost(100, 0, 40) == pytest.approx((60 * 10 + 40 * 1) / 1e6)
+    assert price.cost(100, 0, 400) == pytest.approx((100 * 10 + 400 * 1) / 1e6), "all of the prompt is fresh"
+
+
+@given(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**6))
+def test_no_cost_is_negative(tokens_in: int, tokens_out: int, cached: int) -> None:
+    assert PRICE.cost(tokens_in, tokens_out, cached) >= 0
+
+
+def test_more_cached_than_sent_writes_a_ledger_that_can_be_read(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    limiter = SharedLimiter(1, Spending(cost=10_000.0), ledger, {"m": PRICE})
+    assert send(limiter, (100, 10, 5_000))
+    ledger.close()
+    again = Ledger(tmp_path / "ledger.jsonl")
+    assert again.remarks == ()
+    assert (again.spent.cost or 0) > 0
+
+
+@pytest.mark.parametrize("odd", ['"tokens": -3, "cost": -0.19', '"tokens": 5, "cost": NaN', '"tokens": "many"', ""])
+def test_an_odd_line_costs_a_remark_and_not_the_run(tmp_path: Path, odd: str) -> None:
+    path = tmp_path / "ledger.jsonl"
+    sent, settled = '{"sent": 1, "model": "m", "tokens": 100, "cost": 2.0}', '{"settled": 1' + f", {odd}" * bool(odd)
+    path.write_text(f"{sent}\n{settled}}}\n")
+    ledger = Ledger(path)
+    assert ledger.spent == Spending(1, 100, 2.0), "what was reserved counts as spent"
+    assert "line 2" in ledger.remarks[0]
+
+
+@pytest.mark.parametrize("line", ["\0" * 40, '{"settled": 1, "tok', "[]", "7"])
+def test_a_line_that_cannot_be_read_costs_a_remark(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "ledger.jsonl"
+    path.write_text('{"sent": 1, "model": "m", "tokens": 100, "cost": 2.0}\n' + line + "\n")
+    ledger = Ledger(path)
+    assert ledger.spent == Spending(1, 100, 2.0)
+    assert "line 2" in ledger.remarks[0]
+    assert ledger.sent("m", 1, 0.1, "") == 2
+
+
+def test_a_request_that_cannot_be_read_counts_as_the_most_that_another_took(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.jsonl"
+    line = '{"sent": 1, "model": "m", "tokens": 100, "cost": 2.0}'
+    lines = [line.replace("1", str(number), 1) for number in (1, 2, 3)]
+    path.write_text("\n".join([lines[0], "\0\0\0", lines[2]]) + "\n")
+    assert Ledger(path).spent == Spending(3, 300, 6.0)
+
+
+def test_an_answer_without_usage_is_an_answer(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.jsonl"
+    ledger = Ledger(path)
+    with SharedLimiter(1, ledger=ledger, prices={"m": PRICE}).admit_request("m", REQUEST) as permit:
+        permit.answered()
+    ledger.close()
+    assert [each.answered for each in read_ledger(path)[0].values()] == [True]
+
+
+def test_who_is_out_of_time_sends_nothing(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    limiter = SharedLimiter(1, ledger=ledger)
+    with pytest.raises(ConnectionError), limiter.admit_request("m", replace(REQUEST, wanted=lambda: False)):
+        pass
+    assert ledger.spent.calls == 0
+    assert limiter.in_flight == 0
+
+
+def test_what_was_spent_on_cells_without_an_outcome_is_said() -> None:
+    assert "0.08" in spent_elsewhere((), [Entry("m", 10, 0.05), Entry("m", 10, 0.03)])
+    assert spent_elsewhere((), ()) == ""
+
+
+def test_the_reserve_follows_the_model_s_answers() -> None:
+    limiter = SharedLimiter(1)
+    assert send(limiter, (100, 9_000, 0))
+    with limiter.admit_request("m", REQUEST):
+        assert limiter.spent.tokens == 9_100 + 100 + 9_000
+    with limiter.admit_request("other", REQUEST):
+        pass
+    bounded = SharedLimiter(1, max_answer=300)
+    with bounded.admit_request("m", REQUEST):
+        assert bounded.spent.tokens == 100 + 300

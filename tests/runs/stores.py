@@ -1,0 +1,54 @@
+"""Stores and run folders as tests need them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pddlego.evaluation.assemble import measure_of
+from pddlego.evaluation.options import EvaluationOptions, Played
+from pddlego.evaluation.recorded import Recorded, load_recorded
+from pddlego.evaluation.runner import Executor, Player
+from pddlego.events import Event
+from pddlego.methods.registry import make_codec
+from pddlego.methods.textgames.options import TextGameOptions
+from pddlego.methods.textgames.settings import Setting
+from pddlego.runs.cells import Cell, Matrix
+from pddlego.runs.folders import find_journal, fresh_folder
+from pddlego.runs.journal import Journal, read_journal
+from pddlego.runs.recorder import Recorder
+from pddlego.runs.recording import follow
+from pddlego.runs.store import Store
+
+
+def open_store(path: Path, configuration: Mapping[str, Any], about: Mapping[str, Any] | None = None) -> Store:
+    return Store(path, configuration, codec=make_codec(), measure_of=measure_of, about=about)
+
+
+def executor(player: Player) -> Executor:
+    """Plays cells here; there is nothing elsewhere to break off."""
+    return Executor(player, lambda: None)
+
+
+def read(path: Path) -> Journal:
+    return read_journal(path, make_codec())
+
+
+def kept(
+    root: Path, setting: Setting, seed: int, mode: str, events: Iterable[Event], *, retries: int = 5, **about: Any
+) -> Recorded:
+    """A text game that is recorded in a new run folder while it is played, and read back."""
+    cell = Cell(setting.name, mode, "none" if mode == "human" else "reader", seed)
+    options = EvaluationOptions(
+        matrix=Matrix({setting.name: (seed,)}, (mode,), (cell.model,)),
+        played={(setting.name, mode): Played("textgames", TextGameOptions.model_validate({}), setting)},
+        retries=retries,
+    )
+    path = fresh_folder(root, cell.label)
+    with open_store(path, options.configuration(), about) as store:
+        recorder = Recorder(cell, store)
+        follow(events, [recorder.keep])
+        recorder.close()
+        recorder.record()
+    return load_recorded(find_journal(path))

@@ -1,0 +1,81 @@
+"""Run folders that version 0.1.0 wrote (schema 1) are read by everything that reads run folders."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from pddlego.errors import UsageError
+from pddlego.evaluation.recorded import load_recorded
+from pddlego.evaluation.replay import replay
+from pddlego.events import Answered, Asked, Started
+from pddlego.methods.textgames.events import Observed
+from pddlego.planning import ProcessPlanner
+from pddlego.report import build_report, load_results
+from pddlego.report.formats import as_csv
+from pddlego.report.html import html
+from pddlego.runs.folders import find_journal, find_journals
+from pddlego.runs.store import read_cells
+from pddlego.runs.tail import FolderTail
+from tests.cli.test_play import run
+from tests.runs.stores import open_store, read
+
+OLD = Path(__file__).parent.parent / "data" / "schema-1"
+EPISODE, EVALUATION = OLD / "play-coin-edit-seed12", OLD / "eval-coin"
+
+
+def test_a_journal_holds_the_values_of_today() -> None:
+    journal = read(find_journal(EPISODE))
+    assert journal.complete
+    assert journal.started is not None
+    assert journal.started.played_by == "textgames"
+    assert journal.started.details["goals"] == ["have the coin", "be in a room not yet visited"]
+    answered = [event for event in journal.events if isinstance(event, Answered)]
+    asked = [event for event in journal.events if isinstance(event, Asked)]
+    assert len(answered) == len(asked) == 10
+    assert answered[0].completion.text.startswith("{")
+    assert sum(isinstance(event, Observed) for event in journal.events) == 22
+
+
+@pytest.mark.parametrize("folder", [EPISODE, EVALUATION], ids=["play", "eval"])
+def test_what_was_played_is_played_again(folder: Path, planner: ProcessPlanner) -> None:
+    for journal in find_journals(folder):
+        recorded = load_recorded(journal)
+        assert replay(recorded, planner).difference is None
+        assert recorded.changed == ()
+
+
+def test_an_evaluation_is_reported_as_it_was() -> None:
+    report = build_report([EVALUATION])
+    assert as_csv(report) == (EVALUATION / "results.csv").read_text()
+    assert {summary.cell for summary in load_results([EVALUATION])} == read_cells(EVALUATION)
+    assert "be in a room not yet visited" in html(report, [EVALUATION], 10)
+    (edit,) = (row for row in report.rows if row.mode == "edit")
+    steps = edit.number("steps")
+    assert steps is not None
+    assert steps.mean == steps.median == 13.5
+
+
+def test_it_is_watched_and_shown() -> None:
+    folder = FolderTail(EVALUATION)
+    folder.poll()
+    assert {peek.method for peek in folder.peeks.values()} == {"textgames"}
+    assert sum(peek.outcome is not None and peek.outcome.value == "won" for peek in folder.peeks.values()) == 4
+    first = read(find_journals(EVALUATION)[0]).events[0]
+    assert isinstance(first, Started)
+
+
+def test_the_commands_take_it(tmp_path: Path) -> None:
+    shutil.copytree(EPISODE, tmp_path / "old")
+    assert "won after 21 steps" in run("show", "old", cwd=tmp_path).stdout
+    assert run("show", "old", "--step", "3", "--problem", cwd=tmp_path).stdout.startswith("(define (problem")
+    done = run("resume", "old", "--from-step", "15", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_it_is_not_continued_as_if_it_were_ours(tmp_path: Path) -> None:
+    shutil.copytree(EVALUATION, tmp_path / "old")
+    with pytest.raises(UsageError, match="begun with another configuration"):
+        open_store(tmp_path / "old", {"retries": 5})

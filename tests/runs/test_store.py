@@ -1,0 +1,279 @@
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pddlego.errors import JournalError, UsageError
+from pddlego.evaluation.runner import Evaluation
+from pddlego.evaluation.table import result_table
+from pddlego.events import (
+    Accepted,
+    Answered,
+    Asked,
+    Ended,
+    Event,
+    Limits,
+    Outcome,
+    Rejected,
+    Started,
+    Tally,
+)
+from pddlego.methods.textgames.events import Observed, Planned
+from pddlego.methods.textgames.measure import measure
+from pddlego.models.base import Completion, Message
+from pddlego.models.feedback import Feedback
+from pddlego.models.spending import Price
+from pddlego.runs.cells import Cell, Matrix
+from pddlego.runs.store import Store, read_cells, read_recorded_prices, read_results, read_what_is_whole
+from pddlego.runs.summary import Summary, dump_summary, load_summary, summarize
+from pddlego.util.files import write_whole
+from tests.runs.stores import executor, open_store
+
+CELL = Cell("coin", "edit", "gpt-4.1", 12)
+OTHER = Cell("coin", "edit", "gpt-4.1", 13, 2)
+STORY: list[Event] = [
+    Observed(0, None, "a", "a"),
+    Asked(1, "edit", 0, (Message("user", "xyz"),), 3),
+    Answered(1, Completion("{}", 10, 5, 2, 0.5, 1)),
+    Rejected(0, Feedback("defects", "no"), kinds=("undeclared object", "undeclared object")),
+    Accepted("problem", "p"),
+    Planned((), "explore", ()),
+    Observed(1, "move", "b", "b", refused=True, surprise="odd"),
+]
+WON = Ended(Outcome.WON, "", 1.0, Tally(1, 1, 1, 3, 10, 5, 2, 1.0, 0.5))
+
+
+def played(store: Store, cell: Cell, *events: Event) -> Summary:
+    attempt, journal = store.begin(cell)
+    for event in events:
+        journal.write(event, 0.0)
+    journal.close()
+    return summarize(cell, attempt, events, measure)
+
+
+def test_a_summary_counts_what_happened() -> None:
+    found = summarize(CELL, 1, [*STORY, WON], measure)
+    assert found.won
+    assert found.measures.numbers == {"steps": 1, "refused": 1, "surprises": 1}
+    assert (found.counts_of("rungs"), found.counts_of("rejected")) == ({"explore": 1}, {"defects": 1})
+    assert found.counts_of("defects") == {"undeclared object": 2}
+    assert load_summary(dump_summary(found)) == found
+
+
+def test_an_attempt_that_never_ended_still_costs() -> None:
+    found = summarize(CELL, 1, STORY, measure)
+    assert found.outcome is Outcome.INTERRUPTED
+    assert not found.counts
+    used = found.tally
+    assert (used.steps, used.refused, used.calls, used.tokens_in, used.tokens_out) == (1, 1, 1, 10, 5)
+
+
+def test_what_is_finished_is_known_when_it_is_opened_again(tmp_path: Path) -> None:
+    with open_store(tmp_path, {"x": 1}) as store:
+        store.record(played(store, CELL, *STORY, WON))
+        assert store.finished(CELL) is not None
+    with open_store(tmp_path, {"x": 1}) as store:
+        store.recover([CELL, OTHER])
+        assert store.finished(CELL) == store.results()[0]
+        assert store.finished(OTHER) is None
+
+
+def test_a_finished_journal_without_its_line_is_a_result(tmp_path: Path) -> None:
+    """The process was killed between the last event and the line."""
+    with open_store(tmp_path, {}) as store:
+        played(store, CELL, *STORY, WON)
+        played(store, OTHER, *STORY)
+    with open_store(tmp_path, {}) as store:
+        store.recover([CELL, OTHER])
+        assert store.finished(CELL) is not None
+        assert store.finished(OTHER) is None, "it was cut short, and is played again"
+        assert [each.outcome for each in store.attempts] == [Outcome.WON, Outcome.INTERRUPTED]
+        attempt, journal = store.begin(OTHER)
+        journal.close()
+        assert attempt == 2
+        assert {each.name for each in (tmp_path / "episodes").iterdir()} == {
+            f"{CELL.label}.jsonl",
+            f"{OTHER.label}.jsonl",
+            f"{OTHER.label}.2.jsonl",
+        }
+
+
+@given(cut=st.integers(0, 2_000))
+@settings(max_examples=30)
+def test_wherever_the_last_line_was_cut_nothing_else_is_lost(
+    tmp_path_factory: pytest.TempPathFactory, cut: int
+) -> None:
+    path = tmp_path_factory.mktemp("store")
+    with open_store(path, {}) as store:
+        store.record(played(store, CELL, *STORY, WON))
+        store.record(played(store, OTHER, *STORY, WON))
+        wanted = result_table(store.results())
+    results = path / "results.jsonl"
+    data = results.read_bytes()
+    first = data.index(b"\n") + 1
+    results.write_bytes(data[: max(first, len(data) - cut)])
+    with open_store(path, {}) as store:
+        store.recover([CELL, OTHER])
+        assert result_table(store.results()) == wanted
+    assert len(read_results(path)) == 2
+
+
+def test_another_configuration_is_refused_with_the_difference(tmp_path: Path) -> None:
+    open_store(tmp_path, {"a": {"b": 1, "c": [1]}}).close()
+    with pytest.raises(UsageError) as caught:
+        open_store(tmp_path, {"a": {"b": 2, "c": [1]}, "d": None, "e": "new"})
+    assert 'a.b was 1 and is now 2; e was null and is now "new"' in str(caught.value)
+    open_store(tmp_path, {"a": {"b": 1, "c": (1,)}}).close()
+
+
+def test_two_processes_do_not_write_into_one_folder(tmp_path: Path) -> None:
+    with open_store(tmp_path, {}), pytest.raises(UsageError, match="is in use"):
+        open_store(tmp_path, {})
+    open_store(tmp_path, {}).close()
+
+
+def test_a_damaged_line_is_named(tmp_path: Path) -> None:
+    with open_store(tmp_path, {}) as store:
+        store.record(played(store, CELL, *STORY, WON))
+    with (tmp_path / "results.jsonl").open("a") as file:
+        file.write(json.dumps({"cell": 3}) + "\n")
+    with pytest.raises(JournalError) as caught:
+        read_results(tmp_path)
+    assert "Line 2 is no result" in str(caught.value)
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="needs /dev/full")
+def test_a_device_is_never_replaced_by_a_file() -> None:
+    with pytest.raises(JournalError, match="Cannot write /dev/full"):
+        write_whole(Path("/dev/full"), "text")
+    assert Path("/dev/full").is_char_device()
+
+
+def test_a_file_is_written_whole(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("old")
+    write_whole(tmp_path / "a", "new")
+    assert [each.name for each in tmp_path.iterdir()] == ["a"]
+    assert (tmp_path / "a").read_text() == "new"
+
+
+def test_a_link_stays_and_its_target_is_written(tmp_path: Path) -> None:
+    (tmp_path / "target").write_text("old")
+    (tmp_path / "link").symlink_to(tmp_path / "target")
+    write_whole(tmp_path / "link", "new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "target").read_text() == "new"
+
+
+def test_episodes_without_a_manifest_are_not_taken_for_ours(tmp_path: Path) -> None:
+    with open_store(tmp_path, {}) as store:
+        store.record(played(store, CELL, *STORY, WON))
+    (tmp_path / "manifest.json").unlink()
+    with pytest.raises(UsageError, match="is damaged"):
+        open_store(tmp_path, {"max_steps": 3})
+
+
+def test_the_journal_of_another_cell_is_not_taken_for_this_one(tmp_path: Path) -> None:
+    begun = Started("coin", "Coin", "edit", CELL.model, 99, "", Limits(50), "textgames")
+    with open_store(tmp_path, {}) as store:
+        played(store, CELL, begun, *STORY, WON)
+    with open_store(tmp_path, {}) as store, pytest.raises(JournalError, match="is another episode"):
+        store.recover([CELL])
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
+def test_a_result_that_is_no_number_is_damage(tmp_path: Path, number: str) -> None:
+    with open_store(tmp_path, {}) as store:
+        store.record(played(store, CELL, *STORY, WON))
+    place = tmp_path / "results.jsonl"
+    place.write_text(re.sub(r'"score":[^,]*', f'"score":{number}', place.read_text()))
+    with pytest.raises(JournalError, match="is damaged"):
+        read_results(tmp_path)
+
+
+def test_a_manifest_that_is_none_is_damage(tmp_path: Path) -> None:
+    open_store(tmp_path, {}).close()
+    (tmp_path / "manifest.json").write_text("[]")
+    with pytest.raises(UsageError, match="is damaged"):
+        open_store(tmp_path, {})
+
+
+def two_episodes(path: Path) -> None:
+    with open_store(path, {}) as store:
+        store.record(played(store, CELL, *STORY, WON))
+        store.record(played(store, OTHER, *STORY, WON))
+
+
+@pytest.mark.parametrize("torn", [b"\0" * 300, b'{"cell": {"setting": "coi', b"", b"\xff\xfe"])
+def test_a_torn_line_costs_one_line_and_is_told(tmp_path: Path, torn: bytes) -> None:
+    two_episodes(tmp_path)
+    place = tmp_path / "results.jsonl"
+    second = place.read_bytes().splitlines()[1]
+    place.write_bytes(torn + b"\n" + second + b"\n")
+    with open_store(tmp_path, {}) as store:
+        store.recover([CELL, OTHER])
+        assert {each.cell for each in store.results()} == {CELL, OTHER}, "made anew from its journal"
+        assert all(each.won for each in store.results())
+        assert any("line 1 is damaged" in each for each in store.remarks)
+    found, remarks = read_what_is_whole(tmp_path)
+    assert {each.cell for each in found} == {CELL, OTHER}
+    assert len(remarks) == 1
+
+
+@pytest.mark.parametrize("torn", [b"\0" * 300, b'{"v":1,"t":0.1,"event":{"ty'])
+def test_a_torn_journal_costs_its_cell_and_is_told(tmp_path: Path, torn: bytes) -> None:
+    two_episodes(tmp_path)
+    (tmp_path / "results.jsonl").unlink()
+    journal = tmp_path / "episodes" / f"{CELL.label}.jsonl"
+    lines = journal.read_bytes().splitlines()
+    journal.write_bytes(b"\n".join([lines[0], torn, *lines[2:]]) + b"\n")
+    with open_store(tmp_path, {}) as store:
+        store.recover([CELL, OTHER])
+        assert [each.cell for each in store.results()] == [OTHER]
+        assert any("played again" in each for each in store.remarks)
+        number, writer = store.begin(CELL)
+        writer.close()
+        assert number == 2, "what was torn stays to be looked at"
+
+
+def test_a_finished_journal_whose_bytes_changed_is_noticed(tmp_path: Path) -> None:
+    with open_store(tmp_path, {}) as store:
+        evaluation = Evaluation([CELL], store, executor(lambda cell: iter([*STORY, WON])), workers=1)
+        assert all(evaluation.run())
+    (summary,) = read_results(tmp_path)
+    assert len(summary.digest) == 64
+    journal = tmp_path / "episodes" / f"{CELL.label}.jsonl"
+    with open_store(tmp_path, {}) as store:
+        store.recover([CELL])
+        assert store.remarks == ()
+    journal.write_bytes(journal.read_bytes().replace(b'"score":1.0', b'"score":0.0'))
+    with open_store(tmp_path, {}) as store:
+        store.recover([CELL])
+        assert "is not what it was" in store.remarks[0]
+        assert store.results()[0].score == 1.0
+
+
+def test_another_version_is_refused_also_in_an_old_folder(tmp_path: Path) -> None:
+    new = {"a": 1, "versions": {"pyperplan": "2.1"}}
+    open_store(tmp_path / "new", {**new, "versions": {"pyperplan": "2.0"}}).close()
+    with pytest.raises(UsageError, match=r'versions\.pyperplan was "2.0" and is now "2.1"'):
+        open_store(tmp_path / "new", new)
+    open_store(tmp_path / "old", {"a": 1}, {"versions": {"pyperplan": "2.0", "openai": "1"}}).close()
+    with pytest.raises(UsageError, match=r'versions\.pyperplan was "2.0" and is now "2.1"'):
+        open_store(tmp_path / "old", new)
+    open_store(tmp_path / "older", {"a": 1}).close()
+    open_store(tmp_path / "older", new).close()
+
+
+def test_what_was_asked_for_and_its_prices_are_kept(tmp_path: Path) -> None:
+    with open_store(tmp_path, {}) as store:
+        store.plan(Matrix({"coin": (1, 2)}, ("edit",), ("m",)), {"m": Price(1.0, 2.0)})
+        store.plan(Matrix({"coin": (2, 3)}, ("edit",), ("m",)))
+        store.plan(Matrix({"coin": (2, 3)}, ("edit",), ("m",)))
+    assert {each.seed for each in read_cells(tmp_path)} == {1, 2, 3}
+    assert read_recorded_prices(tmp_path) == {"m": Price(1.0, 2.0)}
+    assert len(json.loads((tmp_path / "manifest.json").read_text())["asked"]) == 2
