@@ -13,10 +13,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
 
+PATIENCE = 120.0
+"""Seconds after which something that must happen is said never to happen: a busy machine takes long."""
+
 
 @dataclass(frozen=True)
 class Reply:
-    """One reply. `delay` waits first, in seconds.
+    """One reply. `delay` waits first, in seconds; `hold` until that is set, whatever the machine is busy with.
 
     `drop` closes the connection without a word, `reset` does so rudely. With `cut` only so many bytes of the body are
     sent before the connection is closed, or before `stall` seconds pass.
@@ -26,6 +29,7 @@ class Reply:
     body: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
     delay: float = 0.0
+    hold: threading.Event | None = None
     drop: bool = False
     reset: bool = False
     cut: int | None = None
@@ -77,6 +81,8 @@ class ModelServer:
                 chosen = outer.replies[number]
                 reply = chosen(body) if callable(chosen) else chosen
                 time.sleep(reply.delay)
+                if reply.hold is not None:
+                    reply.hold.wait(PATIENCE)
                 if reply.drop or reply.reset:
                     if reply.reset:
                         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -108,6 +114,13 @@ class ModelServer:
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    def wait_for_requests(self, number: int = 1) -> None:
+        """Wait until so many have come."""
+        end = time.monotonic() + PATIENCE
+        while len(self.requests) < number:
+            assert time.monotonic() < end, f"{len(self.requests)} of {number} requests came"
+            time.sleep(0.01)
 
     def __enter__(self) -> ModelServer:
         self._thread.start()

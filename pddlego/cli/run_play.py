@@ -42,10 +42,10 @@ def run_play(flags: dict[str, Any], own: PlayOptions) -> int:
     console = Console()
     resolved = resolve(flags, os.environ, Path(own.config) if own.config else None)
     mode = parse_mode(resolved.config.modes[0]).mode
-    if resolved.origins["models"] == "default" and mode.asks_model:
-        Console(stderr=own.json_lines).print(NO_MODEL, style="dim", highlight=False, soft_wrap=True)
     whats = parse_whats(own.confirm)
     options = make_options(resolved, somebody_types=True)
+    if resolved.origins["models"] == "default" and mode.asks_model:
+        Console(stderr=own.json_lines).print(NO_MODEL, style="dim", highlight=False, soft_wrap=True)
     limits = Limits(None, own.max_calls, own.max_tokens, resolved.config.max_seconds)
     options = replace(options, limits=limits, budget=NO_LIMITS, planners=1, workers=1)
     (cell,) = options.cells()

@@ -37,6 +37,12 @@ class Description:
     body: tuple[Line, ...] = ()
 
 
+def in_one_line(kind: str, text: str, style: str = "") -> Description:
+    """An event of which one line says everything."""
+    line = Line(text, style)
+    return Description(kind, line, (line,))
+
+
 Describe = Callable[[Any, Glyphs], Description]
 """Describes a cleaned event of one class."""
 
@@ -69,8 +75,7 @@ def _started(event: Started, glyphs: Glyphs) -> Description:
     most = event.limits.steps
     parts = [f"seed {event.seed}", event.mode, label(event.model)]
     parts += [f"at most {count(most, 'step')}"] if most is not None else []
-    line = Line(f"{event.title}: {', '.join(parts)}", "bold")
-    return Description("", line, (line,))
+    return in_one_line("", f"{event.title}: {', '.join(parts)}", "bold")
 
 
 def _asked(event: Asked, glyphs: Glyphs) -> Description:
@@ -124,8 +129,7 @@ def _judged(event: Judged, glyphs: Glyphs) -> Description:
 
 
 def _unknown(event: Unknown, glyphs: Glyphs) -> Description:
-    line = Line(f"     {event.name}: of a method that is not installed", "dim")
-    return Description("", line, (line,))
+    return in_one_line("", f"     {event.name}: of a method that is not installed", "dim")
 
 
 def _indented(text: str, style: str = "") -> tuple[Line, ...]:

@@ -33,6 +33,7 @@ def make_options(resolved: Resolved, sends: bool = True, somebody_types: bool = 
     modes = ablated(config.modes, config.ablate)
     _check_modes(config, modes, somebody_types)
     played = _played(config, modes, resolved)
+    _check_flags(resolved, played)
     key = os.environ.get("OPENAI_API_KEY")
     model = ModelOptions(
         base_url=config.base_url,
@@ -79,6 +80,17 @@ def _check_modes(config: EvalConfig, modes: tuple[str, ...], somebody_types: boo
     if config.ablate and not any(mode.parts for mode in chosen):
         why = f"The modes are {', '.join(modes)}, and they have no parts to take out."
         raise UsageError("There is nothing to ablate", why, "Leave --ablate out, or add such a mode.")
+
+
+def _check_flags(resolved: Resolved, played: Mapping[tuple[str, str], Played]) -> None:
+    """Raises `UsageError` for a flag that nobody who plays has an option for: it would change nothing."""
+    known = {name for each in played.values() for name in type(each.options).model_fields}
+    known |= set(EvalConfig.model_fields) | {"java"}
+    for name, origin in resolved.origins.items():
+        if origin == "flag" and name not in known:
+            who = ", ".join(sorted({each.method_name for each in played.values()}))
+            flag = f"--{name.replace('_', '-')}"
+            raise UsageError(f"{flag} is no option of what is played", f"It is played by: {who}.", "Leave it out.")
 
 
 def _played(config: EvalConfig, modes: tuple[str, ...], resolved: Resolved) -> Mapping[tuple[str, str], Played]:

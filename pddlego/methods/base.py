@@ -69,36 +69,25 @@ def parse_variant(text: str, modes: Iterable[Mode]) -> Variant:
     return Variant(mode, tuple(sorted(without)))
 
 
-class Setting(Protocol):
-    """What is played: a file in `envs/`, read by the method that plays it."""
+@dataclass(frozen=True)
+class Setting:
+    """What is played: a file in `envs/`, read by the method that plays it, which extends this by what it needs.
 
-    @property
-    def name(self) -> str: ...
+    `max_steps` is how many steps an episode may take, `seeds` are splits by name (`dev`, `test`) of `all_seeds`.
+    `sources` is the text of every file that it was made of (settings, domains, prompts): digests of them are kept.
+    """
 
-    @property
-    def title(self) -> str: ...
-
-    @property
-    def about(self) -> str: ...
-
-    @property
-    def max_steps(self) -> int | None:
-        """How many steps an episode may take."""
-
-    @property
-    def seeds(self) -> Mapping[str, range]:
-        """Splits by name (`dev`, `test`)."""
-
-    @property
-    def all_seeds(self) -> range:
-        """Every seed that there is."""
-
-    @property
-    def sources(self) -> Mapping[str, str]:
-        """The text of every file that it was made of: settings, domains, prompts. Digests of them are kept."""
+    name: str
+    title: str
+    about: str
+    max_steps: int | None
+    seeds: Mapping[str, range]
+    all_seeds: range
+    sources: Mapping[str, str] = field(repr=False)
 
     def manifest(self) -> dict[str, Any]:
-        """What a run folder records of it: plain JSON values."""
+        """What a run folder records of it besides: plain JSON values."""
+        return {"name": self.name}
 
     def check(self, planner: Planner) -> None:
         """Raises `SettingError` if it cannot be played with this planner, whatever a model answers."""

@@ -57,7 +57,7 @@ def load_setting(
         if fold not in setting.folds:
             listed = ", ".join(setting.folds)
             raise UsageError(f"{name} has no fold '{fold}'", f"Its folds are: {listed}.", "Choose one with --fold.")
-        setting = replace(setting, fold=fold)
+        setting = replace(setting, fold=fold, all_seeds=setting.folds[fold])
     if max_steps is not None:
         if max_steps < 1:
             raise UsageError("--max-steps must be at least 1", f"It was {max_steps}.", "Give a positive number.")
@@ -102,6 +102,8 @@ def _build(name: str) -> Setting:
                 _groups(where, pattern)
         _check_start(domain, start)
         ladder = tuple(_rung(domain, start, rung) for rung in file.ladder)
+        folds = {name: parse_range(seeds) for name, seeds in file.game.folds.items()}
+        fold = _member(file.game.fold, folds)
         start = start if file.planning.problem else start.with_goal(ladder[0].goal)
         return Setting(
             name=name,
@@ -109,10 +111,11 @@ def _build(name: str) -> Setting:
             about=file.about,
             engine=file.game.engine,
             game=file.game.name,
-            fold=_member(file.game.fold, file.game.folds),
+            fold=fold,
             max_steps=file.game.max_steps,
             refused=tuple(file.game.refused),
-            folds={fold: parse_range(seeds) for fold, seeds in file.game.folds.items()},
+            folds=folds,
+            all_seeds=folds[fold],
             seeds={split: parse_range(seeds) for split, seeds in file.seeds.items()},
             parameters={key: _parameter(key, each) for key, each in file.parameters.items()},
             drop=tuple(file.observation.drop),

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from pddlego.errors import EngineError, SettingError
+from pddlego.methods import base
 from pddlego.methods.textgames.situation import ReadingRule
 from pddlego.pddl import Domain, Problem, from_name
 from pddlego.pddl.invariants import Invariant
@@ -58,22 +59,18 @@ class MapRule:
 
 
 @dataclass(frozen=True)
-class Setting:
+class Setting(base.Setting):
     """One playable setting with its domain, starting problem and goal ladder.
 
     Many fields, because it is one for each thing that a file may say.
     """
 
-    name: str
-    title: str
-    about: str
+    max_steps: int
     engine: str
     game: str
     fold: str
-    max_steps: int
     refused: tuple[str, ...]
     folds: Mapping[str, range]
-    seeds: Mapping[str, range]
     parameters: Mapping[str, Parameter]
     drop: tuple[str, ...]
     keep: tuple[str, ...]
@@ -87,7 +84,6 @@ class Setting:
     only_planned: tuple[str, ...] = ()
     reading: tuple[ReadingRule, ...] = ()
     map: MapRule | None = None
-    sources: Mapping[str, str] = field(default_factory=dict, repr=False)
     overrides: Mapping[str, str] = field(default_factory=dict)
     invariants: tuple[Invariant, ...] = ()
 
@@ -113,11 +109,6 @@ class Setting:
     def is_refused(self, text: str) -> bool:
         """Whether the game answered that nothing happened."""
         return any(re.search(pattern, text) for pattern in self.refused)
-
-    @property
-    def all_seeds(self) -> range:
-        """The seeds of the fold."""
-        return self.folds[self.fold]
 
     def check(self, planner: Planner) -> None:
         """Raises `SettingError` if the planner cannot plan for a goal of the ladder: no model could mend that."""

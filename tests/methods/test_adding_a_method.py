@@ -1,0 +1,180 @@
+"""The page that adds a method, followed literally; and everything that its method gets for nothing.
+
+The package of the page is the only thing that knows of it: it is found by its entry point, as pip would install it.
+"""
+
+from __future__ import annotations
+
+import doctest
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.test_play import run
+from tests.model_server import ModelServer, Reply, answer
+
+PAGE = (Path(__file__).parent.parent.parent / "docs" / "adding-a-method.md").read_text(encoding="utf-8")
+FILES = dict(re.findall(r"^`([\w./-]+)`:\n\n```\w+\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
+MODEL = ("--models", "m", "--modes", "guess", "--seeds", "0-3", "--run", "all", "--set", "highest=20")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The files of the page, and what pip makes of its `pyproject.toml`."""
+    for name, text in FILES.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    site = tmp_path / "site"
+    about = site / "guess-1.0.dist-info"
+    about.mkdir(parents=True)
+    (site / "guess.py").write_text(FILES["guess.py"], encoding="utf-8")
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: guess\nVersion: 1.0\n")
+    entries = FILES["pyproject.toml"].partition('[project.entry-points."pddlego.methods"]\n')[2].partition("\n\n")[0]
+    (about / "entry_points.txt").write_text(f"[pddlego.methods]\n{entries.replace(chr(34), '')}\n")
+    monkeypatch.setenv("PYTHONPATH", str(site))
+    return tmp_path
+
+
+def test_the_method_is_small() -> None:
+    assert set(FILES) == {"envs/numbers.toml", "prompts/guess/ask.j2", "guess.py", "pyproject.toml"}
+    assert len(FILES["guess.py"].splitlines()) <= 120
+
+
+def test_the_page_followed_literally(folder: Path) -> None:
+    (block,) = re.findall(r"^```console\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    session = block.split("$ ")[1:]
+    assert len(session) == 5
+    for told in session:
+        command, _, wanted = told.partition("\n")
+        done = run(*command.split()[1:], cwd=folder)
+        printed = re.sub(r"\d\.\d s$", "0.0 s", done.stdout, flags=re.MULTILINE)
+        assert doctest.OutputChecker().check_output(wanted, printed, doctest.ELLIPSIS), f"{command}: {printed}"
+
+
+class Halves:
+    """A language model that reads what was said, from the last line of the prompt."""
+
+    def __init__(self, highest: int) -> None:
+        self.highest = highest
+
+    def __call__(self, body: dict[str, Any]) -> Reply:
+        low, high = 1, self.highest
+        for number, what in re.findall(r"(\d+) is too (low|high)", body["messages"][-1]["content"]):
+            low, high = (int(number) + 1, high) if what == "low" else (low, int(number) - 1)
+        return answer(f"I say {(low + high) // 2}.")
+
+
+def test_a_budget_holds_and_what_is_left_is_played_later(folder: Path, model_server: ModelServer) -> None:
+    model_server.replies = [Halves(20)]
+    arguments = ("eval", "numbers", *MODEL, "--base-url", model_server.url, "--workers", "1")
+    first = run(*arguments, "--max-calls", "5", cwd=folder)
+    assert first.returncode == 3, first.stderr
+    assert len(model_server.requests) == 5
+    assert "the budget is spent" in first.stdout
+    again = run(*arguments, "--max-calls", "50", cwd=folder)
+    assert again.returncode == 0, again.stderr
+    rows = [line.split(",") for line in (folder / "runs/all/results.csv").read_text().splitlines()[1:]]
+    assert [row[5] for row in rows] == ["won"] * 4
+    assert len(model_server.requests) == sum(int(row[8]) for row in rows) + 1, "the cell that was cut short began anew"
+    dry = run(*arguments, "--dry-run", cwd=folder)
+    assert dry.stdout.splitlines()[1].split()[:5] == ["numbers", "guess", "m", "4", "1,440"]
+
+
+def test_answers_are_kept_and_given_again(folder: Path, model_server: ModelServer) -> None:
+    model_server.replies = [Halves(20)]
+    arguments = ("eval", "numbers", *MODEL, "--base-url", model_server.url, "--cache", "use")
+    for name in ("first", "second"):
+        done = run(*arguments, "--run", name, cwd=folder, PDDLEGO_CACHE_DIR=str(folder / "cache"))
+        assert done.returncode == 0, done.stderr
+    sent = len(model_server.requests)
+    assert "from cache" in done.stdout
+    assert (folder / "runs/second/ledger.jsonl").read_text() == ""
+    assert sent == len((folder / "runs/first/ledger.jsonl").read_text().splitlines()) // 2
+
+
+def test_an_answer_without_a_number_goes_back_with_the_reason(folder: Path, model_server: ModelServer) -> None:
+    model_server.replies = [answer("I would rather not.")]
+    done = run("play", "numbers", "--mode", "guess", "--model", "m", "--base-url", model_server.url, cwd=folder)
+    assert done.returncode == 1
+    assert "answer 1 rejected: the answer holds no number." in done.stdout
+    assert "no plan after 0 steps: 6 answers in a row could not be used" in done.stdout
+
+
+def test_an_interrupt_ends_it_and_the_same_command_continues(folder: Path, model_server: ModelServer) -> None:
+    go = threading.Event()
+    model_server.replies = [answer("10", hold=go), Halves(20)]
+    arguments = ("eval", "numbers", *MODEL, "--base-url", model_server.url, "--workers", "1")
+    command = [sys.executable, "-m", "pddlego", *arguments]
+    with subprocess.Popen(command, cwd=folder, env=dict(os.environ), stdout=subprocess.PIPE, text=True) as process:
+        model_server.wait_for_requests()
+        process.send_signal(signal.SIGINT)
+        assert process.stdout is not None
+        assert "Interrupted: waiting for 1 episode" in process.stdout.readline()
+        go.set()
+        said, _ = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert "The same command again continues" in said
+    assert run(*arguments, cwd=folder).returncode == 0
+
+
+def test_it_is_watched_shown_and_reported_in_every_format(folder: Path) -> None:
+    arguments = ("--modes", "guess", "--models", "halving", "--seeds", "0-3", "--run", "all")
+    assert run("eval", "numbers", *arguments, cwd=folder).returncode == 0
+    assert "4 episodes, 4 ended, 4 won" in run("watch", "runs/all", cwd=folder).stdout
+    assert "2  25 is too low" in run("show", "runs/all", "3", "--step", "2", cwd=folder).stdout
+    done = run("show", "runs/all", "3", "--svg", "picture.svg", cwd=folder)
+    assert "31" in (folder / "picture.svg").read_text(), done.stderr
+    for to in ("terminal", "markdown", "csv", "json", "html"):
+        done = run("report", "runs/all", "--format", to, cwd=folder)
+        assert done.returncode == 0, done.stderr
+        assert "guesses" in done.stdout
+    listed = json.loads(run("report", "runs/all", "--format", "json", cwd=folder).stdout)
+    assert listed["rows"][0]["median_guesses"] > 1
+    assert "numbers" in run("games", cwd=folder).stdout
+    assert "guess.highest" in run("config", cwd=folder).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("play", "coin", "--mode", "guess", "--model", "halving"), "It is of the kind 'text game'"),
+        (("play", "numbers", "--mode", "edit"), "It is of the kind 'number'"),
+        (("play", "numbers", "--mode", "guess"), "Mode guess has no built-in model"),
+        (("play", "numbers", "--mode", "guess-no-hope"), "guess has no parts to take out"),
+        (("play", "numbers", "--mode", "guess", "--model", "halving", "--search", "bfs"), "--search is no option"),
+        (("play", "numbers", "--mode", "guess", "--model", "halving", "--set", "lowest=1"), "no option 'lowest'"),
+        (("play", "numbers", "--mode", "guess", "--model", "halving", "--set", "highest=x"), "highest = x"),
+        (("play", "numbers", "--mode", "guess", "--model", "halving", "--confirm", "plans"), "nothing to confirm"),
+        (("resume", "runs/all", "--from-step", "1"), "is no text game"),
+    ],
+)
+def test_what_does_not_fit_is_refused(folder: Path, arguments: tuple[str, ...], says: str) -> None:
+    if arguments[0] == "resume":
+        run("eval", "numbers", "--modes", "guess", "--models", "halving", "--seeds", "3", "--run", "all", cwd=folder)
+    done = run(*arguments, cwd=folder)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_without_the_package_its_runs_are_still_seen(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = ("--modes", "guess", "--models", "halving", "--seeds", "0-3", "--run", "all")
+    run("eval", "numbers", *arguments, cwd=folder)
+    monkeypatch.delenv("PYTHONPATH")
+    shown = run("show", "runs/all", "3", cwd=folder)
+    assert "guessed: of a method that is not installed" in shown.stdout
+    assert "4 episodes, 4 ended, 4 won" in run("watch", "runs/all", cwd=folder).stdout
+    table = run("report", "runs/all", "--format", "csv", cwd=folder).stdout
+    assert table.startswith("game,mode,model,seed,repeat,outcome,score,guesses,")
+    refused = run("replay", "runs/all", cwd=folder)
+    assert refused.returncode == 2
+    assert "There is no method 'guess'" in refused.stderr
