@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from pddlego.cli.eval import ConfigFile
+from pddlego.cli.shared import ConfigFile
 
 
 def config(config: ConfigFile = None) -> None:

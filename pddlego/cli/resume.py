@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pddlego.cli.shared import Java, Run
+from pddlego.cli.shared import Confirm, Java, Pace, Run
 
 
 def resume(
@@ -20,11 +20,9 @@ def resume(
         str | None, typer.Option(help="Another endpoint. Default: that of the episode.", envvar="OPENAI_BASE_URL")
     ] = None,
     max_steps: Annotated[int | None, typer.Option(min=1, help="Commands that may be sent, those before too.")] = None,
-    confirm: Annotated[
-        str | None, typer.Option(help="Ask before these take effect: edits, plans, commands, several with commas.")
-    ] = None,
+    confirm: Confirm = None,
     runs: Annotated[str, typer.Option(help="Where the new run folder is made.")] = "runs",
-    pace: Annotated[float, typer.Option(min=0.0, max=60.0, help="Seconds that each moment stays on a terminal.")] = 0.4,
+    pace: Pace = 0.4,
     java: Java = None,
 ) -> None:
     """Go back to a step of an episode, correct the problem there, and let the agent play on as a new episode.

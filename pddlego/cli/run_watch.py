@@ -9,6 +9,7 @@ from pddlego.cli import exits
 from pddlego.cli.terminal import fill, is_terminal
 from pddlego.display.console import Console
 from pddlego.display.glyphs import glyphs_for
+from pddlego.display.screens import Size
 from pddlego.display.watch import Watch, list_picture
 from pddlego.errors import UsageError
 from pddlego.methods.registry import make_codec, picture_of
@@ -28,5 +29,6 @@ def run_watch(run: str | None, runs: str, grid: int) -> int:
         fill(watch, console)
     else:
         peeks = watch.peeks()
-        console.print(list_picture(peeks, -1, str(folder), time.time(), 100, len(peeks) + 4, watch.glyphs, False))
+        size = Size(100, len(peeks) + 4)
+        console.print(list_picture(peeks, -1, str(folder), time.time(), size, watch.glyphs, keys=False))
     return exits.WON

@@ -1,4 +1,4 @@
-"""Arguments that several commands have."""
+"""Options and arguments that several commands have, each with what it means."""
 
 from __future__ import annotations
 
@@ -8,6 +8,56 @@ import typer
 
 Run = Annotated[str, typer.Argument(help="A run folder, a journal in its folder episodes/, or latest.")]
 Runs = Annotated[str, typer.Option(help="Where run folders are.")]
+ConfigFile = Annotated[str | None, typer.Option("--config", help="A TOML file with the same names as the options.")]
+NewRuns = Annotated[str | None, typer.Option(help="Where run folders are made. Default: runs.")]
+Pace = Annotated[float, typer.Option(min=0.0, max=60.0, help="Seconds that each moment stays on a terminal.")]
+Confirm = Annotated[
+    str | None, typer.Option(help="Ask before these take effect: edits, plans, commands, several with commas.")
+]
 Java = Annotated[
     str | None, typer.Option(help="A Java to use instead of the one that comes along.", envvar="PDDLEGO_JAVA")
 ]
+
+# what determines an episode
+
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="A parameter of the game, such as numLocations=5. Repeatable."),
+]
+Fold = Annotated[str | None, typer.Option(help="train, dev or test; default as the game says.")]
+MaxSteps = Annotated[int | None, typer.Option(help="Commands that an episode may send.")]
+MaxSeconds = Annotated[float | None, typer.Option(help="Seconds that an episode may take.")]
+Search = Annotated[
+    str | None,
+    typer.Option(help="A search for every goal: bfs, astar(lmcut), gbf(hff) and more. Default: as the game says."),
+]
+Retries = Annotated[
+    int | None, typer.Option(help="How often the model is asked again about an unusable answer. Default: 5.")
+]
+Replan = Annotated[
+    str | None, typer.Option(help="When to ask the model: 'on-surprise' (and at a plan's end) or 'every-step'.")
+]
+
+# the model
+
+BaseUrl = Annotated[
+    str | None,
+    typer.Option(help="An OpenAI-compatible endpoint, such as that of vLLM or Ollama.", envvar="OPENAI_BASE_URL"),
+]
+Temperature = Annotated[float | None, typer.Option(help="Sent to the model. Default: 1, as in the paper.")]
+Cache = Annotated[
+    str | None,
+    typer.Option(help="Answers of earlier runs: off, use, or refresh. Default: off.", envvar="PDDLEGO_CACHE"),
+]
+ModelTimeout = Annotated[float | None, typer.Option(help="Seconds that one answer may take. Default: 120.")]
+MaxAnswerTokens = Annotated[
+    int | None, typer.Option(help="Tokens that one answer may have: sent to the model, and reserved.")
+]
+
+# the planner
+
+PlannerName = Annotated[
+    str | None, typer.Option("--planner", help="pyperplan, or fast-downward (extra; it chooses its own search).")
+]
+PlannerTimeout = Annotated[float | None, typer.Option(help="Seconds that one planning call may take. Default: 30.")]
+PlannerMemory = Annotated[int | None, typer.Option(help="MiB that the planner may use; 0: no limit. Default: 4096.")]

@@ -1,4 +1,4 @@
-"""Text from games and models is data: nothing in it may steer the terminal."""
+"""The signs that pictures are drawn with, for terminals with and without Unicode."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Glyphs:
-    """The signs of the display."""
+    """The signs of the display. Many fields, because it is one for each sign."""
 
     here: str = "●"
     unknown: str = "?"
@@ -26,7 +26,22 @@ class Glyphs:
 
 
 UNICODE = Glyphs()
-ASCII = Glyphs("@", "?", "*", "-", "#", "|", "#", ">", "x", "v", "-", "+", "-", "->")
+ASCII = Glyphs(
+    here="@",
+    unknown="?",
+    thing="*",
+    across="-",
+    across_door="#",
+    down="|",
+    down_door="#",
+    used=">",
+    failed="x",
+    done="v",
+    dot="-",
+    added="+",
+    removed="-",
+    arrow="->",
+)
 
 
 def glyphs_for(encoding: str) -> Glyphs:

@@ -28,6 +28,14 @@ V = TypeVar("V", bound=View)
 
 
 @dataclass(frozen=True)
+class Size:
+    """Columns and lines."""
+
+    width: int
+    height: int
+
+
+@dataclass(frozen=True)
 class Tab:
     """A view of one step that lists something: its short name, its title, and its lines."""
 

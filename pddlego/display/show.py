@@ -13,7 +13,7 @@ from pddlego.display.frames import Film, Frame
 from pddlego.display.glyphs import Glyphs
 from pddlego.display.heading import header, result_line
 from pddlego.display.rows import text_panel, wrapped
-from pddlego.display.screens import Picture, Tab, whole
+from pddlego.display.screens import Picture, Size, Tab, whole
 from pddlego.events import Answered, Asked, Event, Judged, Rejected, Retrying
 from pddlego.util.text import clean
 
@@ -84,14 +84,6 @@ def tabs_line(tabs: tuple[Tab | None, ...], chosen: int) -> Text:
         name = tab.name if tab else "overview"
         line.append(f"{number + 1} {name}", "bold underline" if number == chosen else "dim").append("   ")
     return line
-
-
-@dataclass(frozen=True)
-class Size:
-    """Columns and lines."""
-
-    width: int
-    height: int
 
 
 def frame_picture(

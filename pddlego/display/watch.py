@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pddlego.display.glyphs import Glyphs
-from pddlego.display.screens import Picture, PictureOf
+from pddlego.display.screens import Picture, PictureOf, Size
 from pddlego.display.show import KEYS, Place, Show, keys_line
 from pddlego.errors import JournalError
 from pddlego.events import Outcome
@@ -40,12 +40,13 @@ def list_picture(
     chosen: int,
     title: str,
     now: float,
-    width: int,
-    height: int,
+    size: Size,
     glyphs: Glyphs,
+    *,
     keys: bool = True,
 ) -> RenderableType:
     """The episodes with their state, as many as fit, around the chosen one; with the `keys` that work."""
+    width, height = size.width, size.height
     room = max(1, height - 4)
     first = max(0, min(chosen - room // 2, len(peeks) - room))
     shown = peeks[first : first + room]
@@ -144,9 +145,10 @@ Drawn = Callable[[int, int], Panel]
 
 
 def grid_picture(
-    cells: Sequence[tuple[Peek, Drawn]], number: int, now: float, width: int, height: int, glyphs: Glyphs
+    cells: Sequence[tuple[Peek, Drawn]], number: int, now: float, size: Size, glyphs: Glyphs
 ) -> RenderableType:
     """Small maps beside and below each other, each with its episode and state."""
+    width, height = size.width, size.height
     columns, rows = grid_shape(number, width, height - 2)
     grid = Table.grid(padding=0)
     shown = list(cells[: columns * rows])
@@ -229,8 +231,9 @@ class Watch:
             return Group(Text(f"no episode has begun in {self.folder.run}", "dim"), keys_line(GRID_KEYS, self.glyphs))
         if self.showing_grid:
             cells = [(each, self._open(each.path).small) for each in peeks[: self.grid]]
-            return grid_picture(cells, self.grid, now, width, height, self.glyphs)
-        return list_picture(peeks, self._number(peeks), str(self.folder.run), now, width, height, self.glyphs)
+            return grid_picture(cells, self.grid, now, Size(width, height), self.glyphs)
+        size = Size(width, height)
+        return list_picture(peeks, self._number(peeks), str(self.folder.run), now, size, self.glyphs)
 
     def press(self, key: str) -> bool:
         if self.show is not None:

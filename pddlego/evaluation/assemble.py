@@ -95,7 +95,15 @@ def evaluating(options: EvaluationOptions, path: Path, about: Mapping[str, Any] 
             with _executor(options, planner, limiter) as executor:
                 exhausted = limiter.exhausted
                 evaluation = Evaluation(waiting, store, executor, workers=options.workers, exhausted=exhausted)
-                running = Running(cells, known, store, evaluation, limiter, planner, prices)
+                running = Running(
+                    cells=cells,
+                    known=known,
+                    store=store,
+                    evaluation=evaluation,
+                    limiter=limiter,
+                    planner=planner,
+                    prices=prices,
+                )
                 yield running
         results, mine = store.results(), set(cells)
         running.results += [summary for summary in results if summary.cell in mine]

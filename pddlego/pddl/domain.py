@@ -156,14 +156,14 @@ class _DomainReader:
     def domain(self, text: str) -> Domain:
         supertypes = tuple((each.name, each.type) for each in self.types)
         return Domain(
-            self.name,
-            self.requirements,
-            supertypes,
-            tuple(self.constants),
-            tuple(self.predicates),
-            tuple(self.actions),
-            tuple(self.derived),
-            text,
+            name=self.name,
+            requirements=self.requirements,
+            supertypes=supertypes,
+            constants=tuple(self.constants),
+            predicates=tuple(self.predicates),
+            actions=tuple(self.actions),
+            derived=tuple(self.derived),
+            text=text,
         )
 
 

@@ -123,7 +123,7 @@ def restart_at(played: Played, step: int, moment: Moment, corrected: Problem | N
     if corrected is None:
         return Restart(source, step, moment.commands, moment.problem, moment.known, look=look)
     known = moment.known if moment.rejected is None else len(moment.commands) + 1
-    return Restart(source, step, moment.commands, moment.latest, known, corrected, look)
+    return Restart(source, step, moment.commands, moment.latest, known, corrected=corrected, look=look)
 
 
 def _check_not_before_resumption(played: Played, step: int) -> None:

@@ -81,6 +81,8 @@ class MapTable(_Strict):
 
 
 class SettingFile(_Strict):
+    """A whole file. Many fields, because it is one for each table."""
+
     title: str
     about: str = ""
     game: GameTable

@@ -49,7 +49,7 @@ class Situation:
     from 0, `repeated` how often in a row that answer was the one that had been rejected before it. `rules` names the
     reader's rules for the game; `reading` are those that are data. `only_planned` are predicates that come about in
     plans only. `refused` are commands that the game refused again and again while the problem stayed as it is, with how
-    often; then `news` is everything since it last changed.
+    often; then `news` is everything since it last changed. Many fields, because a prompt may show each of them.
     """
 
     rules: str

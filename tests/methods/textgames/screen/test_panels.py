@@ -17,7 +17,8 @@ from pddlego.display.heading import header, meter
 from pddlego.display.lines import event_lines
 from pddlego.display.person import question_panel
 from pddlego.display.rows import text_panel, wrapped
-from pddlego.display.show import Place, Show, Size, frame_picture, furthest, moved
+from pddlego.display.screens import Size
+from pddlego.display.show import Place, Show, frame_picture, furthest, moved
 from pddlego.display.watch import Drawn, grid_picture, grid_shape, list_picture, ordered
 from pddlego.events import Event, Outcome
 from pddlego.methods.textgames.event_builders import plan_question
@@ -82,9 +83,9 @@ PANELS: dict[str, Panel] = {
     "game": lambda view, width, height: panels.log_panel(view, width, height, 1.0, UNICODE),
     "question-edit": lambda view, width, height: question_panel(EDIT, width, UNICODE),
     "question-plan": lambda view, width, height: question_panel(PLAN, width, UNICODE),
-    "list": lambda view, width, height: list_picture(PEEKS, 1, "runs/night", 1000.0, width, height, UNICODE),
+    "list": lambda view, width, height: list_picture(PEEKS, 1, "runs/night", 1000.0, Size(width, height), UNICODE),
     "grid": lambda view, width, height: grid_picture(
-        [(each, small(view)) for each in PEEKS], 4, 1000.0, width, height, UNICODE
+        [(each, small(view)) for each in PEEKS], 4, 1000.0, Size(width, height), UNICODE
     ),
 }
 
@@ -246,7 +247,7 @@ def test_small_maps_beside_each_other_are_whole(story: list[Event]) -> None:
     for height in range(18, 44):
         alone = drawn(panels.map_panel(view, 40, (height - 2) // 2, UNICODE), 40, height).split("\n")[1:-1]
         beside = drawn(
-            grid_picture([(each, small(view)) for each in PEEKS], 4, 1000.0, 80, height, UNICODE), 80, height
+            grid_picture([(each, small(view)) for each in PEEKS], 4, 1000.0, Size(80, height), UNICODE), 80, height
         )
         for line in alone:
             assert line in beside, height

@@ -1,0 +1,119 @@
+"""The house keeps its own rules: `docs/design.md` says who may import whom, and how large things may be."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "pddlego"
+PAGE = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
+
+FILE, FUNCTION, POSITIONAL, FIELDS = 350, 60, 6, 12
+"""Lines of a file and of a function, positional arguments of a call, fields of a class without a reason."""
+
+REASON = re.compile(r"\b[Mm]any fields, because\b")
+
+
+@lru_cache(maxsize=1)
+def modules() -> dict[str, Path]:
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        found[".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")] = path
+    return found
+
+
+@lru_cache(maxsize=512)
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imports(module: str, at_load: bool) -> Iterator[str]:
+    """The modules of ours that a module imports: everywhere in it, or only where it is loaded."""
+    top = tree(modules()[module])
+    if at_load:
+        nodes = [node for node in top.body if not (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test))]
+    else:
+        nodes = list(ast.walk(top))  # type: ignore[arg-type]
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "pddlego":
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                yield full if full in modules() else node.module
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in modules())
+
+
+def room(module: str) -> str:
+    """`pddlego.methods.textgames.agent` is in the room `methods.textgames`, `pddlego.events` is a room of its own."""
+    parts = module.split(".")[1:]
+    if parts[:1] == ["methods"] and len(parts) > 1 and (PACKAGE / "methods" / parts[1]).is_dir():
+        return f"methods.{parts[1]}"
+    return parts[0] if parts else "pddlego"
+
+
+def table() -> dict[str, set[str]]:
+    """What each room may import, as the page says."""
+    rows = re.findall(r"^\| `([\w./]+)` \| ([^|]*) \|[^|]*\|$", PAGE, re.MULTILINE)
+    return {
+        name.removesuffix(".py").replace("/", "."): set(re.findall(r"`([\w.]+)`", allowed)) for name, allowed in rows
+    }
+
+
+def test_every_room_stands_in_the_table() -> None:
+    assert {room(module) for module in modules()} == set(table())
+
+
+@pytest.mark.parametrize("name", sorted(modules()))
+def test_a_module_imports_only_what_its_room_may(name: str) -> None:
+    allowed = table()[room(name)] | {room(name)}
+    wrong = sorted({each for each in imports(name, at_load=False) if room(each) not in allowed})
+    assert not wrong, f"{name} may not import {', '.join(wrong)}"
+
+
+def test_no_room_may_import_one_that_may_import_it() -> None:
+    rooms = table()
+    order: list[str] = []
+    while len(order) < len(rooms):
+        ready = [name for name, allowed in rooms.items() if name not in order and allowed <= set(order)]
+        assert ready, f"a circle among {sorted(set(rooms) - set(order))}"
+        order += ready
+
+
+def test_modules_import_each_other_in_no_circle() -> None:
+    graph = {name: {each for each in imports(name, at_load=True) if each != name} for name in modules()}
+    done: set[str] = set()
+    while len(done) < len(graph):
+        ready = {name for name, needs in graph.items() if name not in done and needs <= done}
+        assert ready, f"a circle among {sorted(set(graph) - done)}"
+        done |= ready
+
+
+def _length(argument: ast.expr) -> int:
+    """How many arguments it stands for: those of a tuple that is unpacked on the spot count, too."""
+    if isinstance(argument, ast.Starred):
+        return len(argument.value.elts) if isinstance(argument.value, ast.Tuple) else 0
+    return 1
+
+
+@pytest.mark.parametrize("name", sorted(modules()))
+def test_nothing_is_too_large(name: str) -> None:
+    path = modules()[name]
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= FILE
+    for node in ast.walk(tree(path)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            assert (node.end_lineno or 0) - node.lineno < FUNCTION, f"{node.name} is too long"
+        if isinstance(node, ast.Call):
+            number = sum(_length(each) for each in node.args)
+            assert number <= POSITIONAL, f"line {node.lineno}: {number} positional arguments"
+        if isinstance(node, ast.ClassDef):
+            fields = [
+                each for each in node.body if isinstance(each, ast.AnnAssign) and "ClassVar" not in ast.dump(each)
+            ]
+            reason = REASON.search(" ".join((ast.get_docstring(node) or "").split()))
+            assert len(fields) <= FIELDS or reason, f"{node.name} has {len(fields)} fields and gives no reason"
