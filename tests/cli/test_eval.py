@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from pddlego.runs.store import read_results
-from tests.cli.test_play import KEY, run, three_lines
+from tests.cli.command import run
+from tests.cli.test_play import KEY, three_lines
 from tests.model_server import ModelServer, answer, fault
 
 KILLS = 4

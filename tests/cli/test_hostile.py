@@ -19,7 +19,8 @@ from pddlego.runs.cells import Cell
 from pddlego.runs.store import dump_results
 from pddlego.runs.summary import Summary
 from pddlego.util.text import csv_cell, markdown_cell
-from tests.cli.test_play import run, three_lines
+from tests.cli.command import run
+from tests.cli.test_play import three_lines
 
 EVIL = "[/red]\x1b[2J\x1b]0;owned\x07<script>alert(1)</script>|`x`*\n=1"
 RECORDED = Path(__file__).parent.parent / "recorded" / "coin-edit-reader-seed12"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.cli.test_play import run
+from tests.cli.command import run
 from tests.model_server import ModelServer, answer, fault
 
 

@@ -12,22 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.command import run, run_process
 from tests.model_server import ModelServer, answer, fault
 from tests.runs.stores import read
 
 KEY = "sk-canary-0123456789abcdef"
-
-
-def run(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "pddlego", *arguments],
-        cwd=cwd,
-        env={**os.environ, "COLUMNS": "100", **environment},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
 
 
 def three_lines(error: str) -> bool:
@@ -95,7 +84,6 @@ def test_json_is_nothing_but_events(tmp_path: Path) -> None:
         (("play", "coin", "--model", "m", "--base-url", "nonsense"), 2, "no URL"),
         (("play", "coin", "--model", "m", "--base-url", "http://[bad"), 2, "no URL"),
         (("play", "coin", "--model", "m", "--base-url", "http://me:secret@host:99999x/v1"), 2, "no URL"),
-        (("play", "coin", "--java", "/no/such/java"), 3, "Tried /no/such/java"),
         (("play", "coin", "--runs", "/proc/nowhere"), 2, "Cannot write"),
     ],
 )
@@ -105,6 +93,13 @@ def test_what_a_user_can_get_wrong_ends_in_three_lines(
     done = run(*arguments, cwd=tmp_path)
     assert done.returncode == code, done.stderr
     assert says in done.stderr
+    assert three_lines(done.stderr), done.stderr
+
+
+def test_a_java_that_is_none_is_named(tmp_path: Path) -> None:
+    done = run_process("play", "coin", "--java", "/no/such/java", cwd=tmp_path)
+    assert done.returncode == 3
+    assert "Tried /no/such/java" in done.stderr
     assert three_lines(done.stderr), done.stderr
 
 
@@ -200,7 +195,7 @@ def test_a_reader_of_our_pipe_that_goes_away_is_no_traceback(tmp_path: Path) -> 
 
 
 def test_an_output_that_cannot_show_a_sign_shows_a_question_mark(tmp_path: Path) -> None:
-    done = run("play", "coin", "--seed", "12", cwd=tmp_path, PYTHONIOENCODING="ascii")
+    done = run_process("play", "coin", "--seed", "12", cwd=tmp_path, PYTHONIOENCODING="ascii")
     assert done.returncode == 0, done.stderr
     assert done.stdout.isascii()
 

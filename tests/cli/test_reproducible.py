@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-CELLS = ("coin", "cooking-hard", "twc", "--modes", "edit,gen", "--seeds", "12,17,45,52")
+CELLS = ("coin", "cooking-hard", "--modes", "edit,gen", "--seeds", "12,45")
 MODEL = "reader+noise:0.3,seed=2"
 
 
@@ -31,6 +31,6 @@ def _timeless(value: Any) -> Any:
 
 def test_the_hash_seed_changes_nothing(tmp_path: Path) -> None:
     first, *others = (journals(tmp_path, seed) for seed in (0, 1, 4))
-    assert len(first) == 24
+    assert len(first) == 8
     for other in others:
         assert other == first

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from pddlego.util import resources
-from tests.cli.test_play import run, three_lines
+from tests.cli.command import run
+from tests.cli.test_play import three_lines
 from tests.model_server import ModelServer, answer, fault
 from tests.runs.stores import read
 

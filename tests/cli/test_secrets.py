@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.cli.test_play import run
+from tests.cli.command import run
 from tests.model_server import ModelServer, Reply, answer, fault
 
 KEY = "sk-canary1-0123456789abcdef"

