@@ -46,14 +46,14 @@ def test_every_seed_is_won(coin: Setting, planner: ProcessPlanner, mode: str, se
 @pytest.mark.parametrize(
     ("name", "mode", "fold", "seeds", "steps"),
     [
-        ("cooking-easy", "edit", "train", range(0, 60, 6), 11.5),
-        ("cooking-easy", "gen", "train", range(3, 60, 6), 11.5),
-        ("cooking-hard", "edit", "train", range(0, 60, 8), 27),
+        ("cooking-easy", "edit", "train", range(0, 60, 12), 11.5),
+        ("cooking-easy", "gen", "train", range(3, 60, 12), 11.5),
+        ("cooking-hard", "edit", "train", range(0, 60, 15), 27),
         ("cooking-hard", "gen", "test", range(20000, 20003), 27),
-        ("cooking-full", "edit", "train", range(0, 60, 15), 60),
-        ("mapreader", "edit", "train", range(0, 60, 4), 11),
+        ("cooking-full", "edit", "train", range(0, 60, 20), 60),
+        ("mapreader", "edit", "train", range(0, 60, 10), 11),
         ("mapreader", "gen", "dev", range(10000, 10005), 11),
-        ("twc", "edit", "train", range(0, 60, 6), 25),
+        ("twc", "edit", "train", range(0, 60, 12), 25),
         ("twc", "gen", "test", range(20000, 20005), 25),
     ],
 )

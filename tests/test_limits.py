@@ -21,13 +21,17 @@ from pddlego.planning import PlanStatus, ProcessPlanner, Search
 from tests.methods.textgames.grid_house import small_house
 from tests.methods.textgames.playing import ForgetfulModel, ended, of, play
 from tests.model_server import ModelServer, answer
+from tests.scale import scaled
 
 PROMPTS = Prompts("coin")
 DEEP = 100_000
 
 
+OBJECTS = scaled(200_000, in_ci=1_000_000)
+
+
 def million(domain: str) -> str:
-    objects = " ".join(f"o{number}" for number in range(10**6))
+    objects = " ".join(f"o{number}" for number in range(OBJECTS))
     return (
         f"(define (problem p) (:domain {domain}) (:objects {objects} - location) (:init (at o1)) (:goal (have coin)))"
     )
@@ -67,7 +71,7 @@ def test_a_million_objects(coin: Setting, planner: ProcessPlanner, situation: Si
     proposal = PddlGen(PROMPTS).read(million(coin.domain.name), situation)
     assert proposal.feedback is not None
     assert proposal.feedback.evidence == (
-        f"the problem has 1,000,000 objects, and at most {MAX_OBJECTS:,} are planned with",
+        f"the problem has {OBJECTS:,} objects, and at most {MAX_OBJECTS:,} are planned with",
     )
     assert planner.solve(coin.domain, proposal.problem, Search()).status is PlanStatus.INVALID
 
