@@ -25,6 +25,9 @@ FONTS = ("DejaVuSansMono.ttf", "LiberationMono-Regular.ttf", "Menlo.ttc", "Conso
 
 FONT_SIZE = 15
 
+COLOURS = 64
+"""Of a GIF: letters have few, and their edges need some."""
+
 THEME = TerminalTheme(
     (22, 24, 29),
     (214, 217, 222),
@@ -61,7 +64,10 @@ def gif(pictures: Iterable[RenderableType], width: int, height: int, path: Path,
         )
     font = find_font()
     console = _console(width, height)
-    images = [_drawn(console, each, width, height, font) for each in pictures]
+    drawn = [_drawn(console, picture, width, height, font) for picture in pictures]
+    # One palette for all: where nothing changes between two pictures, nothing is written.
+    palette = drawn[len(drawn) // 2].quantize(COLOURS)
+    images = [image.quantize(palette=palette, dither=0) for image in drawn]
     times = [int(seconds * 1000)] * (len(images) - 1) + [int(seconds * 4000)]
     images[0].save(path, "GIF", save_all=True, append_images=images[1:], duration=times, loop=0, optimize=True)
     return len(images)
@@ -103,7 +109,7 @@ def _drawn(console: Console, picture: RenderableType, width: int, height: int, f
             for number, letter in enumerate(text):
                 cell = cell_len(text[:number])
                 draw.text((place[0] + cell * across, place[1]), letter, fill=fore, font=font)
-    return image.quantize(64)
+    return image
 
 
 def _cells(line: Sequence[Segment]) -> Iterator[tuple[int, str, tuple[int, int, int], tuple[int, int, int] | None]]:
