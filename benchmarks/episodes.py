@@ -12,7 +12,7 @@ from pddlego.methods.textgames.assembly import episode_events, make_game
 from pddlego.methods.textgames.episode import Episode
 from pddlego.methods.textgames.games import Game, Observation
 from pddlego.methods.textgames.reader import ReaderModel
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.planning import Planner
 from pddlego.runs.recording import follow
 
@@ -94,7 +94,7 @@ class Played:
         return [each for each in self.ends if each.outcome is Outcome.WON]
 
 
-def play(setting: Setting, mode: str, seeds: Iterable[int], planner: Planner) -> Played:
+def play(setting: GameSetting, mode: str, seeds: Iterable[int], planner: Planner) -> Played:
     """Play one episode for each seed, one after another."""
     ends: list[Ended] = []
     own = 0.0

@@ -77,8 +77,12 @@ def is_too_many_files(error: BaseException) -> bool:
 TOO_MANY_FILES = "Raise the limit with 'ulimit -n', or play with fewer --workers."
 
 
-def explained(error: Exception) -> str:
-    """What an episode says of an error that nobody expected: a limit of the system by its name, anything else a bug."""
+def explained(error: BaseException, owner: str = "pddlego") -> str:
+    """What an episode says of an error that nobody expected: a limit of the system by its name, anything else a bug.
+
+    `owner` is the package in which it is looked for.
+    """
     if is_too_many_files(error):
         return f"too many files are open at once. {TOO_MANY_FILES}"
-    return f"a bug in pddlego: {type(error).__name__}: {error}"
+    first, *_ = str(error).splitlines() or [""]
+    return f"a bug in {owner}: {type(error).__name__}{': ' * bool(first)}{first}"

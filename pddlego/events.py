@@ -40,10 +40,20 @@ class Limits:
 
 
 class Event:
-    """Something that happened. `type` names it in journals; `method` is the one that it belongs to, empty for all."""
+    """Something that happened. `type` names it in journals; `method` is the one that it belongs to, empty for all.
+
+    `times` are the fields that differ from run to run (`tally.seconds`; without the numbers of list items): a replay
+    does not compare them.
+    """
 
     type: ClassVar[str]
     method: ClassVar[str] = ""
+    times: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def may_be_cut_short(self) -> bool:
+        """Whether the end of the episode's time may have made it what it is: then a replay has another one."""
+        return False
 
 
 @dataclass(frozen=True)
@@ -97,6 +107,7 @@ class Answered(Event):
     """The model answered the request of `call`."""
 
     type = "answered"
+    times = ("completion.seconds",)
     call: int
     completion: Completion
 
@@ -141,6 +152,7 @@ class Judged(Event):
     """
 
     type = "judged"
+    times = ("seconds",)
     what: str
     verdict: Literal["accepted", "rejected", "replaced"]
     text: str = ""
@@ -187,6 +199,7 @@ class Ended(Event):
     """The last event. `score` is from 0 to 1; `cause` says which budget was spent, where one was."""
 
     type = "ended"
+    times = ("tally.seconds", "tally.model_seconds")
     outcome: Outcome
     message: str
     score: float
@@ -199,6 +212,7 @@ class Unknown(Event):
     """An event of a method that is not installed here, as its journal holds it."""
 
     type = "unknown"
+    owner: str
     name: str
     values: Mapping[str, Any]
 

@@ -7,12 +7,12 @@ from typing import Any
 
 from pddlego.methods.textgames.reader.coin import CoinRules
 from pddlego.methods.textgames.setting_files import load_setting
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange, Situation
 
 
 @lru_cache(maxsize=1)
-def _coin() -> Setting:
+def _coin() -> GameSetting:
     return load_setting("coin")
 
 

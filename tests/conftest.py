@@ -19,7 +19,7 @@ from pddlego.methods.textgames.episode import Episode
 from pddlego.methods.textgames.events import Planned
 from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.setting_files import load_setting
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.planning import ProcessPlanner
 from tests.methods.textgames.grid_house import small_house
 from tests.model_server import ModelServer
@@ -65,7 +65,7 @@ def _missing(reason: str) -> None:
 
 
 @pytest.fixture(scope="session")
-def coin() -> Setting:
+def coin() -> GameSetting:
     return load_setting("coin")
 
 
@@ -97,7 +97,7 @@ def check_snapshot(name: str, text: str) -> None:
 
 
 @pytest.fixture(scope="session")
-def story(coin: Setting, planner: ProcessPlanner) -> list[Event]:
+def story(coin: GameSetting, planner: ProcessPlanner) -> list[Event]:
     """A won episode, with seconds that are always the same."""
     episode = Episode(coin, 12, "edit", Limits(50))
     method = make_method("edit", coin, 1)

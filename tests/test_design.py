@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -16,6 +16,9 @@ PAGE = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
 
 FILE, FUNCTION, POSITIONAL, FIELDS = 350, 60, 6, 12
 """Lines of a file and of a function, positional arguments of a call, fields of a class without a reason."""
+
+REGISTRY = "pddlego.methods.registry"
+"""Names the methods of ours as an entry point does, and loads one when something asks for it."""
 
 REASON = re.compile(r"\b[Mm]any fields, because\b")
 
@@ -35,18 +38,29 @@ def tree(path: Path) -> ast.Module:
 
 def imports(module: str, at_load: bool) -> Iterator[str]:
     """The modules of ours that a module imports: everywhere in it, or only where it is loaded."""
-    top = tree(modules()[module])
-    if at_load:
-        nodes = [node for node in top.body if not (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test))]
-    else:
-        nodes = list(ast.walk(top))  # type: ignore[arg-type]
-    for node in nodes:
+    top, named = tree(modules()[module]), set(modules()) - {"pddlego"}
+    for node in _at_load(top.body) if at_load else ast.walk(top):
+        if isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{module} imports something by a relative name"
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "pddlego":
             for alias in node.names:
                 full = f"{node.module}.{alias.name}"
                 yield full if full in modules() else node.module
         elif isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in modules())
+        elif isinstance(node, ast.Constant) and not at_load and module != REGISTRY and node.value in named:
+            yield str(node.value)  # what is imported by its name: import_module("pddlego.runs.store")
+
+
+def _at_load(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """What is done when a module is loaded, in `if` and `try` too; what only a type checker reads is not."""
+    for node in body:
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            continue
+        yield node
+        for part in ("body", "orelse", "finalbody", "handlers"):
+            if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                yield from _at_load(getattr(node, part, []))
 
 
 def room(module: str) -> str:
@@ -97,7 +111,7 @@ def test_modules_import_each_other_in_no_circle() -> None:
 def _length(argument: ast.expr) -> int:
     """How many arguments it stands for: those of a tuple that is unpacked on the spot count, too."""
     if isinstance(argument, ast.Starred):
-        return len(argument.value.elts) if isinstance(argument.value, ast.Tuple) else 0
+        return len(argument.value.elts) if isinstance(argument.value, (ast.Tuple, ast.List)) else 0
     return 1
 
 

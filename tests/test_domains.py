@@ -10,7 +10,7 @@ import pytest
 
 from pddlego.methods.setting_files import setting_names
 from pddlego.methods.textgames.setting_files import load_setting
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.pddl import Atom, Problem, TypedName, check, parse_problem
 from pddlego.planning import ProcessPlanner, climb
 from pddlego.planning.validate import World
@@ -20,7 +20,7 @@ WAYS = ("sliced", "chopped", "diced", "fried", "roasted", "grilled")
 
 
 @pytest.fixture(scope="module")
-def cooking() -> Setting:
+def cooking() -> GameSetting:
     return load_setting("cooking-hard")
 
 
@@ -34,7 +34,7 @@ def kitchen(*facts: str, foods: tuple[str, ...] = FOODS) -> Problem:
     return Problem("p", "cooking-world", frozenset(objects), atoms)
 
 
-def test_whatever_the_recipe_says_nothing_else_is_done_to_a_food(cooking: Setting) -> None:
+def test_whatever_the_recipe_says_nothing_else_is_done_to_a_food(cooking: GameSetting) -> None:
     """Over random recipes: of all actions on all things, those that can be done prepare what is wanted, and once."""
     prepared = 0
     for number in range(20):
@@ -51,7 +51,7 @@ def test_whatever_the_recipe_says_nothing_else_is_done_to_a_food(cooking: Settin
     assert prepared > 20
 
 
-def _effects(setting: Setting, problem: Problem) -> Iterator[Atom]:
+def _effects(setting: GameSetting, problem: Problem) -> Iterator[Atom]:
     """What the actions that are possible in the problem make true."""
     world = World(setting.domain, problem)
     for action in setting.domain.actions:
@@ -65,7 +65,7 @@ def _effects(setting: Setting, problem: Problem) -> Iterator[Atom]:
                 yield from world.apply(action.effect, problem.facts, binding) - problem.facts
 
 
-def test_the_meal_waits_for_every_ingredient(cooking: Setting, planner: ProcessPlanner) -> None:
+def test_the_meal_waits_for_every_ingredient(cooking: GameSetting, planner: ProcessPlanner) -> None:
     ready = ["recipe_known", "ingredient carrot", "wanted carrot sliced", "ingredient salt", "have carrot", "have salt"]
     done = climb(planner, cooking.domain, kitchen(*ready, "is carrot sliced"), cooking.ladder)
     assert done.plan is not None
@@ -75,7 +75,7 @@ def test_the_meal_waits_for_every_ingredient(cooking: Setting, planner: ProcessP
     assert "(slice carrot)" in [str(step) for step in raw.plan.steps]
 
 
-def test_a_likely_place_comes_before_any_place_before_a_room(cooking: Setting, planner: ProcessPlanner) -> None:
+def test_a_likely_place_comes_before_any_place_before_a_room(cooking: GameSetting, planner: ProcessPlanner) -> None:
     known = ["recipe_known", "ingredient carrot", "closed fridge corridor", "closed trash_can kitchen"]
     objects = frozenset({TypedName("trash_can", "container"), TypedName("loc1", "location")})
 
@@ -92,7 +92,7 @@ def test_a_likely_place_comes_before_any_place_before_a_room(cooking: Setting, p
     assert rung(*opened, "likely carrot fridge") == "be in a room not yet visited", "nothing is opened twice"
 
 
-def test_the_recipe_is_read_once_and_from_the_hand_too(cooking: Setting, planner: ProcessPlanner) -> None:
+def test_the_recipe_is_read_once_and_from_the_hand_too(cooking: GameSetting, planner: ProcessPlanner) -> None:
     def rung(*facts: str) -> str | None:
         return climb(planner, cooking.domain, kitchen(*facts), cooking.ladder).rung
 
@@ -102,7 +102,7 @@ def test_the_recipe_is_read_once_and_from_the_hand_too(cooking: Setting, planner
     assert rung("thing_at cookbook kitchen", *known) == "search a likely place for a missing thing"
 
 
-def test_nothing_is_searched_once_everything_is_known(cooking: Setting, planner: ProcessPlanner) -> None:
+def test_nothing_is_searched_once_everything_is_known(cooking: GameSetting, planner: ProcessPlanner) -> None:
     facts = ["recipe_known", "ingredient carrot", "wanted carrot fried", "thing_at carrot corridor"]
     result = climb(planner, cooking.domain, kitchen(*facts, "closed fridge kitchen"), cooking.ladder)
     assert result.rung == "eat the meal"
@@ -113,7 +113,7 @@ def test_nothing_is_searched_once_everything_is_known(cooking: Setting, planner:
 
 
 @pytest.mark.parametrize(("way", "thing"), [("sliced", "knife"), ("fried", "stove"), ("grilled", "barbeque")])
-def test_what_the_recipe_takes_is_looked_for(cooking: Setting, planner: ProcessPlanner, way: str, thing: str) -> None:
+def test_what_a_recipe_takes_is_sought(cooking: GameSetting, planner: ProcessPlanner, way: str, thing: str) -> None:
     facts = {
         "at kitchen",
         "recipe_known",

@@ -17,12 +17,12 @@ from pddlego.methods.textgames.episode import Episode
 from pddlego.methods.textgames.events import Observed
 from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.setting_files import load_setting
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.planning import ProcessPlanner
 from pddlego.runs.recording import follow
 
 
-def play(setting: Setting, mode: str, seeds: Iterable[int], planner: ProcessPlanner) -> list[Ended]:
+def play(setting: GameSetting, mode: str, seeds: Iterable[int], planner: ProcessPlanner) -> list[Ended]:
     ends = []
     for seed in seeds:
         episode = Episode(setting, seed, mode, Limits(setting.max_steps))
@@ -33,7 +33,7 @@ def play(setting: Setting, mode: str, seeds: Iterable[int], planner: ProcessPlan
 
 
 @pytest.mark.parametrize(("mode", "seeds", "calls"), [("edit", range(60), 5.9), ("gen", range(0, 60, 3), 6.2)])
-def test_every_seed_is_won(coin: Setting, planner: ProcessPlanner, mode: str, seeds: range, calls: float) -> None:
+def test_every_seed_is_won(coin: GameSetting, planner: ProcessPlanner, mode: str, seeds: range, calls: float) -> None:
     ends = play(coin, mode, seeds, planner)
     assert [each.outcome for each in ends] == [Outcome.WON] * len(seeds)
     assert sum(each.tally.refused for each in ends) == 0

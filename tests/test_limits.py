@@ -9,7 +9,7 @@ import pytest
 from pddlego import events as ev
 from pddlego.events import Outcome
 from pddlego.methods.textgames.formalize import PddlEdit, PddlGen
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Situation
 from pddlego.models.openai import OpenAIModel
 from pddlego.models.prompts import Prompts
@@ -38,7 +38,7 @@ def million(domain: str) -> str:
 
 
 @pytest.fixture
-def situation(coin: Setting) -> Situation:
+def situation(coin: GameSetting) -> Situation:
     return Situation("coin", "", coin.domain, coin.start)
 
 
@@ -67,7 +67,7 @@ def test_nesting_without_end(situation: Situation, method: PddlEdit | PddlGen, t
     repair(text, text)
 
 
-def test_a_million_objects(coin: Setting, planner: ProcessPlanner, situation: Situation) -> None:
+def test_a_million_objects(coin: GameSetting, planner: ProcessPlanner, situation: Situation) -> None:
     proposal = PddlGen(PROMPTS).read(million(coin.domain.name), situation)
     assert proposal.feedback is not None
     assert proposal.feedback.evidence == (
@@ -76,7 +76,7 @@ def test_a_million_objects(coin: Setting, planner: ProcessPlanner, situation: Si
     assert planner.solve(coin.domain, proposal.problem, Search()).status is PlanStatus.INVALID
 
 
-def test_an_answer_of_a_hundred_megabytes(coin: Setting, planner: ProcessPlanner, model_server: ModelServer) -> None:
+def test_an_answer_of_100_megabytes(coin: GameSetting, planner: ProcessPlanner, model_server: ModelServer) -> None:
     model_server.replies = [answer("x" * 10**8)]
     events = play(coin, planner, small_house(), OpenAIModel("m", "sk-canary-0123456789abcdef", model_server.url))
     assert ended(events).outcome is Outcome.MODEL_ERROR
@@ -84,7 +84,7 @@ def test_an_answer_of_a_hundred_megabytes(coin: Setting, planner: ProcessPlanner
     assert len(model_server.requests) == 1
 
 
-def test_as_many_faults_as_an_answer_can_hold(coin: Setting, planner: ProcessPlanner) -> None:
+def test_as_many_faults_as_an_answer_can_hold(coin: GameSetting, planner: ProcessPlanner) -> None:
     """They are not all told: a model would have to read them all."""
     edit = {"objects": {"add": [f"room{n} - location" for n in range(3000)]}}
     answer_ = json.dumps({**edit, "init": {"add": [f"(visited rooom{n})" for n in range(3000)]}})
@@ -95,7 +95,7 @@ def test_as_many_faults_as_an_answer_can_hold(coin: Setting, planner: ProcessPla
     assert ended(events).outcome is Outcome.WON
 
 
-def test_names_as_long_as_an_answer(coin: Setting, planner: ProcessPlanner) -> None:
+def test_names_as_long_as_an_answer(coin: GameSetting, planner: ProcessPlanner) -> None:
     name = "x" * 80_000
     edit = {"objects": {"add": [f"{name} - location"]}, "init": {"add": [f"(at {name})"]}}
     model = ForgetfulModel([json.dumps(edit)])
@@ -106,14 +106,14 @@ def test_names_as_long_as_an_answer(coin: Setting, planner: ProcessPlanner) -> N
     assert len(model.requests[1].messages[-1].content) < 40_000
 
 
-def test_only_so_many_defects_are_looked_for(coin: Setting) -> None:
+def test_only_so_many_defects_are_looked_for(coin: GameSetting) -> None:
     facts = " ".join(f"(at nowhere{n})" for n in range(500))
     found = check(coin.domain, f"(define (problem p) (:domain x) (:objects) (:init {facts}) (:goal (have coin)))")
     assert sum(each.blocking for each in found) == MAX_DEFECTS
 
 
 @pytest.mark.parametrize(("declared", "length"), [(9000, 11), (990, 188)])
-def test_names_that_are_all_alike(coin: Setting, declared: int, length: int) -> None:
+def test_names_that_are_all_alike(coin: GameSetting, declared: int, length: int) -> None:
     """Looking for the one that was meant takes minutes, so among so many none is looked for."""
     names = [f"room{n:0{length - 4}d}" for n in range(declared + 60)]
     objects, facts = " ".join(names[:declared]), " ".join(f"(visited {each})" for each in names[declared:])
@@ -121,7 +121,7 @@ def test_names_that_are_all_alike(coin: Setting, declared: int, length: int) -> 
     assert sum(each.blocking for each in check(coin.domain, text)) == MAX_DEFECTS
 
 
-def test_a_flood_of_harmless_defects_is_cut_short(coin: Setting) -> None:
+def test_a_flood_of_harmless_defects_is_cut_short(coin: GameSetting) -> None:
     facts = " ".join(f"(not (at r{n}))" for n in range(5000))
     found = check(coin.domain, f"(define (problem p) (:domain x) (:objects) (:init {facts}) (:goal (far away)))")
     assert len(found) == MAX_DEFECTS + 1

@@ -10,7 +10,7 @@ import pytest
 from pddlego.methods.textgames.events import Observed
 from pddlego.methods.textgames.formalize import PddlEdit, PddlGen
 from pddlego.methods.textgames.reader.noise import NoisyReader
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange, Situation
 from pddlego.models.prompts import Prompts
 from pddlego.planning import PlanStep, ProcessPlanner
@@ -37,7 +37,7 @@ NAMES = [
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_name_that_is_none_reaches_nothing(coin: Setting, name: str) -> None:
+def test_a_name_that_is_none_reaches_nothing(coin: GameSetting, name: str) -> None:
     situation = Situation("coin", "", coin.domain, coin.start)
     edit = {"objects": {"add": [f"{name} - location"]}, "init": {"add": [f"(at {name})"]}}
     file = f"(define (problem p) (:domain d) (:objects {name} - location) (:init (at {name})) (:goal (have coin)))"
@@ -47,20 +47,20 @@ def test_a_name_that_is_none_reaches_nothing(coin: Setting, name: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["{{ 7*7 }}", "{% for x in y %}", "{0}", "%(x)s", "<script>", "{#"])
-def test_what_a_game_says_is_no_template(coin: Setting, text: str) -> None:
+def test_what_a_game_says_is_no_template(coin: GameSetting, text: str) -> None:
     looked = (Exchange(None, f"You see {text}."),)
     request = PddlEdit(PROMPTS).request(Situation("coin", text, coin.domain, coin.start, looked, looked, rejected=text))
     assert f"You see {text}." in request.messages[-1].content
     assert "49" not in request.messages[-1].content
 
 
-def test_a_template_is_filled_once(coin: Setting) -> None:
+def test_a_template_is_filled_once(coin: GameSetting) -> None:
     (hole,) = re.findall(r"\{(\w+)\}", coin.actions["take"].command)
     known = len(coin.domain.actions_by_name["take"].parameters)
     assert coin.command(PlanStep("take", (f"{{{hole}}}", "x")[:known])) == coin.actions["take"].command
 
 
-def test_every_command_comes_from_a_template(coin: Setting, planner: ProcessPlanner) -> None:
+def test_every_command_comes_from_a_template(coin: GameSetting, planner: ProcessPlanner) -> None:
     templates = [
         re.compile(re.sub(r"\\\{\w+\\\}", r"[a-z0-9 -]+", re.escape(each.command))) for each in coin.actions.values()
     ]

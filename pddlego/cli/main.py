@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
+import traceback
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -23,7 +26,7 @@ from pddlego.cli.report import report
 from pddlego.cli.resume import resume
 from pddlego.cli.show import show
 from pddlego.cli.watch import watch
-from pddlego.errors import TOO_MANY_FILES, PddlegoError, UsageError, is_too_many_files
+from pddlego.errors import TOO_MANY_FILES, PddlegoError, UsageError, explained, is_too_many_files
 
 
 class _Commands(TyperGroup):
@@ -37,6 +40,9 @@ class _Commands(TyperGroup):
             raise typer.Exit(exits.INTERRUPTED) from None
 
 
+TRACEBACK = "PDDLEGO_TRACEBACK"
+"""The environment variable that shows the traceback of a bug."""
+
 app = typer.Typer(
     name="pddlego",
     cls=_Commands,
@@ -49,7 +55,7 @@ app = typer.Typer(
 
 
 def run() -> None:
-    """Run a command. Expected errors become three lines and an exit code; a traceback is always a bug of ours."""
+    """Run a command. Errors become three lines and an exit code; of a bug the traceback is shown where it is wanted."""
     for stream in (sys.stdout, sys.stderr):
         # Where a sign cannot be shown a question mark is better than a traceback.
         if isinstance(stream, io.TextIOWrapper):
@@ -69,6 +75,19 @@ def run() -> None:
             place, advice = "Too many files are open at once", TOO_MANY_FILES
         _report(PddlegoError(place, f"{error.strerror or error}.", advice))
         sys.exit(exits.BROKEN)
+    except Exception as error:
+        if os.environ.get(TRACEBACK):
+            raise
+        _report(_bug(error))
+        sys.exit(exits.BROKEN)
+
+
+def _bug(error: Exception) -> PddlegoError:
+    """What is said of an error that nobody expected: where it happened, and how to see more."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    why = f"{Path(place.filename).name}, line {place.lineno}, in {place.name}."
+    what = explained(error)
+    return PddlegoError(what[0].upper() + what[1:], why, f"Run it with {TRACEBACK}=1 to see all of it, and report it.")
 
 
 def _version(asked: bool) -> None:

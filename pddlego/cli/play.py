@@ -29,7 +29,6 @@ from pddlego.cli.shared import (
     Set,
     Temperature,
 )
-from pddlego.errors import UsageError
 
 Game = Annotated[str, typer.Argument(help="What to play: a file in envs/ (see 'pddlego games').")]
 PlayMode = Annotated[
@@ -89,9 +88,6 @@ def play(
     """
     from pddlego.cli.run_play import PlayOptions, run_play
 
-    source = context.get_parameter_source("base_url")
-    if model is None and source is not None and source.name == "COMMANDLINE":
-        raise UsageError("--base-url needs a model", "No --model was given.", "Name a model that the endpoint serves.")
     own = ("game", "mode", "seed", "model", "config", "pace", "confirm", "json_lines", "max_calls", "max_tokens")
     flags = given(context, *own)
     flags |= {"games": (game,), "modes": (mode,), "seeds": str(seed), "repeats": 1, "ablate": ()}

@@ -6,17 +6,17 @@ from pddlego.errors import UsageError
 from pddlego.evaluation.recorded import Recorded
 from pddlego.methods.textgames.episode import Episode
 from pddlego.methods.textgames.options import TextGameOptions
-from pddlego.methods.textgames.resume import Played
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.resume import RecordedGame
+from pddlego.methods.textgames.settings import GameSetting
 
 
-def played_of(recorded: Recorded) -> Played:
+def recorded_game(recorded: Recorded) -> RecordedGame:
     """The episode. Raises `UsageError` for one of another method: there is no game to go back to."""
     setting, options = recorded.played.setting, recorded.played.options
-    if not isinstance(setting, Setting) or not isinstance(options, TextGameOptions):
+    if not isinstance(setting, GameSetting) or not isinstance(options, TextGameOptions):
         why = f"It was played by the method {recorded.played.method_name}."
         raise UsageError(f"{recorded.journal.path.name} is no text game", why, "Name an episode of a text game.")
     every_step = options.replan == "every-step"
     started = recorded.started
     episode = Episode(setting, started.seed, started.mode, started.limits, recorded.retries, every_step)
-    return Played(recorded.journal.path, episode, recorded.events)
+    return RecordedGame(recorded.journal.path, episode, recorded.events)

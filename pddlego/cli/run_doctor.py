@@ -33,6 +33,7 @@ def run_doctor(model: str | None, base_url: str | None, runs: str, java: str | N
         ("game engine", lambda: _engine(java)),
         ("planner", _planner),
         ("model", lambda: _model(model, base_url)),
+        ("methods", _methods),
         ("runs folder", lambda: _runs(runs)),
     ]
     good = True
@@ -111,6 +112,14 @@ def _model(model: str | None, base_url: str | None) -> str:
     key = os.environ.get("OPENAI_API_KEY")
     made = make_endpoint(ModelOptions(name=model, base_url=base_url, api_key=key, timeout=20.0, attempts=1))
     return f"{model} answers in {probe(made):.1f} s"
+
+
+def _methods() -> str:
+    from pddlego.methods.registry import broken_methods, methods
+
+    for error in broken_methods():
+        raise error
+    return ", ".join(each.name for each in methods())
 
 
 def _runs(runs: str) -> str:

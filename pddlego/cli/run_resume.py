@@ -6,9 +6,10 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from pddlego.cli.interrupts import polite_kills
-from pddlego.cli.resuming import played_of
+from pddlego.cli.resuming import recorded_game
 from pddlego.cli.watching import People, exit_code, make_overseer, make_person, parse_whats, play_watched
 from pddlego.display.console import Console
 from pddlego.display.editor import edit_text
@@ -18,11 +19,19 @@ from pddlego.evaluation.models import make_model
 from pddlego.evaluation.options import EvaluationOptions
 from pddlego.evaluation.recorded import Recorded, load_recorded
 from pddlego.methods.registry import parse_mode, picture_of
-from pddlego.methods.textgames.resume import Moment, Played, check_not_over, moment_at, read_correction, restart_at
+from pddlego.methods.textgames.resume import (
+    Moment,
+    RecordedGame,
+    check_not_over,
+    moment_at,
+    read_correction,
+    restart_at,
+)
 from pddlego.models.endpoint import ModelOptions
 from pddlego.pddl import Problem, check
 from pddlego.runs.cells import Matrix
 from pddlego.runs.folders import find_journal, fresh_folder, place_of
+from pddlego.runs.manifest import CONFIRMED, RESUMED
 from pddlego.util.text import clean
 
 
@@ -52,7 +61,7 @@ def run_resume(options: ResumeOptions) -> int:
         raise UsageError("--edit and --problem exclude each other", "Both give the problem.", "Use one of them.")
     recorded = load_recorded(find_journal(place_of(options.run), options.seed), options.java)
     whats = parse_whats(options.confirm or "")
-    played = played_of(recorded)
+    played = recorded_game(recorded)
     moment = moment_at(played, options.from_step)
     # Whatever can be refused is refused before the person has edited anything.
     check_not_over(played, options.from_step)
@@ -65,7 +74,8 @@ def run_resume(options: ResumeOptions) -> int:
     overseer = make_overseer(console, display, whats, mode)
     restart = restart_at(played, options.from_step, moment, _corrected(played, moment, options))
     path = fresh_folder(Path(options.runs), f"{cell.label}-resumed")
-    about = {"resumed": {"source": restart.source, "step": restart.step}}
+    about: dict[str, Any] = {RESUMED: {"source": restart.source, "step": restart.step}}
+    about |= {CONFIRMED: whats} if whats else {}
     ended = play_watched(again, path, about, display, People(overseer, make_person(mode), restart))
     console.print(f"The run is kept in {path}", style="dim", highlight=False, soft_wrap=True)
     return exit_code(ended)
@@ -115,7 +125,7 @@ def _model(console: Console, recorded: Recorded, options: ResumeOptions) -> Mode
     return replace(given, base_url=base_url, api_key=key)
 
 
-def _corrected(played: Played, moment: Moment, options: ResumeOptions) -> Problem | None:
+def _corrected(played: RecordedGame, moment: Moment, options: ResumeOptions) -> Problem | None:
     """The problem as a person corrected it; None if they did not. Raises `UsageError` for one with faults."""
     if not options.edit and options.problem is None:
         return None
@@ -146,7 +156,7 @@ def _corrected(played: Played, moment: Moment, options: ResumeOptions) -> Proble
     return corrected.problem
 
 
-def _about(played: Played, moment: Moment, step: int) -> Iterator[str]:
+def _about(played: RecordedGame, moment: Moment, step: int) -> Iterator[str]:
     """What whoever edits the problem should see above it."""
     setting = played.episode.setting
     yield f"{setting.title}, seed {played.episode.seed}: the problem after step {step}."

@@ -69,11 +69,11 @@ def run_show(options: ShowOptions) -> int:
 def print_problem(console: Console, journal: Path, step: int) -> None:
     """The problem after a step, for other tools: all that the model made of what it saw, accepted or not."""
     # Imported here: whoever looks at an episode needs neither a game nor an agent.
-    from pddlego.cli.resuming import played_of
+    from pddlego.cli.resuming import recorded_game
     from pddlego.evaluation.recorded import load_recorded
     from pddlego.methods.textgames.resume import moment_at
 
-    played = played_of(load_recorded(journal))
+    played = recorded_game(load_recorded(journal))
     if not played.episode.plans:
         why = f"Mode {played.episode.mode} has no problems."
         raise UsageError(f"There is no problem at step {step}", why, "Show an episode of mode edit or gen.")

@@ -15,7 +15,7 @@ from pddlego.display.console import Console
 from pddlego.display.glyphs import glyphs_for
 from pddlego.display.lines import LineDisplay
 from pddlego.display.live import Display, LiveDisplay
-from pddlego.errors import UsageError
+from pddlego.errors import PddlegoError, UsageError, explained
 from pddlego.evaluation.assemble import Person, evaluating, play
 from pddlego.evaluation.options import EvaluationOptions
 from pddlego.events import Ended, Event, Outcome
@@ -37,10 +37,22 @@ class People:
 
 
 def watched(events: Iterator[Event], recorder: Recorder, display: Display) -> Ended:
-    """Play to the end, recorded, with somebody who looks."""
+    """Play to the end, recorded, with somebody who looks. A bug of the method ends the episode as `crashed`.
+
+    Raises `PddlegoError` for what goes wrong before the first event, and where the disk does not take what happens.
+    """
     try:
         with display:
-            return follow(events, [_calm_at_the_end, recorder.keep, _until_nobody_looks(display)])
+            shown = _until_nobody_looks(display)
+            try:
+                return follow(events, [_calm_at_the_end, recorder.keep, shown])
+            except (PddlegoError, OSError):
+                raise
+            except (Exception, SystemExit) as error:  # noqa: BLE001 -- the episode's border, as of an evaluation's worker
+                ended = Ended(Outcome.CRASHED, explained(error), 0.0)
+                recorder.keep(ended, 0.0)
+                shown(ended, 0.0)
+                return ended
     finally:
         recorder.close()
 

@@ -57,7 +57,17 @@ class Describer:
 
     def __call__(self, event: Event, glyphs: Glyphs) -> Description:
         describe = self._known.get(type(event))
-        return describe(event, glyphs) if describe else NOTHING
+        if describe is None:
+            return NOTHING
+        try:
+            found = describe(event, glyphs)
+            if not isinstance(found, Description):
+                raise TypeError(f"{found!r:.60} is no description")
+            return found
+        except Exception as error:  # noqa: BLE001 -- how a method's event is told must not end what tells the others
+            return in_one_line(
+                "rejected", f"{event.type}: cannot be described ({type(error).__name__}: {error!s:.80})", "dim"
+            )
 
 
 def change_lines(added: Iterable[str], removed: Iterable[str], glyphs: Glyphs) -> tuple[Line, ...]:

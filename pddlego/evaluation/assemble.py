@@ -13,9 +13,9 @@ from pddlego.evaluation.models import is_free, make_model
 from pddlego.evaluation.options import EvaluationOptions
 from pddlego.evaluation.runner import Evaluation, Executor
 from pddlego.evaluation.table import result_table
-from pddlego.events import Event
-from pddlego.methods.base import Tools
-from pddlego.methods.registry import make_codec, measuring_of
+from pddlego.events import Event, Tally
+from pddlego.methods.base import Tools, whole
+from pddlego.methods.registry import make_codec, measuring_of, modes
 from pddlego.models.limiter import CellLimiter, RequestLimiter, SharedLimiter
 from pddlego.models.spending import Price
 from pddlego.planning import Planner
@@ -23,11 +23,11 @@ from pddlego.planning.make import make_planner
 from pddlego.planning.pool import PlannerPool
 from pddlego.refine.approval import Overseer
 from pddlego.runs.cells import Cell
-from pddlego.runs.ledger import LEDGER, Entry, Ledger, read_ledger
+from pddlego.runs.ledger import LEDGER, Ledger, LedgerEntry, read_ledger
 from pddlego.runs.manifest import environment_manifest
 from pddlego.runs.measures import Measures
 from pddlego.runs.store import Store, read_recorded_prices
-from pddlego.runs.summary import Measure, Summary
+from pddlego.runs.summary import UNMEASURED, Measure, Summary
 from pddlego.util.files import write_whole
 
 Person = Callable[[tuple[str, ...]], str]
@@ -65,7 +65,7 @@ class Running:
     prices: Mapping[str, Price]
     results: list[Summary] = field(default_factory=list)
     attempts: list[Summary] = field(default_factory=list)
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[LedgerEntry] = field(default_factory=list)
 
     @property
     def remarks(self) -> Sequence[str]:
@@ -79,7 +79,7 @@ def evaluating(options: EvaluationOptions, path: Path, about: Mapping[str, Any] 
     Raises `PddlegoError`, as for a folder that was begun with another configuration or is in use.
     """
     cells = options.cells()
-    record = {**(about or {}), **environment_manifest({})}
+    record = {**(about or {}), **environment_manifest()}
     opened = Store(path, options.configuration(), codec=make_codec(), measure_of=measure_of, about=record)
     with opened as store, make_planners(options) as planner:
         store.plan(options.matrix, options.prices)
@@ -115,14 +115,31 @@ def evaluating(options: EvaluationOptions, path: Path, about: Mapping[str, Any] 
 def measure_of(cell: Cell) -> Measure:
     """What the cell's method measures; nothing where no method of its mode is installed any more."""
     try:
-        return measuring_of(cell.setting, cell.mode).of
+        measure = measuring_of(cell.setting, cell.mode).of
     except UsageError:
         return lambda events, used: Measures()
+
+    def measured(events: Sequence[Event], used: Tally) -> Measures:
+        try:
+            found = measure(events, used)
+            if not isinstance(found, Measures) or not all(map(_is_number, found.numbers.values())):
+                raise TypeError(f"measured {found!r:.60}")
+            return found
+        except Exception as error:  # noqa: BLE001 -- the episode's border: what was played and paid for is a result
+            return Measures(counts={UNMEASURED: {f"{type(error).__name__}: {error!s:.80}": 1}})
+
+    return measured
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float))
 
 
 def _check_ledger(path: Path, ledger: Ledger, store: Store) -> None:
     """Raises `UsageError` where the ledger knows of fewer requests than the results: what was spent is not known."""
-    paid = [summary for summary in store.attempts if not is_free(summary.cell)]
+    known = {mode.name for mode in modes()}  # of a method that is gone nobody knows what it brought itself
+    attempts = [summary for summary in store.attempts if whole(summary.cell.mode) in known]
+    paid = [summary for summary in attempts if not is_free(summary.cell)]
     answered = sum(summary.tally.calls - summary.tally.from_cache for summary in paid)
     sent = int(ledger.spent.calls or 0)
     if sent < answered - len(store.attempts):  # the last call of an attempt may have been refused for the budget

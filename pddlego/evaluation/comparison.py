@@ -15,7 +15,7 @@ class Comparison:
     """Two methods on the seeds of one game that both have, without episodes that were lost to an error.
 
     Repeats of a seed are one pair, because they are no independent games: it counts as won if most of them were, with
-    their means. `compared` names the number that they are compared by, if there is one: `steps` is the bootstrap
+    their means. `compared` names the number that they are compared by, if there is one: `interval` is the bootstrap
     interval (95 %) of the mean difference in it, first minus second, where both won.
     """
 
@@ -27,9 +27,9 @@ class Comparison:
     only_second: int
     p_value: float
     both_won: int
-    steps_difference: float | None
-    steps: Interval | None
-    compared: str = "steps"
+    difference: float | None
+    interval: Interval | None
+    compared: str
 
     @property
     def conclusion(self) -> str:
@@ -49,18 +49,17 @@ class Comparison:
         name = self.compared
         if not name:
             return ""
-        if self.steps is None or self.steps_difference is None:
+        if self.interval is None or self.difference is None:
             return f"Of {name} nothing can be said: no seed was won by both."
         if self.both_won < FEWEST:
             seeds = "1 seed was" if self.both_won == 1 else f"{self.both_won} seeds were"
             return f"Of {name} nothing can be said: {seeds} won by both."
-        told = (
-            f"where both won ({self.both_won} seeds; bootstrap, 95 %: {self.steps.low:+.2f} to {self.steps.high:+.2f})"
-        )
-        if self.steps.low <= 0 <= self.steps.high:
+        low, high = self.interval.low, self.interval.high
+        told = f"where both won ({self.both_won} seeds; bootstrap, 95 %: {low:+.2f} to {high:+.2f})"
+        if low <= 0 <= high:
             return f"A difference in {name} is not shown {told}."
-        fewer = self.first if self.steps_difference < 0 else self.second
-        return f"{fewer} needs {abs(self.steps_difference):.2f} {name} less {told}."
+        fewer = self.first if self.difference < 0 else self.second
+        return f"{fewer} needs {abs(self.difference):.2f} {name} less {told}."
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ class Side:
     results: Sequence[Summary]
 
 
-def compare(first: Side, second: Side, game: str, compared: str = "steps") -> Comparison:
+def compare(first: Side, second: Side, game: str, compared: str) -> Comparison:
     """Compare the results of two methods on one game, pairwise by seed; `compared` is a number that both measure."""
     one, other = (_by_seed(side.results, game, compared) for side in (first, second))
     common = [(one[seed], other[seed]) for seed in sorted(one.keys() & other.keys())]
@@ -87,8 +86,8 @@ def compare(first: Side, second: Side, game: str, compared: str = "steps") -> Co
         only_second=sum(right and not left for left, right in won),
         p_value=mcnemar(won),
         both_won=len(both),
-        steps_difference=statistics.mean(differences) if both and compared else None,
-        steps=bootstrap_mean(differences) if both and compared else None,
+        difference=statistics.mean(differences) if both and compared else None,
+        interval=bootstrap_mean(differences) if both and compared else None,
         compared=compared,
     )
 

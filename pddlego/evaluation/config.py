@@ -238,4 +238,4 @@ def _wrong(error: ValidationError, origins: Mapping[str, str]) -> UsageError:
         return UsageError(f"There is no option '{name}'", f"It was given in: {origin}.", f"The options are: {listed}.")
     value = str(first.get("input"))[:60]
     why = f"{first['msg']}. It was given in: {origin}."
-    return UsageError(f"{name} = {value} is not possible", why, "See 'pddlego eval --help' for what is.")
+    return UsageError(f"{name} = {value} is not possible", why, "See the command's --help for what is.")

@@ -52,7 +52,8 @@ def make_options(resolved: Resolved, sends: bool = True, somebody_types: bool = 
     matrix = Matrix(seeds, modes, config.models, config.repeats, without_model)
     _check_models(matrix, played, model, sends)
     if config.max_cost is not None:
-        paid = {cell.model: not is_free(cell) for cell in _samples(matrix)}
+        samples = _samples(matrix)
+        paid = {name: any(not is_free(cell) for cell in samples if cell.model == name) for name in matrix.models}
         check_prices(paid, prices)
     return EvaluationOptions(
         matrix=matrix,

@@ -39,7 +39,7 @@ def make_model(
     own = method.stand_in(cell.model, cell, setting)
     if own is not None:
         return own
-    if cell.model.startswith("reader"):
+    if cell.model.partition("+")[0] == "reader":
         why = f"Mode {cell.mode} has no built-in model of that name."
         raise UsageError(f"There is no model {cell.model}", why, "Name a language model with --model.")
     return make_endpoint(replace(options, name=cell.model, seed=cell.model_seed, repeat=cell.repeat), limiter)

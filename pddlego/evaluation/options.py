@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from pddlego.events import Limits
 from pddlego.methods.base import Method, Setting
-from pddlego.methods.registry import method
+from pddlego.methods.registry import method, package_of
 from pddlego.models.credentials import without_credentials
 from pddlego.models.endpoint import ModelOptions
 from pddlego.models.spending import Price, Spending
@@ -94,9 +94,16 @@ class EvaluationOptions:
             "temperature": self.model.temperature,
             "endpoint": without_credentials(self.model.base_url),
             "max_seconds": self.limits.seconds,
+            "episode_calls": self.limits.calls,
+            "episode_tokens": self.limits.tokens,
             "max_answer_tokens": self.model.max_tokens,
-            "versions": {name: installed_version(name) for name in DETERMINING},
+            "versions": {name: installed_version(name) for name in (*DETERMINING, *self._packages())},
         }
+
+    def _packages(self) -> list[str]:
+        """The packages that brought the methods."""
+        brought = {package_of(played.method_name) for played in self.played.values()}
+        return sorted(name for name in brought if name is not None)
 
     def _settings(self) -> dict[str, Any]:
         """Each setting by its name; of one that several methods play each by its name and theirs."""
@@ -112,5 +119,5 @@ def _recorded(played: Played) -> dict[str, Any]:
     """What a run folder records of a setting and how it is played. Where Java is differs between machines."""
     texts = played.setting.sources
     digests = {name: hashlib.sha256(text.encode()).hexdigest()[:16] for name, text in sorted(texts.items())}
-    options = played.options.model_dump(mode="json", exclude={"java"})
+    options = played.options.model_dump(mode="json", exclude={"java"}) | played.setting.resolved()
     return {"method": played.method_name, "options": options, **played.setting.manifest(), "files": digests}

@@ -17,7 +17,7 @@ from pddlego.models.endpoint import ModelOptions
 from pddlego.runs.cells import Cell
 from pddlego.runs.folders import MANIFEST
 from pddlego.runs.journal import Journal, read_journal
-from pddlego.runs.schema_1 import upgraded_manifest
+from pddlego.runs.manifest import configuration_of, recorded_setting
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def load_recorded(path: Path, java: str | None = None) -> Recorded:
     place = path.parent.parent / MANIFEST
     try:
         manifest = json.loads(place.read_text(encoding="utf-8"))
-        return _recorded(journal, journal.started, upgraded_manifest(manifest)["configuration"], java)
+        return _recorded(journal, journal.started, configuration_of(manifest, place.parent), java)
     except OSError as error:
         raise UsageError(f"{place} cannot be read", f"{error.strerror}.", "A journal needs its run folder.") from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -68,9 +68,9 @@ def load_recorded(path: Path, java: str | None = None) -> Recorded:
 
 
 def _recorded(journal: Journal, started: Started, manifest: Mapping[str, Any], java: str | None) -> Recorded:
-    settings = manifest["settings"]
-    names = started.setting, f"{started.setting} ({started.played_by})"
-    kept = next(settings[name] for name in names if name in settings)
+    kept = recorded_setting(manifest["settings"], started.setting, started.played_by)
+    if kept is None:
+        raise KeyError(f"no setting {started.setting}")
     played_by = method(kept["method"])
     has_java = java is not None and "java" in played_by.options.model_fields
     options = played_by.options.model_validate(kept["options"] | ({"java": java} if has_java else {}))

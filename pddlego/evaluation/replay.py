@@ -27,9 +27,6 @@ SHARED = re.compile(r"second|budget of")
 """In the message of a budget that an old journal does not name: time, or the budget of a whole evaluation, which do not
 come again as calls and tokens do."""
 
-TIMES = ("seconds", "model_seconds")
-"""Fields that differ from run to run."""
-
 
 @dataclass(frozen=True)
 class Difference:
@@ -81,8 +78,8 @@ def _comparable(recorded: Recorded) -> list[Event]:
         unnamed = last.outcome is Outcome.BUDGET and not last.cause and SHARED.search(last.message)
         if last.outcome in FROM_OUTSIDE or last.cause in ("seconds", "evaluation") or unnamed:
             events.pop()
-        if last.cause == "seconds" and events[-1].method:
-            events.pop()  # what the method did last may have been cut short by the clock
+        if last.cause == "seconds" and events[-1].may_be_cut_short:
+            events.pop()
     return events
 
 
@@ -117,6 +114,8 @@ def _difference(step: int, then: Event, now: Event | None) -> Difference | None:
     if then.type != now.type:
         return Difference(step, then.type, "event", _brief(then), _brief(now))
     for field, before, after in _unlike(event_value(then), event_value(now)):
+        if re.sub(r"\[\d+\]", "", field) in then.times:
+            continue
         return Difference(step, then.type, field, str(before), str(after))
     return None
 
@@ -124,7 +123,7 @@ def _difference(step: int, then: Event, now: Event | None) -> Difference | None:
 def _unlike(then: Any, now: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
     """The leaves in which two JSON values differ."""
     if isinstance(then, Mapping) and isinstance(now, Mapping):
-        for key in (name for name in then if name not in TIMES):
+        for key in then:
             yield from _unlike(then[key], now.get(key), f"{path}.{key}" if path else key)
     elif isinstance(then, list) and isinstance(now, list):
         for number, (before, after) in enumerate(zip_longest(then, now)):

@@ -151,7 +151,7 @@ class Evaluation:
         except JournalError as error:
             self.fault, self.stopped = error, Stop.DISK
             self._draining.set()
-        except Exception as error:  # noqa: BLE001 -- the worker's border: nothing may end a worker without a word
+        except (Exception, SystemExit) as error:  # noqa: BLE001 -- the worker's border: nothing may end a worker without a word
             self.fault = PddlegoError("A worker broke down", f"{explained(error)}.", "Continue the evaluation.")
             self.stopped = Stop.DISK
             self._draining.set()
@@ -186,7 +186,7 @@ class Evaluation:
         except PddlegoError as error:  # before the first event: the engine or the model could not be made
             broken_off = self._aborting.is_set()
             ended(Outcome.INTERRUPTED if broken_off else Outcome.CRASHED, INTERRUPTED if broken_off else error.sentence)
-        except Exception as error:  # noqa: BLE001 -- the worker's border: a bug ends this episode, not the others
+        except (Exception, SystemExit) as error:  # noqa: BLE001 -- the worker's border: a bug ends only this episode
             ended(Outcome.CRASHED, explained(error))
         finally:
             recorder.close()

@@ -15,7 +15,8 @@ from pddlego.methods.base import Column
 from pddlego.methods.registry import measuring_of
 from pddlego.models.spending import Price
 from pddlego.runs.cells import Cell
-from pddlego.runs.ledger import Entry
+from pddlego.runs.ledger import LedgerEntry
+from pddlego.runs.measures import FIRST, LAST
 from pddlego.runs.summary import Summary
 from pddlego.util.text import csv_cell
 
@@ -80,7 +81,7 @@ def rows(
     results: Iterable[Summary],
     prices: Mapping[str, Price] | None = None,
     attempts: Iterable[Summary] = (),
-    entries: Iterable[Entry] = (),
+    entries: Iterable[LedgerEntry] = (),
 ) -> list[Row]:
     """One row for each configuration of which a cell was played, in the order of its first cell.
 
@@ -108,10 +109,10 @@ def _by_configuration(summaries: Iterable[Summary]) -> dict[Configuration, list[
     return found
 
 
-def _entries_of(cells: Iterable[Cell], entries: Iterable[Entry]) -> dict[Configuration, list[Entry]]:
+def _entries_of(cells: Iterable[Cell], entries: Iterable[LedgerEntry]) -> dict[Configuration, list[LedgerEntry]]:
     """The requests of each configuration."""
     labels = {cell.label: cell.configuration for cell in cells}
-    found: dict[Configuration, list[Entry]] = {}
+    found: dict[Configuration, list[LedgerEntry]] = {}
     for entry in entries:
         if entry.origin in labels:
             found.setdefault(labels[entry.origin], []).append(entry)
@@ -160,7 +161,7 @@ def _cost(found: Sequence[Summary], prices: Mapping[str, Price]) -> float | None
     return sum(price.cost(tally.tokens_in, tally.tokens_out, tally.tokens_cached) for tally in tallies)
 
 
-def spent_elsewhere(listed: Iterable[Row], entries: Iterable[Entry]) -> str:
+def spent_elsewhere(listed: Iterable[Row], entries: Iterable[LedgerEntry]) -> str:
     """A remark on what a ledger says was spent, and stands in no row: on cells that have no outcome."""
     cost = sum(each.cost for each in entries) - sum(each.cost or 0.0 for each in listed)
     return f"Besides, {cost:.2f} was spent on cells that have no outcome." if cost >= 0.005 else ""
@@ -173,14 +174,10 @@ def played_of(results: Iterable[Summary], planned: Collection[Cell]) -> str:
     return "" if played == total else f"{played} of {total} cells played"
 
 
-FIRST = ("game", "mode", "model", "seed", "repeat", "outcome", "score")
-LAST = ("calls", "characters", "tokens_in", "tokens_out", "tokens_cached", "from_cache")
-
-
 def columns(results: Iterable[Summary]) -> tuple[str, ...]:
     """The columns of the result table: what stands in all, with what the methods measured in between."""
     measured = dict.fromkeys(name for summary in results for name in summary.measures.numbers)
-    return (*FIRST, *measured, *LAST)
+    return (*FIRST, *(name for name in measured if name not in (*FIRST, *LAST)), *LAST)
 
 
 def result_table(results: Iterable[Summary]) -> str:
@@ -203,10 +200,10 @@ def as_values(summary: Summary) -> dict[str, object]:
 
 def _values(summary: Summary) -> Iterator[tuple[str, object]]:
     cell, used = summary.cell, summary.tally
+    for name, number in summary.measures.numbers.items():
+        yield name, round(number, 4)
     yield from zip(FIRST, (cell.setting, cell.mode, cell.model, cell.seed, cell.repeat), strict=False)
     yield "outcome", summary.outcome.value
     yield "score", round(summary.score, 4)
-    for name, number in summary.measures.numbers.items():
-        yield name, round(number, 4)
     for name in LAST:
         yield name, getattr(used, name)

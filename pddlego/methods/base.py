@@ -89,6 +89,13 @@ class Setting:
         """What a run folder records of it besides: plain JSON values."""
         return {"name": self.name}
 
+    def resolved(self) -> Mapping[str, Any]:
+        """Options whose value follows from the files where it is left open: plain JSON values by their names.
+
+        A run folder records them, so that two ways to say the same are the same configuration.
+        """
+        return {}
+
     def check(self, planner: Planner) -> None:
         """Raises `SettingError` if it cannot be played with this planner, whatever a model answers."""
 

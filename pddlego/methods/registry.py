@@ -10,6 +10,8 @@ from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 
+from pydantic import BaseModel
+
 from pddlego.display.description import Describer
 from pddlego.display.screens import LinesScreen, Picture
 from pddlego.errors import UsageError
@@ -18,11 +20,15 @@ from pddlego.methods.base import Measuring, Method, Mode, Variant, parse_variant
 from pddlego.methods.setting_files import read_setting
 from pddlego.runs.cells import Cell
 from pddlego.runs.codec import Codec
+from pddlego.runs.measures import FIRST, LAST
 
 BUILT_IN: Mapping[str, str] = {"textgames": "pddlego.methods.textgames"}
 """Our own methods: their names, and the modules that hold each as `METHOD`."""
 
 GROUP = "pddlego.methods"
+
+PARTS = ("name", "modes", "options", "measuring", "events", "load", "stand_in", "worst_case", "run", "screen")
+"""What a method has."""
 
 
 def method_names() -> list[str]:
@@ -42,17 +48,49 @@ def method(name: str) -> Method:
         raise UsageError(f"There is no method '{name}'", f"The methods are: {known}.", "Install the package with it.")
     try:
         loaded: Method = offered[name].load()
-    except (ImportError, AttributeError, TypeError, ValueError) as error:
-        why = f"{offered[name].value}: {type(error).__name__}: {error}."
-        raise UsageError(f"The method '{name}' cannot be loaded", why, "Mend or remove its package.") from error
-    if loaded.name != name:
-        why = f"{offered[name].value} calls itself '{loaded.name}'."
-        raise UsageError(f"The method '{name}' cannot be loaded", why, "Give both the same name.")
+        fault = _fault(loaded, name)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 -- another package's code: its faults are not ours
+        fault = f"{type(error).__name__}: {error}"
+    if fault:
+        why = f"{offered[name].value}: {fault}."
+        raise UsageError(f"The method '{name}' cannot be loaded", why, "Mend or remove its package.")
     return loaded
+
+
+def _fault(loaded: Method, name: str) -> str:
+    """What a method lacks that another package brought; empty if it has everything."""
+    lacks = [each for each in PARTS if not hasattr(loaded, each)]
+    if lacks:
+        return f"it has no {', '.join(lacks)}"
+    if loaded.name != name:
+        return f"it calls itself '{loaded.name}'"
+    if not (isinstance(loaded.options, type) and issubclass(loaded.options, BaseModel)):
+        return "its options are no pydantic model"
+    if not loaded.modes or not all(isinstance(mode, Mode) for mode in loaded.modes):
+        return "its modes are none"
+    taken = [column.name for column in loaded.measuring.columns if column.name in (*FIRST, *LAST)]
+    return f"it measures '{taken[0]}', and every table has a column of that name" if taken else ""
+
+
+def broken_methods() -> list[UsageError]:
+    """What is wrong with methods of other packages that cannot be loaded."""
+    found = []
+    for name in method_names():
+        try:
+            method(name)
+        except UsageError as error:
+            found.append(error)
+    return found
 
 
 def _offered() -> dict[str, EntryPoint]:
     return {entry.name: entry for entry in entry_points(group=GROUP)}
+
+
+def package_of(name: str) -> str | None:
+    """The distribution that brought a method; None for our own."""
+    found = None if name in BUILT_IN else _offered().get(name)
+    return found.dist.name if found is not None and found.dist is not None else None
 
 
 def methods() -> Iterator[Method]:
@@ -73,7 +111,11 @@ def modes() -> tuple[Mode, ...]:
 
 def parse_mode(text: str) -> Variant:
     """The variant of a mode. Raises `UsageError` if there is none of that name."""
-    return parse_variant(text, modes())
+    try:
+        return parse_variant(text, modes())
+    except UsageError as error:
+        broken = [f"{each.what}: {each.why}" for each in broken_methods()]
+        raise UsageError(error.what, " ".join((error.why, *broken)), error.next_step) from error
 
 
 def method_of(setting: str, mode: str) -> Method:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from types import GeneratorType
 
 from pddlego.errors import BudgetSpentError, ModelError, PddlegoError, explained
 from pddlego.events import Cause, Ended, Event, Outcome
@@ -34,6 +35,8 @@ def _to_its_end(body: Body, meter: Meter) -> Body:
     def ended(outcome: Outcome, message: str, cause: Cause = "") -> Ended:
         return Ended(outcome, message, meter.score, meter.final(), cause)
 
+    frame = body.gi_frame if isinstance(body, GeneratorType) else None
+    owner = str(frame.f_globals["__name__"]).partition(".")[0] if frame else "pddlego"
     meter.begin()
     try:
         yield from body
@@ -48,5 +51,5 @@ def _to_its_end(body: Body, meter: Meter) -> Body:
         yield ended(Outcome.CRASHED, error.sentence)
     except KeyboardInterrupt:
         yield ended(Outcome.INTERRUPTED, "interrupted by the user")
-    except Exception as error:  # noqa: BLE001 -- the episode's border: a bug ends this episode, not the others
-        yield ended(Outcome.CRASHED, explained(error))
+    except (Exception, SystemExit) as error:  # noqa: BLE001 -- the episode's border: a bug ends only this episode
+        yield ended(Outcome.CRASHED, explained(error, owner))

@@ -18,17 +18,11 @@ from pddlego.models.remarks import remarks
 from pddlego.models.spending import Price
 from pddlego.pddl import EntryKind
 from pddlego.runs.cells import NO_MODEL, Cell
-from pddlego.runs.ledger import LEDGER, Entry, read_ledger
-from pddlego.runs.schema_1 import upgraded_manifest
-from pddlego.runs.store import (
-    RESULTS,
-    changed_journals,
-    read_cells,
-    read_manifest,
-    read_recorded_prices,
-    read_what_is_whole,
-)
-from pddlego.runs.summary import DEFECTS, LINES, REJECTED, Summary
+from pddlego.runs.folders import EPISODES
+from pddlego.runs.ledger import LEDGER, LedgerEntry, read_ledger
+from pddlego.runs.manifest import CONFIRMED, RESUMED, read_configuration, read_manifest
+from pddlego.runs.store import RESULTS, changed_journals, read_cells, read_recorded_prices, read_what_is_whole
+from pddlego.runs.summary import DEFECTS, LINES, REJECTED, UNMEASURED, Summary
 
 Configuration = tuple[str, str, str]
 """Game, mode, model."""
@@ -145,14 +139,31 @@ def _load(paths: Sequence[Path]) -> list[list[Summary]]:
         if sum(path.resolve() == other.resolve() for other in paths) > 1:
             raise UsageError(f"{path} is named twice", "Its episodes would be counted twice.", "Name it once.")
         if not (path / RESULTS).exists():
-            why = f"It has no {RESULTS}."
-            raise UsageError(f"{path} is no evaluation", why, "Name a folder that 'pddlego eval' made.")
+            begun = (path / EPISODES).is_dir()
+            why = f"It has no {RESULTS}" + (": no episode in it is finished." if begun else ".")
+            advice = "See it with 'pddlego show', or play on with 'pddlego eval --run'."
+            raise UsageError(
+                f"{path} is no evaluation", why, advice if begun else "Name a folder that 'pddlego eval' made."
+            )
+        _check_is_result(path)
         for name, value in _configuration(path).items():
             other, before = known.setdefault(name, (path, value))
             if before != value:
                 why = f"{name} is another one in them: their episodes cannot be counted together."
                 raise UsageError(f"{other} and {path} do not fit together", why, "Report them one by one.")
     return [read_what_is_whole(path)[0] for path in paths]
+
+
+def _check_is_result(path: Path) -> None:
+    """Raises `UsageError` for an episode that is no result of a method alone: its number would be taken for one."""
+    manifest = read_manifest(path)
+    whys = {
+        RESUMED: "It is one episode that was resumed from the middle of another.",
+        CONFIRMED: "A person was asked in its episode, and could decide otherwise than the model.",
+    }
+    for name, why in whys.items():
+        if name in manifest:
+            raise UsageError(f"{path} is no evaluation", why, "Leave it out, and see it with 'pddlego show'.")
 
 
 def _damage(paths: Sequence[Path]) -> Iterator[str]:
@@ -166,11 +177,7 @@ def _damage(paths: Sequence[Path]) -> Iterator[str]:
 
 def _configuration(path: Path) -> dict[str, Any]:
     """What determines an episode: each game, and everything else together."""
-    manifest = read_manifest(path)
-    try:
-        found = dict(upgraded_manifest(manifest)["configuration"]) if manifest.get("configuration") else {}
-    except (KeyError, TypeError):  # nobody plays it again; what it says is compared as it is
-        found = dict(manifest["configuration"])
+    found = read_configuration(path)
     games = found.pop("settings", {})
     # Of versions a continuation takes care; an option that is not used is none.
     found = {name: value for name, value in found.items() if name != "versions" and value is not None}
@@ -186,6 +193,11 @@ def build_report(paths: Sequence[Path], prices: Mapping[str, Price] | None = Non
     results = _last(folders)
     if not results:
         listed = ", ".join(map(str, paths))
+        damaged = next((remark for path in paths for remark in read_what_is_whole(path)[1]), "")
+        if damaged:
+            raise UsageError(
+                "There is nothing to report", f"{damaged}", f"Remove damaged lines: {RESULTS} is made anew."
+            )
         raise UsageError("There is nothing to report", f"{listed}: no episode is finished.", "Continue the evaluation.")
     grouped: dict[Configuration, list[Summary]] = {}
     for each in (one for one in results if one.played):
@@ -218,7 +230,7 @@ def _rows(
     return rows(results, prices or recorded, attempts, entries)
 
 
-def _requests(path: Path) -> tuple[list[Entry], tuple[str, ...]]:
+def _requests(path: Path) -> tuple[list[LedgerEntry], tuple[str, ...]]:
     """The requests of a folder, and remarks on its ledger. None is refused: answers say the costs then."""
     try:
         entries, remarks = read_ledger(path / LEDGER)
@@ -229,6 +241,7 @@ def _requests(path: Path) -> tuple[list[Entry], tuple[str, ...]]:
 
 def _trouble(summary: Summary) -> Mapping[str, int]:
     rejected = {f"answer: {category}": number for category, number in summary.counts_of(REJECTED).items()}
+    rejected |= {f"not measured: {why}": number for why, number in summary.counts_of(UNMEASURED).items()}
     rejected |= {f"defect: {kind}": number for kind, number in summary.counts_of(DEFECTS).items()}
     return rejected | {f"line: {kind}": number for kind, number in summary.counts_of(LINES).items() if kind in TROUBLE}
 

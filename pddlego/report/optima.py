@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from pddlego.errors import UsageError
-from pddlego.methods.registry import method
+from pddlego.methods.base import Method, Setting
+from pddlego.methods.registry import method, method_of
 from pddlego.planning.make import make_planner
 from pddlego.report.build import Report
-from pddlego.runs.schema_1 import upgraded_manifest
-from pddlego.runs.store import read_manifest
+from pddlego.runs.cells import Cell
+from pddlego.runs.manifest import read_configuration, recorded_setting
 
 Optima = dict[tuple[str, int], int]
 """The least that is possible of what methods are compared by, by game and seed."""
@@ -19,28 +22,37 @@ Optima = dict[tuple[str, int], int]
 
 def find_optima(report: Report, folders: Sequence[Path]) -> Optima:
     """Play and plan for each game and seed, some tenths of a second each. Raises `UsageError`, `EngineError`."""
-    settings = {name: kept for folder in folders for name, kept in _settings(folder).items()}
-    wanted = sorted({(summary.cell.setting, summary.cell.seed) for summary in report.results})
+    settings: dict[str, Any] = {}
+    for folder in folders:
+        settings |= read_configuration(folder).get("settings", {})
+    wanted = {(_player(summary.cell), summary.cell.setting, summary.cell.seed) for summary in report.results}
     found: Optima = {}
     with make_planner("pyperplan") as planner:
-        for name, seed in wanted:
-            kept = settings.get(name)
-            if kept is None:
+        for owner, name, seed in sorted(wanted):
+            kept = recorded_setting(settings, name, owner)
+            best = method(owner).measuring.best if owner else None
+            if kept is None or best is None or kept["method"] != owner:
                 continue
-            player = method(kept["method"])
-            best = player.measuring.best
-            setting = player.load(name, player.options.model_validate(kept["options"])) if best else None
-            least = best(setting, seed, planner) if best else None
+            least = best(_setting(method(owner), name, kept), seed, planner)
             if least is not None:
                 found[name, seed] = least
     return found
 
 
-def _settings(folder: Path) -> dict[str, Any]:
-    """The settings of an evaluation, as they were played. Raises `UsageError` for a manifest that does not say it."""
-    manifest = read_manifest(folder)
+def _player(cell: Cell) -> str:
+    """The method that plays a cell; empty where it is not installed any more."""
     try:
-        settings: dict[str, Any] = upgraded_manifest(manifest)["configuration"]["settings"]
-    except (KeyError, TypeError) as error:
-        raise UsageError(f"{folder} is damaged", "Its manifest does not say what was played.", "Restore it.") from error
-    return settings
+        return method_of(cell.setting, cell.mode).name
+    except UsageError:
+        return ""
+
+
+def _setting(player: Method, name: str, kept: Mapping[str, Any]) -> Setting:
+    """A setting as it was played. Raises `UsageError` for options that the method has not."""
+    try:
+        return player.load(name, player.options.model_validate(kept["options"]))
+    except ValidationError as error:
+        why = f"The options of {name} in it are none of the method {player.name}: {error.errors()[0]['msg']}."
+        raise UsageError(
+            "The optimum cannot be found", why, "Restore manifest.json, or leave --optimum out."
+        ) from error

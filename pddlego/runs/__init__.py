@@ -1,1 +1,1 @@
-"""TODO."""
+"""What is kept of episodes: cells, journals, results, ledgers and the folders that hold them."""

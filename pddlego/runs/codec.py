@@ -50,7 +50,7 @@ class Codec:
         name = str(fields.pop("type"))
         known = self._of(str(method))
         if not known:
-            return Unknown(name, fields)
+            return Unknown(str(method), name, fields)
         if name not in known:
             raise ValueError(f"there is no event '{name}'")
         found: Event = _adapter(known[name]).validate_python(fields)
@@ -67,7 +67,8 @@ class Codec:
 
 def dump_line(event: Event, seconds: float) -> str:
     """A line of a journal: the schema, when it happened in seconds after the start, whose event it is, and itself."""
-    method = f'"method":{json.dumps(event.method)},' if event.method else ""
+    owner = event.owner if isinstance(event, Unknown) else event.method
+    method = f'"method":{json.dumps(owner)},' if owner else ""
     return f'{{"v":{SCHEMA},"t":{seconds:.3f},{method}"event":{dump_event(event)}}}\n'
 
 

@@ -69,7 +69,7 @@ def find_journal(place: Path, seed: int | None = None) -> Path:
 
 def seed_of(journal: Path) -> int | None:
     """The seed in the name of a journal."""
-    match = re.search(r"seed-?(\d+)", journal.name)
+    match = re.search(r"seed-?(\d+)(-repeat\d+)?(\.\d+)?\.jsonl$", journal.name)
     return int(match.group(1)) if match else None
 
 
@@ -91,9 +91,6 @@ def _folders(root: Path) -> Sequence[Path]:
 def _natural(path: Path) -> list[tuple[int, int, str]]:
     parts = re.split(r"(\d+)", path.name)
     return [(1, int(part), "") if part.isdigit() else (0, 0, part) for part in parts]
-
-
-MANIFEST, EPISODES = "manifest.json", "episodes"
 
 
 def fresh_folder(root: Path, label: str) -> Path:

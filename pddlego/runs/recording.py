@@ -56,7 +56,8 @@ def follow(events: Iterable[Event], listeners: Iterable[Listener]) -> Ended:
     """Hand every event to every listener, in order, with the seconds that the episode took (see `Timed`).
 
     Returns the last one. An interrupt that arrives while a listener works is passed on to the agent, which then ends
-    its episode properly.
+    its episode properly. Raises whatever the episode or a listener raises, `TypeError` for what is no event, and
+    `RuntimeError` for an episode without an end: whoever calls this is the border of the episode.
     """
     listening = list(listeners)
     source = events if isinstance(events, Timed) else Timed(events)
@@ -69,12 +70,15 @@ def follow(events: Iterable[Event], listeners: Iterable[Listener]) -> Ended:
             break
         pending = None
         last = event
+        if not isinstance(event, Event):
+            raise TypeError(f"an episode yields events, and here {event!r:.60}")
         try:
             for listen in listening:
                 listen(event, source.seconds)
         except KeyboardInterrupt as error:
-            if isinstance(event, Ended):
-                break
-            pending = error
-    assert isinstance(last, Ended)
-    return last
+            pending = None if isinstance(event, Ended) else error
+        if isinstance(event, Ended):
+            next(source, None)  # what it does after its last event: it puts away what it used
+            source.close()
+            return event
+    raise RuntimeError("an episode ends with 'ended'" + (f", and not with '{last.type}'" if last else ""))

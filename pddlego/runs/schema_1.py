@@ -63,7 +63,8 @@ def upgraded_manifest(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
         configuration = {name: manifest[name] for name in ("retries", "replan", "planner")}
         configuration |= {"settings": {kept["name"]: kept}, "endpoint": model.get("base_url")}
         configuration["temperature"] = model.get("temperature", 1.0)
-    settings = {name: _setting(kept, configuration["replan"]) for name, kept in configuration["settings"].items()}
+    replan = configuration.pop("replan")
+    settings = {name: _setting(kept, replan) for name, kept in configuration["settings"].items()}
     return {**manifest, "configuration": {**configuration, "settings": settings}}
 
 
@@ -73,6 +74,7 @@ def _setting(kept: Mapping[str, Any], replan: str) -> dict[str, Any]:
         "max_steps": kept["max_steps"],
         "replan": replan,
         "parameters": kept["overrides"],
+        "search": None,
         "searches": {rung["name"]: rung["search"] for rung in kept["ladder"]},
     }
     return {**kept, "method": TEXT_GAMES, "options": options}

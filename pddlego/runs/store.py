@@ -30,6 +30,7 @@ from pddlego.runs.cells import Cell, Matrix
 from pddlego.runs.codec import SCHEMA, Codec
 from pddlego.runs.folders import EPISODES, MANIFEST
 from pddlego.runs.journal import Journal, JournalWriter, read_journal
+from pddlego.runs.manifest import configuration_of, read_manifest
 from pddlego.runs.summary import Measure, Summary, dump_summary, load_summary, summarize
 from pddlego.util.files import (
     append,
@@ -194,7 +195,7 @@ class Store:
             write_whole(place, json.dumps(body, indent=2) + "\n")
             return
         manifest = read_manifest(self.path)
-        there = dict(manifest.get("configuration", {}))
+        there = configuration_of(manifest, self.path)
         if "versions" not in there and "versions" in wanted:  # an old folder keeps them elsewhere
             kept = manifest.get("versions") or {}
             there["versions"] = {name: kept.get(name, now) for name, now in wanted["versions"].items()}
@@ -288,20 +289,6 @@ def read_cells(path: Path) -> set[Cell]:
 @lru_cache(maxsize=1)
 def _matrices() -> TypeAdapter[list[Matrix]]:
     return TypeAdapter(list[Matrix])
-
-
-def read_manifest(path: Path) -> dict[str, Any]:
-    """The manifest of a run folder. Raises `UsageError` if there is none that can be read."""
-    place = path / MANIFEST
-    try:
-        found = json.loads(place.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"{path} is no run folder", f"{place.name}: {error.strerror}.", "Check the path.") from error
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"{path} is damaged", f"{place.name} is not JSON.", "Restore the file.") from error
-    if not isinstance(found, dict) or not isinstance(found.get("configuration", {}), dict):
-        raise UsageError(f"{path} is damaged", f"{place.name} holds no manifest.", "Restore the file.")
-    return found
 
 
 def _check_same(cell: Cell, journal: Journal) -> None:

@@ -22,6 +22,9 @@ LOST_TO_ERRORS = frozenset({Outcome.MODEL_ERROR, Outcome.CRASHED})
 OF_ALL = "budget of"
 """What stands in the message of an old record whose budget was that of the whole evaluation: it names no cause."""
 
+UNMEASURED = "unmeasured"
+"""The group of counts that says why a method measured nothing: its own fault."""
+
 REJECTED, LINES, DEFECTS = "rejected", "lines", "defects"
 """What is counted in episodes of every method: unusable answers by category, lines of edits by what became of them,
 defects by kind."""

@@ -173,7 +173,7 @@ def _seen(peek: Peek, line: bytes) -> Peek:
             )
         if event.get("type") == "ended":
             return replace(peek, outcome=Outcome(event["outcome"]), step=int(event["tally"]["steps"]))
-        if "step" in event:
+        if event.get("step") is not None:
             return replace(peek, step=int(event["step"]), command=str(event.get("command") or ""))
     except (ValueError, KeyError, TypeError, OverflowError):  # the last for a number that is infinite
         return replace(peek, damaged=True)

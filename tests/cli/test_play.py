@@ -277,3 +277,43 @@ def test_version() -> None:
     from pddlego import __version__
 
     assert run("--version", cwd=Path.cwd()).stdout.strip() == f"pddlego {__version__}"
+
+
+def test_limits_of_a_file_and_of_the_environment_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "eval.toml").write_text("max_calls = 2\n")
+    limited = run("play", "coin", "--seed", "12", "--config", "eval.toml", cwd=tmp_path)
+    assert limited.returncode == 1
+    assert "2 calls" in limited.stdout
+    monkeypatch.setenv("PDDLEGO_MAX_CALLS", "3")
+    assert "3 calls" in run("play", "coin", "--seed", "12", cwd=tmp_path).stdout
+    assert "1 call " in run("play", "coin", "--seed", "12", "--max-calls", "1", cwd=tmp_path).stdout
+
+
+def test_one_episode_has_one_model(tmp_path: Path) -> None:
+    (tmp_path / "eval.toml").write_text('models = ["reader", "x"]\nbase_url = "http://127.0.0.1:1"\n')
+    refused = run("play", "coin", "--config", "eval.toml", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert three_lines(refused.stderr)
+    assert "One episode has one model" in refused.stderr
+
+
+def test_the_model_of_a_file_is_asked_at_the_endpoint_of_a_flag(tmp_path: Path, model_server: ModelServer) -> None:
+    (tmp_path / "eval.toml").write_text('models = ["reader-lm-1.5b"]\n')
+    arguments = ("--config", "eval.toml", "--base-url", model_server.url, "--mode", "act", "--max-calls", "1")
+    done = run("play", "coin", *arguments, cwd=tmp_path)
+    assert "reader-lm-1.5b" in done.stdout
+    assert model_server.requests
+    assert "--base-url needs a model" in run("play", "coin", "--base-url", model_server.url, cwd=tmp_path).stderr
+
+
+def test_what_is_no_result_of_a_method_alone_is_not_counted(tmp_path: Path) -> None:
+    run("play", "coin", "--seed", "12", "--runs", "one", cwd=tmp_path)
+    (first,) = (tmp_path / "one").iterdir()
+    run("resume", str(first), "--from-step", "3", "--runs", "two", cwd=tmp_path)
+    (second,) = (tmp_path / "two").iterdir()
+    run("play", "coin", "--seed", "13", "--max-calls", "1", "--runs", "three", cwd=tmp_path)
+    (third,) = (tmp_path / "three").iterdir()
+    assert run("report", str(first), cwd=tmp_path).returncode == 0
+    refused = run("report", str(first), str(second), cwd=tmp_path)
+    assert "was resumed from the middle of another" in refused.stderr
+    assert "do not fit together" in run("report", str(first), str(third), cwd=tmp_path).stderr

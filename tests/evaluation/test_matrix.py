@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from pddlego.errors import UsageError
 from pddlego.evaluation.matrix import parse_seeds
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.runs.cells import Cell, Matrix, file_name
 
 
@@ -32,11 +32,11 @@ def test_labels_are_unique() -> None:
     ("text", "seeds"),
     [("dev", range(10)), ("7", [7]), ("3-5,4,1", [3, 4, 5, 1]), ("test, 0", [*range(10, 60), 0])],
 )
-def test_seeds(coin: Setting, text: str, seeds: list[int]) -> None:
+def test_seeds(coin: GameSetting, text: str, seeds: list[int]) -> None:
     assert parse_seeds(text, coin) == tuple(seeds)
 
 
 @pytest.mark.parametrize("text", ["", "exam", "5-3", "1000", "0-1000", "-1", "1.5", "0-999999999", "9" * 30])
-def test_what_is_no_seed(coin: Setting, text: str) -> None:
+def test_what_is_no_seed(coin: GameSetting, text: str) -> None:
     with pytest.raises(UsageError):
         parse_seeds(text, coin)

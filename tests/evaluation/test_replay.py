@@ -9,26 +9,27 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from pddlego.cli.resuming import played_of
+from pddlego.cli.resuming import recorded_game
 from pddlego.errors import EngineError, JournalError, UsageError
 from pddlego.evaluation.recorded import Recorded, load_recorded
 from pddlego.evaluation.replay import Replayed, replay
-from pddlego.events import Judged, Limits, Outcome
+from pddlego.events import Ended, Judged, Limits, Outcome
 from pddlego.methods.textgames.assembly import episode_events
 from pddlego.methods.textgames.episode import Episode
+from pddlego.methods.textgames.events import Observed
 from pddlego.methods.textgames.formalize.human import typed_before
 from pddlego.methods.textgames.games import Game, Observation
 from pddlego.methods.textgames.options import TextGameOptions
 from pddlego.methods.textgames.play import play as play_game
 from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.resume import moment_at, restart_at
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models.base import ScriptedModel
 from pddlego.planning import ProcessPlanner
 from pddlego.refine.approval import ACCEPTED, Question, Verdict
@@ -109,6 +110,10 @@ def test_an_unfinished_beginning_is_no_episode(tmp_path: Path) -> None:
     [
         (lambda kept: kept.clear(), "is damaged"),
         (lambda kept: kept["configuration"].update(planner=3), "is damaged"),
+        (lambda kept: kept["configuration"].update(settings=[]), "is damaged"),
+        (lambda kept: kept["configuration"].update(settings={}), "is damaged"),
+        (lambda kept: kept["configuration"].update(dict.fromkeys(kept["configuration"], 17)), "is damaged"),
+        (lambda kept: kept.update(schema=9), "newer pddlego"),
         (lambda kept: kept["configuration"]["settings"]["coin"].update(method="chess"), "cannot be played again"),
         (lambda kept: kept["configuration"]["settings"]["coin"]["options"].update(max_steps=0), "is damaged"),
     ],
@@ -172,7 +177,7 @@ class Wired:
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), EngineError("The engine died")])
 def test_what_ends_the_replay_is_no_difference(
-    tmp_path: Path, coin: Setting, planner: ProcessPlanner, error: BaseException
+    tmp_path: Path, coin: GameSetting, planner: ProcessPlanner, error: BaseException
 ) -> None:
     recorded = kept(tmp_path, coin, planner, "edit")
     with pytest.raises(type(error)):
@@ -180,7 +185,7 @@ def test_what_ends_the_replay_is_no_difference(
 
 
 def kept(
-    folder: Path, coin: Setting, planner: ProcessPlanner, mode: str, limits: Limits | None = None, **people: Any
+    folder: Path, coin: GameSetting, planner: ProcessPlanner, mode: str, limits: Limits | None = None, **people: Any
 ) -> Recorded:
     """An episode of the pure-Python game, recorded and read back."""
     episode = Episode(coin, 1, mode, limits or Limits(50))
@@ -215,7 +220,7 @@ class Deciding:
     ],
 )
 def test_what_a_person_said_is_played_again(
-    tmp_path: Path, coin: Setting, planner: ProcessPlanner, what: str, verdict: Verdict
+    tmp_path: Path, coin: GameSetting, planner: ProcessPlanner, what: str, verdict: Verdict
 ) -> None:
     recorded = kept(tmp_path, coin, planner, "edit", overseer=Deciding(what, verdict))
     assert any(isinstance(each, Judged) for each in recorded.events)
@@ -223,17 +228,39 @@ def test_what_a_person_said_is_played_again(
 
 
 def test_a_person_who_played_is_played_again_also_after_a_resumption(
-    tmp_path: Path, coin: Setting, planner: ProcessPlanner
+    tmp_path: Path, coin: GameSetting, planner: ProcessPlanner
 ) -> None:
     typed = ["look around", "dance", "move east", "open door to east", "move east"]
     recorded = kept(tmp_path, coin, planner, "human", Limits(4), person=typed_before(typed))
     assert replay_in(small_house(), recorded, planner).difference is None
-    moment = moment_at(played_of(recorded), 2)
-    restart = restart_at(played_of(recorded), 2, moment, None)
+    moment = moment_at(recorded_game(recorded), 2)
+    restart = restart_at(recorded_game(recorded), 2, moment, None)
     again = kept(tmp_path, coin, planner, "human", Limits(4), person=typed_before(typed[2:]), restart=restart)
     assert replay_in(small_house(), again, planner).difference is None
 
 
-def test_a_budget_of_calls_comes_again(tmp_path: Path, coin: Setting, planner: ProcessPlanner) -> None:
+def test_a_budget_of_calls_comes_again(tmp_path: Path, coin: GameSetting, planner: ProcessPlanner) -> None:
     recorded = kept(tmp_path, coin, planner, "edit", Limits(50, calls=1))
     assert replay_in(small_house(), recorded, planner) == Replayed(len(recorded.events))
+
+
+def test_time_that_was_up_excuses_no_other_difference(
+    tmp_path: Path, coin: GameSetting, planner: ProcessPlanner
+) -> None:
+    recorded = kept(tmp_path, coin, planner, "edit", Limits(50, calls=1))
+    *events, last = recorded.events
+    ended = replace(cast(Ended, last), outcome=Outcome.BUDGET, cause="seconds")
+    observed = next(number for number, event in enumerate(events) if isinstance(event, Observed))
+    events[observed:] = [replace(cast(Observed, events[observed]), text="BOGUS")]
+    timed = tuple((event, 0.0) for event in (*events, ended))
+    changed = replace(recorded, journal=replace(recorded.journal, timed=timed))
+    found = replay_in(small_house(), changed, planner).difference
+    assert found is not None
+    assert (found.kind, found.recorded) == ("observed", "BOGUS")
+
+
+def test_limits_are_compared_and_times_are_not(tmp_path: Path, coin: GameSetting, planner: ProcessPlanner) -> None:
+    recorded = kept(tmp_path, coin, planner, "edit", Limits(50, calls=2))
+    times = [event for event in recorded.events if event.times]
+    assert {event.type for event in times} >= {"answered", "planned", "ended"}
+    assert replay_in(small_house(), recorded, planner).difference is None

@@ -17,7 +17,7 @@ from pddlego.methods.registry import make_codec
 from pddlego.methods.textgames.formalize import ActionGen, PddlEdit, PddlGen
 from pddlego.methods.textgames.screen.view import GameView, fold
 from pddlego.methods.textgames.setting_files import load_setting
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange, Situation
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import (
@@ -44,10 +44,10 @@ class Bench:
 
     folder: Path
     planner: Planner
-    settings: tuple[Setting, ...]
+    settings: tuple[GameSetting, ...]
 
 
-def situation_of(setting: Setting) -> Situation:
+def situation_of(setting: GameSetting) -> Situation:
     looked = (Exchange(None, "You are in the kitchen."),)
     return Situation(
         setting.prompts, "task", setting.domain, setting.start, looked, looked, ("move north", "look around")

@@ -194,3 +194,85 @@ def test_without_the_package_its_runs_are_still_seen(folder: Path, monkeypatch: 
     refused = run("replay", "runs/all", cwd=folder)
     assert refused.returncode == 2
     assert "There is no method 'guess'" in refused.stderr
+
+
+def broken(folder: Path, old: str, new: str) -> None:
+    """The package with a fault in it."""
+    text = FILES["guess.py"].replace(old, new)
+    assert text != FILES["guess.py"]
+    (folder / "site" / "guess.py").write_text(text, encoding="utf-8")
+    forget()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("import re\n", "import re\n\nraise RuntimeError('gone')\n", "RuntimeError: gone"),
+        ("import re\n", "import re\n\nraise SystemExit(7)\n", "SystemExit: 7"),
+        ("import re\n", "import\n", "SyntaxError"),
+        ("METHOD = Guess()", "METHOD = 42", "it has no name, modes"),
+        ("    options = Options\n", "    options = None\n", "its options are no pydantic model"),
+        ('    name = "guess"\n', '    name = "other"\n', "it calls itself 'other'"),
+        ('Column("guesses"', 'Column("calls"', "it measures 'calls'"),
+    ],
+)
+def test_a_package_that_is_broken_harms_nobody_else(folder: Path, old: str, new: str, why: str) -> None:
+    broken(folder, old, new)
+    done = run("eval", "coin", "--modes", "random", "--seeds", "0", "--dry-run", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    refused = run("play", "numbers", "--mode", "guess", cwd=folder)
+    assert refused.returncode == 2
+    assert "The method 'guess' cannot be loaded" in refused.stderr
+    assert why in refused.stderr
+    assert why in run("doctor", cwd=folder).stdout
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("    while True:\n", "    raise RuntimeError('lost')\n    while True:\n", "RuntimeError: lost"),
+        ("        return played(", "        return None and played(", "TypeError"),
+        ("        return played(", "        return iter((17,)) or played(", "an episode yields events, and here 17"),
+        ("        return played(", "        return iter(()) or played(", "an episode ends with 'ended'"),
+        ("str(guess), answer)", "str(guess), lambda: answer)", "PydanticSerializationError"),
+    ],
+)
+def test_a_method_that_breaks_down_ends_its_episode_only(folder: Path, old: str, new: str, why: str) -> None:
+    broken(folder, old, new)
+    done = run("play", "numbers", "--mode", "guess", "--model", "halving", "--seed", "3", cwd=folder)
+    assert done.returncode == 3
+    assert "crashed after" in done.stdout
+    assert why in done.stdout
+    (made,) = (folder / "runs").iterdir()
+    assert '"outcome":"crashed"' in (made / "results.jsonl").read_text()
+
+
+def test_what_cannot_be_measured_is_a_result_all_the_same(folder: Path) -> None:
+    broken(folder, 'Measures({"guesses": used.steps})', 'Measures({"guesses": 1 // (used.steps - used.steps)})')
+    done = run(
+        "eval", "numbers", "--modes", "guess", "--models", "halving", "--seeds", "0-2", "--run", "all", cwd=folder
+    )
+    assert done.returncode == 0, done.stderr
+    report = run("report", "runs/all", "--format", "markdown", cwd=folder).stdout
+    assert "not measured: ZeroDivisionError" in report
+    assert "100%" in report
+
+
+def test_what_cannot_be_described_is_one_line(folder: Path) -> None:
+    broken(folder, "is {event.answer}", "is {1 // 0}")
+    assert run("play", "numbers", "--mode", "guess", "--model", "halving", "--seed", "3", cwd=folder).returncode == 0
+    (made,) = (folder / "runs").iterdir()
+    line = "guessed: cannot be described (ZeroDivisionError"
+    assert line in run("show", str(made), cwd=folder).stdout
+    run("report", str(made), "--format", "html", "-o", "report.html", cwd=folder)
+    assert line in (folder / "report.html").read_text(encoding="utf-8")
+
+
+def test_another_version_of_the_package_is_another_configuration(folder: Path) -> None:
+    arguments = ("eval", "numbers", "--modes", "guess", "--models", "halving", "--run", "all", "--seeds")
+    assert run(*arguments, "0-1", cwd=folder).returncode == 0
+    about = folder / "site" / "guess-1.0.dist-info" / "METADATA"
+    about.write_text(about.read_text().replace("Version: 1.0", "Version: 2.0"))
+    refused = run(*arguments, "0-2", cwd=folder)
+    assert refused.returncode == 2
+    assert 'versions.guess was "1.0" and is now "2.0"' in refused.stderr

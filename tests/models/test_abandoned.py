@@ -13,7 +13,7 @@ import pddlego
 from pddlego import events as ev
 from pddlego.errors import ModelError
 from pddlego.events import Outcome
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Completion, Message, Request
 from pddlego.models.base import ScriptedModel
@@ -93,7 +93,7 @@ def test_a_model_at_hand_is_asked_at_once() -> None:
 
 
 def test_retries_stand_in_the_journal_between_question_and_answer(
-    coin: Setting, planner: ProcessPlanner, model_server: ModelServer
+    coin: GameSetting, planner: ProcessPlanner, model_server: ModelServer
 ) -> None:
     model_server.replies = [fault(503, "busy", headers={"retry-after": "0.01"}), fault(400, "no")]
     events = list(agent(coin, planner, small_house(), OpenAIModel("m", base_url=model_server.url)).run())
@@ -103,7 +103,7 @@ def test_retries_stand_in_the_journal_between_question_and_answer(
     assert ended(events).outcome is Outcome.MODEL_ERROR
 
 
-def test_what_a_model_thought_is_kept(coin: Setting, planner: ProcessPlanner, model_server: ModelServer) -> None:
+def test_what_a_model_thought_is_kept(coin: GameSetting, planner: ProcessPlanner, model_server: ModelServer) -> None:
     thoughts = ["First I look.", "Then I go."]
     bodies = [
         answer("{}").body.replace('"content"', f'"{name}": "{thought}", "content"')
@@ -117,7 +117,7 @@ def test_what_a_model_thought_is_kept(coin: Setting, planner: ProcessPlanner, mo
 
 
 def test_an_interrupt_ends_an_episode_whose_model_is_silent_and_closes_the_request(
-    coin: Setting, planner: ProcessPlanner
+    coin: GameSetting, planner: ProcessPlanner
 ) -> None:
     with DrippingServer(headers=True) as server:
         left = threading.Event()

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pddlego.errors import ModelError, UsageError
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Completion, Message, Request
 from pddlego.models.cache import FOLDER, AnswerCache, CachedModel, default_path, request_key
@@ -41,7 +41,7 @@ def cache(tmp_path: Path) -> AnswerCache:
 
 
 @pytest.fixture
-def request_(coin: Setting) -> Request:
+def request_(coin: GameSetting) -> Request:
     return Request("edit", (Message("user", "What now?"),), Situation("coin", "", coin.domain, coin.start))
 
 

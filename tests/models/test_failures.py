@@ -12,7 +12,7 @@ import pytest
 
 from pddlego import events as ev
 from pddlego.errors import ModelError, OutOfTimeError
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Completion, Message, Request
 from pddlego.models.bounded import MAX_REPLY
@@ -95,7 +95,7 @@ CASES = [
 
 
 @pytest.fixture
-def request_(coin: Setting) -> Request:
+def request_(coin: GameSetting) -> Request:
     situation = Situation("coin", "", coin.domain, coin.start)
     return Request("edit", (Message("user", "What?"),), situation, EDIT_SCHEMA)
 
@@ -204,7 +204,7 @@ def test_a_packed_reply_has_a_limit_of_its_own(model_server: ModelServer, reques
 
 
 def test_what_a_filter_withheld_is_asked_for_again_in_words(
-    coin: Setting, planner: ProcessPlanner, model_server: ModelServer
+    coin: GameSetting, planner: ProcessPlanner, model_server: ModelServer
 ) -> None:
     model_server.replies = [shaped({"content": ""}, "content_filter")]
     events = play(coin, planner, small_house(), OpenAIModel("m", KEY, model_server.url), retries=1)

@@ -18,7 +18,7 @@ from pddlego.models import Message, Request
 from pddlego.models.limiter import SharedLimiter
 from pddlego.models.spending import OUTPUT_ESTIMATE, Price, Spending
 from pddlego.pddl import Domain, Problem
-from pddlego.runs.ledger import Entry, Ledger, read_ledger
+from pddlego.runs.ledger import Ledger, LedgerEntry, read_ledger
 
 DOMAIN = Domain("d", (), (), (), (), (), (), "")
 REQUEST = Request("edit", (Message("user", "x" * 300),), Situation("", "", DOMAIN, Problem("p", "d")))
@@ -240,7 +240,7 @@ def test_who_is_out_of_time_sends_nothing(tmp_path: Path) -> None:
 
 
 def test_what_was_spent_on_cells_without_an_outcome_is_said() -> None:
-    assert "0.08" in spent_elsewhere((), [Entry("m", 10, 0.05), Entry("m", 10, 0.03)])
+    assert "0.08" in spent_elsewhere((), [LedgerEntry("m", 10, 0.05), LedgerEntry("m", 10, 0.03)])
     assert spent_elsewhere((), ()) == ""
 
 

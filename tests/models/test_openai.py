@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pddlego.errors import ModelError, UsageError
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Message, Request
 from pddlego.models.credentials import address_of, secrets_of, without_credentials
@@ -23,7 +23,7 @@ KEY = "sk-canary-0123456789abcdef"
 
 
 @pytest.fixture
-def request_(coin: Setting) -> Request:
+def request_(coin: GameSetting) -> Request:
     situation = Situation("coin", "", coin.domain, coin.start)
     messages = (Message("system", "Answer in JSON."), Message("user", "What?"))
     return Request("edit", messages, situation, EDIT_SCHEMA)

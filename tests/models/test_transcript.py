@@ -3,13 +3,13 @@ from __future__ import annotations
 import pytest
 
 from pddlego.errors import ModelError
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Completion, Message, Request
 from pddlego.models.transcript import RecordedCall, TranscriptModel
 
 
-def request(coin: Setting, purpose: str, *texts: str) -> Request:
+def request(coin: GameSetting, purpose: str, *texts: str) -> Request:
     messages = tuple(Message("user", text) for text in texts)
     return Request(purpose, messages, Situation("", "", coin.domain, coin.start))
 
@@ -19,7 +19,7 @@ def recorded(*texts: str) -> TranscriptModel:
     return TranscriptModel([RecordedCall("edit", messages, Completion("yes", 3, 4))], "run.jsonl")
 
 
-def test_the_same_question_gets_the_same_answer(coin: Setting) -> None:
+def test_the_same_question_gets_the_same_answer(coin: GameSetting) -> None:
     assert recorded("a", "b").complete(request(coin, "edit", "a", "b")) == Completion("yes", 3, 4)
 
 
@@ -33,14 +33,14 @@ def test_the_same_question_gets_the_same_answer(coin: Setting) -> None:
     ],
 )
 def test_another_question_is_an_error_with_the_first_difference(
-    coin: Setting, purpose: str, texts: tuple[str, ...], says: str
+    coin: GameSetting, purpose: str, texts: tuple[str, ...], says: str
 ) -> None:
     with pytest.raises(ModelError) as caught:
         recorded("one\ntwo").complete(request(coin, purpose, *texts))
     assert says in str(caught.value)
 
 
-def test_the_end_of_the_record(coin: Setting) -> None:
+def test_the_end_of_the_record(coin: GameSetting) -> None:
     model = recorded("a")
     model.complete(request(coin, "edit", "a"))
     with pytest.raises(ModelError, match="at its end"):

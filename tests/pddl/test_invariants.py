@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pddlego import events as ev
 from pddlego.methods.setting_files import setting_names
 from pddlego.methods.textgames.setting_files import load_setting
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.pddl import Atom, Problem, parse_problem
 from pddlego.pddl.invariants import Invariant, contradictions, parse_invariant
 from pddlego.planning import ProcessPlanner
@@ -23,19 +23,19 @@ def problem(*facts: str) -> Problem:
     return parse_problem(f"(define (problem p) (:domain d) (:objects) (:init {' '.join(facts)}) (:goal (and)))")
 
 
-def test_every_setting_says_what_cannot_be(coin: Setting) -> None:
+def test_every_setting_says_what_cannot_be(coin: GameSetting) -> None:
     for name in setting_names():
         setting = load_setting(name)
         assert setting.invariants, name
         assert contradictions(setting.start, setting.invariants) == ()
 
 
-def test_two_places_at_once(coin: Setting) -> None:
+def test_two_places_at_once(coin: GameSetting) -> None:
     found = contradictions(problem("(at kitchen)", "(at attic)", "(visited attic)"), coin.invariants)
     assert found == ("(at attic) and (at kitchen): the agent is in one place",)
 
 
-def test_two_rooms_behind_one_exit(coin: Setting) -> None:
+def test_two_rooms_behind_one_exit(coin: GameSetting) -> None:
     facts = "(connected kitchen attic north)", "(connected kitchen cellar north)", "(connected kitchen hall south)"
     (found,) = contradictions(problem(*facts), coin.invariants)
     assert found.startswith("(connected kitchen attic north) and (connected kitchen cellar north):")
@@ -66,7 +66,7 @@ def test_a_variable_that_stands_twice_is_one_value() -> None:
         ("((", (), "no fact of the domain"),
     ],
 )
-def test_what_is_no_invariant(coin: Setting, once: str, never: tuple[str, ...], says: str) -> None:
+def test_what_is_no_invariant(coin: GameSetting, once: str, never: tuple[str, ...], says: str) -> None:
     with pytest.raises(ValueError, match=says):
         parse_invariant(coin.domain, "trial", once, never)
 
@@ -88,7 +88,7 @@ TWO_PLACES = json.dumps({"objects": {"add": OBJECTS}, "init": {"add": FACTS}})
 BOTH = "(at attic) and (at kitchen): the agent is in one place"
 
 
-def test_a_contradiction_goes_back_with_both_facts(coin: Setting, planner: ProcessPlanner) -> None:
+def test_a_contradiction_goes_back_with_both_facts(coin: GameSetting, planner: ProcessPlanner) -> None:
     model = ForgetfulModel([TWO_PLACES])
     events = play(coin, planner, small_house(), model)
     rejected = of(events, ev.Rejected)[0]
@@ -102,7 +102,7 @@ def test_a_contradiction_goes_back_with_both_facts(coin: Setting, planner: Proce
     assert ended(events).tally.refused == 0
 
 
-def test_it_is_planned_with_when_the_retries_are_spent(coin: Setting, planner: ProcessPlanner) -> None:
+def test_it_is_planned_with_when_the_retries_are_spent(coin: GameSetting, planner: ProcessPlanner) -> None:
     model = ForgetfulModel([TWO_PLACES] * 3)
     events = play(coin, planner, small_house(), model, retries=2)
     assert len(of(events, ev.Rejected)) == 2
@@ -111,13 +111,13 @@ def test_it_is_planned_with_when_the_retries_are_spent(coin: Setting, planner: P
     assert "contradicts itself" in model.requests[3].messages[-1].content
 
 
-def test_what_was_known_to_contradict_itself_is_not_rejected_again(coin: Setting, planner: ProcessPlanner) -> None:
+def test_what_was_known_to_contradict_itself_is_not_rejected_again(coin: GameSetting, planner: ProcessPlanner) -> None:
     model = ForgetfulModel([TWO_PLACES, "{}"])
     events = play(coin, planner, small_house(), model, retries=0)
     assert not [each for each in of(events, ev.Rejected) if each.feedback.category == "contradiction"]
 
 
-def test_a_placeholder_that_is_used_for_two_doors(coin: Setting) -> None:
+def test_a_placeholder_that_is_used_for_two_doors(coin: GameSetting) -> None:
     facts = "(connected kitchen loc2 south)", "(connected corridor loc2 east)", "(connected loc2 kitchen north)"
     (found,) = contradictions(problem(*facts), coin.invariants)
     assert found.startswith("(connected corridor loc2 east) and (connected kitchen loc2 south):")
@@ -131,7 +131,7 @@ def test_a_placeholder_that_is_used_for_two_doors(coin: Setting) -> None:
     ("names", "unless", "says"),
     [("(", "", "regular expression"), ("", "(visited ?y)", "names a variable"), ("", "(flies ?x)", "no fact")],
 )
-def test_exceptions_that_are_none(coin: Setting, names: str, unless: str, says: str) -> None:
+def test_exceptions_that_are_none(coin: GameSetting, names: str, unless: str, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         parse_invariant(coin.domain, "trial", "(connected * ?x *)", (), names, unless)
     with pytest.raises(ValueError, match="belong to `once`"):

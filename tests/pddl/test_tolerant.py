@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pddlego.errors import UsageError
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.pddl import Atom, PddlSyntaxError, check, parse_domain, parse_problem
 from pddlego.pddl.check_domain import check_domain
 from pddlego.pddl.tolerant import RepairKind, is_cut_off, repair
@@ -202,7 +202,7 @@ def test_what_would_need_a_guess_is_left_and_reported(
     assert any(says in each for each in messages), messages
 
 
-def test_what_is_sound_comes_out_as_it_was(coin: Setting) -> None:
+def test_what_is_sound_comes_out_as_it_was(coin: GameSetting) -> None:
     assert repair(DOMAIN, PROBLEM).repairs == ()
     assert repair(DOMAIN, PROBLEM).problem == PROBLEM
     again = repair(coin.domain.text, str(coin.start))

@@ -10,7 +10,7 @@ import pytest
 from pddlego import events as ev
 from pddlego.events import Outcome
 from pddlego.methods.textgames.reader import ReaderModel
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.planning import ProcessPlanner
 from pddlego.refine.approval import ACCEPTED, Question, RecordedOverseer, Verdict
 from tests.methods.textgames.grid_house import small_house
@@ -36,7 +36,7 @@ class Scripted:
 
 
 @pytest.mark.parametrize("what", ["edits", "plans", "commands"])
-def test_who_accepts_everything_changes_nothing(coin: Setting, planner: ProcessPlanner, what: str) -> None:
+def test_who_accepts_everything_changes_nothing(coin: GameSetting, planner: ProcessPlanner, what: str) -> None:
     person = Scripted(what, [])
     events = play(coin, planner, small_house(), ReaderModel(), overseer=person)
     alone = play(coin, planner, small_house(), ReaderModel())
@@ -46,7 +46,7 @@ def test_who_accepts_everything_changes_nothing(coin: Setting, planner: ProcessP
 
 
 @pytest.mark.parametrize("what", ["edits", "plans"])
-def test_a_rejection_with_its_hint_goes_to_the_model(coin: Setting, planner: ProcessPlanner, what: str) -> None:
+def test_a_rejection_with_its_hint_goes_to_the_model(coin: GameSetting, planner: ProcessPlanner, what: str) -> None:
     person = Scripted(what, [Verdict("rejected", "the door is to the south")])
     model = ForgetfulModel([])
     events = play(coin, planner, small_house(), model, overseer=person)
@@ -56,7 +56,7 @@ def test_a_rejection_with_its_hint_goes_to_the_model(coin: Setting, planner: Pro
     assert ended(events).outcome is Outcome.WON
 
 
-def test_a_rejected_command_is_not_sent_and_the_model_is_told(coin: Setting, planner: ProcessPlanner) -> None:
+def test_a_rejected_command_is_not_sent_and_the_model_is_told(coin: GameSetting, planner: ProcessPlanner) -> None:
     person = Scripted("commands", [Verdict("rejected", "not there")])
     model = ForgetfulModel([])
     game = small_house()
@@ -67,7 +67,7 @@ def test_a_rejected_command_is_not_sent_and_the_model_is_told(coin: Setting, pla
     assert len(game.commands) == ended(events).tally.steps == len(person.asked) - 1
 
 
-def test_a_person_may_send_another_command_in_place_of_a_look(coin: Setting, planner: ProcessPlanner) -> None:
+def test_a_person_may_send_another_command_in_place_of_a_look(coin: GameSetting, planner: ProcessPlanner) -> None:
     def says(question: Question) -> Verdict:
         return Verdict("replaced", "  go   nowhere ") if question.text == "look around" else ACCEPTED
 
@@ -78,7 +78,7 @@ def test_a_person_may_send_another_command_in_place_of_a_look(coin: Setting, pla
     assert "go nowhere" in game.commands
 
 
-def test_a_person_may_send_another_command(coin: Setting, planner: ProcessPlanner) -> None:
+def test_a_person_may_send_another_command(coin: GameSetting, planner: ProcessPlanner) -> None:
     person = Scripted("commands", [Verdict("replaced", "  look   around ")])
     game = small_house()
     events = play(coin, planner, game, ReaderModel(), overseer=person)
@@ -86,7 +86,7 @@ def test_a_person_may_send_another_command(coin: Setting, planner: ProcessPlanne
     assert ended(events).outcome is Outcome.WON
 
 
-def test_a_person_may_write_another_plan(coin: Setting, planner: ProcessPlanner) -> None:
+def test_a_person_may_write_another_plan(coin: GameSetting, planner: ProcessPlanner) -> None:
     person = Scripted("plans", [Verdict("replaced", "look around\n\nlook around\n")])
     game = small_house()
     events = play(coin, planner, game, ReaderModel(), overseer=person)
@@ -95,7 +95,7 @@ def test_a_person_may_write_another_plan(coin: Setting, planner: ProcessPlanner)
     assert ended(events).outcome is Outcome.WON
 
 
-def test_a_person_may_mend_an_edit(coin: Setting, planner: ProcessPlanner) -> None:
+def test_a_person_may_mend_an_edit(coin: GameSetting, planner: ProcessPlanner) -> None:
     forgot = '{"objects": {"add": ["kitchen - location"]}, "init": {"add": ["(at kitchen)", "(visited kitchen)"]}}'
 
     def mend(question: Question) -> Verdict:
@@ -112,7 +112,7 @@ def test_a_person_may_mend_an_edit(coin: Setting, planner: ProcessPlanner) -> No
     assert "(connected kitchen loc1 south)" in of(events, ev.Accepted)[0].added
 
 
-def test_a_person_may_stop(coin: Setting, planner: ProcessPlanner) -> None:
+def test_a_person_may_stop(coin: GameSetting, planner: ProcessPlanner) -> None:
     def stop(question: Question) -> Verdict:
         raise KeyboardInterrupt
 

@@ -9,7 +9,7 @@ from pddlego import events as ev
 from pddlego.events import Event
 from pddlego.methods.textgames.events import Observed
 from pddlego.methods.textgames.reader import ReaderModel
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.planning import ProcessPlanner
 from pddlego.refine.approval import ACCEPTED, Question, Verdict
 from pddlego.runs.recording import Timed, follow
@@ -32,7 +32,7 @@ class SlowPerson:
         return ACCEPTED
 
 
-def test_who_looks_and_who_judges_takes_no_time_of_the_episode(coin: Setting, planner: ProcessPlanner) -> None:
+def test_who_looks_and_who_judges_takes_no_time_of_the_episode(coin: GameSetting, planner: ProcessPlanner) -> None:
     told: list[tuple[Event, float]] = []
 
     def slowly(event: Event, seconds: float) -> None:

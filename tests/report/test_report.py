@@ -70,18 +70,18 @@ def test_rows_give_both_rates_and_what_it_took() -> None:
 
 def test_two_methods_are_compared_on_the_seeds_that_both_have() -> None:
     edit, act = RESULTS[:10], RESULTS[10:20]
-    found = compare(side("edit", edit), side("act", act), "coin")
+    found = compare(side("edit", edit), side("act", act), "coin", "steps")
     assert (found.pairs, found.only_first, found.only_second) == (10, 8, 0)
     assert found.p_value == pytest.approx(2 / 2**8)
     assert found.conclusion.startswith("edit succeeds more often on 10 common seeds")
     assert "Of steps nothing can be said: 2 seeds were won by both" in found.conclusion
     slow = [replace(each, measures=Measures({"steps": 20})) for each in edit]
-    assert "edit needs 11.50 steps less" in compare(side("edit", edit), side("slow", slow), "coin").conclusion
-    assert compare(side("edit", edit), side("act", act), "twc").pairs == 0
-    same = compare(side("one", edit), side("other", edit), "coin")
+    assert "edit needs 11.50 steps less" in compare(side("edit", edit), side("slow", slow), "coin", "steps").conclusion
+    assert compare(side("edit", edit), side("act", act), "twc", "steps").pairs == 0
+    same = compare(side("one", edit), side("other", edit), "coin", "steps")
     assert "is not shown" in same.conclusion
     lost = [replace(each, outcome=Outcome.CRASHED) for each in act]
-    assert "nothing can be concluded" in compare(side("edit", edit), side("act", lost), "coin").conclusion
+    assert "nothing can be concluded" in compare(side("edit", edit), side("act", lost), "coin", "steps").conclusion
 
 
 def test_repeats_of_a_seed_are_no_seeds_of_their_own() -> None:
@@ -90,9 +90,9 @@ def test_repeats_of_a_seed_are_no_seeds_of_their_own() -> None:
 
     won = [again(RESULTS[0], repeat, Outcome.WON) for repeat in range(1, 8)]
     lost = [again(RESULTS[0], repeat, Outcome.LOST) for repeat in range(1, 8)]
-    found = compare(side("one", won), side("other", lost), "coin")
+    found = compare(side("one", won), side("other", lost), "coin", "steps")
     assert (found.pairs, found.p_value) == (1, 1.0)
-    mixed = compare(side("one", [*won[:2], lost[2]]), side("other", lost), "coin")
+    mixed = compare(side("one", [*won[:2], lost[2]]), side("other", lost), "coin", "steps")
     assert mixed.only_first == 1, "most of its repeats were won"
 
 
@@ -109,7 +109,8 @@ def test_folders_with_other_configurations_are_not_counted_together(tmp_path: Pa
     for name, retries in (("a", 5), ("b", 0)):
         (tmp_path / name).mkdir()
         (tmp_path / name / "results.jsonl").write_text(dump_results(RESULTS))
-        manifest = {"configuration": {"settings": {"coin": {"fold": "train"}}, "retries": retries}}
+        kept = {"method": "textgames", "options": {"fold": "train"}}
+        manifest = {"schema": 2, "configuration": {"settings": {"coin": kept}, "retries": retries}}
         (tmp_path / name / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(UsageError, match="do not fit together"):
         load_results([tmp_path / "a", tmp_path / "b"])

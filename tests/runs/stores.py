@@ -13,7 +13,7 @@ from pddlego.evaluation.runner import Executor, Player
 from pddlego.events import Event
 from pddlego.methods.registry import make_codec
 from pddlego.methods.textgames.options import TextGameOptions
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.runs.cells import Cell, Matrix
 from pddlego.runs.folders import find_journal, fresh_folder
 from pddlego.runs.journal import Journal, read_journal
@@ -36,7 +36,7 @@ def read(path: Path) -> Journal:
 
 
 def kept(
-    root: Path, setting: Setting, seed: int, mode: str, events: Iterable[Event], *, retries: int = 5, **about: Any
+    root: Path, setting: GameSetting, seed: int, mode: str, events: Iterable[Event], *, retries: int = 5, **about: Any
 ) -> Recorded:
     """A text game that is recorded in a new run folder while it is played, and read back."""
     cell = Cell(setting.name, mode, "none" if mode == "human" else "reader", seed)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from pddlego.errors import UsageError
 from pddlego.evaluation.recorded import load_recorded
 from pddlego.evaluation.replay import replay
 from pddlego.events import Answered, Asked, Started
@@ -20,7 +19,7 @@ from pddlego.runs.folders import find_journal, find_journals
 from pddlego.runs.store import read_cells
 from pddlego.runs.tail import FolderTail
 from tests.cli.command import run
-from tests.runs.stores import open_store, read
+from tests.runs.stores import read
 
 OLD = Path(__file__).parent.parent / "data" / "schema-1"
 EPISODE, EVALUATION = OLD / "play-coin-edit-seed12", OLD / "eval-coin"
@@ -75,7 +74,19 @@ def test_the_commands_take_it(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_it_is_not_continued_as_if_it_were_ours(tmp_path: Path) -> None:
+def test_an_evaluation_is_continued(tmp_path: Path) -> None:
     shutil.copytree(EVALUATION, tmp_path / "old")
-    with pytest.raises(UsageError, match="begun with another configuration"):
-        open_store(tmp_path / "old", {"retries": 5})
+    done = run("eval", "coin", "--modes", "random,edit", "--seeds", "0-2", "--run", "old", "--runs", ".", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "4 of 6 episodes are finished already" in done.stdout
+    changed = run("eval", "coin", "--seeds", "0-2", "--max-steps", "7", "--run", "old", "--runs", ".", cwd=tmp_path)
+    assert changed.returncode == 2
+    assert "options.max_steps was 50 and is now 7" in changed.stderr
+
+
+def test_it_is_reported_together_with_one_of_today(tmp_path: Path) -> None:
+    shutil.copytree(EVALUATION, tmp_path / "old")
+    assert run("eval", "coin", "--modes", "random", "--seeds", "5", "--run", "new", cwd=tmp_path).returncode == 0
+    both = run("report", "old", "runs/new", "--format", "csv", cwd=tmp_path)
+    assert both.returncode == 0, both.stderr
+    assert len(both.stdout.splitlines()) == 1 + 6 + 1

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pddlego.events import Event
     from pddlego.methods.textgames.options import TextGameOptions
     from pddlego.methods.textgames.screen import GameScreen
-    from pddlego.methods.textgames.settings import Setting
+    from pddlego.methods.textgames.settings import GameSetting
     from pddlego.models import Model
     from pddlego.runs.cells import Cell
 
@@ -42,22 +42,22 @@ class TextGames:
 
         return DESCRIBED
 
-    def load(self, name: str, options: TextGameOptions) -> Setting:
+    def load(self, name: str, options: TextGameOptions) -> GameSetting:
         from pddlego.methods.textgames.options import load
 
         return load(name, options)
 
-    def stand_in(self, name: str, cell: Cell, setting: Setting | None) -> Model | None:
+    def stand_in(self, name: str, cell: Cell, setting: GameSetting | None) -> Model | None:
         from pddlego.methods.textgames.reader.make import stand_in
 
         return stand_in(name, cell, setting)
 
-    def worst_case(self, setting: Setting, mode: str, options: TextGameOptions, retries: int) -> WorstCase:
+    def worst_case(self, setting: GameSetting, mode: str, options: TextGameOptions, retries: int) -> WorstCase:
         from pddlego.methods.textgames.options import worst_case
 
         return worst_case(setting, mode, retries)
 
-    def run(self, cell: Cell, setting: Setting, options: TextGameOptions, tools: Tools) -> Iterator[Event]:
+    def run(self, cell: Cell, setting: GameSetting, options: TextGameOptions, tools: Tools) -> Iterator[Event]:
         from pddlego.methods.textgames.play import play
 
         return play(cell, setting, options, tools)

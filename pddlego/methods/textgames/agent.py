@@ -35,7 +35,7 @@ from pddlego.methods.textgames.no_plan import UNREACHABLE, no_plan
 from pddlego.methods.textgames.remedies import ablated, remedied, unless_contradicting, unless_incomplete
 from pddlego.methods.textgames.restart import Restart
 from pddlego.methods.textgames.situation import Situation
-from pddlego.methods.textgames.world import World
+from pddlego.methods.textgames.world import ObservedGame
 from pddlego.models import Completion, Model
 from pddlego.pddl import Problem
 from pddlego.pddl.invariants import contradictions
@@ -69,7 +69,7 @@ class Agent:
         self._meter = Meter(episode.limits, clock)
         self._problem = self.setting.start
         self._memory = Memory(method.plans and "remedies" not in episode.variant.without)
-        self._world = World(self.setting, game, self._memory, self._meter)
+        self._world = ObservedGame(self.setting, game, self._memory, self._meter)
         self._notes: tuple[str, ...] = ()
         self._given: Problem | None = None
         self._hint = Retry()

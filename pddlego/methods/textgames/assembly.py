@@ -22,7 +22,7 @@ from pddlego.methods.textgames.games import Game
 from pddlego.methods.textgames.games.engines import BUILT_IN, GameSpec, foreign_game
 from pddlego.methods.textgames.modes import MODES
 from pddlego.methods.textgames.restart import Restart
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange, Situation
 from pddlego.models import Model
 from pddlego.models.feedback import Feedback
@@ -32,7 +32,7 @@ from pddlego.refine.approval import Overseer
 from pddlego.runs.recording import Timed
 
 
-def make_method(mode: str, setting: Setting, seed: int, person: Person | None = None) -> Formalizer | CommandSource:
+def make_method(mode: str, setting: GameSetting, seed: int, person: Person | None = None) -> Formalizer | CommandSource:
     """The method of a mode, its prompts tried out once.
 
     Raises `UsageError` for an unknown mode and `SettingError` for a prompt that cannot be rendered.
@@ -55,7 +55,7 @@ def make_method(mode: str, setting: Setting, seed: int, person: Person | None = 
     return method
 
 
-def _method(name: str, setting: Setting, seed: int, person: Person | None) -> Formalizer | CommandSource:
+def _method(name: str, setting: GameSetting, seed: int, person: Person | None) -> Formalizer | CommandSource:
     prompts, variant = Prompts(setting.prompts), parse_variant(name, MODES)
     tolerant = "tolerance" not in variant.without
     if variant.mode.name == "edit":
@@ -71,7 +71,7 @@ def _method(name: str, setting: Setting, seed: int, person: Person | None) -> Fo
     return HumanActions(person)
 
 
-def make_game(setting: Setting, seed: int, java: str | None = None) -> Game:
+def make_game(setting: GameSetting, seed: int, java: str | None = None) -> Game:
     """The game of a setting. Raises `UsageError` for an unknown engine or seed, `EngineError` if the engine fails."""
     check_seed(setting, seed)
     values = {name: each.value for name, each in setting.parameters.items()}

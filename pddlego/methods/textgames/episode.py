@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pddlego.events import Limits
 from pddlego.methods.base import Variant, parse_variant
 from pddlego.methods.textgames.modes import MODES, PLANNING
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Episode:
     not exist.
     """
 
-    setting: Setting
+    setting: GameSetting
     seed: int
     mode: str
     limits: Limits

@@ -51,9 +51,14 @@ class Planned(GameEvent):
     """The ladder was climbed. `rung` names the goal of the plan, or is None if no goal can be reached."""
 
     type = "planned"
+    times = ("tried.seconds",)
     tried: tuple[TriedRung, ...]
     rung: str | None
     plan: tuple[PlannedStep, ...]
+
+    @property
+    def may_be_cut_short(self) -> bool:
+        return self.rung is None
 
 
 @dataclass(frozen=True)

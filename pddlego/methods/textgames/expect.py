@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.pddl import Problem, from_name, same_name, to_name
 from pddlego.planning import PlanStep
 
 
-def surprise(setting: Setting, step: PlanStep, text: str, problem: Problem, said: Iterable[str]) -> str:
+def surprise(setting: GameSetting, step: PlanStep, text: str, problem: Problem, said: Iterable[str]) -> str:
     """How `text` differs from what `step` should bring; empty if it does not.
 
     A parameter whose name the game has never said (`said` are its answers so far) is a placeholder: it may turn out to

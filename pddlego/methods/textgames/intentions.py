@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from pddlego.methods.textgames.events import Planned, PlannedStep
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.pddl import Problem
 from pddlego.planning import LadderResult, PlanStep, validate
 
@@ -20,7 +20,7 @@ class Intention:
     planned: PlannedStep | None = None
 
 
-def intended(setting: Setting, problem: Problem, ladder: LadderResult) -> tuple[tuple[Intention, ...], Planned]:
+def intended(setting: GameSetting, problem: Problem, ladder: LadderResult) -> tuple[tuple[Intention, ...], Planned]:
     """The commands of the plan that the ladder gave, up to the first step without one; and all of it as an event."""
     steps = ladder.plan.steps if ladder.plan else ()
     states = validate(setting.domain, problem, ladder.plan).states if ladder.plan else ()

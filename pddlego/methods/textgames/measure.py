@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pddlego.events import Event, Tally
 from pddlego.methods.base import Column, CountTable, Measuring
 from pddlego.methods.textgames.events import Observed, Planned
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.planning import Planner
 from pddlego.runs.measures import Measures
 
@@ -21,7 +21,7 @@ def measure(events: Sequence[Event], used: Tally) -> Measures:
     return Measures(numbers, {"rungs": dict(rungs)})
 
 
-def _best(setting: Setting, seed: int, planner: Planner) -> int | None:
+def _best(setting: GameSetting, seed: int, planner: Planner) -> int | None:
     from pddlego.methods.textgames.optimum import optimum
 
     return optimum(setting, seed, planner)

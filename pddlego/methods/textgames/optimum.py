@@ -18,7 +18,7 @@ from pddlego.methods.textgames.events import Observed
 from pddlego.methods.textgames.games import Game
 from pddlego.methods.textgames.reader import ReaderModel, can_answer
 from pddlego.methods.textgames.reader.text import read_room
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange, Situation
 from pddlego.models import Request
 from pddlego.pddl import Atom, Problem, parse_problem, to_name
@@ -31,7 +31,7 @@ DOORS_ONLY = frozenset({"coin", "mapreader"})
 """Games of the engine in which nothing but doors has to be opened."""
 
 
-def optimum(setting: Setting, seed: int, planner: Planner, java: str | None = None) -> int | None:
+def optimum(setting: GameSetting, seed: int, planner: Planner, java: str | None = None) -> int | None:
     """The fewest steps in which the game can be won; None where that cannot be said.
 
     Raises `EngineError` if the game cannot be played.
@@ -48,7 +48,7 @@ def optimum(setting: Setting, seed: int, planner: Planner, java: str | None = No
     return len(result.plan) if result.plan else None
 
 
-def _explore(setting: Setting, seed: int, game: Game, planner: Planner) -> list[Exchange]:
+def _explore(setting: GameSetting, seed: int, game: Game, planner: Planner) -> list[Exchange]:
     """See every room."""
     exploring = replace(setting, ladder=setting.ladder[-1:])
     episode = Episode(exploring, seed, "edit", Limits(EXPLORING_STEPS), retries=0)
@@ -57,7 +57,7 @@ def _explore(setting: Setting, seed: int, game: Game, planner: Planner) -> list[
     return [Exchange(each.command, each.read) for each in agent.run() if isinstance(each, Observed)]
 
 
-def _as_at_the_start(setting: Setting, task: str, looks: list[Exchange]) -> Problem | None:
+def _as_at_the_start(setting: GameSetting, task: str, looks: list[Exchange]) -> Problem | None:
     """What is known in the end, with the agent where it began and every door closed that was ever seen."""
     rooms = [room for each in looks for room in [read_room(each.text)] if room]
     if not rooms:

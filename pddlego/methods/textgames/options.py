@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from pddlego.methods.base import WorstCase, whole
 from pddlego.methods.textgames.setting_files import load_setting, parse_search
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models.feedback import MAX_REJECTED
 
 GROWTH = 12_000
 """Characters that problem file, news and history may add to a request; a rejected answer comes on top."""
+
+
+def _text(value: object) -> object:
+    """A parameter of a game as text: in a file it may stand as the number that it is."""
+    return str(int(value)) if isinstance(value, (int, bool)) else value
 
 
 class TextGameOptions(BaseModel):
@@ -30,11 +35,11 @@ class TextGameOptions(BaseModel):
     search: str | None = None
     replan: Literal["on-surprise", "every-step"] = "on-surprise"
     java: str | None = None
-    parameters: dict[str, str] = {}
+    parameters: dict[str, Annotated[str, BeforeValidator(_text)]] = {}
     searches: dict[str, str] = {}
 
 
-def load(name: str, options: TextGameOptions) -> Setting:
+def load(name: str, options: TextGameOptions) -> GameSetting:
     """The setting with what the user changed. Raises `UsageError` and `SettingError`."""
     setting = load_setting(name, options.parameters, options.max_steps, options.fold, options.search)
     searches = {rung: parse_search(text) for rung, text in options.searches.items()}
@@ -42,7 +47,7 @@ def load(name: str, options: TextGameOptions) -> Setting:
     return replace(setting, ladder=ladder)
 
 
-def worst_case(setting: Setting, mode: str, retries: int) -> WorstCase:
+def worst_case(setting: GameSetting, mode: str, retries: int) -> WorstCase:
     """Every command may take a question of its own, and each question all its repeated ones."""
     base = whole(mode)
     prompts = {name: len(text) for name, text in setting.sources.items() if name.startswith("prompts/")}

@@ -14,13 +14,13 @@ from pddlego.methods.textgames.formalize.human import Person, typed_before
 from pddlego.methods.textgames.games import Game
 from pddlego.methods.textgames.options import TextGameOptions
 from pddlego.methods.textgames.restart import Repeated, Restart
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.pddl import parse_problem
 from pddlego.runs.cells import Cell
 from pddlego.runs.recording import Timed
 
 
-def play(cell: Cell, setting: Setting, options: TextGameOptions, tools: Tools, game: Game | None = None) -> Timed:
+def play(cell: Cell, setting: GameSetting, options: TextGameOptions, tools: Tools, game: Game | None = None) -> Timed:
     """Every event of the episode, in the setting's game or in `game`. Raises `PddlegoError` if that cannot be made."""
     episode = episode_of(cell, setting, options, tools)
     recorded = tools.recorded
@@ -35,7 +35,7 @@ def play(cell: Cell, setting: Setting, options: TextGameOptions, tools: Tools, g
     )
 
 
-def episode_of(cell: Cell, setting: Setting, options: TextGameOptions, tools: Tools) -> Episode:
+def episode_of(cell: Cell, setting: GameSetting, options: TextGameOptions, tools: Tools) -> Episode:
     """What a cell is as an episode."""
     steps = setting.max_steps if tools.limits.steps is None else tools.limits.steps
     limits = replace(tools.limits, steps=steps)

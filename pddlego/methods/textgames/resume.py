@@ -18,7 +18,7 @@ from pddlego.pddl import PddlSyntaxError, Problem, parse_problem
 
 
 @dataclass(frozen=True)
-class Played:
+class RecordedGame:
     """A recorded episode: its journal, what was played, and every event."""
 
     journal: Path
@@ -49,7 +49,7 @@ class Moment:
         return self.rejected or self.problem
 
 
-def moment_at(played: Played, step: int) -> Moment:
+def moment_at(played: RecordedGame, step: int) -> Moment:
     """The episode after `step`, with all that the model made of it there. Raises `UsageError` for no such step."""
     last = played.observed[-1].step if played.observed else -1
     if not 0 <= step <= last:
@@ -79,7 +79,7 @@ def moment_at(played: Played, step: int) -> Moment:
     return replace(moment, rejected=_proposed(played, moment, answer)) if answer else moment
 
 
-def _recorded_problem(played: Played, text: str) -> Problem:
+def _recorded_problem(played: RecordedGame, text: str) -> Problem:
     try:
         return parse_problem(text)
     except PddlSyntaxError as error:
@@ -87,7 +87,7 @@ def _recorded_problem(played: Played, text: str) -> Problem:
         raise JournalError(f"{played.journal} is damaged", why, "Choose another run.") from error
 
 
-def _proposed(played: Played, moment: Moment, answer: str) -> Problem | None:
+def _proposed(played: RecordedGame, moment: Moment, answer: str) -> Problem | None:
     """The problem in an answer that was not accepted; None where there is none to read."""
     episode = played.episode
     if not episode.plans:
@@ -98,23 +98,23 @@ def _proposed(played: Played, moment: Moment, answer: str) -> Problem | None:
     return found if found.facts and found != moment.problem else None
 
 
-def read_correction(played: Played, moment: Moment, text: str) -> ProblemProposal:
+def read_correction(played: RecordedGame, moment: Moment, text: str) -> ProblemProposal:
     """A person's problem file, read as a model's is. `feedback` says what is wrong with it."""
     return read_file(text, _situation(played, moment))
 
 
-def _situation(played: Played, moment: Moment) -> Situation:
+def _situation(played: RecordedGame, moment: Moment) -> Situation:
     setting = played.episode.setting
     return Situation(setting.prompts, "", setting.domain, moment.problem, only_planned=setting.only_planned)
 
 
-def check_not_over(played: Played, step: int) -> None:
+def check_not_over(played: RecordedGame, step: int) -> None:
     """Raises `UsageError` where the game was over."""
     if any(each.won or each.lost for each in played.observed if each.step <= step):
         raise UsageError(f"There is no going on from step {step}", "The game was over.", "Choose an earlier one.")
 
 
-def restart_at(played: Played, step: int, moment: Moment, corrected: Problem | None) -> Restart:
+def restart_at(played: RecordedGame, step: int, moment: Moment, corrected: Problem | None) -> Restart:
     """Where the new episode begins.
 
     A correction of what the model made of everything that was seen covers all of that.
@@ -126,7 +126,7 @@ def restart_at(played: Played, step: int, moment: Moment, corrected: Problem | N
     return Restart(source, step, moment.commands, moment.latest, known, corrected=corrected, look=look)
 
 
-def _check_not_before_resumption(played: Played, step: int) -> None:
+def _check_not_before_resumption(played: RecordedGame, step: int) -> None:
     """Raises `UsageError` for a step that was only repeated: what the agent thought there is in the other journal."""
     resumed = next((each for each in played.events if isinstance(each, Resumed)), None)
     if resumed is not None and step < resumed.step:

@@ -18,7 +18,7 @@ from pddlego.methods.textgames.setting_schema import (
     RungTable,
     SettingFile,
 )
-from pddlego.methods.textgames.settings import ActionRule, MapRule, Parameter, Setting
+from pddlego.methods.textgames.settings import ActionRule, GameSetting, MapRule, Parameter
 from pddlego.methods.textgames.situation import ReadingRule
 from pddlego.pddl import (
     DefectKind,
@@ -45,7 +45,7 @@ def load_setting(
     max_steps: int | None = None,
     fold: str | None = None,
     search: str | None = None,
-) -> Setting:
+) -> GameSetting:
     """Read `envs/NAME.toml` with its domain, and apply what the user changed.
 
     `overrides` are game parameters as text, `search` replaces the search of every rung. Raises `UsageError` for an
@@ -86,7 +86,7 @@ def _read(name: str, table: SettingTable) -> SettingFile:
         ) from error
 
 
-def _build(name: str) -> Setting:
+def _build(name: str) -> GameSetting:
     table = read_setting(name, TEXT_GAME)
     file = _read(name, table)
     domain = _load_domain(file.planning.domain)
@@ -105,7 +105,7 @@ def _build(name: str) -> Setting:
         folds = {name: parse_range(seeds) for name, seeds in file.game.folds.items()}
         fold = _member(file.game.fold, folds)
         start = start if file.planning.problem else start.with_goal(ladder[0].goal)
-        return Setting(
+        return GameSetting(
             name=name,
             title=file.title,
             about=file.about,
@@ -263,7 +263,7 @@ def _member(word: str, options: Mapping[str, object]) -> str:
     return word
 
 
-def _with_parameters(setting: Setting, overrides: Mapping[str, str]) -> Setting:
+def _with_parameters(setting: GameSetting, overrides: Mapping[str, str]) -> GameSetting:
     parameters = dict(setting.parameters)
     for key, text in overrides.items():
         if key not in parameters:

@@ -59,7 +59,7 @@ class MapRule:
 
 
 @dataclass(frozen=True)
-class Setting(base.Setting):
+class GameSetting(base.Setting):
     """One playable setting with its domain, starting problem and goal ladder.
 
     Many fields, because it is one for each thing that a file may say.
@@ -140,6 +140,10 @@ class Setting(base.Setting):
             ],
             "map": asdict(self.map) if self.map else None,
         }
+
+    def resolved(self) -> dict[str, Any]:
+        searches = {rung.name: str(rung.search) for rung in self.ladder}
+        return {"fold": self.fold, "max_steps": self.max_steps, "search": None, "searches": searches}
 
     def _is_dropped(self, sentence: str) -> bool:
         if any(re.search(pattern, sentence) for pattern in self.keep):

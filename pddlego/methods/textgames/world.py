@@ -11,16 +11,16 @@ from pddlego.methods.textgames.games import Game, Observation
 from pddlego.methods.textgames.intentions import Intention, unforeseen
 from pddlego.methods.textgames.memory import Memory
 from pddlego.methods.textgames.restart import Restart
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange
 from pddlego.pddl import Problem
 from pddlego.refine.usage import Meter
 
 
-class World:
+class ObservedGame:
     """A game under way. `seen` is its last answer."""
 
-    def __init__(self, setting: Setting, game: Game, memory: Memory, meter: Meter) -> None:
+    def __init__(self, setting: GameSetting, game: Game, memory: Memory, meter: Meter) -> None:
         self.seen = Observation("")
         self._setting, self._game, self._memory, self._meter = setting, game, memory, meter
 

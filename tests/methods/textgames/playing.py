@@ -12,13 +12,13 @@ from pddlego.methods.textgames.assembly import make_method
 from pddlego.methods.textgames.episode import Episode
 from pddlego.methods.textgames.games import Game
 from pddlego.methods.textgames.reader import ReaderModel
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models import Completion, Model, Request
 from pddlego.planning import Planner
 
 
 def play(
-    setting: Setting,
+    setting: GameSetting,
     planner: Planner,
     game: Game,
     model: Model,
@@ -30,7 +30,7 @@ def play(
 
 
 def agent(
-    setting: Setting,
+    setting: GameSetting,
     planner: Planner,
     game: Game,
     model: Model,

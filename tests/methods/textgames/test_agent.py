@@ -13,7 +13,7 @@ from pddlego import events as ev
 from pddlego.events import Limits, Outcome
 from pddlego.methods.textgames.events import Observed, Planned, PlannedStep
 from pddlego.methods.textgames.reader import ReaderModel
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models import Completion, Request
 from pddlego.models.base import ScriptedModel
 from pddlego.planning import ProcessPlanner
@@ -22,7 +22,7 @@ from tests.methods.textgames.playing import ForgetfulModel, ended, of, play
 
 
 @pytest.mark.parametrize("mode", ["edit", "gen", "act"])
-def test_the_reader_wins(coin: Setting, planner: ProcessPlanner, mode: str) -> None:
+def test_the_reader_wins(coin: GameSetting, planner: ProcessPlanner, mode: str) -> None:
     game = small_house()
     events = play(coin, planner, game, ReaderModel(), mode)
     assert ended(events).outcome is Outcome.WON
@@ -31,14 +31,14 @@ def test_the_reader_wins(coin: Setting, planner: ProcessPlanner, mode: str) -> N
     assert ended(events).tally.refused == 0
 
 
-def test_the_nearest_unvisited_room_comes_first(coin: Setting, planner: ProcessPlanner) -> None:
+def test_the_nearest_unvisited_room_comes_first(coin: GameSetting, planner: ProcessPlanner) -> None:
     game = small_house("pantry")
     play(coin, planner, game, ReaderModel())
     assert game.commands[:3] == ["move east", "open door to east", "move east"]
     assert game.commands[3:] == ["move west", "move west", "open door to north", "move north", "take coin"]
 
 
-def test_events_tell_the_whole_story(coin: Setting, planner: ProcessPlanner) -> None:
+def test_events_tell_the_whole_story(coin: GameSetting, planner: ProcessPlanner) -> None:
     events = play(coin, planner, small_house(), ReaderModel())
     kinds = [each.type for each in events]
     assert kinds[:6] == ["started", "observed", "asked", "answered", "accepted", "planned"]
@@ -57,7 +57,7 @@ def test_events_tell_the_whole_story(coin: Setting, planner: ProcessPlanner) -> 
     assert "a coin" in observed[-2].read
 
 
-def test_random_asks_nobody_and_repeats_itself(coin: Setting, planner: ProcessPlanner) -> None:
+def test_random_asks_nobody_and_repeats_itself(coin: GameSetting, planner: ProcessPlanner) -> None:
     runs = []
     for _ in range(2):
         game = small_house()
@@ -67,7 +67,7 @@ def test_random_asks_nobody_and_repeats_itself(coin: Setting, planner: ProcessPl
     assert runs[0] == runs[1]
 
 
-def test_an_unreadable_answer_is_asked_about_with_the_reason(coin: Setting, planner: ProcessPlanner) -> None:
+def test_an_unreadable_answer_is_asked_about_with_the_reason(coin: GameSetting, planner: ProcessPlanner) -> None:
     model = ForgetfulModel(["I am sorry.", '{"init": {"add": ["(at nowhere)"]}}'])
     events = play(coin, planner, small_house(), model)
     assert ended(events).outcome is Outcome.WON
@@ -81,7 +81,7 @@ def test_an_unreadable_answer_is_asked_about_with_the_reason(coin: Setting, plan
     assert "(at nowhere)" not in of(events, ev.Accepted)[0].text
 
 
-def test_an_edit_that_reaches_no_goal_is_taken_back(coin: Setting, planner: ProcessPlanner) -> None:
+def test_an_edit_that_reaches_no_goal_is_taken_back(coin: GameSetting, planner: ProcessPlanner) -> None:
     lost = {"objects": {"add": ["attic - location"]}, "init": {"add": ["(at attic)", "(visited attic)"]}}
     true = {"objects": {"add": ["attic - location"]}, "init": {"add": ["(at attic)"]}}
     model = ForgetfulModel([json.dumps(lost), json.dumps(true)])
@@ -93,7 +93,7 @@ def test_an_edit_that_reaches_no_goal_is_taken_back(coin: Setting, planner: Proc
     assert [each.rung for each in of(events, Planned)][:2] == [None, None]
 
 
-def test_after_five_retries_the_episode_ends(coin: Setting, planner: ProcessPlanner) -> None:
+def test_after_five_retries_the_episode_ends(coin: GameSetting, planner: ProcessPlanner) -> None:
     events = play(coin, planner, small_house(), ScriptedModel(("no",)))
     assert ended(events).outcome is Outcome.NO_PLAN
     assert len(of(events, ev.Asked)) == 6
@@ -101,7 +101,7 @@ def test_after_five_retries_the_episode_ends(coin: Setting, planner: ProcessPlan
     assert len(of(play(coin, planner, small_house(), ScriptedModel(("no",)), retries=0), ev.Asked)) == 1
 
 
-def test_lines_that_matched_nothing_go_back_to_the_model_once(coin: Setting, planner: ProcessPlanner) -> None:
+def test_lines_that_matched_nothing_go_back_to_the_model_once(coin: GameSetting, planner: ProcessPlanner) -> None:
     reader = ReaderModel()
 
     @dataclass
@@ -125,7 +125,7 @@ def test_lines_that_matched_nothing_go_back_to_the_model_once(coin: Setting, pla
     assert "moon" not in model.requests[2].messages[-1].content
 
 
-def test_a_door_that_shows_a_known_room_stops_the_plan(coin: Setting, planner: ProcessPlanner) -> None:
+def test_a_door_that_shows_a_known_room_stops_the_plan(coin: GameSetting, planner: ProcessPlanner) -> None:
     """The plan opens a door to a placeholder; behind it is a room that was visited: going there would be wasted."""
     exits = {("kitchen", "north"): "pantry", ("kitchen", "east"): "corridor", ("corridor", "north"): "pantry"}
     first = {
@@ -145,7 +145,7 @@ def test_a_door_that_shows_a_known_room_stops_the_plan(coin: Setting, planner: P
     assert observed.surprise == "the plan expected loc1, and it is pantry"
 
 
-def test_a_refused_command_stops_the_plan_and_is_counted(coin: Setting, planner: ProcessPlanner) -> None:
+def test_a_refused_command_stops_the_plan_and_is_counted(coin: GameSetting, planner: ProcessPlanner) -> None:
     wrong = {
         "objects": {"add": ["kitchen loc1 loc2 - location"]},
         "init": {
@@ -166,7 +166,7 @@ def test_a_refused_command_stops_the_plan_and_is_counted(coin: Setting, planner:
     assert "can't move there" in model.requests[1].messages[-1].content
 
 
-def test_replanning_at_every_step(coin: Setting, planner: ProcessPlanner) -> None:
+def test_replanning_at_every_step(coin: GameSetting, planner: ProcessPlanner) -> None:
     usual = play(coin, planner, small_house("pantry"), ReaderModel())
     often = play(coin, planner, small_house("pantry"), ReaderModel(), replan_every_step=True)
     assert ended(often).outcome is Outcome.WON

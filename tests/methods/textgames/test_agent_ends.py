@@ -16,7 +16,7 @@ from pddlego.events import Ended, Event, Limits, Outcome
 from pddlego.methods.textgames.events import Observed, Planned
 from pddlego.methods.textgames.games import Observation
 from pddlego.methods.textgames.reader import ReaderModel
-from pddlego.methods.textgames.settings import ActionRule, Setting
+from pddlego.methods.textgames.settings import ActionRule, GameSetting
 from pddlego.models import Completion, Request
 from pddlego.pddl import Domain, Problem
 from pddlego.planning import PlanResult, PlanStatus, ProcessPlanner, Search
@@ -34,7 +34,7 @@ from tests.methods.textgames.playing import BrokenModel, ForgetfulModel, agent, 
         (Limits(50, seconds=0.0), Outcome.BUDGET, 0),
     ],
 )
-def test_limits(coin: Setting, planner: ProcessPlanner, limits: Limits, outcome: Outcome, steps: int) -> None:
+def test_limits(coin: GameSetting, planner: ProcessPlanner, limits: Limits, outcome: Outcome, steps: int) -> None:
     @dataclass
     class Counting:
         name: str = "counting"
@@ -47,7 +47,7 @@ def test_limits(coin: Setting, planner: ProcessPlanner, limits: Limits, outcome:
     assert (ended(events).outcome, ended(events).tally.steps) == (outcome, steps)
 
 
-def test_the_step_limit_is_met_before_the_model_is_asked_in_vain(coin: Setting, planner: ProcessPlanner) -> None:
+def test_the_step_limit_is_met_before_the_model_is_asked_in_vain(coin: GameSetting, planner: ProcessPlanner) -> None:
     events = play(coin, planner, small_house(), ReaderModel(), limits=Limits(1))
     assert ended(events).tally.calls == 1
 
@@ -61,14 +61,14 @@ def test_the_step_limit_is_met_before_the_model_is_asked_in_vain(coin: Setting, 
     ],
 )
 def test_whatever_a_model_raises_ends_the_episode_with_an_outcome(
-    coin: Setting, planner: ProcessPlanner, error: BaseException, outcome: Outcome
+    coin: GameSetting, planner: ProcessPlanner, error: BaseException, outcome: Outcome
 ) -> None:
     events = play(coin, planner, small_house(), BrokenModel(error, after=1))
     assert ended(events).outcome is outcome
     assert ended(events).tally.calls == 2
 
 
-def test_an_engine_that_fails_ends_the_episode(coin: Setting, planner: ProcessPlanner) -> None:
+def test_an_engine_that_fails_ends_the_episode(coin: GameSetting, planner: ProcessPlanner) -> None:
     class Dying(GridHouse):
         def step(self, command: str) -> Observation:
             raise EngineError("Java is gone")
@@ -78,7 +78,7 @@ def test_an_engine_that_fails_ends_the_episode(coin: Setting, planner: ProcessPl
     assert "Java is gone" in ended(events).message
 
 
-def test_a_game_that_can_be_lost(coin: Setting, planner: ProcessPlanner) -> None:
+def test_a_game_that_can_be_lost(coin: GameSetting, planner: ProcessPlanner) -> None:
     class Cruel(GridHouse):
         def step(self, command: str) -> Observation:
             return Observation("You fall.", 0.0, False, True)
@@ -86,7 +86,7 @@ def test_a_game_that_can_be_lost(coin: Setting, planner: ProcessPlanner) -> None
     assert ended(play(coin, planner, Cruel({("kitchen", "north"): "attic"}), ReaderModel())).outcome is Outcome.LOST
 
 
-def test_an_interrupt_from_outside_ends_the_episode_properly(coin: Setting, planner: ProcessPlanner) -> None:
+def test_an_interrupt_from_outside_ends_the_episode_properly(coin: GameSetting, planner: ProcessPlanner) -> None:
     running = agent(coin, planner, small_house(), ReaderModel()).run()
     assert isinstance(running, Iterator)
     next(running)
@@ -96,7 +96,7 @@ def test_an_interrupt_from_outside_ends_the_episode_properly(coin: Setting, plan
     assert list(running) == []
 
 
-def test_looking_costs_no_time(coin: Setting, planner: ProcessPlanner) -> None:
+def test_looking_costs_no_time(coin: GameSetting, planner: ProcessPlanner) -> None:
     now = [0.0]
     limits = Limits(50, seconds=100)
     last: Event | None = None
@@ -124,7 +124,7 @@ class EndlessPlanner:
         """There is nothing to close."""
 
 
-def test_planning_takes_no_more_than_the_time_that_is_left(coin: Setting) -> None:
+def test_planning_takes_no_more_than_the_time_that_is_left(coin: GameSetting) -> None:
     now = [0.0]
     playing = agent(
         coin, EndlessPlanner(now), small_house(), ReaderModel(), limits=Limits(50, seconds=7.0), clock=lambda: now[0]
@@ -136,14 +136,14 @@ def test_planning_takes_no_more_than_the_time_that_is_left(coin: Setting) -> Non
 
 
 def test_what_an_endpoint_has_no_time_left_for_is_the_limit_of_the_episode(
-    coin: Setting, planner: ProcessPlanner
+    coin: GameSetting, planner: ProcessPlanner
 ) -> None:
     model = BrokenModel(OutOfTimeError("m answered 429", "Wait.", ""))
     last = ended(play(coin, planner, small_house(), model, limits=Limits(50, seconds=5)))
     assert (last.outcome, last.cause) == (Outcome.BUDGET, "seconds")
 
 
-def test_requests_do_not_grow_with_the_steps(coin: Setting, planner: ProcessPlanner) -> None:
+def test_requests_do_not_grow_with_the_steps(coin: GameSetting, planner: ProcessPlanner) -> None:
     rooms = ["kitchen", *(f"room {number}" for number in range(12))]
     game = GridHouse({(a, "east"): b for a, b in itertools.pairwise(rooms)}, coin="room 11")
     events = play(coin, planner, game, ReaderModel())
@@ -158,7 +158,7 @@ def test_requests_do_not_grow_with_the_steps(coin: Setting, planner: ProcessPlan
 
 
 def test_a_refusal_stops_the_plan_even_where_the_setting_expects_nothing(
-    coin: Setting, planner: ProcessPlanner
+    coin: GameSetting, planner: ProcessPlanner
 ) -> None:
     careless = replace(coin, actions={name: ActionRule(rule.command, "") for name, rule in coin.actions.items()})
     wrong = {
@@ -172,7 +172,7 @@ def test_a_refusal_stops_the_plan_even_where_the_setting_expects_nothing(
     assert events[events.index(first) + 1].type == "asked"
 
 
-def test_lines_that_matched_nothing_are_told_with_a_rejection(coin: Setting, planner: ProcessPlanner) -> None:
+def test_lines_that_matched_nothing_are_told_with_a_rejection(coin: GameSetting, planner: ProcessPlanner) -> None:
     lost = {
         "objects": {"add": ["attic - location"]},
         "init": {"add": ["(at attic)", "(visited attic)"], "delete": ["(at moon)"]},
@@ -182,13 +182,13 @@ def test_lines_that_matched_nothing_are_told_with_a_rejection(coin: Setting, pla
     assert "(at moon): matched nothing" in model.requests[1].messages[-1].content
 
 
-def test_a_lone_surrogate_in_an_answer_does_no_harm(coin: Setting, planner: ProcessPlanner) -> None:
+def test_a_lone_surrogate_in_an_answer_does_no_harm(coin: GameSetting, planner: ProcessPlanner) -> None:
     events = play(coin, planner, small_house(), ForgetfulModel(["\ud800"]))
     assert ended(events).outcome is Outcome.WON
     assert all(dump_event(event) for event in events)
 
 
-def test_a_plan_is_carried_out_up_to_the_step_that_nobody_can_say_yet(coin: Setting, planner: ProcessPlanner) -> None:
+def test_a_plan_is_carried_out_up_to_a_step_that_nobody_can_say(coin: GameSetting, planner: ProcessPlanner) -> None:
     """As on a map without directions: the door is opened, and then no plan begins with something that can be said."""
     mute = replace(coin, actions={**coin.actions, "move": ActionRule("", "")})
     game = GridHouse({("kitchen", "north"): "pantry"}, frozenset({frozenset({"kitchen", "pantry"})}))
@@ -202,8 +202,8 @@ def test_a_plan_is_carried_out_up_to_the_step_that_nobody_can_say_yet(coin: Sett
 
 
 @pytest.mark.parametrize("mode", ["edit", "act"])
-def test_the_score_is_read_where_the_setting_says_so(coin: Setting, planner: ProcessPlanner, mode: str) -> None:
-    def said(setting: Setting) -> list[str]:
+def test_the_score_is_read_where_the_setting_says_so(coin: GameSetting, planner: ProcessPlanner, mode: str) -> None:
+    def said(setting: GameSetting) -> list[str]:
         asked = of(play(setting, planner, small_house(), ReaderModel(), mode), ev.Asked)
         return [message.content for each in asked for message in each.messages[1:]]
 
@@ -213,7 +213,7 @@ def test_the_score_is_read_where_the_setting_says_so(coin: Setting, planner: Pro
     assert any("Score: 0.00" in text for text in scored)
 
 
-def test_the_model_is_told_when_the_score_went_up_or_down(coin: Setting, planner: ProcessPlanner) -> None:
+def test_the_model_is_told_when_the_score_went_up_or_down(coin: GameSetting, planner: ProcessPlanner) -> None:
     class Rated(GridHouse):
         """Scores one half after the first command, one quarter after the second."""
 
@@ -227,7 +227,7 @@ def test_the_model_is_told_when_the_score_went_up_or_down(coin: Setting, planner
     assert "Score: 0.25 (it went down)" in asked[2].messages[1].content
 
 
-def test_commands_keep_the_spelling_of_the_game(coin: Setting, planner: ProcessPlanner) -> None:
+def test_commands_keep_the_spelling_of_the_game(coin: GameSetting, planner: ProcessPlanner) -> None:
     class Loud(GridHouse):
         """Knows its directions in capitals only."""
 
@@ -246,7 +246,7 @@ def test_commands_keep_the_spelling_of_the_game(coin: Setting, planner: ProcessP
     assert of(events, Observed)[1].command == "MOVE NORTH"
 
 
-def test_a_request_that_the_budget_stopped_is_not_counted(coin: Setting, planner: ProcessPlanner) -> None:
+def test_a_request_that_the_budget_stopped_is_not_counted(coin: GameSetting, planner: ProcessPlanner) -> None:
     events = play(coin, planner, small_house(), BrokenModel(BudgetSpentError("The budget of 1 requests"), after=1))
     assert ended(events).outcome is Outcome.BUDGET
     assert ended(events).tally.calls == 1

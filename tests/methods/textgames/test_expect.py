@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pddlego.methods.textgames.expect import as_said, surprise
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.pddl import Problem, TypedName
 from pddlego.planning import PlanStep
 
@@ -25,7 +25,7 @@ NAMED = PlanStep("move", ("kitchen", "living_room", "north"))
         (PlanStep("take", ("coin", "kitchen")), "You take the coin.", ""),
     ],
 )
-def test_what_surprises(coin: Setting, step: PlanStep, text: str, expected: str) -> None:
+def test_what_surprises(coin: GameSetting, step: PlanStep, text: str, expected: str) -> None:
     found = surprise(coin, step, text, KNOWN, ["To the North you see the living room."])
     assert found.startswith(expected)
     assert bool(found) is bool(expected)

@@ -10,7 +10,7 @@ from pddlego import events as ev
 from pddlego.events import Outcome
 from pddlego.methods.textgames.events import Observed
 from pddlego.methods.textgames.memory import FUTILE, REPEATED, Refusals
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.planning import ProcessPlanner
 from tests.methods.textgames.grid_house import small_house
 from tests.methods.textgames.playing import ForgetfulModel, ended, of, play
@@ -51,7 +51,7 @@ def test_refusals_are_counted_until_the_problem_changes() -> None:
 
 @pytest.mark.parametrize("tells_looks", [True, False])
 def test_answers_that_change_nothing_do_not_send_the_same_for_ever(
-    coin: Setting, planner: ProcessPlanner, tells_looks: bool
+    coin: GameSetting, planner: ProcessPlanner, tells_looks: bool
 ) -> None:
     game = small_house(tells_looks=tells_looks)
     events = play(coin, planner, game, ForgetfulModel([WRONG, *["{}"] * 60]))
@@ -65,7 +65,7 @@ def test_answers_that_change_nothing_do_not_send_the_same_for_ever(
     assert "the game refused 'open door to east' 3 times" in of(events, ev.Rejected)[0].feedback.evidence[-1]
 
 
-def test_what_was_missed_is_seen_again(coin: Setting, planner: ProcessPlanner) -> None:
+def test_what_was_missed_is_seen_again(coin: GameSetting, planner: ProcessPlanner) -> None:
     model = ForgetfulModel([WRONG, "{}"])
     events = play(coin, planner, small_house(tells_looks=True), model)
     assert ended(events).outcome is Outcome.WON
@@ -75,7 +75,7 @@ def test_what_was_missed_is_seen_again(coin: Setting, planner: ProcessPlanner) -
     assert not any(each.free for each in of(events, Observed) if each is not look)
 
 
-def test_the_model_is_shown_everything_since_it_last_changed_something(coin: Setting, planner: ProcessPlanner) -> None:
+def test_the_model_is_shown_everything_since_its_last_change(coin: GameSetting, planner: ProcessPlanner) -> None:
     model = ForgetfulModel([WRONG, "{}"])
     play(coin, planner, small_house(tells_looks=True), model)
     shown = [each.messages[-1].content for each in model.requests]
@@ -86,7 +86,7 @@ def test_the_model_is_shown_everything_since_it_last_changed_something(coin: Set
     assert not any("repeats itself" in each for each in shown[3:])
 
 
-def test_without_remedies_it_goes_on_as_before(coin: Setting, planner: ProcessPlanner) -> None:
+def test_without_remedies_it_goes_on_as_before(coin: GameSetting, planner: ProcessPlanner) -> None:
     game = small_house(tells_looks=True)
     events = play(coin, planner, game, ForgetfulModel([WRONG, *["{}"] * 60]), "edit-no-remedies")
     assert ended(events).outcome is Outcome.STEP_LIMIT
@@ -95,7 +95,7 @@ def test_without_remedies_it_goes_on_as_before(coin: Setting, planner: ProcessPl
 
 
 def test_where_no_goal_can_be_reached_the_agent_looks_and_then_tells_all(
-    coin: Setting, planner: ProcessPlanner
+    coin: GameSetting, planner: ProcessPlanner
 ) -> None:
     lost = json.dumps(
         {"objects": {"add": ["kitchen - location"]}, "init": {"add": ["(at kitchen)", "(visited kitchen)"]}}

@@ -6,11 +6,11 @@ import pytest
 
 from pddlego.methods.textgames.optimum import optimum
 from pddlego.methods.textgames.setting_files import load_setting
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.planning import ProcessPlanner
 
 
-def test_the_optimum_of_coin_collector(coin: Setting, planner: ProcessPlanner) -> None:
+def test_the_optimum_of_coin_collector(coin: GameSetting, planner: ProcessPlanner) -> None:
     """Seeds 0-19: found once by an independent search over the engine's own map, 4.05 on average over seeds 0-59."""
     found = [optimum(coin, seed, planner) for seed in range(20)]
     assert None not in found

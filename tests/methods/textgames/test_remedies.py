@@ -10,7 +10,7 @@ from pddlego import events as ev
 from pddlego.events import Outcome
 from pddlego.methods.textgames.events import Observed
 from pddlego.methods.textgames.remedies import INCREASE, MORE_TOKENS
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Request
 from pddlego.models.openai import HOTTEST, OpenAIModel
@@ -22,7 +22,7 @@ from tests.model_server import ModelServer, answer, fault
 BAD = '{"init": {"add": ["(at moon)"]}}'
 
 
-def test_an_identical_retry_changes_something_every_time(coin: Setting, planner: ProcessPlanner) -> None:
+def test_an_identical_retry_changes_something_every_time(coin: GameSetting, planner: ProcessPlanner) -> None:
     model = ForgetfulModel([BAD, BAD, BAD, BAD])
     events = play(coin, planner, small_house(), model)
     assert ended(events).outcome is Outcome.WON
@@ -41,13 +41,13 @@ def test_an_identical_retry_changes_something_every_time(coin: Setting, planner:
     assert [each.temperature_increase for each in of(events, ev.Asked)[:3]] == [0.0, 0.0, INCREASE]
 
 
-def test_another_answer_is_no_repetition(coin: Setting, planner: ProcessPlanner) -> None:
+def test_another_answer_is_no_repetition(coin: GameSetting, planner: ProcessPlanner) -> None:
     model = ForgetfulModel([BAD, BAD.replace("moon", "mars"), BAD])
     play(coin, planner, small_house(), model)
     assert [each.temperature_increase for each in model.requests[:4]] == [0.0] * 4
 
 
-def test_a_whole_file_is_read_whatever_was_asked_for(coin: Setting, planner: ProcessPlanner) -> None:
+def test_a_whole_file_is_read_whatever_was_asked_for(coin: GameSetting, planner: ProcessPlanner) -> None:
     whole = "(define (problem p) (:domain coin-collector) (:objects kitchen attic - location) (:init (at kitchen)"
     whole += " (visited kitchen) (connected kitchen attic east)) (:goal (have coin)))"
     events = play(coin, planner, small_house(), ForgetfulModel([f"Here it is:\n```\n{whole}\n```"]))
@@ -65,7 +65,7 @@ def test_a_whole_file_is_read_whatever_was_asked_for(coin: Setting, planner: Pro
     ],
 )
 def test_an_answer_that_was_cut_off_is_asked_for_again_with_more_room(
-    coin: Setting, planner: ProcessPlanner, mode: str, text: str
+    coin: GameSetting, planner: ProcessPlanner, mode: str, text: str
 ) -> None:
     model = ForgetfulModel([text], "length")
     events = play(coin, planner, small_house(), model, mode)
@@ -76,7 +76,7 @@ def test_an_answer_that_was_cut_off_is_asked_for_again_with_more_room(
     assert ended(events).outcome is Outcome.WON
 
 
-def test_what_is_whole_counts_whatever_would_have_followed(coin: Setting, planner: ProcessPlanner) -> None:
+def test_what_is_whole_counts_whatever_would_have_followed(coin: GameSetting, planner: ProcessPlanner) -> None:
     whole = '{"objects": {"add": ["kitchen - location", "loc1 - location"]}, "init": {"add": ["(at kitchen)",'
     whole += ' "(visited kitchen)", "(connected kitchen loc1 east)"]}} And now I will explain wh'
     events = play(coin, planner, small_house(), ForgetfulModel([whole], "length"))
@@ -87,7 +87,7 @@ def test_what_is_whole_counts_whatever_would_have_followed(coin: Setting, planne
     ("base", "temperature_increase", "sent"), [(1.0, 0.3, 1.3), (1.0, 0.9, HOTTEST), (1.8, 0.3, 1.8), (1.0, 0, 1.0)]
 )
 def test_the_temperature_is_raised_within_bounds(
-    coin: Setting, model_server: ModelServer, base: float, temperature_increase: float, sent: float
+    coin: GameSetting, model_server: ModelServer, base: float, temperature_increase: float, sent: float
 ) -> None:
     model = OpenAIModel("m", "sk-canary-0123456789abcdef", model_server.url, base)
     model.complete(
@@ -97,7 +97,7 @@ def test_the_temperature_is_raised_within_bounds(
     assert "max_tokens" not in model_server.requests[0]
 
 
-def test_an_endpoint_that_takes_no_limit_is_asked_without(coin: Setting, model_server: ModelServer) -> None:
+def test_an_endpoint_that_takes_no_limit_is_asked_without(coin: GameSetting, model_server: ModelServer) -> None:
     model_server.replies = [fault(400, "Unsupported parameter: max_tokens"), answer(json.dumps({}))]
     model = OpenAIModel("m", "sk-canary-0123456789abcdef", model_server.url)
     request = Request("edit", (), Situation("coin", "", coin.domain, coin.start), max_tokens=MORE_TOKENS)
@@ -106,7 +106,7 @@ def test_an_endpoint_that_takes_no_limit_is_asked_without(coin: Setting, model_s
     assert [each.get("max_tokens") for each in model_server.requests] == [MORE_TOKENS, None, None]
 
 
-def test_a_mode_without_feedback_asks_the_same_again(coin: Setting, planner: ProcessPlanner) -> None:
+def test_a_mode_without_feedback_asks_the_same_again(coin: GameSetting, planner: ProcessPlanner) -> None:
     model = ForgetfulModel([BAD, BAD])
     play(coin, planner, small_house(), model, "edit-no-feedback")
     assert len({each.messages for each in model.requests[:3]}) == 1
@@ -114,7 +114,7 @@ def test_a_mode_without_feedback_asks_the_same_again(coin: Setting, planner: Pro
 
 
 def test_a_mode_without_remedies_says_what_is_wrong_and_changes_nothing_else(
-    coin: Setting, planner: ProcessPlanner
+    coin: GameSetting, planner: ProcessPlanner
 ) -> None:
     model = ForgetfulModel([BAD, BAD, BAD])
     play(coin, planner, small_house(), model, "edit-no-remedies")
@@ -131,7 +131,7 @@ FENCED = """```json
 ```"""
 
 
-def test_a_mode_without_tolerance_takes_the_bare_answer_only(coin: Setting, planner: ProcessPlanner) -> None:
+def test_a_mode_without_tolerance_takes_the_bare_answer_only(coin: GameSetting, planner: ProcessPlanner) -> None:
     (first, *_) = of(play(coin, planner, small_house(), ForgetfulModel([FENCED]), "edit-no-tolerance"), ev.Rejected)
     assert "text around" in first.feedback.message
     assert not of(play(coin, planner, small_house(), ForgetfulModel([FENCED])), ev.Rejected)
@@ -141,7 +141,7 @@ def test_a_mode_without_tolerance_takes_the_bare_answer_only(coin: Setting, plan
     assert not of(play(coin, planner, small_house(), ForgetfulModel([twice])), ev.Rejected)
 
 
-def test_a_file_in_a_fence_is_no_file_without_tolerance(coin: Setting, planner: ProcessPlanner) -> None:
+def test_a_file_in_a_fence_is_no_file_without_tolerance(coin: GameSetting, planner: ProcessPlanner) -> None:
     whole = "(define (problem p) (:domain coin-collector) (:objects kitchen attic - location) (:init (at kitchen)"
     whole += " (visited kitchen) (connected kitchen attic east)) (:goal (have coin)))"
     for text, rejected in ((whole, 0), (f"```pddl\n{whole}\n```", 1)):
@@ -149,7 +149,7 @@ def test_a_file_in_a_fence_is_no_file_without_tolerance(coin: Setting, planner: 
         assert len(of(events, ev.Rejected)) == rejected
 
 
-def test_what_the_plan_expected_is_told_with_what_came(coin: Setting, planner: ProcessPlanner) -> None:
+def test_what_the_plan_expected_is_told_with_what_came(coin: GameSetting, planner: ProcessPlanner) -> None:
     """The problem says that the corridor is west; the game knows better."""
     wrong = {
         "objects": {"add": ["kitchen - location", "loc1 - location"]},
@@ -167,7 +167,7 @@ def test_what_the_plan_expected_is_told_with_what_came(coin: Setting, planner: P
 
 @pytest.mark.parametrize(("finish", "rejected"), [("stop", 0), ("length", 1), ("content_filter", 1)])
 def test_a_file_without_its_end_is_taken_only_where_nobody_cut_it(
-    coin: Setting, planner: ProcessPlanner, finish: str, rejected: int
+    coin: GameSetting, planner: ProcessPlanner, finish: str, rejected: int
 ) -> None:
     half = "(define (problem p) (:domain coin-collector) (:objects kitchen attic - location) (:init (at kitchen)"
     half += " (visited kitchen) (connected kitchen attic east)"
@@ -175,7 +175,7 @@ def test_a_file_without_its_end_is_taken_only_where_nobody_cut_it(
     assert len([each for each in of(events, ev.Rejected) if each.attempt == 0][:1]) == rejected
 
 
-def test_more_room_than_the_model_has_is_not_asked_for_again(coin: Setting, model_server: ModelServer) -> None:
+def test_more_room_than_the_model_has_is_not_asked_for_again(coin: GameSetting, model_server: ModelServer) -> None:
     too_much = "maximum context length is 8192 tokens. However, you requested 17000 tokens (16384 in the completion)"
     model_server.replies = [fault(400, too_much, "context_length_exceeded"), answer(json.dumps({}))]
     model = OpenAIModel("m", "sk-canary-0123456789abcdef", model_server.url)

@@ -10,7 +10,7 @@ import pytest
 
 from examples.forgetful import Forgetful
 from pddlego import events as ev
-from pddlego.cli.resuming import played_of
+from pddlego.cli.resuming import recorded_game
 from pddlego.errors import JournalError, UsageError
 from pddlego.evaluation.recorded import load_recorded
 from pddlego.evaluation.replay import replay
@@ -20,8 +20,8 @@ from pddlego.methods.textgames.episode import Episode
 from pddlego.methods.textgames.events import Observed, Planned, Resumed
 from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.restart import Repeated, Restart
-from pddlego.methods.textgames.resume import Played, check_not_over, moment_at, read_correction, restart_at
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.resume import RecordedGame, check_not_over, moment_at, read_correction, restart_at
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.pddl import parse_problem
 from pddlego.planning import ProcessPlanner
 from pddlego.runs.folders import find_journal
@@ -32,26 +32,26 @@ from tests.runs.stores import kept
 
 
 @pytest.fixture(scope="module")
-def failed(tmp_path_factory: pytest.TempPathFactory, coin: Setting, planner: ProcessPlanner) -> Played:
+def failed(tmp_path_factory: pytest.TempPathFactory, coin: GameSetting, planner: ProcessPlanner) -> RecordedGame:
     """An episode that failed because the model never says that the kitchen has an exit to the west."""
     episode = Episode(coin, 4, "edit", Limits(50), retries=1)
     events = episode_events(episode, make_game(coin, 4), Forgetful("kitchen", "west"), planner)
     recorded = kept(tmp_path_factory.mktemp("runs"), coin, 4, "edit", events, retries=1)
     assert ended(recorded.events).outcome is Outcome.NO_PLAN
-    return played_of(recorded)
+    return recorded_game(recorded)
 
 
-def resumed(played: Played, restart: Restart, planner: ProcessPlanner) -> list[Event]:
+def resumed(played: RecordedGame, restart: Restart, planner: ProcessPlanner) -> list[Event]:
     game = make_game(played.episode.setting, played.episode.seed)
     return list(episode_events(played.episode, game, ReaderModel(), planner, restart=restart))
 
 
-def first_recorded() -> Played:
-    return played_of(load_recorded(find_journal(RECORDED / RUNS[0])))
+def first_recorded() -> RecordedGame:
+    return recorded_game(load_recorded(find_journal(RECORDED / RUNS[0])))
 
 
 def test_one_corrected_fact_brings_a_failed_episode_to_success(
-    failed: Played, planner: ProcessPlanner, tmp_path: Path
+    failed: RecordedGame, planner: ProcessPlanner, tmp_path: Path
 ) -> None:
     moment = moment_at(failed, 13)
     assert moment.rejected is not None
@@ -73,7 +73,7 @@ def test_one_corrected_fact_brings_a_failed_episode_to_success(
 
 
 def test_a_resumed_episode_can_be_replayed_and_resumed(
-    failed: Played, planner: ProcessPlanner, tmp_path: Path, coin: Setting
+    failed: RecordedGame, planner: ProcessPlanner, tmp_path: Path, coin: GameSetting
 ) -> None:
     moment = moment_at(failed, 13)
     corrected = parse_problem(str(moment.latest).replace("(:init", "(:init (connected kitchen corridor west)"))
@@ -81,14 +81,14 @@ def test_a_resumed_episode_can_be_replayed_and_resumed(
     events = resumed(failed, restart, planner)
     recorded = kept(tmp_path, coin, 4, "edit", events, retries=1)
     assert replay(recorded, planner).difference is None
-    again = played_of(recorded)
+    again = recorded_game(recorded)
     later = moment_at(again, 15)
     assert len(later.commands) == 15
     events = resumed(again, restart_at(again, 15, later, None), planner)
     assert ended(events).outcome is Outcome.WON
 
 
-def test_without_a_correction_the_model_is_asked_again(coin: Setting, planner: ProcessPlanner) -> None:
+def test_without_a_correction_the_model_is_asked_again(coin: GameSetting, planner: ProcessPlanner) -> None:
     recorded = first_recorded()
     moment = moment_at(recorded, 7)
     events = resumed(recorded, restart_at(recorded, 7, moment, None), planner)
@@ -100,7 +100,7 @@ def test_without_a_correction_the_model_is_asked_again(coin: Setting, planner: P
     assert asked.count("The agent did:") == 8 - moment.known
 
 
-def test_what_a_correction_does_not_cover_is_still_news(coin: Setting, planner: ProcessPlanner) -> None:
+def test_what_a_correction_does_not_cover_is_still_news(coin: GameSetting, planner: ProcessPlanner) -> None:
     """The model's last answer could not be read at all: the person's problem is of the step before."""
     before = parse_problem(
         "(define (problem h) (:domain coin-collector) (:objects kitchen corridor - location)"
@@ -116,7 +116,7 @@ def test_what_a_correction_does_not_cover_is_still_news(coin: Setting, planner: 
     assert moved.split(".")[0] in asked
 
 
-def test_another_game_is_noticed(coin: Setting, planner: ProcessPlanner) -> None:
+def test_another_game_is_noticed(coin: GameSetting, planner: ProcessPlanner) -> None:
     restart = Restart("elsewhere", 1, (Repeated("move east", "You are on the moon."),), coin.start, 1)
     events = play(coin, planner, small_house(), ReaderModel(), restart=restart)
     assert ended(events).outcome is Outcome.CRASHED
@@ -136,7 +136,7 @@ def test_a_recorded_problem_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     changed = journal.read_text().replace('"text":"(define', '"text":"(defined \\u001b[31m')
     journal.write_text(changed)
     with pytest.raises(JournalError, match="is damaged"):
-        moment_at(played_of(load_recorded(journal)), 3)
+        moment_at(recorded_game(load_recorded(journal)), 3)
 
 
 def test_a_game_that_was_over_does_not_go_on() -> None:
@@ -146,7 +146,7 @@ def test_a_game_that_was_over_does_not_go_on() -> None:
         check_not_over(recorded, 21)
 
 
-def test_a_correction_with_faults_is_not_taken(failed: Played) -> None:
+def test_a_correction_with_faults_is_not_taken(failed: RecordedGame) -> None:
     moment = moment_at(failed, 13)
     found = read_correction(failed, moment, "(define (problem p) (:init (at moon)))")
     assert found.feedback is not None
@@ -162,7 +162,7 @@ def test_where_the_model_had_accepted_there_is_nothing_to_ask(planner: ProcessPl
     assert next(each.type for each in after if each.type in ("asked", "planned")) == "planned"
 
 
-def test_a_correction_stands_even_if_it_takes_more_for_a_plan(coin: Setting, planner: ProcessPlanner) -> None:
+def test_a_correction_stands_even_if_it_takes_more_for_a_plan(coin: GameSetting, planner: ProcessPlanner) -> None:
     """The person mends one of two errors; the model mends the other, in the problem that the person has mended."""
     recorded = first_recorded()
     moment = moment_at(recorded, 2)
@@ -180,23 +180,23 @@ def test_a_correction_stands_even_if_it_takes_more_for_a_plan(coin: Setting, pla
 
 
 def test_the_steps_before_a_resumption_are_in_the_other_journal(
-    planner: ProcessPlanner, coin: Setting, tmp_path: Path
+    planner: ProcessPlanner, coin: GameSetting, tmp_path: Path
 ) -> None:
     recorded = first_recorded()
     restart = restart_at(recorded, 7, moment_at(recorded, 7), None)
-    again = played_of(kept(tmp_path, coin, 12, "edit", resumed(recorded, restart, planner)))
+    again = recorded_game(kept(tmp_path, coin, 12, "edit", resumed(recorded, restart, planner)))
     with pytest.raises(UsageError, match="Step 6 was only repeated here"):
         moment_at(again, 6)
     assert len(moment_at(again, 7).commands) == 7
 
 
-def test_the_first_look_must_be_the_same(coin: Setting, planner: ProcessPlanner) -> None:
+def test_the_first_look_must_be_the_same(coin: GameSetting, planner: ProcessPlanner) -> None:
     restart = Restart("elsewhere", 0, (), coin.start, 0, None, "You are on the moon.")
     events = play(coin, planner, small_house(), ReaderModel(), restart=restart)
     assert "answers otherwise than recorded to the first look" in ended(events).message
 
 
-def test_what_the_plan_had_expected_is_known_after_a_resumption(coin: Setting, planner: ProcessPlanner) -> None:
+def test_what_the_plan_had_expected_is_known_after_a_resumption(coin: GameSetting, planner: ProcessPlanner) -> None:
     """The step at which the game answered otherwise is just where one goes back to."""
     wrong = {
         "objects": {"add": ["kitchen - location", "loc1 - location"]},

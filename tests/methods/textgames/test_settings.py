@@ -8,12 +8,12 @@ from pddlego.errors import SettingError, UsageError
 from pddlego.methods.base import check_seed
 from pddlego.methods.setting_files import parse_overrides, setting_names
 from pddlego.methods.textgames.setting_files import load_setting, parse_range
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.planning import PlanStep
 from pddlego.util import resources
 
 
-def test_the_paper_s_setting(coin: Setting) -> None:
+def test_the_paper_s_setting(coin: GameSetting) -> None:
     assert {name: each.value for name, each in coin.parameters.items()} == {
         "numLocations": 11,
         "includeDoors": 1,
@@ -26,13 +26,13 @@ def test_the_paper_s_setting(coin: Setting) -> None:
     assert coin.ladder[1].goal == ("exists", ("?x", "-", "location"), ("and", ("at", "?x"), ("not", ("visited", "?x"))))
 
 
-def test_every_action_is_one_command(coin: Setting) -> None:
+def test_every_action_is_one_command(coin: GameSetting) -> None:
     assert coin.command(PlanStep("move", ("a", "b", "north"))) == "move north"
     assert coin.command(PlanStep("open_door", ("a", "b", "south"))) == "open door to south"
     assert coin.command(PlanStep("take", ("coin", "living_room"))) == "take coin"
 
 
-def test_a_name_is_never_a_template(coin: Setting) -> None:
+def test_a_name_is_never_a_template(coin: GameSetting) -> None:
     assert coin.command(PlanStep("take", ("{l}", "attic"))) == "take {l}"
 
 
@@ -62,7 +62,7 @@ def test_what_does_not_exist_is_refused_with_what_does(arguments: dict[str, obje
     assert lists in str(caught.value)
 
 
-def test_seeds_belong_to_the_fold(coin: Setting) -> None:
+def test_seeds_belong_to_the_fold(coin: GameSetting) -> None:
     check_seed(coin, 0)
     check_seed(coin, 999)
     with pytest.raises(UsageError, match="0-999") as caught:

@@ -6,11 +6,11 @@ from pddlego.errors import UsageError
 from pddlego.methods.base import whole
 from pddlego.methods.textgames.reader.base import ReaderModel, can_answer
 from pddlego.methods.textgames.reader.noise import PREFIX, parse_noise
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.runs.cells import Cell
 
 
-def stand_in(name: str, cell: Cell, setting: Setting | None) -> ReaderModel | None:
+def stand_in(name: str, cell: Cell, setting: GameSetting | None) -> ReaderModel | None:
     """The reader of that name; None for a name that is none of its. Raises `UsageError` if it cannot play the cell."""
     if name != "reader" and not name.startswith("reader+"):
         return None
@@ -23,7 +23,7 @@ def stand_in(name: str, cell: Cell, setting: Setting | None) -> ReaderModel | No
     return model
 
 
-def check_reader(setting: Setting, mode: str) -> None:
+def check_reader(setting: GameSetting, mode: str) -> None:
     """Raises `UsageError` if the built-in reader cannot play the setting in this mode."""
     why = can_answer(setting.prompts, bool(setting.reading), whole(mode))
     if why:

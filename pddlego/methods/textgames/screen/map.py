@@ -18,7 +18,7 @@ Place = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Room:
+class DrawnRoom:
     """A room of the map. `things` are seen there."""
 
     name: str
@@ -28,19 +28,19 @@ class Room:
 
 
 @dataclass(frozen=True)
-class House:
+class DrawnHouse:
     """Rooms on a grid (x to the right, y down), exits between them (True: a closed door), and rooms without a place.
 
     `held` is what the agent has in hand.
     """
 
-    rooms: Mapping[Place, Room]
+    rooms: Mapping[Place, DrawnRoom]
     exits: Mapping[tuple[Place, Place], bool]
-    elsewhere: tuple[Room, ...] = ()
+    elsewhere: tuple[DrawnRoom, ...] = ()
     held: tuple[str, ...] = ()
 
 
-def house_of(problem: Problem, rule: Mapping[str, Any]) -> House:
+def house_of(problem: Problem, rule: Mapping[str, Any]) -> DrawnHouse:
     """Lay the known rooms out on a grid."""
     rooms = _rooms(problem, rule)
     exits = [each for each in problem.sorted_facts() if each.predicate == rule["exit"] and len(each.args) == 3]
@@ -54,23 +54,23 @@ def house_of(problem: Problem, rule: Mapping[str, Any]) -> House:
             drawn[min(start, end), max(start, end)] = frozenset(exit_.args[:2]) in closed
     holding = rule.get("holding") or None
     held = tuple(each.args[0] for each in problem.sorted_facts() if each.predicate == holding and each.args)
-    return House(placed, drawn, tuple(room for name, room in rooms.items() if name not in places), held)
+    return DrawnHouse(placed, drawn, tuple(room for name, room in rooms.items() if name not in places), held)
 
 
-def draw(house: House, width: int, height: int, glyphs: Glyphs) -> Text:
+def draw(house: DrawnHouse, width: int, height: int, glyphs: Glyphs) -> Text:
     """The map as text of at most `width` x `height`; around the agent, if the whole does not fit (see `fits`)."""
     if not house.rooms:
         return Text("nothing is known yet", style="dim")
     return _Drawing(house, width, height, glyphs).picture()
 
 
-def fits(house: House, width: int, height: int) -> bool:
+def fits(house: DrawnHouse, width: int, height: int) -> bool:
     """Whether `draw` shows every room."""
     columns, rows = _window(house, width, height)
     return all(x in columns and y in rows for x, y in house.rooms)
 
 
-def _rooms(problem: Problem, rule: Mapping[str, Any]) -> dict[str, Room]:
+def _rooms(problem: Problem, rule: Mapping[str, Any]) -> dict[str, DrawnRoom]:
     def said(predicate: str) -> list[tuple[str, ...]]:
         return [each.args for each in problem.sorted_facts() if each.predicate == rule[predicate]]
 
@@ -83,7 +83,7 @@ def _rooms(problem: Problem, rule: Mapping[str, Any]) -> dict[str, Room]:
     # A room may be a constant of the domain: then it is no object of the problem.
     known = {each.name for each in problem.objects if each.type == rule["room"]}
     names = sorted(known | here | visited | {room for args in said("exit") for room in args[:2]}, key=natural)
-    return {name: Room(name, name in here, name in visited, tuple(things.get(name, ()))) for name in names}
+    return {name: DrawnRoom(name, name in here, name in visited, tuple(things.get(name, ()))) for name in names}
 
 
 def _place(names: list[str], exits: Iterable[Atom], directions: Mapping[str, Any]) -> dict[str, Place]:
@@ -113,7 +113,7 @@ def _place(names: list[str], exits: Iterable[Atom], directions: Mapping[str, Any
     return places
 
 
-def _label(room: Room, glyphs: Glyphs, name: str | None = None) -> str:
+def _label(room: DrawnRoom, glyphs: Glyphs, name: str | None = None) -> str:
     shown = clean(from_name(room.name)) if name is None else name
     mark = glyphs.here + " " if room.here else ""
     tail = (" " + glyphs.thing if room.things else "") + ("" if room.visited else " " + glyphs.unknown)
@@ -130,7 +130,7 @@ def _around(low: int, high: int, here: int, most: int) -> list[int]:
     return list(range(low, high + 1))
 
 
-def _window(house: House, width: int, height: int) -> tuple[list[int], list[int]]:
+def _window(house: DrawnHouse, width: int, height: int) -> tuple[list[int], list[int]]:
     """The columns and rows of the grid that are shown."""
     if not house.rooms:
         return [], []
@@ -144,7 +144,7 @@ def _window(house: House, width: int, height: int) -> tuple[list[int], list[int]
 class _Drawing:
     """One drawing of a house: cells of equal width, links between them, gaps as high as there is room for."""
 
-    def __init__(self, house: House, width: int, height: int, glyphs: Glyphs) -> None:
+    def __init__(self, house: DrawnHouse, width: int, height: int, glyphs: Glyphs) -> None:
         self.house, self.glyphs = house, glyphs
         lines = height - bool(house.elsewhere)
         self.columns, self.rows = _window(house, width, height)
@@ -176,7 +176,7 @@ class _Drawing:
         line.rstrip()
         return line
 
-    def _room(self, room: Room, west: bool, east: bool) -> Text:
+    def _room(self, room: DrawnRoom, west: bool, east: bool) -> Text:
         label = _label(room, self.glyphs)
         if len(label) > self.cell:
             # The signs matter more than the end of a name.

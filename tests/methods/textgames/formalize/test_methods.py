@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pddlego.methods.textgames.formalize import ActionGen, PddlEdit, PddlGen, RandomActions
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Situation
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import Atom, parse_problem
@@ -17,7 +17,7 @@ FILE = """(define (problem x) (:domain {domain})
 
 
 @pytest.fixture
-def situation(coin: Setting) -> Situation:
+def situation(coin: GameSetting) -> Situation:
     return Situation("coin", "", coin.domain, coin.start, valid_commands=("move north", "take coin", "look around"))
 
 
@@ -108,7 +108,7 @@ def test_random_is_seeded_and_takes_any_valid_command(situation: Situation) -> N
 
 
 @pytest.mark.parametrize("method", [PddlEdit(PROMPTS), PddlGen(PROMPTS)])
-def test_what_comes_about_in_plans_only_is_left_out_with_a_word(coin: Setting, method: PddlEdit | PddlGen) -> None:
+def test_what_comes_about_in_plans_only_is_left_out_with_a_word(coin: GameSetting, method: PddlEdit | PddlGen) -> None:
     """Whoever takes the coin may write that it is had; a goal that asks for it would be true for ever."""
     known = parse_problem(FILE.format(domain="coin-collector", goal="(:goal (have coin))"))
     asked = Situation("coin", "", coin.domain, known, only_planned=("have",))

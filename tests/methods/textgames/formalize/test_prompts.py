@@ -9,7 +9,7 @@ import pytest
 from pddlego.errors import SettingError
 from pddlego.methods.textgames.formalize import ActionGen, PddlEdit, PddlGen, RandomActions
 from pddlego.methods.textgames.setting_files import load_setting, prompt_texts
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange, Situation
 from pddlego.models import Request
 from pddlego.models.feedback import MAX_REJECTED, Feedback, shortened
@@ -28,7 +28,7 @@ NEWS = (
 )
 
 
-def situation(coin: Setting, **values: object) -> Situation:
+def situation(coin: GameSetting, **values: object) -> Situation:
     problem: Problem = parse_problem(KNOWN)
     history = (Exchange(None, "You are in the kitchen.\nTo the South you see a closed wood door."), *NEWS)
     valid = ("look around", "move north")
@@ -40,34 +40,34 @@ def text(request: Request) -> str:
     return "\n".join(f"=== {each.role}\n{each.content}" for each in request.messages)
 
 
-def test_edit(coin: Setting) -> None:
+def test_edit(coin: GameSetting) -> None:
     request = PddlEdit(Prompts("coin")).request(situation(coin))
     assert request.schema is not None
     check_snapshot("prompt-edit.txt", text(request))
 
 
-def test_edit_again(coin: Setting) -> None:
+def test_edit_again(coin: GameSetting) -> None:
     feedback = Feedback("defects", "the problem file has these defects:", ("(at x): object x is not declared",))
     again = situation(coin, notes=("init.delete (a): matched nothing",), feedback=feedback, rejected="{}", attempt=2)
     check_snapshot("prompt-edit-again.txt", text(PddlEdit(Prompts("coin")).request(again)))
 
 
-def test_gen(coin: Setting) -> None:
+def test_gen(coin: GameSetting) -> None:
     request = PddlGen(Prompts("coin")).request(situation(coin))
     assert request.schema is None
     check_snapshot("prompt-gen.txt", text(request))
 
 
-def test_the_first_request(coin: Setting) -> None:
+def test_the_first_request(coin: GameSetting) -> None:
     first = Situation("coin", "", coin.domain, coin.start, (Exchange(None, "You are in the kitchen."),))
     check_snapshot("prompt-edit-first.txt", text(PddlEdit(Prompts("coin")).request(first)))
 
 
-def test_act(coin: Setting) -> None:
+def test_act(coin: GameSetting) -> None:
     check_snapshot("prompt-act.txt", text(ActionGen(Prompts("coin")).request(situation(coin))))
 
 
-def test_act_again(coin: Setting) -> None:
+def test_act_again(coin: GameSetting) -> None:
     again = situation(coin, feedback=Feedback("invalid command", "'fly' is not in the list."), rejected="fly")
     check_snapshot("prompt-act-again.txt", text(ActionGen(Prompts("coin")).request(again)))
 
@@ -110,11 +110,11 @@ def test_the_demonstrations_are_what_the_reader_would_answer(name: str) -> None:
     assert diary.read(*exchanges) == report.problem
 
 
-def test_random_sends_nothing(coin: Setting) -> None:
+def test_random_sends_nothing(coin: GameSetting) -> None:
     assert RandomActions(1).request(situation(coin)) is None
 
 
-def test_what_does_not_change_comes_first(coin: Setting) -> None:
+def test_what_does_not_change_comes_first(coin: GameSetting) -> None:
     first, second = (PddlEdit(Prompts("coin")).request(situation(coin, attempt=each)) for each in (0, 1))
     assert first.messages[0] == second.messages[0]
 

@@ -17,7 +17,7 @@ from pddlego.methods.textgames.games.engines import engine_names
 from pddlego.methods.textgames.games.foreign import ForeignGame
 from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.setting_files import load_setting
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.planning import ProcessPlanner
 from pddlego.runs.recording import follow
 from tests.methods.textgames.grid_house import GridHouse
@@ -64,7 +64,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return site
 
 
-def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str) -> Setting:
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str) -> GameSetting:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "envs").mkdir(exist_ok=True)
     (tmp_path / "envs" / "mine.toml").write_text(f'extends = "coin"\ntitle = "Mine"\n[game]\nengine = "{engine}"\n')
@@ -130,7 +130,7 @@ def test_text_that_cannot_be_written_is_made_writable() -> None:
     assert (first.text, first.valid_commands, first.look) == ("a ? b", ("?",), "?")
 
 
-def test_a_game_without_valid_commands_is_no_crash(coin: Setting, planner: ProcessPlanner) -> None:
+def test_a_game_without_valid_commands_is_no_crash(coin: GameSetting, planner: ProcessPlanner) -> None:
     class Mute(GridHouse):
         def start(self) -> Observation:
             return Observation("You are in the hall.")

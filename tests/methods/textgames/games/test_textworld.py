@@ -13,7 +13,7 @@ import pytest
 from pddlego.errors import EngineError
 from pddlego.methods.textgames.games.java import JavaMachine, bundled_java, shared_machine
 from pddlego.methods.textgames.games.textworld import TextWorldGame
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from tests.planning.test_process import alive
 
 PARAMETERS = {"numLocations": 11, "includeDoors": 1, "numDistractorItems": 0, "limitInventorySize": 0}
@@ -163,7 +163,7 @@ def test_a_forked_child_leaves_the_machine_of_its_parent_alone() -> None:
     assert machine.alive
 
 
-def test_what_is_read_of_a_room(coin: Setting) -> None:
+def test_what_is_read_of_a_room(coin: GameSetting) -> None:
     assert coin.read(game().start().text) == (
         "You are in the kitchen.\n"
         "To the North you see a closed wood door. To the South you see a closed wood door. "

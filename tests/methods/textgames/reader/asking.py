@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pddlego.methods.textgames.reader import ReaderModel
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange, Situation
 from pddlego.models import Message, Request
 from pddlego.pddl import Atom, Problem, apply_edit, check, parse_edit
@@ -12,7 +12,7 @@ from pddlego.pddl import Atom, Problem, apply_edit, check, parse_edit
 class Diary:
     """A problem that the reader keeps up to date. Every edit must apply completely and leave nothing to complain of."""
 
-    def __init__(self, setting: Setting, task: str = "") -> None:
+    def __init__(self, setting: GameSetting, task: str = "") -> None:
         self.setting, self.task, self.problem = setting, task, setting.start
         self.history: list[Exchange] = []
 

@@ -6,13 +6,13 @@ import pytest
 
 from pddlego.errors import ModelError
 from pddlego.methods.textgames.reader import ReaderModel
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange, Situation
 from pddlego.models import Message, Request
 from pddlego.pddl import Atom, Problem, apply_edit, parse_edit, parse_problem
 
 
-def situation(coin: Setting, problem: Problem, *news: tuple[str | None, str], rules: str = "coin") -> Situation:
+def situation(coin: GameSetting, problem: Problem, *news: tuple[str | None, str], rules: str = "coin") -> Situation:
     exchanges = tuple(Exchange(command, text) for command, text in news)
     return Situation(rules, "", coin.domain, problem, exchanges, exchanges)
 
@@ -21,7 +21,7 @@ def answer(purpose: str, asked: Situation) -> str:
     return ReaderModel().complete(Request(purpose, (Message("user", ""),), asked)).text
 
 
-def after(coin: Setting, problem: Problem, *news: tuple[str | None, str]) -> Problem:
+def after(coin: GameSetting, problem: Problem, *news: tuple[str | None, str]) -> Problem:
     report = apply_edit(problem, parse_edit(answer("edit", situation(coin, problem, *news))), coin.domain.constants)
     assert not report.unmatched
     assert not report.refused
@@ -31,7 +31,7 @@ def after(coin: Setting, problem: Problem, *news: tuple[str | None, str]) -> Pro
 FIRST = "You are in the kitchen.\nTo the North you see the corridor. To the South you see a closed wood door."
 
 
-def test_a_first_look(coin: Setting) -> None:
+def test_a_first_look(coin: GameSetting) -> None:
     problem = after(coin, coin.start, (None, FIRST))
     assert {str(fact) for fact in problem.facts} == {
         "(at kitchen)",
@@ -45,7 +45,7 @@ def test_a_first_look(coin: Setting) -> None:
     }
 
 
-def test_a_door_that_opens_gives_its_placeholder_a_name(coin: Setting) -> None:
+def test_a_door_that_opens_gives_its_placeholder_a_name(coin: GameSetting) -> None:
     known = after(coin, coin.start, (None, FIRST))
     problem = after(
         coin,
@@ -60,7 +60,7 @@ def test_a_door_that_opens_gives_its_placeholder_a_name(coin: Setting) -> None:
     assert Atom("at", ("kitchen",)) not in problem.facts
 
 
-def test_a_closed_door_towards_a_known_place_of_the_grid_needs_no_placeholder(coin: Setting) -> None:
+def test_a_closed_door_towards_a_known_place_of_the_grid_needs_no_placeholder(coin: GameSetting) -> None:
     """Kitchen, corridor north of it, pantry east of the corridor; the closed door south of the pantry is at (1, 0)."""
     problem = after(
         coin,
@@ -76,13 +76,13 @@ def test_a_closed_door_towards_a_known_place_of_the_grid_needs_no_placeholder(co
     assert not any(each.name.startswith("loc") for each in problem.objects)
 
 
-def test_a_door_that_turns_out_to_be_closed(coin: Setting) -> None:
+def test_a_door_that_turns_out_to_be_closed(coin: GameSetting) -> None:
     known = after(coin, coin.start, (None, "You are in the kitchen.\nTo the North you see the corridor."))
     problem = after(coin, known, ("move north", "You can't move there, the door is closed."))
     assert Atom("closed_door", ("kitchen", "corridor")) in problem.facts
 
 
-def test_the_coin(coin: Setting) -> None:
+def test_the_coin(coin: GameSetting) -> None:
     seen = after(coin, coin.start, (None, "You are in the kitchen. There is also a coin."))
     assert Atom("item_at", ("coin", "kitchen")) in seen.facts
     taken = after(coin, seen, ("take coin", "You take the coin."))
@@ -90,12 +90,12 @@ def test_the_coin(coin: Setting) -> None:
     assert Atom("item_at", ("coin", "kitchen")) not in taken.facts
 
 
-def test_gen_gives_the_file_that_the_edit_leads_to(coin: Setting) -> None:
+def test_gen_gives_the_file_that_the_edit_leads_to(coin: GameSetting) -> None:
     text = answer("gen", situation(coin, coin.start, (None, FIRST)))
     assert parse_problem(text) == after(coin, coin.start, (None, FIRST))
 
 
-def test_act_goes_to_the_nearest_room_and_takes_the_coin(coin: Setting) -> None:
+def test_act_goes_to_the_nearest_room_and_takes_the_coin(coin: GameSetting) -> None:
     assert answer("act", situation(coin, coin.start, (None, FIRST))) == "move north"
     assert (
         answer("act", situation(coin, coin.start, (None, "You are in the attic. There is also a coin."))) == "take coin"
@@ -103,13 +103,13 @@ def test_act_goes_to_the_nearest_room_and_takes_the_coin(coin: Setting) -> None:
     assert answer("act", situation(coin, coin.start, (None, "You are in the attic."))) == "look around"
 
 
-def test_edits_are_in_the_format_of_the_paper(coin: Setting) -> None:
+def test_edits_are_in_the_format_of_the_paper(coin: GameSetting) -> None:
     edit = json.loads(answer("edit", situation(coin, coin.start, (None, FIRST))))
     assert set(edit) == {"objects", "init"}
     assert set(edit["init"]) == {"add", "replace", "delete"}
 
 
-def test_what_the_reader_cannot_do_is_a_model_error(coin: Setting) -> None:
+def test_what_the_reader_cannot_do_is_a_model_error(coin: GameSetting) -> None:
     with pytest.raises(ModelError) as caught:
         answer("edit", situation(coin, coin.start, rules="chess"))
     assert "no rules for 'chess'" in str(caught.value)

@@ -11,7 +11,7 @@ from pddlego.methods.textgames.reader.cooking import missing_things
 from pddlego.methods.textgames.reader.house import House
 from pddlego.methods.textgames.reader.make import check_reader
 from pddlego.methods.textgames.setting_files import load_setting
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Message, Request
 from pddlego.pddl import Atom, Problem, TypedName
@@ -31,12 +31,12 @@ RECIPE = (
 
 
 @pytest.fixture
-def setting() -> Setting:
+def setting() -> GameSetting:
     return load_setting("cooking-hard")
 
 
 @pytest.fixture
-def diary(setting: Setting) -> Diary:
+def diary(setting: GameSetting) -> Diary:
     diary = Diary(setting)
     diary.tell(None, KITCHEN)
     return diary
@@ -69,13 +69,13 @@ def test_a_container_gives_up_what_it_holds(diary: Diary) -> None:
     assert not diary.facts("closed")
 
 
-def test_what_lies_on_the_floor_is_seen(setting: Setting) -> None:
+def test_what_lies_on_the_floor_is_seen(setting: GameSetting) -> None:
     diary = Diary(setting)
     diary.tell(None, "You are in the kitchen. There is also a carrot. You also see a bath mat.")
     assert diary.facts("thing_at") == {("carrot", "kitchen")}
 
 
-def test_no_way_leads_to_a_room_that_was_visited(setting: Setting) -> None:
+def test_no_way_leads_to_a_room_that_was_visited(setting: GameSetting) -> None:
     """The kitchen is a constant of the domain: it must not count as a room that nobody has seen."""
     diary = Diary(setting)
     diary.tell(None, KITCHEN.replace("There is also a fridge that is closed. ", ""))
@@ -83,7 +83,7 @@ def test_no_way_leads_to_a_room_that_was_visited(setting: Setting) -> None:
     assert not any(thing == "toaster" for thing, _ in diary.facts("likely"))
 
 
-def test_what_is_missing_is_what_the_domain_calls_missing(setting: Setting) -> None:
+def test_what_is_missing_is_what_the_domain_calls_missing(setting: GameSetting) -> None:
     """The rules guess places for the things of which the domain's derived predicate says that they are missing."""
     drawn = 0
     for number in range(60):
@@ -141,7 +141,7 @@ def test_what_a_person_wrote_into_the_problem_stays(diary: Diary) -> None:
     assert added in diary.tell("read cookbook", RECIPE).facts
 
 
-def test_in_mode_act_it_says_that_it_does_not_choose(setting: Setting) -> None:
+def test_in_mode_act_it_says_that_it_does_not_choose(setting: GameSetting) -> None:
     asked = Situation("cooking", "", setting.domain, setting.start)
     with pytest.raises(ModelError, match="cannot answer for 'act'"):
         ReaderModel().complete(Request("act", (Message("user", ""),), asked))

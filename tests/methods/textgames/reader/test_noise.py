@@ -14,7 +14,7 @@ from pddlego.evaluation.config import resolve
 from pddlego.evaluation.models import is_free
 from pddlego.methods.textgames.reader.make import stand_in
 from pddlego.methods.textgames.reader.noise import BLIND, IDENTICAL, KINDS, Edited, NoisyReader, changed, parse_noise
-from pddlego.methods.textgames.settings import Setting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.pddl import parse_problem
 from pddlego.planning import ProcessPlanner
 from pddlego.runs.cells import Cell
@@ -56,18 +56,18 @@ def test_every_kind_errs_in_its_own_way() -> None:
     assert erring("empty") == ""
 
 
-def noisy(planner: ProcessPlanner, coin: Setting, model: NoisyReader, mode: str = "edit") -> list[ev.Event]:
+def noisy(planner: ProcessPlanner, coin: GameSetting, model: NoisyReader, mode: str = "edit") -> list[ev.Event]:
     return play(coin, planner, small_house("pantry"), model, mode)
 
 
 @pytest.mark.parametrize("mode", ["edit", "gen"])
-def test_without_noise_it_is_the_reader(coin: Setting, planner: ProcessPlanner, mode: str) -> None:
+def test_without_noise_it_is_the_reader(coin: GameSetting, planner: ProcessPlanner, mode: str) -> None:
     events = noisy(planner, coin, NoisyReader(0.0), mode)
     assert not of(events, ev.Rejected)
     assert ended(events).tally.refused == 0
 
 
-def test_the_same_seed_errs_in_the_same_way(coin: Setting, planner: ProcessPlanner) -> None:
+def test_the_same_seed_errs_in_the_same_way(coin: GameSetting, planner: ProcessPlanner) -> None:
     def answers(seed: int, episode: int = 0) -> list[str]:
         events = noisy(planner, coin, NoisyReader(0.5, seed, episode=episode))
         return [each.completion.text for each in of(events, ev.Answered)]
@@ -77,13 +77,13 @@ def test_the_same_seed_errs_in_the_same_way(coin: Setting, planner: ProcessPlann
     assert len({tuple(answers(1, episode)) for episode in range(4)}) > 1
 
 
-def test_only_the_chosen_kinds(coin: Setting, planner: ProcessPlanner) -> None:
+def test_only_the_chosen_kinds(coin: GameSetting, planner: ProcessPlanner) -> None:
     events = noisy(planner, coin, NoisyReader(1.0, kinds=("empty",)))
     assert {each.completion.text for each in of(events, ev.Answered)} == {""}
     assert ended(events).outcome.value == "no plan"
 
 
-def test_a_retry_may_be_the_rejected_answer_again(coin: Setting, planner: ProcessPlanner) -> None:
+def test_a_retry_may_be_the_rejected_answer_again(coin: GameSetting, planner: ProcessPlanner) -> None:
     texts = [
         [
             each.completion.text
@@ -94,7 +94,7 @@ def test_a_retry_may_be_the_rejected_answer_again(coin: Setting, planner: Proces
     assert any(one == two for each in texts for one, two in itertools.pairwise(each))
 
 
-def blind(planner: ProcessPlanner, coin: Setting, kinds: tuple[str, ...]) -> list[list[str]]:
+def blind(planner: ProcessPlanner, coin: GameSetting, kinds: tuple[str, ...]) -> list[list[str]]:
     """The answers of 12 noise seeds in a mode that says nothing of what was wrong."""
     games = (noisy(planner, coin, NoisyReader(0.5, seed, kinds), "edit-no-feedback") for seed in range(12))
     return [[each.completion.text for each in of(events, ev.Answered)] for events in games]
@@ -104,18 +104,18 @@ def repeated(answers: list[list[str]]) -> int:
     return sum(one == two for each in answers for one, two in itertools.pairwise(each))
 
 
-def test_who_is_not_told_what_was_wrong_errs_in_the_same_way_again(coin: Setting, planner: ProcessPlanner) -> None:
+def test_who_is_not_told_what_was_wrong_errs_in_the_same_way_again(coin: GameSetting, planner: ProcessPlanner) -> None:
     kinds = ("refusal", "empty")
     assert repeated(blind(planner, coin, (*kinds, BLIND))) > repeated(blind(planner, coin, kinds))
 
 
 def test_a_blind_retry_may_be_the_same_answer_without_having_been_shown_it(
-    coin: Setting, planner: ProcessPlanner
+    coin: GameSetting, planner: ProcessPlanner
 ) -> None:
     assert repeated(blind(planner, coin, ("refusal", "empty", IDENTICAL))) > 0
 
 
-def test_what_is_cut_off_says_so(coin: Setting, planner: ProcessPlanner) -> None:
+def test_what_is_cut_off_says_so(coin: GameSetting, planner: ProcessPlanner) -> None:
     events = noisy(planner, coin, NoisyReader(0.5, kinds=("cut-off",)))
     assert "length" in {each.completion.finish for each in of(events, ev.Answered)}
     assert "cut off" in {each.feedback.category for each in of(events, ev.Rejected)}
@@ -168,7 +168,7 @@ def test_options_of_a_model_may_stand_in_a_list() -> None:
     assert found == ("reader", "reader+noise:0.1,seed=3,kinds=empty", "gpt-x")
 
 
-def test_an_error_in_an_edit_is_the_same_error_in_a_file(coin: Setting, planner: ProcessPlanner) -> None:
+def test_an_error_in_an_edit_is_the_same_error_in_a_file(coin: GameSetting, planner: ProcessPlanner) -> None:
     events = noisy(planner, coin, NoisyReader(1.0, kinds=("missing-reverse",)), "gen")
     first = of(events, ev.Accepted)[0].text
     assert first.count("(connected ") == 3, "of two exits with their ways back one way is missing"
