@@ -23,8 +23,9 @@ from pddlego.methods.textgames.settings import GameSetting
 from pddlego.planning import ProcessPlanner
 from tests.methods.textgames.grid_house import small_house
 from tests.model_server import ModelServer
+from tests.scale import scaled
 
-settings.register_profile("ci", deadline=None, derandomize=True)
+settings.register_profile("ci", deadline=None, derandomize=True, max_examples=scaled(40, in_ci=100))
 settings.load_profile("ci")
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"

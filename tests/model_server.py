@@ -13,7 +13,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
 
-PATIENCE = 120.0
+from tests.scale import PATIENCE
+
 """Seconds after which something that must happen is said never to happen: a busy machine takes long."""
 
 

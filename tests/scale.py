@@ -1,4 +1,4 @@
-"""How much is tested: everything in CI, a part of what takes long on a user's machine."""
+"""How much is tested, and how long is waited: everything in CI, a part of what takes long on a user's machine."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import os
 from typing import TypeVar
 
 T = TypeVar("T")
+
+PATIENCE = 300.0
+"""Seconds that a test waits for what happens at once on an idle machine: only what hangs takes so long."""
 
 
 def scaled(everywhere: T, in_ci: T) -> T:

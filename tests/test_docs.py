@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from pddlego.methods.textgames.games import Game
+from tests.scale import PATIENCE
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -92,7 +93,13 @@ def test_the_session_with_a_corrected_fact_is_as_shown(tmp_path: Path) -> None:
     bin_folder = Path(sys.executable).parent
     environment = {**os.environ, "PATH": f"{bin_folder}:{os.environ['PATH']}", "PYTHONPATH": str(DOCS.parent)}
     done = subprocess.run(
-        ["bash", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120, check=False
+        ["bash", "-c", script],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
     )
     assert not done.stderr
     assert re.sub(r"\d{8}-\d{6}", "20261121-110000", done.stdout) == session

@@ -236,6 +236,7 @@ def _wrong(error: ValidationError, origins: Mapping[str, str]) -> UsageError:
     if first["type"] == "extra_forbidden":
         listed = ", ".join(each for each in origins if origins[each] == "default" or each != name)
         return UsageError(f"There is no option '{name}'", f"It was given in: {origin}.", f"The options are: {listed}.")
-    value = str(first.get("input"))[:60]
+    given = first.get("input")
+    value = (", ".join(map(str, given)) if isinstance(given, (tuple, list)) else str(given))[:60]
     why = f"{first['msg']}. It was given in: {origin}."
     return UsageError(f"{name} = {value} is not possible", why, "See the command's --help for what is.")

@@ -105,7 +105,7 @@ def check_seed(setting: Setting, seed: int) -> None:
     valid = setting.all_seeds
     if seed not in valid:
         listed = ", ".join(f"{name} {split.start}-{split.stop - 1}" for name, split in setting.seeds.items())
-        advice = f"The paper's splits are: {listed}." if listed else "Choose another."
+        advice = f"Its splits are: {listed}." if listed else "Choose another."
         why = f"Its seeds are {valid.start}-{valid.stop - 1}."
         raise UsageError(f"There is no seed {seed} of {setting.name}", why, advice)
 

@@ -27,6 +27,9 @@ ENGINES = ("pyperplan", "fast-downward")
 MAX_TIMEOUT = 1_000_000.0
 """Seconds; more than any timer is asked for, and less than the longest that the system takes."""
 
+ENDING = 5.0
+"""Seconds that a process that closed its pipe is waited for, at most."""
+
 _BOOT = "import sys; sys.path[:] = sys.argv[4:]; from pddlego.planning.worker import main; main()"
 
 
@@ -82,6 +85,9 @@ class ProcessPlanner:
             return answer
         except (EOFError, OSError):
             seconds = time.perf_counter() - started
+            # It closed its pipe, so it is ending: its own exit code says why, if we do not kill it first.
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(timeout=ENDING)
             self._kill()
             if deadline.expired:
                 message = f"no answer within {timeout:.3g} s"

@@ -16,10 +16,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pddlego.cli import main
+from tests.scale import PATIENCE
 
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
-PATIENCE = 300
 """Seconds after which a command is said to hang: a busy machine takes long."""
 
 

@@ -16,6 +16,7 @@ from pddlego.runs.store import read_results
 from tests.cli.command import run
 from tests.cli.test_play import KEY, three_lines
 from tests.model_server import ModelServer, answer, fault
+from tests.scale import PATIENCE
 
 KILLS = 4
 
@@ -117,7 +118,7 @@ def test_one_interrupt_plays_to_the_end_what_has_begun(tmp_path: Path, model_ser
         while len(model_server.requests) < 2:
             time.sleep(0.02)
         playing.send_signal(signal.SIGINT)
-        shown, _ = playing.communicate(timeout=30)
+        shown, _ = playing.communicate(timeout=PATIENCE)
     assert playing.returncode == 130
     assert "The same command again continues" in shown
     assert [each.outcome.value for each in read_results(folder(tmp_path))] == ["step limit"] * 2
@@ -213,7 +214,7 @@ def test_a_model_may_have_a_very_long_name(tmp_path: Path, model_server: ModelSe
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
 def test_an_interrupt_while_it_starts_says_so(tmp_path: Path, name: str) -> None:
     command = [sys.executable, "-c", f"import os, signal, pddlego.evaluation.make as make\n{_START % name}"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 130
     assert done.stderr == "Interrupted.\n"
 
@@ -246,7 +247,7 @@ def test_the_second_interrupt_breaks_off_what_is_in_flight(tmp_path: Path, model
             time.sleep(0.02)
         playing.send_signal(signal.SIGINT)
         playing.send_signal(signal.SIGTERM)
-        out, err = playing.communicate(timeout=30)
+        out, err = playing.communicate(timeout=PATIENCE)
     assert playing.returncode == 130
     assert not err
     assert "4 of 4 episodes have no result (interrupted: the episodes in flight were broken off)" in out

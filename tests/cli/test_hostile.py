@@ -21,6 +21,7 @@ from pddlego.runs.summary import Summary
 from pddlego.util.text import csv_cell, markdown_cell
 from tests.cli.command import run
 from tests.cli.test_play import three_lines
+from tests.scale import PATIENCE
 
 EVIL = "[/red]\x1b[2J\x1b]0;owned\x07<script>alert(1)</script>|`x`*\n=1"
 RECORDED = Path(__file__).parent.parent / "recorded" / "coin-edit-reader-seed12"
@@ -226,7 +227,7 @@ def test_processes_leave_no_folders_behind(tmp_path: Path) -> None:
 def test_a_limit_on_open_files_is_called_that(tmp_path: Path) -> None:
     command = f"ulimit -n 40; exec {sys.executable} -m pddlego eval coin --seeds 0-30 --workers 30"
     done = subprocess.run(
-        ["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+        ["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     said = done.stdout + done.stderr
     assert "Traceback" not in said

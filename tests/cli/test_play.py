@@ -15,6 +15,7 @@ import pytest
 from tests.cli.command import run, run_process
 from tests.model_server import ModelServer, answer, fault
 from tests.runs.stores import read
+from tests.scale import PATIENCE
 
 KEY = "sk-canary-0123456789abcdef"
 
@@ -176,7 +177,7 @@ def test_an_interrupt_ends_cleanly_with_the_run_folder_whole(
         while not model_server.requests and time.monotonic() < deadline:
             time.sleep(0.05)
         os.killpg(playing.pid, how)
-        output, errors = playing.communicate(timeout=15)
+        output, errors = playing.communicate(timeout=PATIENCE)
     assert playing.returncode == 130, errors
     assert "interrupted after 0 steps" in output
     assert errors == ""
@@ -186,7 +187,9 @@ def test_an_interrupt_ends_cleanly_with_the_run_folder_whole(
 
 def test_a_reader_of_our_pipe_that_goes_away_is_no_traceback(tmp_path: Path) -> None:
     command = f"{sys.executable} -m pddlego play coin --seed 12 | head -1"
-    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=True
+    )
     assert "No model configured" in done.stdout
     assert "Traceback" not in done.stderr
     assert "Exception ignored" not in done.stderr
@@ -203,7 +206,7 @@ def test_an_output_that_cannot_show_a_sign_shows_a_question_mark(tmp_path: Path)
 def test_a_disk_that_is_full_is_three_lines(tmp_path: Path) -> None:
     command = f"ulimit -f 8; {sys.executable} -m pddlego play coin --seed 12"
     done = subprocess.run(
-        ["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+        ["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert done.returncode == 3
     assert three_lines(done.stderr), done.stderr

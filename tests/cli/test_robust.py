@@ -16,6 +16,7 @@ from tests.cli.command import run
 from tests.cli.test_play import three_lines
 from tests.model_server import ModelServer, answer, fault
 from tests.runs.stores import read
+from tests.scale import PATIENCE
 
 KEY = "canary-0123456789"
 
@@ -38,7 +39,7 @@ def test_ctrl_c_while_everything_is_starting(tmp_path: Path, delay: float) -> No
             time.sleep(0.01)  # the planner is started first, and Java after it
         time.sleep(delay)
         playing.send_signal(signal.SIGINT)
-        _, errors = playing.communicate(timeout=20)
+        _, errors = playing.communicate(timeout=PATIENCE)
     assert playing.returncode in (0, 130), (playing.returncode, errors)  # 0: it was faster than the interrupt
     assert "Traceback" not in errors
     for journal in tmp_path.rglob("*.jsonl"):

@@ -55,7 +55,7 @@ def written(folder: Path) -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize("status", scaled([200, 401, 500], in_ci=[200, 400, 401, 500]))
+@pytest.mark.parametrize("status", scaled([200, 401], in_ci=[200, 400, 401, 500]))
 def test_no_secret_is_ever_written(
     tmp_path: Path, model_server: ModelServer, secrets: dict[str, str], status: int
 ) -> None:

@@ -18,6 +18,7 @@ from tests.cli.test_play import KEY, three_lines
 from tests.evaluation.test_replay import RECORDED, RUNS
 from tests.model_server import ModelServer, fault
 from tests.runs.stores import read
+from tests.scale import PATIENCE
 
 
 @pytest.fixture
@@ -101,7 +102,14 @@ def test_a_person_plays_from_a_pipe_and_is_recorded(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pddlego", "play", "coin", "--seed", "12", "--mode", "human"]
     script = "open door to north\n\nmove north\ndance\n"
     done = subprocess.run(
-        command, cwd=tmp_path, input=script, capture_output=True, text=True, timeout=60, check=False, env=os.environ
+        command,
+        cwd=tmp_path,
+        input=script,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+        env=os.environ,
     )
     assert done.returncode == 130, done.stderr
     assert "You are in the laundry room." in done.stdout
@@ -145,7 +153,7 @@ def test_what_a_user_can_get_wrong_ends_in_three_lines(recorded: Path, arguments
 def test_whatever_comes_through_a_pipe(tmp_path: Path, script: bytes) -> None:
     command = [sys.executable, "-m", "pddlego", "play", "coin", "--seed", "12", "--mode", "human"]
     done = subprocess.run(
-        command, cwd=tmp_path, input=script, capture_output=True, timeout=60, check=False, env=os.environ
+        command, cwd=tmp_path, input=script, capture_output=True, timeout=PATIENCE, check=False, env=os.environ
     )
     assert done.returncode == 130, done.stderr
     assert b"Traceback" not in done.stderr

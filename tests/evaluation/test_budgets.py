@@ -14,6 +14,7 @@ import pddlego
 from pddlego.events import Outcome
 from tests.coin_endpoint import next_command
 from tests.model_server import ModelServer, Reply
+from tests.scale import scaled
 
 LONGEST = 5_000
 """Tokens of the longest answer: more than twice what is reserved before one knows the model."""
@@ -40,7 +41,7 @@ class Talker:
         return Reply(body=json.dumps({**shell, "choices": [choice], "usage": usage}))
 
 
-@pytest.mark.parametrize("workers", [16, 64])
+@pytest.mark.parametrize("workers", scaled([16], in_ci=[16, 64]))
 @pytest.mark.parametrize("budget", ["max_calls", "max_tokens", "max_cost"])
 def test_a_budget_holds(
     tmp_path: Path, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch, workers: int, budget: str

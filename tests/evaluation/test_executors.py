@@ -28,6 +28,7 @@ from pddlego.pddl import Domain, Problem
 from pddlego.runs.store import read_results
 from tests.model_server import ModelServer, answer
 from tests.planning.test_process import alive
+from tests.scale import PATIENCE
 
 REQUEST = Request(
     "edit",
@@ -95,7 +96,7 @@ def _killing(find: Callable[[], list[int]]) -> threading.Thread:
     """Kills one worker as soon as there is one that plays."""
 
     def work() -> None:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
             found = find()
             if found:

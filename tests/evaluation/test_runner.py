@@ -16,6 +16,7 @@ from pddlego.methods.textgames.events import Observed
 from pddlego.runs.cells import Cell
 from pddlego.runs.store import Store, read_results
 from tests.runs.stores import executor, open_store
+from tests.scale import PATIENCE
 
 CELLS = tuple(Cell("coin", "edit", "reader", seed) for seed in range(20))
 
@@ -92,12 +93,12 @@ def test_draining_plays_to_the_end_and_aborting_breaks_off(store: Store, abort: 
     watching = threading.Thread(target=watch)
     watching.start()
     for _ in range(4):
-        begun.acquire(timeout=10)
+        begun.acquire(timeout=PATIENCE)
     evaluation.drain()
     if abort:
         evaluation.abort()
     go.set()
-    watching.join(10)
+    watching.join(PATIENCE)
     assert len(done) == 4
     assert {each.summary.outcome.value for each in done} == outcomes
     assert evaluation.stopped is (Stop.ABORTED if abort else Stop.DRAINED)

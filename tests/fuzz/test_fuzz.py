@@ -10,6 +10,7 @@ from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.planning import ProcessPlanner
 from tests.fuzz.targets import Bench, Target, fuzz, targets
 from tests.fuzz.texts import changed
+from tests.scale import scaled
 
 
 @pytest.mark.parametrize("target", targets(), ids=lambda target: target.name)
@@ -18,7 +19,8 @@ def test_nothing_but_typed_errors(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     known = tuple(load_setting(name) for name in ("coin", "cooking-hard", "twc"))
-    assert fuzz(target, Bench(tmp_path, planner, known), 1, 40) >= 40
+    cases = scaled(15, in_ci=40)
+    assert fuzz(target, Bench(tmp_path, planner, known), 1, cases) >= cases
 
 
 def test_a_surprise_is_found(planner: ProcessPlanner, tmp_path: Path) -> None:

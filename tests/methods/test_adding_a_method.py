@@ -22,6 +22,7 @@ import pytest
 from pddlego.methods import registry
 from tests.cli.command import run
 from tests.model_server import ModelServer, Reply, answer
+from tests.scale import PATIENCE
 
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "adding-a-method.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"^`([\w./-]+)`:\n\n```\w+\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
@@ -132,7 +133,7 @@ def test_an_interrupt_ends_it_and_the_same_command_continues(folder: Path, model
         assert process.stdout is not None
         assert "Interrupted: waiting for 1 episode" in process.stdout.readline()
         go.set()
-        said, _ = process.communicate(timeout=120)
+        said, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert "The same command again continues" in said
     assert run(*arguments, cwd=folder).returncode == 0

@@ -12,7 +12,7 @@ from tests.methods.textgames.houses import COIN, WORKSHOP, random_problem, rando
 from tests.scale import scaled
 from tests.test_domains import kitchen
 
-PROBLEMS = scaled(25, in_ci=500)
+PROBLEMS = scaled(15, in_ci=500)
 PARTS = 5  # so that pytest-xdist can share them out
 BFS, ASTAR, ANY = Search(), Search.parse("astar(lmcut)"), Search.parse("gbf(hff)")
 
@@ -50,7 +50,7 @@ def test_problems_are_solved_as_fast_downward_solves_them(part: int) -> None:
 
 
 def test_breadth_first_plans_are_as_short_as_those_of_a_star(planner: ProcessPlanner) -> None:
-    for number in range(scaled(100, in_ci=250)):
+    for number in range(scaled(40, in_ci=250)):
         domain, each = problem(number)
         first, second = planner.solve(domain, each, BFS), planner.solve(domain, each, ASTAR)
         assert first.status is second.status

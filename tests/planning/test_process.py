@@ -14,6 +14,7 @@ from pddlego.planning import PlanStatus, ProcessPlanner, Search
 from pddlego.planning.ground import Operator, ground
 from pddlego.planning.search import IndexedTask, breadth_first
 from tests.methods.textgames.houses import COIN, explored
+from tests.scale import PATIENCE
 
 BLIND = Search.parse("astar(blind)")
 
@@ -170,7 +171,7 @@ def test_the_planner_dies_with_its_parent(ending: str) -> None:
         pid = int(parent.stdout.readline())
         time.sleep(0.3)
         parent.kill()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE
     while alive(pid) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not alive(pid)
