@@ -75,7 +75,7 @@ def run() -> None:
             place, advice = "Too many files are open at once", TOO_MANY_FILES
         _report(PddlegoError(place, f"{error.strerror or error}.", advice))
         sys.exit(exits.BROKEN)
-    except Exception as error:
+    except Exception as error:  # the border of the command line: a fault of ours ends in three lines, too
         if os.environ.get(TRACEBACK):
             raise
         _report(_bug(error))

@@ -13,7 +13,7 @@ from pddlego.evaluation.models import is_free, make_model
 from pddlego.evaluation.options import EvaluationOptions
 from pddlego.evaluation.runner import Evaluation, Executor
 from pddlego.evaluation.table import result_table
-from pddlego.events import Event, Tally
+from pddlego.events import Event
 from pddlego.methods.base import Tools, whole
 from pddlego.methods.registry import make_codec, measuring_of, modes
 from pddlego.models.limiter import CellLimiter, RequestLimiter, SharedLimiter
@@ -27,7 +27,7 @@ from pddlego.runs.ledger import LEDGER, Ledger, LedgerEntry, read_ledger
 from pddlego.runs.manifest import environment_manifest
 from pddlego.runs.measures import Measures
 from pddlego.runs.store import Store, read_recorded_prices
-from pddlego.runs.summary import UNMEASURED, Measure, Summary
+from pddlego.runs.summary import Measure, Summary
 from pddlego.util.files import write_whole
 
 Person = Callable[[tuple[str, ...]], str]
@@ -115,24 +115,9 @@ def evaluating(options: EvaluationOptions, path: Path, about: Mapping[str, Any] 
 def measure_of(cell: Cell) -> Measure:
     """What the cell's method measures; nothing where no method of its mode is installed any more."""
     try:
-        measure = measuring_of(cell.setting, cell.mode).of
+        return measuring_of(cell.setting, cell.mode).of
     except UsageError:
         return lambda events, used: Measures()
-
-    def measured(events: Sequence[Event], used: Tally) -> Measures:
-        try:
-            found = measure(events, used)
-            if not isinstance(found, Measures) or not all(map(_is_number, found.numbers.values())):
-                raise TypeError(f"measured {found!r:.60}")
-            return found
-        except Exception as error:  # noqa: BLE001 -- the episode's border: what was played and paid for is a result
-            return Measures(counts={UNMEASURED: {f"{type(error).__name__}: {error!s:.80}": 1}})
-
-    return measured
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float))
 
 
 def _check_ledger(path: Path, ledger: Ledger, store: Store) -> None:

@@ -177,7 +177,7 @@ def played_of(results: Iterable[Summary], planned: Collection[Cell]) -> str:
 def columns(results: Iterable[Summary]) -> tuple[str, ...]:
     """The columns of the result table: what stands in all, with what the methods measured in between."""
     measured = dict.fromkeys(name for summary in results for name in summary.measures.numbers)
-    return (*FIRST, *(name for name in measured if name not in (*FIRST, *LAST)), *LAST)
+    return (*FIRST, *measured, *LAST)
 
 
 def result_table(results: Iterable[Summary]) -> str:

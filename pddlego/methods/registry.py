@@ -27,7 +27,7 @@ BUILT_IN: Mapping[str, str] = {"textgames": "pddlego.methods.textgames"}
 
 GROUP = "pddlego.methods"
 
-PARTS = ("name", "modes", "options", "measuring", "events", "load", "stand_in", "worst_case", "run", "screen")
+PARTS = tuple(name for name in vars(Method) if not name.startswith("_"))
 """What a method has."""
 
 
@@ -83,7 +83,9 @@ def broken_methods() -> list[UsageError]:
     return found
 
 
+@lru_cache(maxsize=1)
 def _offered() -> dict[str, EntryPoint]:
+    """What other packages bring. Kept, because to look through all that is installed takes milliseconds."""
     return {entry.name: entry for entry in entry_points(group=GROUP)}
 
 
@@ -184,6 +186,12 @@ def events_of(name: str) -> Iterable[type[Event]]:
 def make_codec() -> Codec:
     """Reads the journals of every method that is installed."""
     return Codec(events_of)
+
+
+def forget() -> None:
+    """Look for methods anew, as when a package was installed meanwhile."""
+    for found in (_offered, method, picture_of):
+        found.cache_clear()
 
 
 @lru_cache(maxsize=64)

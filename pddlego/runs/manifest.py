@@ -84,7 +84,7 @@ def configuration_of(manifest: Mapping[str, Any], path: Path) -> dict[str, Any]:
 
     Raises `UsageError` where it has another shape.
     """
-    _check_schema(manifest, path)
+    _check_schema(manifest, path)  # a journal brings its own manifest
     try:
         if not manifest.get("configuration") and "setting" not in manifest:
             return {}

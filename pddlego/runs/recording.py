@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 
 from pddlego.events import Ended, Event, Judged
 
@@ -61,6 +61,13 @@ def follow(events: Iterable[Event], listeners: Iterable[Listener]) -> Ended:
     """
     listening = list(listeners)
     source = events if isinstance(events, Timed) else Timed(events)
+    try:
+        return _followed(source, listening)
+    finally:
+        source.close()  # also where a listener failed: no game is left open
+
+
+def _followed(source: Timed, listening: Sequence[Listener]) -> Ended:
     last: Event | None = None
     pending: KeyboardInterrupt | None = None
     while True:
@@ -79,6 +86,5 @@ def follow(events: Iterable[Event], listeners: Iterable[Listener]) -> Ended:
             pending = None if isinstance(event, Ended) else error
         if isinstance(event, Ended):
             next(source, None)  # what it does after its last event: it puts away what it used
-            source.close()
             return event
     raise RuntimeError("an episode ends with 'ended'" + (f", and not with '{last.type}'" if last else ""))

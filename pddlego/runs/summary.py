@@ -13,7 +13,7 @@ from pydantic_core import from_json
 
 from pddlego.events import Accepted, Answered, Asked, Cause, Ended, Event, Outcome, Rejected, Tally, step_of
 from pddlego.runs.cells import Cell
-from pddlego.runs.measures import Measures
+from pddlego.runs.measures import FIRST, LAST, Measures
 from pddlego.runs.schema_1 import upgraded_summary
 
 LOST_TO_ERRORS = frozenset({Outcome.MODEL_ERROR, Outcome.CRASHED})
@@ -92,7 +92,7 @@ def summarize(cell: Cell, attempt: int, events: Sequence[Event], measure: Measur
         elif (step := step_of(event)) is not None:
             used = replace(used, steps=step, refused=used.refused + bool(getattr(event, "refused", False)))
     ended = ended or Ended(Outcome.INTERRUPTED, "the process ended", 0.0, used)
-    measured = measure(events, ended.tally)
+    measured = _measured(measure, events, ended.tally)
     groups = {**measured.counts, **counts}
     return Summary(
         cell=cell,
@@ -104,6 +104,20 @@ def summarize(cell: Cell, attempt: int, events: Sequence[Event], measure: Measur
         measures=Measures(measured.numbers, {name: dict(sorted(found.items())) for name, found in groups.items()}),
         cause=ended.cause,
     )
+
+
+def _measured(measure: Measure, events: Sequence[Event], used: Tally) -> Measures:
+    """What was measured; what is wrong with the method's own code, where it cannot."""
+    try:
+        found = measure(events, used)
+        for name, number in found.numbers.items():
+            if name in (*FIRST, *LAST):
+                raise ValueError(f"measured '{name}', and every table has a column of that name")
+            if not isinstance(number, (int, float)):
+                raise TypeError(f"measured {name} = {number!r:.60}")
+        return found
+    except Exception as error:  # noqa: BLE001 -- the episode's border: what was played and paid for is a result
+        return Measures(counts={UNMEASURED: {f"{type(error).__name__}: {error!s:.80}": 1}})
 
 
 def dump_summary(summary: Summary) -> str:

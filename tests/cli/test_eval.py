@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -274,3 +275,29 @@ def test_interrupted_cells_are_no_losses(tmp_path: Path) -> None:
     assert row[3:5] == [f"{played}/{played}", "100%"]
     for to in ("terminal", "markdown", "csv", "json", "html"):
         assert f"{played} of 60 cells played" in run("report", "runs/cut", "--format", to, cwd=tmp_path).stdout
+
+
+def test_parameters_of_a_game_from_a_file_are_numbers_as_well(tmp_path: Path) -> None:
+    (tmp_path / "five.toml").write_text("[textgames]\nparameters = {numLocations = 5, includeDoors = true}\n")
+    arguments = ("--config", "five.toml", "--mode", "random", "--seed", "12", "--max-steps", "2", "--pace", "0")
+    done = run("play", "coin", *arguments, cwd=tmp_path)
+    assert done.returncode in (0, 1), done.stderr
+    manifest = json.loads((folder(tmp_path) / "manifest.json").read_text())
+    options = manifest["configuration"]["settings"]["coin"]["options"]
+    assert options["parameters"] == {"includeDoors": "1", "numLocations": "5"}
+
+
+def test_a_report_needs_options_that_it_understands(tmp_path: Path) -> None:
+    assert run("eval", "coin", "--modes", "edit", "--seeds", "0", "--run", "one", cwd=tmp_path).returncode == 0
+    place = tmp_path / "runs/one/manifest.json"
+    manifest = json.loads(place.read_text())
+    manifest["configuration"]["settings"]["coin"]["options"]["max_steps"] = "many"
+    place.write_text(json.dumps(manifest))
+    refused = run("report", "runs/one", "--format", "html", "--optimum", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert three_lines(refused.stderr), refused.stderr
+    manifest["confirmed"] = ["plans"]
+    place.write_text(json.dumps(manifest))
+    refused = run("report", "runs/one", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "A person was asked" in refused.stderr

@@ -52,8 +52,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def forget() -> None:
     """What was found of methods is looked for anew, as in another process."""
-    for found in (registry.method, registry.picture_of):
-        found.cache_clear()
+    registry.forget()
     sys.modules.pop("guess", None)
 
 
@@ -185,8 +184,7 @@ def test_without_the_package_its_runs_are_still_seen(folder: Path, monkeypatch: 
     monkeypatch.delenv("PYTHONPATH")
     monkeypatch.delitem(sys.modules, "guess")
     monkeypatch.setattr(sys, "path", [place for place in sys.path if place != str(folder / "site")])
-    registry.method.cache_clear()
-    registry.picture_of.cache_clear()
+    registry.forget()
     shown = run("show", "runs/all", "3", cwd=folder)
     assert "guessed: of a method that is not installed" in shown.stdout
     assert "4 episodes, 4 ended, 4 won" in run("watch", "runs/all", cwd=folder).stdout

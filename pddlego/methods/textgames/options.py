@@ -18,7 +18,7 @@ GROWTH = 12_000
 
 def _text(value: object) -> object:
     """A parameter of a game as text: in a file it may stand as the number that it is."""
-    return str(int(value)) if isinstance(value, (int, bool)) else value
+    return str(int(value)) if isinstance(value, int) else value
 
 
 class TextGameOptions(BaseModel):
