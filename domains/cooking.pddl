@@ -16,20 +16,20 @@
     toaster barbeque - griller
     sliced chopped diced fried roasted grilled - preparation)
   (:predicates
-    (at ?l - location)
-    (visited ?l - location)
-    (connected ?from ?to - location ?d - direction)
-    (closed_door ?from ?to - location)
-    (closed ?c - container ?l - location)
+    (at ?l - location) ; where the agent is: one room only
+    (visited ?l - location) ; the agent is or was there; it stays so
+    (connected ?from ?to - location ?d - direction) ; every exit leads back: state both ways
+    (closed_door ?from ?to - location) ; state it once, for both ways; delete it when the door is open
+    (closed ?c - container ?l - location) ; delete it when the container is seen open
     (open ?c - container ?l - location)
-    (thing_at ?t - thing ?l - location)
-    (have ?t - thing)
+    (thing_at ?t - thing ?l - location) ; what can be taken or cooked with, wherever it lies in the room: loose, on a counter, in an open container
+    (have ?t - thing) ; it was taken, and is no longer thing_at
     (recipe_read)
-    (recipe_known)
-    (ingredient ?t - thing)
-    (wanted ?i - item ?p - preparation)
-    (is ?i - item ?p - preparation)
-    (likely ?t - thing ?p - place)
+    (recipe_known) ; the cookbook was read
+    (ingredient ?t - thing) ; for every ingredient of the recipe
+    (wanted ?i - item ?p - preparation) ; for every direction of the recipe
+    (is ?i - item ?p - preparation) ; it was sliced, fried ...
+    (likely ?t - thing ?p - place) ; a needed thing that was not found may well be in this closed container or room not yet visited
     (eaten ?i - item)
     (needed ?t - thing)
     (missing ?t - thing))
@@ -57,11 +57,11 @@
     :effect (and (not (closed ?c ?l)) (open ?c ?l)))
   (:action move
     :parameters (?from ?to - location ?d - direction)
-    :precondition (and (at ?from) (connected ?from ?to ?d) (not (closed_door ?from ?to)))
+    :precondition (and (at ?from) (connected ?from ?to ?d) (not (closed_door ?from ?to)) (not (closed_door ?to ?from)))
     :effect (and (not (at ?from)) (at ?to)))
   (:action open_door
     :parameters (?from ?to - location ?d - direction)
-    :precondition (and (at ?from) (connected ?from ?to ?d) (closed_door ?from ?to))
+    :precondition (and (at ?from) (connected ?from ?to ?d) (or (closed_door ?from ?to) (closed_door ?to ?from)))
     :effect (and (not (closed_door ?from ?to)) (not (closed_door ?to ?from))))
   (:action read
     :parameters ()

@@ -7,17 +7,17 @@
     north south east west - direction
     coin - item)
   (:predicates
-    (at ?l - location)
-    (visited ?l - location)
-    (connected ?from ?to - location ?d - direction)
-    (closed_door ?from ?to - location)
-    (on_map ?from ?to - location)
-    (item_at ?i - item ?l - location)
-    (box_at ?l - location)
-    (have ?i - item)
-    (in_box ?i - item)
+    (at ?l - location) ; where the agent is: one room only
+    (visited ?l - location) ; the agent is or was there; it stays so
+    (connected ?from ?to - location ?d - direction) ; every exit leads back: state both ways
+    (closed_door ?from ?to - location) ; state it once, for both ways; delete it when the door is open
+    (on_map ?from ?to - location) ; the map says that they are connected; state it once
+    (item_at ?i - item ?l - location) ; where the coin is
+    (box_at ?l - location) ; where the box is
+    (have ?i - item) ; it was taken, and is no longer item_at
+    (in_box ?i - item) ; it was put into the box
     (map_read)
-    (map_known))
+    (map_known)) ; the map was read
   (:action take
     :parameters (?i - item ?l - location)
     :precondition (and (at ?l) (item_at ?i ?l))
@@ -28,11 +28,11 @@
     :effect (and (in_box ?i) (not (have ?i))))
   (:action move
     :parameters (?from ?to - location ?d - direction)
-    :precondition (and (at ?from) (connected ?from ?to ?d) (not (closed_door ?from ?to)))
+    :precondition (and (at ?from) (connected ?from ?to ?d) (not (closed_door ?from ?to)) (not (closed_door ?to ?from)))
     :effect (and (not (at ?from)) (at ?to)))
   (:action open_door
     :parameters (?from ?to - location ?d - direction)
-    :precondition (and (at ?from) (connected ?from ?to ?d) (closed_door ?from ?to))
+    :precondition (and (at ?from) (connected ?from ?to ?d) (or (closed_door ?from ?to) (closed_door ?to ?from)))
     :effect (and (not (closed_door ?from ?to)) (not (closed_door ?to ?from))))
   (:action read_map
     :parameters ()

@@ -5,18 +5,18 @@
   (:types location direction item holder)
   (:constants north south east west - direction)
   (:predicates
-    (at ?l - location)
-    (visited ?l - location)
-    (connected ?from ?to - location ?d - direction)
-    (closed_door ?from ?to - location)
-    (item_at ?i - item ?l - location)
-    (have ?i - item)
-    (holder_at ?h - holder ?l - location)
-    (closed ?h - holder ?l - location)
-    (belongs ?i - item ?h - holder)
-    (tried ?i - item ?h - holder)
+    (at ?l - location) ; where the agent is: one room only
+    (visited ?l - location) ; the agent is or was there; it stays so
+    (connected ?from ?to - location ?d - direction) ; every exit leads back: state both ways
+    (closed_door ?from ?to - location) ; state it once, for both ways; delete it when the door is open
+    (item_at ?i - item ?l - location) ; what lies about and can be taken
+    (have ?i - item) ; it was taken, and is no longer item_at
+    (holder_at ?h - holder ?l - location) ; furniture that things can be put in or on
+    (closed ?h - holder ?l - location) ; delete it when the holder is seen open
+    (belongs ?i - item ?h - holder) ; where it usually belongs: one holder that was seen
+    (tried ?i - item ?h - holder) ; it turned out to be the wrong place
     (stored ?i - item)
-    (put_away ?i - item))
+    (put_away ?i - item)) ; it was put into the right place
   (:action take
     :parameters (?i - item ?l - location)
     :precondition (and (at ?l) (item_at ?i ?l) (not (put_away ?i)))
@@ -31,9 +31,9 @@
     :effect (not (closed ?h ?l)))
   (:action move
     :parameters (?from ?to - location ?d - direction)
-    :precondition (and (at ?from) (connected ?from ?to ?d) (not (closed_door ?from ?to)))
+    :precondition (and (at ?from) (connected ?from ?to ?d) (not (closed_door ?from ?to)) (not (closed_door ?to ?from)))
     :effect (and (not (at ?from)) (at ?to)))
   (:action open_door
     :parameters (?from ?to - location ?d - direction)
-    :precondition (and (at ?from) (connected ?from ?to ?d) (closed_door ?from ?to))
+    :precondition (and (at ?from) (connected ?from ?to ?d) (or (closed_door ?from ?to) (closed_door ?to ?from)))
     :effect (and (not (closed_door ?from ?to)) (not (closed_door ?to ?from)))))

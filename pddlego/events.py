@@ -112,10 +112,15 @@ class Answered(Event):
     completion: Completion
 
 
+Source = Literal["model", "plan"]
+"""Who says something: a model's answer (or a person in its place), or what a plan expected and came about."""
+
+
 @dataclass(frozen=True)
 class Accepted(Event):
     """An answer was accepted: the `kind` of thing that it is about (`problem`) is now `text`, and this changed.
 
+    Where its `source` is a plan, no model was asked: all went as planned, and there was nothing else to know.
     `renamed` lists (old, new) names; what only got another name is neither in `added` nor in `removed`. `lines` is what
     became of the lines of an edit, `defects` are the messages of what was wrong and harmless, `kinds` their kinds.
     """
@@ -129,6 +134,7 @@ class Accepted(Event):
     lines: tuple[Entry, ...] = ()
     defects: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
+    source: Source = "model"
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from pddlego.pddl.problem import ANY_TYPE, TypedName, read_typed_list
@@ -13,10 +13,11 @@ from pddlego.pddl.sexpr import PddlSyntaxError, Sexpr, read_sexprs, show
 
 @dataclass(frozen=True)
 class Predicate:
-    """A predicate and the typed parameters it takes."""
+    """A predicate and the typed parameters it takes. `meaning` is the comment behind it in its file."""
 
     name: str
     parameters: tuple[TypedName, ...]
+    meaning: str = field(default="", compare=False)
 
     def __str__(self) -> str:
         return "(" + " ".join([self.name, *(f"{each.name} - {each.type}" for each in self.parameters)]) + ")"
@@ -91,6 +92,7 @@ def parse_domain(text: str) -> Domain:
     reader = _DomainReader(faults)
     for part in found[0][1:]:
         reader.section(part)
+    reader.explain(_meanings(text))
     domain = reader.domain(_without_comments(text))
     faults += _undeclared_types(domain)
     faults += _wrong_heads(domain)
@@ -153,6 +155,10 @@ class _DomainReader:
         typed = tuple(read_typed_list(parameters if isinstance(parameters, tuple) else (parameters,), self.faults))
         self.actions.append(Action(name, typed, fields.get(":precondition", ("and",)), fields[":effect"]))
 
+    def explain(self, meanings: Mapping[str, str]) -> None:
+        """Give each predicate what its file says that it means."""
+        self.predicates = [replace(each, meaning=meanings.get(each.name, "")) for each in self.predicates]
+
     def domain(self, text: str) -> Domain:
         supertypes = tuple((each.name, each.type) for each in self.types)
         return Domain(
@@ -165,6 +171,12 @@ class _DomainReader:
             derived=tuple(self.derived),
             text=text,
         )
+
+
+def _meanings(text: str) -> dict[str, str]:
+    """The comment behind each predicate that stands with it on a line of its own."""
+    found = re.findall(r"^\s*\(([^\s();]+)[^();]*\)[\s)]*;[;\s]*(\S.*?)\s*$", text, re.MULTILINE)
+    return {name.lower(): meaning for name, meaning in found}
 
 
 def _unknown_section(name: str) -> str:

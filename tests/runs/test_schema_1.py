@@ -22,7 +22,18 @@ from tests.cli.command import run
 from tests.runs.stores import read
 
 OLD = Path(__file__).parent.parent / "data" / "schema-1"
+FILES = OLD / "files"
+"""The domain, setting and prompts of then: an episode is played again with the files that it was played with."""
+
 EPISODE, EVALUATION = OLD / "play-coin-edit-seed12", OLD / "eval-coin"
+
+
+@pytest.fixture
+def then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with the files of then."""
+    shutil.copytree(FILES, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 def test_a_journal_holds_the_values_of_today() -> None:
@@ -39,7 +50,7 @@ def test_a_journal_holds_the_values_of_today() -> None:
 
 
 @pytest.mark.parametrize("folder", [EPISODE, EVALUATION], ids=["play", "eval"])
-def test_what_was_played_is_played_again(folder: Path, planner: ProcessPlanner) -> None:
+def test_what_was_played_is_played_again(folder: Path, planner: ProcessPlanner, then: Path) -> None:
     for journal in find_journals(folder):
         recorded = load_recorded(journal)
         assert replay(recorded, planner).difference is None
@@ -74,19 +85,19 @@ def test_the_commands_take_it(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_an_evaluation_is_continued(tmp_path: Path) -> None:
-    shutil.copytree(EVALUATION, tmp_path / "old")
-    done = run("eval", "coin", "--modes", "random,edit", "--seeds", "0-2", "--run", "old", "--runs", ".", cwd=tmp_path)
+def test_an_evaluation_is_continued(then: Path) -> None:
+    shutil.copytree(EVALUATION, then / "old")
+    done = run("eval", "coin", "--modes", "random,edit", "--seeds", "0-2", "--run", "old", "--runs", ".", cwd=then)
     assert done.returncode == 0, done.stderr
     assert "4 of 6 episodes are finished already" in done.stdout
-    changed = run("eval", "coin", "--seeds", "0-2", "--max-steps", "7", "--run", "old", "--runs", ".", cwd=tmp_path)
+    changed = run("eval", "coin", "--seeds", "0-2", "--max-steps", "7", "--run", "old", "--runs", ".", cwd=then)
     assert changed.returncode == 2
     assert "options.max_steps was 50 and is now 7" in changed.stderr
 
 
-def test_it_is_reported_together_with_one_of_today(tmp_path: Path) -> None:
-    shutil.copytree(EVALUATION, tmp_path / "old")
-    assert run("eval", "coin", "--modes", "random", "--seeds", "5", "--run", "new", cwd=tmp_path).returncode == 0
-    both = run("report", "old", "runs/new", "--format", "csv", cwd=tmp_path)
+def test_it_is_reported_together_with_one_of_today(then: Path) -> None:
+    shutil.copytree(EVALUATION, then / "old")
+    assert run("eval", "coin", "--modes", "random", "--seeds", "5", "--run", "new", cwd=then).returncode == 0
+    both = run("report", "old", "runs/new", "--format", "csv", cwd=then)
     assert both.returncode == 0, both.stderr
     assert len(both.stdout.splitlines()) == 1 + 6 + 1

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from pddlego.events import Accepted, Event, Outcome
+from pddlego.events import Accepted, Event, Outcome, Source
 from pddlego.methods.textgames.episode import Episode
 from pddlego.methods.textgames.event_builders import (
     accepted,
@@ -27,11 +27,13 @@ from pddlego.methods.textgames.formalize import (
     ProblemProposal,
     read_file,
     with_unmatched,
+    without_planned,
 )
 from pddlego.methods.textgames.games import Game
 from pddlego.methods.textgames.intentions import Intention, intended
 from pddlego.methods.textgames.memory import Memory
 from pddlego.methods.textgames.no_plan import UNREACHABLE, no_plan
+from pddlego.methods.textgames.placeholders import Placeholders
 from pddlego.methods.textgames.remedies import ablated, remedied, unless_contradicting, unless_incomplete
 from pddlego.methods.textgames.restart import Restart
 from pddlego.methods.textgames.situation import Situation
@@ -50,7 +52,11 @@ Intentions = tuple[Intention, ...]
 
 
 class Agent:
-    """Plays one episode. `run` yields every event as it happens; it is the only way to see inside."""
+    """Plays one episode. `run` yields every event as it happens; it is the only way to see inside.
+
+    One that `monitors` compares what the game answers with what the plan expected: it stops at a surprise, and asks
+    nothing where all went as expected and nothing else was said.
+    """
 
     def __init__(
         self,
@@ -66,10 +72,12 @@ class Agent:
         self.episode, self.setting = episode, episode.setting
         self.method, self.model, self.planner = method, model, planner
         self.overseer, self.restart = overseer, restart
+        self.monitors = method.plans and "replanning" not in episode.variant.without
         self._meter = Meter(episode.limits, clock)
         self._problem = self.setting.start
         self._memory = Memory(method.plans and "remedies" not in episode.variant.without)
         self._world = ObservedGame(self.setting, game, self._memory, self._meter)
+        self._placeholders = Placeholders(self.setting.placeholder)
         self._notes: tuple[str, ...] = ()
         self._given: Problem | None = None
         self._hint = Retry()
@@ -97,6 +105,7 @@ class Agent:
         """Begin where another episode was. Raises `ReplayError`."""
         yield from self._world.go_back(restart, self._problem)
         self._problem = restart.before
+        self._placeholders.used(restart.before)
         self._memory.go_back_to(restart.known)
         nothing_to_ask = self.method.plans and not self._memory.news
         self._given = restart.corrected or (restart.before if nothing_to_ask else None)
@@ -106,6 +115,12 @@ class Agent:
 
     def _decide(self) -> Generator[Event, None, Intentions]:
         """What to do next: ask until an answer leads to a plan (or is a command), at most `1 + retries` times."""
+        expected = self._as_expected()
+        if expected is not None:
+            attempt = yield from self._plan(Retry(), str(expected), ProblemProposal(expected), source="plan")
+            if attempt.value is not None:
+                self._memory.went_as_planned()
+                return attempt.value
         first, self._hint = self._hint, Retry()
         self._was_asked = False
         attempt = yield from refine(self._attempt, self.episode.retries, first)
@@ -114,6 +129,14 @@ class Agent:
         if self._was_asked:  # else the problem was given, and what it does not cover is still news
             self._memory.news = []
         return attempt.value
+
+    def _as_expected(self) -> Problem | None:
+        """The problem as the plan has left it, if the game answered exactly so and there is nothing else to read."""
+        news = self._memory.news
+        if not self.monitors or self._hint.feedback or not news or any(each.after is None for each in news):
+            return None
+        expected = replace(self._problem, facts=news[-1].after or frozenset())
+        return without_planned(expected, self.setting.only_planned)[0]
 
     def _attempt(self, retry: Retry) -> Generator[Event, None, Attempt[Intentions]]:
         if self._given is not None:  # by a person, or by a record that needs no answer
@@ -147,7 +170,7 @@ class Agent:
         return (yield from self._plan(retry, answer, proposal))
 
     def _plan(
-        self, retry: Retry, answer: str, proposal: ProblemProposal
+        self, retry: Retry, answer: str, proposal: ProblemProposal, source: Source = "model"
     ) -> Generator[Event, None, Attempt[Intentions]]:
         ladder = climb(
             *(self.planner, self.setting.domain, proposal.problem, self.setting.ladder),
@@ -163,9 +186,10 @@ class Agent:
             feedback = with_unmatched(no_plan(ladder), proposal.report)
             yield planned
             self._meter.check_time()  # what ran out of the episode's time is no fault of the problem
-            yield rejected(retry, feedback, proposal)
+            if source == "model":
+                yield rejected(retry, feedback, proposal)
             return Attempt(answer, feedback=feedback)
-        preview = accepted(self._problem, proposal, self.setting.invariants), planned
+        preview = accepted(self._problem, proposal, self.setting.invariants, source), planned
         question = partial(plan_question, [intention.command for intention in intentions], ladder.rung or "", preview)
         verdict = yield from judge(self.overseer, "plans", question, self._meter)
         if verdict.kind == "rejected":
@@ -176,7 +200,7 @@ class Agent:
             intentions = tuple(Intention(line.strip()) for line in verdict.text.splitlines() if line.strip())
             steps = tuple(PlannedStep("(by a person)", intention.command) for intention in intentions)
             planned = replace(planned, plan=steps)
-        yield self._accept(proposal)
+        yield self._accept(proposal, source)
         yield planned
         return Attempt(answer, intentions)
 
@@ -187,11 +211,12 @@ class Agent:
             return "how to do that is not known yet"
         return self._memory.refusals.objection(as_said(command, self._world.valid_commands))
 
-    def _accept(self, proposal: ProblemProposal) -> Accepted:
-        event = accepted(self._problem, proposal, self.setting.invariants)
-        if proposal.problem != self._problem:
+    def _accept(self, proposal: ProblemProposal, source: Source) -> Accepted:
+        event = accepted(self._problem, proposal, self.setting.invariants, source)
+        if source == "model" and proposal.problem != self._problem:
             self._memory.problem_changed()
         self._problem = proposal.problem
+        self._placeholders.used(self._problem)
         self._notes = tuple(str(entry) for entry in proposal.report.unmatched) if proposal.report else ()
         return event
 
@@ -213,6 +238,7 @@ class Agent:
             repeated=retry.repeated,
             contradictions=contradictions(self._problem, self.setting.invariants),
             refused=self._memory.refusals.repeated,
+            placeholder=self._placeholders.next,
         )
         return ablated(situation, self.episode.variant.without)
 
@@ -235,7 +261,8 @@ class Agent:
                 self._hint = Retry(0, intention.command, verdict.feedback)
                 return
             observed = yield from self._send(intention)
-            if observed.refused or observed.surprise or self.episode.replan_every_step or verdict.kind == "replaced":
+            surprised = self.monitors and (observed.refused or observed.surprise)
+            if surprised or self.episode.replan_every_step or verdict.kind == "replaced":
                 return
             self._meter.check_time()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from pddlego.events import Accepted, Event, Rejected, Started
+from pddlego.events import Accepted, Event, Rejected, Source, Started
 from pddlego.methods.textgames.episode import Episode
 from pddlego.methods.textgames.events import GameEvent, Resumed
 from pddlego.methods.textgames.formalize import ProblemProposal, read_file
@@ -49,7 +49,9 @@ def contradicting(problem: Problem, invariants: Sequence[Invariant]) -> tuple[De
     return tuple(Defect(DefectKind.CONTRADICTION, each, each, blocking=False) for each in messages)
 
 
-def accepted(before: Problem, proposal: ProblemProposal, invariants: Sequence[Invariant]) -> Accepted:
+def accepted(
+    before: Problem, proposal: ProblemProposal, invariants: Sequence[Invariant], source: Source = "model"
+) -> Accepted:
     """A proposal is accepted: what it changed, and what was wrong with it and harmless."""
     report = proposal.report
     renamed = report.renamed if report else ()
@@ -64,6 +66,7 @@ def accepted(before: Problem, proposal: ProblemProposal, invariants: Sequence[In
         lines=report.entries if report else (),
         defects=tuple(defect.message for defect in defects),
         kinds=tuple(defect.kind.value for defect in defects),
+        source=source,
     )
 
 

@@ -35,6 +35,15 @@ def surprise(setting: GameSetting, step: PlanStep, text: str, problem: Problem, 
     return ""
 
 
+def says_nothing_new(setting: GameSetting, step: PlanStep, read: str, said: Iterable[str]) -> bool:
+    """Whether what was `read` of an answer that is no surprise tells nothing but what `step` should bring.
+
+    It does not if it is that and no word more, or if the game has said all of it before.
+    """
+    expect = setting.actions[step.action].expect
+    return bool(expect) and (re.fullmatch(expect, read) is not None or read in said)
+
+
 def as_said(command: str, valid: Iterable[str]) -> str:
     """The valid command that means the same, if `command` is none itself.
 

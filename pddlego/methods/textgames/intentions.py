@@ -7,17 +7,21 @@ from itertools import pairwise
 
 from pddlego.methods.textgames.events import Planned, PlannedStep
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.pddl import Problem
+from pddlego.pddl import Atom, Problem
 from pddlego.planning import LadderResult, PlanStep, validate
 
 
 @dataclass(frozen=True)
 class Intention:
-    """A command to send; if a planner chose it, with the plan's step and what that is expected to change."""
+    """A command to send; if a planner chose it, with the plan's step and what that is expected to change.
+
+    `after` are the facts that are true after it, if all goes as planned.
+    """
 
     command: str
     step: PlanStep | None = None
     planned: PlannedStep | None = None
+    after: frozenset[Atom] | None = None
 
 
 def intended(setting: GameSetting, problem: Problem, ladder: LadderResult) -> tuple[tuple[Intention, ...], Planned]:
@@ -28,7 +32,7 @@ def intended(setting: GameSetting, problem: Problem, ladder: LadderResult) -> tu
     for step, (before, after) in zip(steps, pairwise(states), strict=True):  # every plan was executed to its end
         added, removed = (tuple(sorted(map(str, facts))) for facts in (after - before, before - after))
         planned = PlannedStep(str(step), setting.command(step), added, removed)
-        intentions.append(Intention(planned.command, step, planned))
+        intentions.append(Intention(planned.command, step, planned, after))
     shown = tuple(each.planned for each in intentions if each.planned)
     said = next((number for number, each in enumerate(intentions) if not each.command), len(intentions))
     return tuple(intentions[:said]), Planned(ladder.tried, ladder.rung, shown)

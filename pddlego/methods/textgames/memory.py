@@ -3,9 +3,10 @@
 One observation that a model missed is gone for ever: every later request shows only what is new, the problem stays
 wrong, and the same plan comes out of it. What is done about it, each time the same command is refused:
 
-1. once: nothing; the model reads that it was refused.
-2. twice: the agent looks around (for nothing where the game tells it so), the model is shown everything since its last
-   answer that changed something, and is told that the command repeats itself.
+1. once: as after any surprise, the model reads what was expected, and is shown everything since its last answer that
+   changed something.
+2. twice: the agent looks around (for nothing where the game tells it so), and the model is told that the command
+   repeats itself.
 3. three times: besides, no plan may begin with that command any more, so that another goal of the ladder is tried.
 
 All of this ends as soon as an answer changes the problem. The agent also looks around when two answers to the same
@@ -81,6 +82,10 @@ class Memory:
         self.refusals.changed()
         self._since_change = []
 
+    def went_as_planned(self) -> None:
+        """The problem is what a plan expected, and nothing that was seen since is news."""
+        self.news, self._since_change = [], []
+
     def go_back_to(self, known: int) -> None:
         """The problem was made from the first `known` exchanges."""
         self.problem_changed()
@@ -97,7 +102,9 @@ class Memory:
         return self._remedies and unreachable and attempt == REPEATED
 
     def to_read(self, attempt: int, unreachable: bool) -> list[Exchange]:
-        """What the model is shown: the news; where that leads nowhere again and again, what came before it, too."""
+        """What the model is shown: the news; after a surprise all since its last answer that changed something; and all
+        that ever happened where that leads nowhere again and again."""
         if self._remedies and unreachable and attempt > REPEATED:
             return self.history
-        return self._since_change if self.refusals.repeated else self.news
+        surprised = self._remedies and any(exchange.unforeseen for exchange in self.news)
+        return self._since_change if surprised or self.refusals.repeated else self.news

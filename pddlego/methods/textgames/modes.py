@@ -10,6 +10,7 @@ from pddlego.methods.setting_files import TEXT_GAME
 ABLATIONS: Mapping[str, str] = {
     "feedback": "after an unusable answer the same question is asked again, without a word about what was wrong",
     "tolerance": "an answer must be the bare edit or file, and every line of an edit must fit",
+    "replanning": "a plan is carried out to its end whatever the game answers, and the model is asked after each",
     "remedies": "nothing changes when a model repeats the answer that was just rejected, or a command is refused again",
 }
 """What can be taken out of a mode that plans."""

@@ -72,8 +72,9 @@ def moment_at(played: RecordedGame, step: int) -> Moment:
             if isinstance(event, Resumed):
                 problem, known = _recorded_problem(played, event.corrected or event.before), event.known
             else:
-                # Without an answer it is what a person gave, which covers no more than before.
-                problem, known = _recorded_problem(played, event.text), seen if answer else known
+                # Without an answer it is what a plan expected, or what a person gave, which covers no more than before.
+                covers_all = bool(answer) or event.source == "plan"
+                problem, known = _recorded_problem(played, event.text), seen if covers_all else known
             answer = ""
     moment = Moment(tuple(commands), problem, known)
     return replace(moment, rejected=_proposed(played, moment, answer)) if answer else moment

@@ -128,6 +128,7 @@ def _build(name: str) -> GameSetting:
             actions=_action_rules(domain, file.actions),
             prompts=file.prompts.folder,
             only_planned=tuple(_stated(domain, name) for name in file.planning.only_planned),
+            placeholder=file.planning.placeholder,
             reading=tuple(_reading_rule(domain, number, each) for number, each in enumerate(file.reading, 1)),
             map=_map_rule(domain, file.map) if file.map else None,
             sources=sources,

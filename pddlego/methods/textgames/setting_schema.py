@@ -29,6 +29,7 @@ class PlanningTable(_Strict):
     domain: str
     problem: str | None = None
     only_planned: list[str] = []
+    placeholder: str = Field("", pattern=r"^([a-z][a-z_-]*)?$")
 
 
 class RungTable(_Strict):

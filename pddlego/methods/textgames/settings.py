@@ -62,6 +62,7 @@ class MapRule:
 class GameSetting(base.Setting):
     """One playable setting with its domain, starting problem and goal ladder.
 
+    `placeholder` is what names of rooms begin with that were not seen yet (`loc`: loc1, loc2, …), empty for none.
     Many fields, because it is one for each thing that a file may say.
     """
 
@@ -82,6 +83,7 @@ class GameSetting(base.Setting):
     actions: Mapping[str, ActionRule]
     prompts: str
     only_planned: tuple[str, ...] = ()
+    placeholder: str = ""
     reading: tuple[ReadingRule, ...] = ()
     map: MapRule | None = None
     overrides: Mapping[str, str] = field(default_factory=dict)

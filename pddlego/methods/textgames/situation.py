@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pddlego.models.feedback import Feedback
-from pddlego.pddl import Domain, Problem
+from pddlego.pddl import Atom, Domain, Problem
 
 
 @dataclass(frozen=True)
@@ -13,7 +13,8 @@ class Exchange:
     """A command (None for the first observation) and what was read of the game's answer.
 
     `score`, from 0 to 1, is there in settings where the score is read too; `gained` is by how much it grew.
-    `unforeseen` says what the plan expected, where the game answered otherwise.
+    `unforeseen` says what the plan expected, where the game answered otherwise. `after` are the facts that the plan
+    expected to be true then, where the game answered exactly so and said nothing that was not known.
     """
 
     command: str | None
@@ -21,6 +22,7 @@ class Exchange:
     score: float | None = None
     gained: float = 0.0
     unforeseen: str = ""
+    after: frozenset[Atom] | None = None
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,8 @@ class Situation:
     from 0, `repeated` how often in a row that answer was the one that had been rejected before it. `rules` names the
     reader's rules for the game; `reading` are those that are data. `only_planned` are predicates that come about in
     plans only. `refused` are commands that the game refused again and again while the problem stayed as it is, with how
-    often; then `news` is everything since it last changed. Many fields, because a prompt may show each of them.
+    often; then `news` is everything since it last changed. `placeholder` is the first name for a room not yet seen that
+    was never used, empty where a game has no such names. Many fields, because a prompt may show each of them.
     """
 
     rules: str
@@ -68,3 +71,4 @@ class Situation:
     repeated: int = 0
     contradictions: tuple[str, ...] = ()
     refused: tuple[tuple[str, int], ...] = ()
+    placeholder: str = ""

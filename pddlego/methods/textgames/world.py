@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from pddlego.methods.textgames.events import Observed
-from pddlego.methods.textgames.expect import surprise
+from pddlego.methods.textgames.expect import says_nothing_new, surprise
 from pddlego.methods.textgames.games import Game, Observation
 from pddlego.methods.textgames.intentions import Intention, unforeseen
 from pddlego.methods.textgames.memory import Memory
@@ -65,11 +65,13 @@ class ObservedGame:
         told of it in another episode."""
         setting = self._setting
         refused = setting.is_refused(answer.text)
-        difference = ""
+        difference, exchange = "", Exchange(intention.command if intention else None, setting.read(answer.text))
         if intention is not None and intention.step is not None and not answer.won:
             said = [exchange.text for exchange in self._memory.history]
             difference = surprise(setting, intention.step, answer.text, problem, said)
-        exchange = Exchange(intention.command if intention else None, setting.read(answer.text))
+            known = says_nothing_new(setting, intention.step, exchange.text, said)
+            if known and not (difference or refused) and answer.score == self.seen.score:
+                exchange = replace(exchange, after=intention.after)
         if intention is not None:
             exchange = replace(exchange, unforeseen=told or unforeseen(intention, difference, refused))
             if setting.score:

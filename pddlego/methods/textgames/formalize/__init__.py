@@ -7,6 +7,7 @@ from pddlego.methods.textgames.formalize.base import (
     Formalizer,
     ProblemProposal,
     with_unmatched,
+    without_planned,
 )
 from pddlego.methods.textgames.formalize.edit import PddlEdit
 from pddlego.methods.textgames.formalize.gen import PddlGen, read_file
@@ -24,4 +25,5 @@ __all__ = [
     "RandomActions",
     "read_file",
     "with_unmatched",
+    "without_planned",
 ]

@@ -9,6 +9,7 @@ from pddlego.models import Message, Request
 from pddlego.models.feedback import Feedback, shortened
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import EDIT_SCHEMA
+from pddlego.pddl.outline import outline
 
 MAX_EVIDENCE, MAX_LINE = 50, 500
 """Lines of evidence in a request, and characters of one."""
@@ -27,7 +28,8 @@ def _bearable(feedback: Feedback | None) -> Feedback | None:
 
 def problem_request(prompts: Prompts, purpose: str, situation: Situation, schema: bool = False) -> Request:
     """Ask for an edit or a whole problem file, as the purpose says."""
-    system = prompts.render(purpose, domain=situation.domain.text, task=situation.task)
+    domain, in_short = situation.domain.text, outline(situation.domain, situation.only_planned)
+    system = prompts.render(purpose, domain=domain, outline=in_short, task=situation.task)
     user = prompts.render(
         "problem",
         problem=str(situation.problem),
@@ -39,6 +41,7 @@ def problem_request(prompts: Prompts, purpose: str, situation: Situation, schema
         repeated=situation.repeated,
         contradictions=situation.contradictions,
         refused=situation.refused,
+        placeholder=situation.placeholder,
     )
     messages = (Message("system", system), Message("user", user))
     return Request(purpose, messages, situation, EDIT_SCHEMA if schema else None)

@@ -10,10 +10,11 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import permutations
 
 from pddlego.methods.textgames.reader.text import Exit, Room, read_room, revealed_room
 from pddlego.methods.textgames.situation import Exchange, Situation
-from pddlego.pddl import Atom, Edit, Problem, SectionEdit, TypedName, apply_edit, edit_between, to_name
+from pddlego.pddl import Atom, Domain, Edit, Problem, SectionEdit, TypedName, apply_edit, edit_between, to_name
 
 OPPOSITE = {"north": "south", "south": "north", "east": "west", "west": "east"}
 OFFSET = {"north": (0, 1), "south": (0, -1), "east": (1, 0), "west": (-1, 0)}
@@ -29,9 +30,25 @@ def is_placeholder(room: str) -> bool:
     return re.fullmatch(r"loc\d+", room) is not None
 
 
+def doors_once(domain: Domain) -> bool:
+    """Whether moving in this domain looks at a closed door both ways, so that one fact is enough for both."""
+    move = domain.actions_by_name.get("move")
+    waiting, found = [move.precondition if move else ()], set()
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, tuple):
+            waiting += part
+            found |= {part[1:]} if part[:1] == ("closed_door",) else set()
+    return any(rooms[::-1] in found for rooms in found)
+
+
 @dataclass
 class House:
-    """The problem while the news is read into it. Lives for one call. Names are PDDL names."""
+    """The problem while the news is read into it. Lives for one call. Names are PDDL names.
+
+    `number` is that of the first placeholder that was never used. `doors_once` says that a closed door is one fact for
+    both ways, which is then sorted, so that the same door is always the same fact.
+    """
 
     here: str = ""
     rooms: set[str] = field(default_factory=set)
@@ -41,10 +58,12 @@ class House:
     types: dict[str, str] = field(default_factory=dict)
     facts: set[Atom] = field(default_factory=set)
     renamed: dict[str, str] = field(default_factory=dict)
+    number: int = 1
+    doors_once: bool = False
 
     @classmethod
-    def of(cls, problem: Problem) -> House:
-        house = cls()
+    def of(cls, problem: Problem, number: int = 1, doors_once: bool = False) -> House:
+        house = cls(number=number, doors_once=doors_once)
         for each in problem.objects:
             if each.type == ROOM:
                 house.rooms.add(each.name)
@@ -80,8 +99,9 @@ class House:
             yield Atom("visited", (room,))
         for (room, direction), other in self.exits.items():
             yield Atom("connected", (room, other, direction))
-            if frozenset((room, other)) in self.closed:
-                yield Atom("closed_door", (room, other))
+        for door in self.closed:
+            for rooms in list(permutations(sorted(door)))[: 1 if self.doors_once else None]:
+                yield Atom("closed_door", rooms)
         yield from self.facts
 
     def objects(self) -> Iterator[TypedName]:
@@ -170,10 +190,9 @@ class House:
         self.exits[back] = room
 
     def _placeholder(self) -> str:
-        number = 1
-        while f"loc{number}" in self.rooms:
-            number += 1
-        return f"loc{number}"
+        while f"loc{self.number}" in self.rooms:
+            self.number += 1
+        return f"loc{self.number}"
 
     def _name(self, old: str, new: str) -> str:
         """Give the room `old` its name, and make two rooms one if there is already a room of that name."""
@@ -214,7 +233,8 @@ class House:
 def edit_of(situation: Situation, update: Callable[[House], None]) -> Edit:
     """The edit that makes of the problem what `update` makes of its house, with placeholders renamed."""
     before = situation.problem
-    house = House.of(before)
+    number = int("".join(filter(str.isdigit, situation.placeholder)) or 1)
+    house = House.of(before, number, doors_once(situation.domain))
     update(house)
     known = {each.name for each in before.objects}
     constants = situation.domain.constants

@@ -41,7 +41,6 @@ def test_a_first_look(coin: GameSetting) -> None:
         "(connected kitchen loc1 south)",
         "(connected loc1 kitchen north)",
         "(closed_door kitchen loc1)",
-        "(closed_door loc1 kitchen)",
     }
 
 
@@ -72,14 +71,14 @@ def test_a_closed_door_towards_a_known_place_of_the_grid_needs_no_placeholder(co
             "You are in the pantry.\nTo the South you see a closed wood door. To the West you see the corridor.",
         ),
     )
-    assert Atom("closed_door", ("pantry", "bedroom")) in problem.facts
+    assert Atom("closed_door", ("bedroom", "pantry")) in problem.facts
     assert not any(each.name.startswith("loc") for each in problem.objects)
 
 
 def test_a_door_that_turns_out_to_be_closed(coin: GameSetting) -> None:
     known = after(coin, coin.start, (None, "You are in the kitchen.\nTo the North you see the corridor."))
     problem = after(coin, known, ("move north", "You can't move there, the door is closed."))
-    assert Atom("closed_door", ("kitchen", "corridor")) in problem.facts
+    assert Atom("closed_door", ("corridor", "kitchen")) in problem.facts
 
 
 def test_the_coin(coin: GameSetting) -> None:

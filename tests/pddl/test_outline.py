@@ -1,0 +1,42 @@
+"""What a writer of problems is shown of a domain."""
+
+from __future__ import annotations
+
+from pddlego.pddl import parse_domain
+from pddlego.pddl.outline import outline
+
+DOMAIN = parse_domain(
+    """; A domain.
+(define (domain d)
+  (:requirements :adl :derived-predicates)
+  (:types room box - place thing)
+  (:constants hall - room)
+  (:predicates
+    (at ?r - room) ; where we are
+    (way ?a ?b - room ?t - thing)
+    (full ?b - box);;  nothing fits in
+    (opened ?b - box) ; only in plans
+    (never)
+    (far ?r - room)) ; derived
+  (:derived (far ?r - room) (not (at ?r))) ; (at ?r) ; not a meaning
+  (:action open :parameters (?b - box) :precondition (and) :effect (opened ?b)))"""
+)
+
+
+def test_types_constants_and_predicates_with_their_meaning() -> None:
+    assert outline(DOMAIN, ("opened",)).splitlines() == [
+        "Domain: d",
+        "Types: room box - place; thing",
+        "Constants: hall - room",
+        "Predicates:",
+        "(at ?r - room) where we are",
+        "(way ?a ?b - room ?t - thing)",
+        "(full ?b - box) nothing fits in",
+        "(never)",
+    ]
+
+
+def test_a_meaning_is_no_part_of_what_a_domain_is() -> None:
+    bare = parse_domain(DOMAIN.text)
+    assert bare == DOMAIN
+    assert "where we are" not in outline(bare)
