@@ -135,7 +135,7 @@ def test_a_map_is_followed_without_directions(planner: ProcessPlanner) -> None:
       (:goal (and)))"""
     result = climb(planner, setting.domain, parse_problem(text), setting.ladder)
     assert result.plan is not None
-    assert [setting.command(step) for step in result.plan.steps] == [
+    assert [setting.command(step, setting.start) for step in result.plan.steps] == [
         "move east",
         "",
         "take coin",

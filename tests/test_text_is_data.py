@@ -57,7 +57,7 @@ def test_what_a_game_says_is_no_template(coin: GameSetting, text: str) -> None:
 def test_a_template_is_filled_once(coin: GameSetting) -> None:
     (hole,) = re.findall(r"\{(\w+)\}", coin.actions["take"].command)
     known = len(coin.domain.actions_by_name["take"].parameters)
-    assert coin.command(PlanStep("take", (f"{{{hole}}}", "x")[:known])) == coin.actions["take"].command
+    assert coin.command(PlanStep("take", (f"{{{hole}}}", "x")[:known]), coin.start) == coin.actions["take"].command
 
 
 def test_every_command_comes_from_a_template(coin: GameSetting, planner: ProcessPlanner) -> None:

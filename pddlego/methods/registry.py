@@ -147,10 +147,13 @@ def ablated(chosen: Iterable[str], ablations: Iterable[str]) -> tuple[str, ...]:
     """
     found: list[str] = []
     listed = [ablation.split("+") for ablation in ablations]
-    for variant in map(parse_mode, chosen):
+    variants = [parse_mode(mode) for mode in chosen]
+    everything = {part for variant in variants for part in variant.mode.parts}
+    for variant in variants:
         found.append(str(variant))
-        if variant.mode.parts:
-            for parts in listed:
+        for parts in listed:
+            # A part that another of the modes has is none of this one; what no mode has is a mistake.
+            if variant.mode.parts and (set(parts) <= set(variant.mode.parts) or not set(parts) <= everything):
                 without = dict.fromkeys((*variant.without, *parts))
                 found.append(str(parse_mode("-no-".join((variant.mode.name, *without)))))
     return tuple(dict.fromkeys(found))

@@ -17,7 +17,9 @@ MAX_TEMPLATE = 200_000
 class Prompts:
     """The templates in `prompts/`, strict about undefined names. `folder` holds the parts that belong to one game.
 
-    They run in a sandbox and within limits: a folder of prompts may come from anybody, and is data.
+    A file `NAME.txt` or `NAME.j2` in that folder takes the place of the shared `NAME.j2`; one that ends in `.txt` is no
+    template, and is sent as it stands. Templates run in a sandbox and within limits: a folder of prompts may come from
+    anybody, and is data.
     """
 
     def __init__(self, folder: str) -> None:
@@ -31,10 +33,14 @@ class Prompts:
         )
 
     def render(self, name: str, **values: Any) -> str:
-        """The text of `prompts/NAME.j2`. Raises `SettingError` if it is missing, wrong, or asks for too much."""
+        """The text of a prompt. Raises `SettingError` if it is missing, wrong, or asks for too much."""
         self._environment.begin()
         try:
-            text = self._environment.get_template(f"{name}.j2").render(folder=self.folder, **values)
+            if resources.has("prompts", f"{self.folder}/{name}.txt"):
+                return _source(f"{self.folder}/{name}.txt").strip()
+            own = f"{self.folder}/{name}.j2"
+            found = own if resources.has("prompts", own) else f"{name}.j2"
+            text = self._environment.get_template(found).render(folder=self.folder, **values)
         except (jinja2.TemplateError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
             raise SettingError(f"The prompt {name}.j2 cannot be rendered", f"{error}.", "Mend the template.") from error
         except (TooMuchError, MemoryError) as error:

@@ -42,6 +42,11 @@ def names(folder: str, suffix: str) -> list[str]:
     return sorted(found)
 
 
+def has(folder: str, name: str) -> bool:
+    """Whether there is such a file. Raises `SettingError` for a name that leads out of the folder."""
+    return any(inside(root, folder, name).is_file() for root in roots(folder))
+
+
 def read(folder: str, name: str) -> str:
     """The text of a file. Raises `SettingError` if there is none, it cannot be read, or it is outside the folder."""
     for root in roots(folder):

@@ -179,7 +179,7 @@ def test_a_lost_ledger_does_not_give_the_budget_back(tmp_path: Path, model_serve
         (("eval", "coin", "--seeds", "2000"), "0-999"),
         (("eval", "coin", "--workers", "0"), "workers = 0"),
         (("eval", "coin", "--models", "gpt-x"), "OPENAI_API_KEY"),
-        (("eval", "cooking-easy", "--modes", "act"), "cannot play cooking-easy in mode act"),
+        (("eval", "twc", "--modes", "act"), "cannot play twc in mode act"),
         (("eval", "coin", "--config", "nowhere.toml"), "cannot be read"),
         (("eval", "coin", "--config", "bad.toml"), "no option 'colour'"),
         (("eval", "coin", "--prices", "bad.toml"), "no price list"),

@@ -20,6 +20,7 @@ from pddlego.methods.textgames.event_builders import (
 )
 from pddlego.methods.textgames.events import Observed, PlannedStep
 from pddlego.methods.textgames.expect import as_said
+from pddlego.methods.textgames.fixed_rules import FixedRules
 from pddlego.methods.textgames.formalize import (
     CommandProposal,
     CommandSource,
@@ -72,16 +73,18 @@ class Agent:
         self.episode, self.setting = episode, episode.setting
         self.method, self.model, self.planner = method, model, planner
         self.overseer, self.restart = overseer, restart
-        self.monitors = method.plans and "replanning" not in episode.variant.without
+        self.monitors = method.plans and "replanning" not in episode.without
         self._meter = Meter(episode.limits, clock)
         self._problem = self.setting.start
-        self._memory = Memory(method.plans and "remedies" not in episode.variant.without)
-        self._world = ObservedGame(self.setting, game, self._memory, self._meter)
+        self._memory = Memory(method.plans and "remedies" not in episode.without)
+        self._rules = FixedRules(self.setting.rules, self.setting.script if method.plans else "")
+        self._world = ObservedGame(self.setting, game, self._memory, self._meter, self._rules)
         self._placeholders = Placeholders(self.setting.placeholder)
         self._notes: tuple[str, ...] = ()
         self._given: Problem | None = None
         self._hint = Retry()
         self._was_asked = False
+        self._rung: str | None = None
 
     def run(self) -> Iterator[Event]:
         """Play to the end. The last event is always `Ended`, whatever happens; see `played`."""
@@ -98,6 +101,7 @@ class Agent:
         if self.restart is not None:
             yield from self._go_back(self.restart)
         while True:
+            yield from self._follow_rules()
             intentions = yield from self._decide()
             yield from self._execute(intentions)
 
@@ -123,7 +127,7 @@ class Agent:
                 return attempt.value
         first, self._hint = self._hint, Retry()
         self._was_asked = False
-        attempt = yield from refine(self._attempt, self.episode.retries, first)
+        attempt = yield from refine(self._attempt, self.episode.most_retries, first)
         if attempt.value is None:
             raise OverError(Outcome.NO_PLAN, attempt.failure)
         if self._was_asked:  # else the problem was given, and what it does not cover is still news
@@ -155,7 +159,7 @@ class Agent:
             return Attempt(answer, feedback=proposal.feedback)
         if isinstance(proposal, CommandProposal):
             return Attempt(answer, (Intention(proposal.command),))
-        last = retry.attempt >= self.episode.retries
+        last = retry.attempt >= self.episode.most_retries
         proposal = unless_contradicting(proposal, self._problem, self.setting.invariants, last)
         if proposal.feedback is not None:
             yield rejected(retry, proposal.feedback, proposal)
@@ -172,12 +176,14 @@ class Agent:
     def _plan(
         self, retry: Retry, answer: str, proposal: ProblemProposal, source: Source = "model"
     ) -> Generator[Event, None, Attempt[Intentions]]:
+        problem = self._rules.known(proposal.problem)
         ladder = climb(
-            *(self.planner, self.setting.domain, proposal.problem, self.setting.ladder),
-            self._objection,
+            *(self.planner, self.setting.domain, problem, self._rules.ladder(self.setting.ladder)),
+            lambda step: self._objection(step, problem),
             lambda: self._meter.seconds_left,
         )
-        intentions, planned = intended(self.setting, proposal.problem, ladder)
+        intentions, planned = intended(self.setting, problem, ladder)
+        self._rung = ladder.rung
         last = ladder.tried[-1]
         if last.status is PlanStatus.CRASHED:
             yield planned
@@ -204,9 +210,9 @@ class Agent:
         yield planned
         return Attempt(answer, intentions)
 
-    def _objection(self, step: PlanStep) -> str:
+    def _objection(self, step: PlanStep, problem: Problem) -> str:
         """Why no plan may begin with this step now; empty if one may."""
-        command = self.setting.command(step)
+        command = self.setting.command(step, problem)
         if not command:
             return "how to do that is not known yet"
         return self._memory.refusals.objection(as_said(command, self._world.valid_commands))
@@ -222,13 +228,13 @@ class Agent:
 
     def _situation(self, retry: Retry) -> Situation:
         situation = Situation(
-            rules=self.setting.prompts,
+            rules=self.setting.reader,
             task=self._world.task,
             domain=self.setting.domain,
             problem=self._problem,
             news=tuple(self._memory.to_read(retry.attempt, retry.failed_with(UNREACHABLE))),
             history=tuple(self._memory.history),
-            valid_commands=self._world.valid_commands,
+            valid_commands=self.setting.shown(self._world.valid_commands),
             notes=self._notes,
             feedback=retry.feedback,
             rejected=retry.rejected,
@@ -240,7 +246,7 @@ class Agent:
             refused=self._memory.refusals.repeated,
             placeholder=self._placeholders.next,
         )
-        return ablated(situation, self.episode.variant.without)
+        return ablated(situation, self.episode.without)
 
     def _ask(self, situation: Situation) -> Generator[Event, None, Completion]:
         request = self.method.request(situation)
@@ -253,8 +259,14 @@ class Agent:
     # execute
 
     def _execute(self, intentions: Sequence[Intention]) -> Generator[Event, None, None]:
-        """Send the commands, until the game answers otherwise than the plan expected."""
+        """Send the commands, until the game answers otherwise than the plan expected.
+
+        What a fixed rule asks for comes first. Where a model must read what came of it, that ends the plan.
+        """
         for planned in intentions:
+            followed = yield from self._follow_rules()
+            if followed and self._rules.told:
+                return
             intention = replace(planned, command=as_said(planned.command, self._world.valid_commands))
             verdict, intention = yield from self._judge_command(intention)
             if verdict.kind == "rejected":
@@ -265,6 +277,17 @@ class Agent:
             if surprised or self.episode.replan_every_step or verdict.kind == "replaced":
                 return
             self._meter.check_time()
+        self._rules.plan_ended(self._rung)
+
+    def _follow_rules(self) -> Generator[Event, None, bool]:
+        """Send what fixed rules ask for. Whether there was anything."""
+        followed = False
+        while (command := self._rules.due()) is not None:
+            followed = True
+            verdict, intention = yield from self._judge_command(Intention(command, by_rule=True))
+            if verdict.kind != "rejected":
+                yield from self._send(intention)
+        return followed
 
     def _judge_command(self, intention: Intention) -> Generator[Event, None, tuple[Verdict, Intention]]:
         """What a person says of a command, and what is to be sent in its place."""

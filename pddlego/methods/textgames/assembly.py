@@ -41,7 +41,7 @@ def make_method(mode: str, setting: GameSetting, seed: int, person: Person | Non
     again = Feedback("trial", "trial", ("trial",))
     looked = (Exchange(None, "trial"), Exchange("trial", "trial"))
     first = Situation(
-        rules=setting.prompts,
+        rules=setting.reader,
         task="trial",
         domain=setting.domain,
         problem=setting.start,
@@ -56,14 +56,15 @@ def make_method(mode: str, setting: GameSetting, seed: int, person: Person | Non
 
 
 def _method(name: str, setting: GameSetting, seed: int, person: Person | None) -> Formalizer | CommandSource:
-    prompts, variant = Prompts(setting.prompts), parse_variant(name, MODES)
-    tolerant = "tolerance" not in variant.without
+    prompts, variant, protocol = Prompts(setting.prompts), parse_variant(name, MODES), setting.protocol
+    without = (*variant.without, *protocol.without)
+    tolerant, one_message = "tolerance" not in without, protocol.one_message
     if variant.mode.name == "edit":
-        return PddlEdit(prompts, tolerant)
+        return PddlEdit(prompts, tolerant, one_message=one_message, ignores_unmatched=protocol.ignores_unmatched)
     if variant.mode.name == "gen":
-        return PddlGen(prompts, tolerant)
+        return PddlGen(prompts, tolerant, one_message=one_message)
     if variant.mode.name == "act":
-        return ActionGen(prompts)
+        return ActionGen(prompts, checked="check" not in without, one_message=one_message)
     if variant.mode.name == "random":
         return RandomActions(seed)
     if person is None:

@@ -14,8 +14,8 @@ from pddlego.methods.textgames.settings import GameSetting
 class Episode:
     """The setting, the seed, the mode and its limits.
 
-    `retries` says how often the model is asked again about an unusable answer. Raises `UsageError` for a mode that does
-    not exist.
+    `retries` says how often the model is asked again about an unusable answer, if the setting does not. Raises
+    `UsageError` for a mode that does not exist.
     """
 
     setting: GameSetting
@@ -32,6 +32,17 @@ class Episode:
     def variant(self) -> Variant:
         """The mode, taken apart."""
         return parse_variant(self.mode, MODES)
+
+    @property
+    def without(self) -> frozenset[str]:
+        """The parts that are out: those of the variant, and those that no mode has in this setting."""
+        return frozenset((*self.variant.without, *self.setting.protocol.without))
+
+    @property
+    def most_retries(self) -> int:
+        """How often a question is asked again at most: the setting may have a number of its own."""
+        attempts = self.setting.protocol.attempts
+        return self.retries if attempts is None else attempts - 1
 
     @property
     def plans(self) -> bool:

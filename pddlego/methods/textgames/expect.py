@@ -50,7 +50,9 @@ def as_said(command: str, valid: Iterable[str]) -> str:
     Games tell `TV stand` from `tv stand`, PDDL does not, and what a model calls `tv-stand` is the same thing.
     """
     listed = list(valid)
-    return command if command in listed else next((each for each in listed if same_name(each, command)), command)
+    if command in listed or not command:
+        return command
+    return next((each for each in listed if same_name(each, command)), command)
 
 
 def _was_said(name: str, said: Iterable[str]) -> bool:

@@ -15,13 +15,14 @@ from pddlego.planning import LadderResult, PlanStep, validate
 class Intention:
     """A command to send; if a planner chose it, with the plan's step and what that is expected to change.
 
-    `after` are the facts that are true after it, if all goes as planned.
+    `after` are the facts that are true after it, if all goes as planned. `by_rule`: a fixed rule asks for it.
     """
 
     command: str
     step: PlanStep | None = None
     planned: PlannedStep | None = None
     after: frozenset[Atom] | None = None
+    by_rule: bool = False
 
 
 def intended(setting: GameSetting, problem: Problem, ladder: LadderResult) -> tuple[tuple[Intention, ...], Planned]:
@@ -31,7 +32,7 @@ def intended(setting: GameSetting, problem: Problem, ladder: LadderResult) -> tu
     intentions = []
     for step, (before, after) in zip(steps, pairwise(states), strict=True):  # every plan was executed to its end
         added, removed = (tuple(sorted(map(str, facts))) for facts in (after - before, before - after))
-        planned = PlannedStep(str(step), setting.command(step), added, removed)
+        planned = PlannedStep(str(step), setting.command(step, problem), added, removed)
         intentions.append(Intention(planned.command, step, planned, after))
     shown = tuple(each.planned for each in intentions if each.planned)
     said = next((number for number, each in enumerate(intentions) if not each.command), len(intentions))

@@ -70,9 +70,9 @@ class Memory:
         self._remedies = remedies
         self._since_change: list[Exchange] = []
 
-    def take(self, exchange: Exchange, refused: bool) -> None:
-        """Something was seen; `refused` says that it was a refusal of the command."""
-        for exchanges in (self.news, self._since_change, self.history):
+    def take(self, exchange: Exchange, refused: bool, told: bool = True) -> None:
+        """Something was seen; `refused` says that it was a refusal of the command. What is not `told` is no news."""
+        for exchanges in (self.news, self._since_change, self.history)[0 if told else 2 :]:
             exchanges.append(exchange)
         if refused and exchange.command is not None and self._remedies:
             self.refusals.refused(exchange.command)

@@ -12,8 +12,18 @@ ABLATIONS: Mapping[str, str] = {
     "tolerance": "an answer must be the bare edit or file, and every line of an edit must fit",
     "replanning": "a plan is carried out to its end whatever the game answers, and the model is asked after each",
     "remedies": "nothing changes when a model repeats the answer that was just rejected, or a command is refused again",
+    "ladder": "the goals of the paper, and its fixed rules in place of the others",
+    "domain": "the domain of the paper, with its goals and its fixed rules",
+    "prompts": "the prompts of the paper, in one message",
 }
 """What can be taken out of a mode that plans."""
+
+CHOOSING: Mapping[str, str] = {
+    "check": "an answer that is no valid command is sent as it stands, and costs a step",
+    "recipe": "commands that read the recipe are not shown",
+    "prompts": "the prompts of the paper, in one message",
+}
+"""What can be taken out of the mode in which a model chooses commands."""
 
 PLANNING = ("edit", "gen")
 """Modes in which a model writes problems and a planner plans."""
@@ -24,7 +34,7 @@ CONFIRMS = ("edits", "plans", "commands")
 MODES = (
     Mode("edit", "the model edits the problem (PDDL-edit)", TEXT_GAME, ABLATIONS, CONFIRMS),
     Mode("gen", "the model writes the problem anew (PDDL-gen)", TEXT_GAME, ABLATIONS, CONFIRMS),
-    Mode("act", "the model picks commands (Action-gen)", TEXT_GAME, confirms=("commands",)),
+    Mode("act", "the model picks commands (Action-gen)", TEXT_GAME, CHOOSING, confirms=("commands",)),
     Mode("random", "any valid command", TEXT_GAME, confirms=("commands",), asks_model=False),
     Mode("human", "you type", TEXT_GAME, asks_model=False, needs_person=True),
 )

@@ -36,7 +36,7 @@ def optimum(setting: GameSetting, seed: int, planner: Planner, java: str | None 
 
     Raises `EngineError` if the game cannot be played.
     """
-    readable = can_answer(setting.prompts, bool(setting.reading), "edit") is None
+    readable = can_answer(setting.reader, bool(setting.reading), "edit") is None
     if setting.game not in DOORS_ONLY or not readable or setting.parameters["limitInventorySize"].value:
         return None
     game = make_game(setting, seed, java)
@@ -63,7 +63,7 @@ def _as_at_the_start(setting: GameSetting, task: str, looks: list[Exchange]) -> 
     if not rooms:
         return None
     news = tuple(looks)
-    situation = Situation(setting.prompts, task, setting.domain, setting.start, news, news, reading=setting.reading)
+    situation = Situation(setting.reader, task, setting.domain, setting.start, news, news, reading=setting.reading)
     problem = parse_problem(ReaderModel().complete(Request("gen", (), situation)).text)
     exits = {(fact.args[0], fact.args[2]): fact.args[1] for fact in problem.facts if fact.predicate == "connected"}
     doors = {(to_name(room.name), each.direction) for room in rooms for each in room.exits if each.door}

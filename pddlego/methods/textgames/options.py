@@ -52,4 +52,5 @@ def worst_case(setting: GameSetting, mode: str, retries: int) -> WorstCase:
     base = whole(mode)
     prompts = {name: len(text) for name, text in setting.sources.items() if name.startswith("prompts/")}
     own = sum(length for name, length in prompts.items() if base in name or "notes" in name)
-    return WorstCase(setting.max_steps * (1 + retries), own + len(setting.domain.text) + GROWTH + MAX_REJECTED)
+    attempts = setting.protocol.attempts or 1 + retries
+    return WorstCase(setting.max_steps * attempts, own + len(setting.domain.text) + GROWTH + MAX_REJECTED)

@@ -6,15 +6,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pddlego.events import Event
-from pddlego.methods.base import Tools
+from pddlego.methods.base import Tools, parse_variant
 from pddlego.methods.textgames.assembly import episode_events, make_game
 from pddlego.methods.textgames.episode import Episode
 from pddlego.methods.textgames.events import Observed, Resumed
 from pddlego.methods.textgames.formalize.human import Person, typed_before
 from pddlego.methods.textgames.games import Game
+from pddlego.methods.textgames.modes import MODES
 from pddlego.methods.textgames.options import TextGameOptions
 from pddlego.methods.textgames.restart import Repeated, Restart
 from pddlego.methods.textgames.settings import GameSetting
+from pddlego.methods.textgames.variants import without_parts
 from pddlego.pddl import parse_problem
 from pddlego.runs.cells import Cell
 from pddlego.runs.recording import Timed
@@ -39,6 +41,7 @@ def episode_of(cell: Cell, setting: GameSetting, options: TextGameOptions, tools
     """What a cell is as an episode."""
     steps = setting.max_steps if tools.limits.steps is None else tools.limits.steps
     limits = replace(tools.limits, steps=steps)
+    setting = without_parts(setting, parse_variant(cell.mode, MODES).without)
     return Episode(setting, cell.seed, cell.mode, limits, tools.retries, options.replan == "every-step")
 
 

@@ -106,7 +106,7 @@ def read_correction(played: RecordedGame, moment: Moment, text: str) -> ProblemP
 
 def _situation(played: RecordedGame, moment: Moment) -> Situation:
     setting = played.episode.setting
-    return Situation(setting.prompts, "", setting.domain, moment.problem, only_planned=setting.only_planned)
+    return Situation(setting.reader, "", setting.domain, moment.problem, only_planned=setting.only_planned)
 
 
 def check_not_over(played: RecordedGame, step: int) -> None:

@@ -10,30 +10,25 @@ from pydantic import ValidationError
 
 from pddlego.errors import SettingError, UsageError
 from pddlego.methods.setting_files import TEXT_GAME, SettingTable, read_setting
+from pddlego.methods.textgames.setting_rules import checked_command, fixed_rule, groups_of, looked_up_in, reading_rule
 from pddlego.methods.textgames.setting_schema import (
     ActionTable,
     MapTable,
     ParameterTable,
-    ReadingTable,
     RungTable,
     SettingFile,
 )
-from pddlego.methods.textgames.settings import ActionRule, GameSetting, MapRule, Parameter
-from pddlego.methods.textgames.situation import ReadingRule
+from pddlego.methods.textgames.settings import ActionRule, GameSetting, MapRule, Parameter, Protocol, Removable
 from pddlego.pddl import (
-    DefectKind,
+    Atom,
     Domain,
-    Edit,
     PddlSyntaxError,
     Problem,
-    SectionEdit,
-    apply_edit,
     check,
     parse_domain,
     parse_problem,
 )
 from pddlego.pddl.invariants import parse_invariant
-from pddlego.pddl.problem import read_atom
 from pddlego.pddl.sexpr import read_sexprs
 from pddlego.planning import Rung, Search
 from pddlego.util import resources
@@ -94,12 +89,15 @@ def _build(name: str) -> GameSetting:
     sources = dict(table.sources)
     for part in filter(None, (file.planning.domain, file.planning.problem)):
         sources[f"domains/{part}.pddl"] = resources.read("domains", f"{part}.pddl")
-    sources |= {f"prompts/{prompt}.j2": text for prompt, text in prompt_texts(file.prompts.folder)}
+    sources |= {f"prompts/{prompt}": text for prompt, text in prompt_texts(file.prompts.folder)}
+    baseline = _build(file.baseline) if file.baseline else None
+    sources |= baseline.sources if baseline is not None else {}
     try:
         patterns = (("game.refused", file.game.refused), ("observation.drop", file.observation.drop))
-        for where, listed in (*patterns, ("observation.keep", file.observation.keep)):
+        shown = (("prompts.recipe", file.prompts.recipe), ("prompts.hidden", file.prompts.hidden))
+        for where, listed in (*patterns, ("observation.keep", file.observation.keep), *shown):
             for pattern in listed:
-                _groups(where, pattern)
+                groups_of(where, pattern)
         _check_start(domain, start)
         ladder = tuple(_rung(domain, start, rung) for rung in file.ladder)
         folds = {name: parse_range(seeds) for name, seeds in file.game.folds.items()}
@@ -121,7 +119,7 @@ def _build(name: str) -> GameSetting:
             drop=tuple(file.observation.drop),
             keep=tuple(file.observation.keep),
             score=file.observation.score,
-            look=_command("observation.look", file.observation.look),
+            look=checked_command("observation.look", file.observation.look),
             domain=domain,
             start=start,
             ladder=ladder,
@@ -129,21 +127,19 @@ def _build(name: str) -> GameSetting:
             prompts=file.prompts.folder,
             only_planned=tuple(_stated(domain, name) for name in file.planning.only_planned),
             placeholder=file.planning.placeholder,
-            reading=tuple(_reading_rule(domain, number, each) for number, each in enumerate(file.reading, 1)),
+            reader=file.prompts.reader or file.prompts.folder,
+            rules=tuple(fixed_rule(each) for each in file.rule if not each.ablated),
+            script=file.planning.script,
+            hidden=tuple(file.prompts.hidden),
+            protocol=_protocol(file),
+            removable=_removable(file, ladder, baseline),
+            reading=tuple(reading_rule(domain, number, each) for number, each in enumerate(file.reading, 1)),
             map=_map_rule(domain, file.map) if file.map else None,
             sources=sources,
             invariants=tuple(parse_invariant(domain, **each.model_dump()) for each in file.invariant),
         )
     except ValueError as error:
         raise SettingError(f"envs/{name}.toml is no setting", f"{error}.", "Mend the file.") from error
-
-
-def _groups(where: str, pattern: str) -> set[str]:
-    """The names of the pattern's groups. Raises `ValueError`, which says where, if it is no regular expression."""
-    try:
-        return set(re.compile(pattern).groupindex)
-    except (re.error, OverflowError, RecursionError) as error:
-        raise ValueError(f"{where}: '{pattern}' is no regular expression ({error})") from error
 
 
 def _check_start(domain: Domain, start: Problem) -> None:
@@ -157,7 +153,7 @@ def _map_rule(domain: Domain, table: MapTable) -> MapRule:
         raise ValueError(f"map.room: '{table.room}' is no type of the domain")
     for key, arity in (("here", 1), ("visited", 1), ("exit", 3), ("closed", 2), ("things", 2), ("holding", 1)):
         name = getattr(table, key)
-        if key == "holding" and not name:
+        if key in ("holding", "things") and not name:
             continue
         predicate = domain.predicates_by_name.get(name)
         if predicate is None or len(predicate.parameters) != arity:
@@ -189,22 +185,30 @@ def _action_rules(domain: Domain, rules: Mapping[str, ActionTable]) -> dict[str,
     )
     if missing or unknown:
         raise ValueError(f"actions: no command for {missing}, no such action {unknown}")
+    wheres: dict[str, Atom | None] = {}
     for name, rule in rules.items():
         parameters = {each.name.lstrip("?") for each in domain.actions_by_name[name].parameters}
-        used = set(re.findall(r"\{(\w+)\}", rule.command)) | _groups(f"actions.{name}.expect", rule.expect)
-        _command(f"actions.{name}", rule.command)
+        where = wheres[name] = looked_up_in(domain, name, rule.where)
+        parameters |= {each.lstrip("?") for each in where.args} if where else set()
+        used = set(re.findall(r"\{(\w+)\}", rule.command)) | groups_of(f"actions.{name}.expect", rule.expect)
+        checked_command(f"actions.{name}", rule.command)
         if re.search(r"[{}]", re.sub(r"\{\w+\}", "", rule.command)):
             raise ValueError(f"actions.{name}: '{rule.command}' has a brace that belongs to no {{name}}")
         if used - parameters:
             raise ValueError(f"actions.{name}: {sorted(used - parameters)} is no parameter of the action")
-    return {name: ActionRule(rule.command, rule.expect) for name, rule in rules.items()}
+    return {name: ActionRule(rule.command, rule.expect, wheres[name]) for name, rule in rules.items()}
 
 
-def _command(where: str, text: str) -> str:
-    """The command, or nothing. Raises `ValueError`, which says where, if it cannot be sent."""
-    if not text.isprintable() or text != text.strip():
-        raise ValueError(f"{where}: {text!r} is no command: one line without blanks at its ends")
-    return text
+def _protocol(file: SettingFile) -> Protocol:
+    table = file.protocol
+    return Protocol(tuple(table.without), table.attempts, table.ignores_unmatched, table.one_message)
+
+
+def _removable(file: SettingFile, ladder: tuple[Rung, ...], baseline: GameSetting | None) -> Removable:
+    without = tuple(rung for rung, table in zip(ladder, file.ladder, strict=True) if not table.ablated)
+    changed = len(without) < len(ladder)
+    rules = tuple(fixed_rule(each) for each in file.rule if each.ablated)
+    return Removable(without if changed else (), rules, baseline, tuple(file.prompts.recipe))
 
 
 def _stated(domain: Domain, name: str) -> str:
@@ -212,36 +216,6 @@ def _stated(domain: Domain, name: str) -> str:
     if name not in domain.predicates_by_name or name in derived:
         raise ValueError(f"planning.only_planned: '{name}' is no predicate that a fact can have")
     return name
-
-
-def _reading_rule(domain: Domain, number: int, read: ReadingTable) -> ReadingRule:
-    """The rule, its templates tried out with a name in place of every group."""
-    groups = _groups(f"reading rule {number}", read.text) | _groups(f"reading rule {number}", read.command)
-    if not read.text:
-        raise ValueError(f"reading rule {number}: its text matches everything")
-    trial = Problem("trial", domain.name)
-    for template in (*read.forget, *read.objects, *read.add):
-        unknown = sorted(set(re.findall(r"\{(\w+)\}", template)) - groups)
-        if unknown:
-            raise ValueError(f"reading rule {number}: '{template}' names {unknown}, which no group matches")
-    filled = [[re.sub(r"\{\w+\}", "x", each) for each in part] for part in (read.objects, read.add, read.forget)]
-    edit = Edit(SectionEdit(add=tuple(filled[0])), SectionEdit(add=tuple(filled[1])))
-    report = apply_edit(trial, edit, domain.constants)
-    forget = apply_edit(trial, Edit(init=SectionEdit(add=tuple(each.replace("*", "x") for each in filled[2]))))
-    unreadable = [str(each) for each in (*report.refused, *forget.refused)]
-    unreadable += [f"'{each}' is no fact" for part in filled[1:] for each in part if not _is_facts(each)]
-    kinds = (DefectKind.UNDECLARED_OBJECT, DefectKind.ARGUMENT_TYPE, DefectKind.TWO_TYPES)  # `x` stands for anything
-    problems = (report.problem, forget.problem)
-    wrong = [str(each) for one in problems for each in check(domain, one) if each.blocking and each.kind not in kinds]
-    if unreadable or wrong:
-        raise ValueError(f"reading rule {number}: {(unreadable + wrong)[0]}")
-    return ReadingRule(read.text, read.command, tuple(read.forget), tuple(read.objects), tuple(read.add))
-
-
-def _is_facts(text: str) -> bool:
-    reading = read_sexprs(text)
-    atoms = [read_atom(each) for each in reading.expressions]
-    return bool(atoms) and None not in atoms and not reading.faults
 
 
 def _load_domain(name: str) -> Domain:
@@ -298,18 +272,19 @@ def parse_range(text: str) -> range:
 
 
 def prompt_texts(folder: str) -> Iterable[tuple[str, str]]:
-    """The name and text of every prompt that a game with this folder of prompts may use."""
-    for name in (*resources.names("prompts", ".j2"), *(f"{folder}/{each}" for each in _parts(folder))):
-        yield name, resources.read("prompts", f"{name}.j2")
+    """The file name and text of every prompt that a game with this folder of prompts may use."""
+    shared = (f"{name}.j2" for name in resources.names("prompts", ".j2"))
+    for name in (*shared, *(f"{folder}/{each}" for each in _parts(folder))):
+        yield name, resources.read("prompts", name)
 
 
 def _parts(folder: str) -> list[str]:
     found: Mapping[str, None] = {
-        each.name[:-3]: None
+        each.name: None
         for root in resources.roots("prompts")
         for place in [resources.inside(root, "prompts", folder)]
         if place.is_dir()
         for each in place.iterdir()
-        if each.name.endswith(".j2")
+        if each.name.endswith((".j2", ".txt"))
     }
     return sorted(found)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, Field
 
 
@@ -30,16 +32,33 @@ class PlanningTable(_Strict):
     problem: str | None = None
     only_planned: list[str] = []
     placeholder: str = Field("", pattern=r"^([a-z][a-z_-]*)?$")
+    script: Literal["", "paper-cooking"] = ""
 
 
 class RungTable(_Strict):
     name: str
     goal: str
     search: str = "bfs"
+    ablated: bool = False
+
+
+class RuleTable(_Strict):
+    when: str
+    command: str
+    once: bool = False
+    ablated: bool = False
+
+
+class ProtocolTable(_Strict):
+    without: list[Literal["feedback", "tolerance", "replanning", "remedies", "check"]] = []
+    attempts: int | None = Field(None, ge=1)
+    ignores_unmatched: bool = False
+    one_message: bool = False
 
 
 class ActionTable(_Strict):
     command: str
+    where: str = ""
     expect: str = ""
 
 
@@ -61,6 +80,9 @@ class InvariantTable(_Strict):
 
 class PromptsTable(_Strict):
     folder: str
+    reader: str = ""
+    recipe: list[str] = []
+    hidden: list[str] = []
 
 
 class ParameterTable(_Strict):
@@ -86,6 +108,7 @@ class SettingFile(_Strict):
 
     title: str
     about: str = ""
+    baseline: str = ""
     game: GameTable
     seeds: dict[str, str] = {}
     parameters: dict[str, ParameterTable] = {}
@@ -95,5 +118,7 @@ class SettingFile(_Strict):
     actions: dict[str, ActionTable]
     prompts: PromptsTable
     reading: list[ReadingTable] = []
+    rule: list[RuleTable] = []
+    protocol: ProtocolTable = ProtocolTable(attempts=None)
     invariant: list[InvariantTable] = []
     map: MapTable | None = None

@@ -13,8 +13,9 @@ from typing import Any
 
 from pddlego.errors import EngineError, SettingError
 from pddlego.methods import base
+from pddlego.methods.textgames.fixed_rules import FixedRule
 from pddlego.methods.textgames.situation import ReadingRule
-from pddlego.pddl import Domain, Problem, from_name
+from pddlego.pddl import Atom, Domain, Problem, from_name
 from pddlego.pddl.invariants import Invariant
 from pddlego.pddl.sexpr import show
 from pddlego.planning import Planner, PlanStatus, PlanStep, Rung
@@ -34,18 +35,59 @@ class Parameter:
 class ActionRule:
     """How a PDDL action is said in the game, and what the game answers if the plan is right (a regular expression).
 
-    An empty command means that it is not known yet how to say it: a plan is carried out up to such a step.
+    An empty command means that it is not known yet how to say it: a plan is carried out up to such a step. `where` is a
+    fact of the problem in which values of the command are looked up that are no parameters of the action.
     """
 
     command: str
     expect: str
+    where: Atom | None = None
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How episodes are played where the paper's scripts do it otherwise than we do.
+
+    `without` are parts that no mode has here (`modes.ABLATIONS`). A question has so many `attempts`; None: as many as
+    the evaluation says. One that `ignores_unmatched` takes edits without asking what became of their lines, where their
+    reading is strict. `one_message`: what is fixed and what is new stand in one message of the user.
+    """
+
+    without: tuple[str, ...] = ()
+    attempts: int | None = None
+    ignores_unmatched: bool = False
+    one_message: bool = False
+
+
+@dataclass(frozen=True)
+class Removable:
+    """What `-no-ladder`, `-no-domain`, `-no-prompts` and `-no-recipe` leave, or put in place.
+
+    `ladder` and `rules` are what is played without the ladder of ours; `baseline` is the setting whose domain and
+    prompts take the place of ours; `recipe` are patterns of commands that are not shown. Empty where there is nothing.
+    """
+
+    ladder: tuple[Rung, ...] = ()
+    rules: tuple[FixedRule, ...] = ()
+    baseline: GameSetting | None = None
+    recipe: tuple[str, ...] = ()
+
+
+def _looked_up(where: Atom, given: Mapping[str, str], problem: Problem) -> Mapping[str, str]:
+    """The values of the variables of `where` in the first fact that fits; none where no fact does."""
+    for fact in problem.sorted_facts():
+        if fact.predicate == where.predicate and len(fact.args) == len(where.args):
+            found = dict(zip(where.args, fact.args, strict=True))
+            if all(given.get(name, value) == value for name, value in found.items() if name.startswith("?")):
+                return found
+    return {}
 
 
 @dataclass(frozen=True)
 class MapRule:
     """Which predicates draw the map: rooms, where the agent is, exits `(p from to direction)`, closed doors, things.
 
-    `holding` is the one for what the agent has in hand, empty where there is none.
+    `holding` is the one for what the agent has in hand; it and `things` are empty where there are none.
     """
 
     room: str
@@ -88,15 +130,29 @@ class GameSetting(base.Setting):
     map: MapRule | None = None
     overrides: Mapping[str, str] = field(default_factory=dict)
     invariants: tuple[Invariant, ...] = ()
+    reader: str = ""
+    rules: tuple[FixedRule, ...] = ()
+    script: str = ""
+    hidden: tuple[str, ...] = ()
+    protocol: Protocol = Protocol()
+    removable: Removable = Removable()
 
-    def command(self, step: PlanStep) -> str:
+    def command(self, step: PlanStep, problem: Problem) -> str:
         """The game command of a plan step, empty if it has none yet.
 
-        A `KeyError` cannot happen: every action has a checked template.
+        What the command says beyond the action's parameters is looked up in the problem: where no fact gives it, the
+        command has a hole. A `KeyError` cannot happen: every action has a checked template.
         """
-        parameters = self.domain.actions_by_name[step.action].parameters
-        values = {each.name.lstrip("?"): from_name(arg) for each, arg in zip(parameters, step.args, strict=True)}
-        return re.sub(r"\{(\w+)\}", lambda match: values[match.group(1)], self.actions[step.action].command)
+        rule, parameters = self.actions[step.action], self.domain.actions_by_name[step.action].parameters
+        given = {each.name: arg for each, arg in zip(parameters, step.args, strict=True)}
+        values = {**(_looked_up(rule.where, given, problem) if rule.where else {}), **given}
+        words = {name.lstrip("?"): from_name(value) for name, value in values.items()}
+        said = re.sub(r"\{(\w+)\}", lambda match: words.get(match.group(1), ""), rule.command)
+        return said if rule.where is None else " ".join(said.split())
+
+    def shown(self, commands: tuple[str, ...]) -> tuple[str, ...]:
+        """Of valid commands those that a model may choose from."""
+        return tuple(each for each in commands if not any(re.search(pattern, each) for pattern in self.hidden))
 
     def read(self, text: str) -> str:
         """What the formalizer reads of an observation: whole sentences, without those that are dropped."""

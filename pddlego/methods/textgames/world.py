@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from pddlego.methods.textgames.events import Observed
 from pddlego.methods.textgames.expect import says_nothing_new, surprise
+from pddlego.methods.textgames.fixed_rules import FixedRules
 from pddlego.methods.textgames.games import Game, Observation
 from pddlego.methods.textgames.intentions import Intention, unforeseen
 from pddlego.methods.textgames.memory import Memory
@@ -20,8 +21,9 @@ from pddlego.refine.usage import Meter
 class ObservedGame:
     """A game under way. `seen` is its last answer."""
 
-    def __init__(self, setting: GameSetting, game: Game, memory: Memory, meter: Meter) -> None:
+    def __init__(self, setting: GameSetting, game: Game, memory: Memory, meter: Meter, rules: FixedRules) -> None:
         self.seen = Observation("")
+        self._rules = rules
         self._setting, self._game, self._memory, self._meter = setting, game, memory, meter
 
     @property
@@ -78,7 +80,9 @@ class ObservedGame:
                 exchange = replace(exchange, score=answer.score, gained=answer.score - self.seen.score)
         self.seen = answer
         self._meter.score = answer.score
-        self._memory.take(exchange, refused)
+        self._rules.take_in(exchange.command, answer.text)
+        by_rule = intention is not None and intention.by_rule
+        self._memory.take(exchange, refused, told=self._rules.told or not by_rule)
         if intention is not None and not free:
             self._meter.step(refused)
         return Observed(

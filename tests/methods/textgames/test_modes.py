@@ -19,7 +19,8 @@ def test_a_mode_is_its_text() -> None:
     assert (found.mode.name, found.without) == ("gen", ("feedback", "tolerance"))
     assert str(parse_mode("edit-no-tolerance-no-feedback")) == "edit-no-feedback-no-tolerance", "one mode, one name"
     assert parse_mode("edit-no-feedback").mode.parts
-    assert not parse_mode("act").mode.parts
+    assert set(parse_mode("act").mode.parts) == {"check", "recipe", "prompts"}
+    assert not parse_mode("random").mode.parts
 
 
 @pytest.mark.parametrize(

@@ -27,13 +27,13 @@ def test_the_paper_s_setting(coin: GameSetting) -> None:
 
 
 def test_every_action_is_one_command(coin: GameSetting) -> None:
-    assert coin.command(PlanStep("move", ("a", "b", "north"))) == "move north"
-    assert coin.command(PlanStep("open_door", ("a", "b", "south"))) == "open door to south"
-    assert coin.command(PlanStep("take", ("coin", "living_room"))) == "take coin"
+    assert coin.command(PlanStep("move", ("a", "b", "north")), coin.start) == "move north"
+    assert coin.command(PlanStep("open_door", ("a", "b", "south")), coin.start) == "open door to south"
+    assert coin.command(PlanStep("take", ("coin", "living_room")), coin.start) == "take coin"
 
 
 def test_a_name_is_never_a_template(coin: GameSetting) -> None:
-    assert coin.command(PlanStep("take", ("{l}", "attic"))) == "take {l}"
+    assert coin.command(PlanStep("take", ("{l}", "attic")), coin.start) == "take {l}"
 
 
 def test_what_the_user_may_change() -> None:
@@ -145,7 +145,7 @@ def test_a_setting_may_extend_another() -> None:
     assert full.parameters["numLocations"].value == 11
     assert full.parameters["numLocations"].about == easy.parameters["numLocations"].about
     assert full.ladder == easy.ladder
-    files = ["envs/cooking-full.toml", "envs/cooking-easy.toml", "envs/_house.toml"]
+    files = ["envs/cooking-full.toml", "envs/cooking-easy.toml", "envs/_house.toml", "envs/_engine.toml"]
     assert [each for each in full.sources if each.startswith("envs/")] == files, "a run records them all"
     assert "_house" not in setting_names()
     with pytest.raises(UsageError, match="no game '_house'"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Sequence
 from typing import Literal
 
 from pddlego.methods.textgames.formalize.base import CommandProposal
@@ -13,18 +14,29 @@ from pddlego.models.feedback import Feedback, cut_off, shortened
 from pddlego.models.prompts import Prompts
 from pddlego.util.answers import spoken
 
+MAX_COMMAND = 100
+"""Characters of what is sent though it is no valid command."""
+
 
 class ActionGen:
-    """Asks for the next command; the conversation grows with every step, as in the paper."""
+    """Asks for the next command; the conversation grows with every step, as in the paper.
+
+    Where it is not `checked`, what is no valid command is sent as it was said. Without a system message (`one_message`)
+    the rules of the game are the user's first words, and the model says that it is ready.
+    """
 
     mode = "act"
     plans: Literal[False] = False
 
-    def __init__(self, prompts: Prompts) -> None:
-        self._prompts = prompts
+    def __init__(self, prompts: Prompts, checked: bool = True, one_message: bool = False) -> None:
+        self._prompts, self._checked, self._one_message = prompts, checked, one_message
 
     def request(self, situation: Situation) -> Request:
-        messages = [Message("system", self._prompts.render("act", task=situation.task))]
+        rules = self._prompts.render("act", task=situation.task)
+        if self._one_message:
+            messages = [Message("user", rules), Message("assistant", self._prompts.render("act-ready"))]
+        else:
+            messages = [Message("system", rules)]
         for number, exchange in enumerate(situation.history):
             if exchange.command is not None:
                 messages.append(Message("assistant", exchange.command))
@@ -47,6 +59,8 @@ class ActionGen:
             command = valid.get(_bare(line))
             if command is not None:
                 return CommandProposal(command)
+        if not self._checked:
+            return CommandProposal(_unchecked(spoken(answer), situation.valid_commands))
         first = next((line.strip() for line in spoken(answer).splitlines() if line.strip()), "")
         if answer.strip() and not first:
             return CommandProposal("", cut_off())
@@ -70,6 +84,12 @@ class RandomActions:
         if not situation.valid_commands:
             return CommandProposal("", Feedback("no valid command", "the game lists no valid commands."))
         return CommandProposal(self._random.choice(situation.valid_commands))
+
+
+def _unchecked(answer: str, valid: Sequence[str]) -> str:
+    """The first valid command that stands anywhere in the answer, as in the paper's scripts; else its first line."""
+    named = next((each for each in valid if each in answer), "")
+    return named or next((line.strip()[:MAX_COMMAND] for line in answer.splitlines() if line.strip()), "")
 
 
 def _bare(line: str) -> str:

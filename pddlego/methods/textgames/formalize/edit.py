@@ -36,14 +36,17 @@ class PddlEdit:
     mode = "edit"
     plans: Literal[True] = True
 
-    def __init__(self, prompts: Prompts, tolerant: bool = True) -> None:
-        self._prompts, self._tolerant = prompts, tolerant
-        self._whole = PddlGen(prompts, tolerant)
+    def __init__(
+        self, prompts: Prompts, tolerant: bool = True, one_message: bool = False, ignores_unmatched: bool = False
+    ) -> None:
+        self._prompts, self._tolerant, self._one_message = prompts, tolerant, one_message
+        self._unfit = () if ignores_unmatched else UNFIT
+        self._whole = PddlGen(prompts, tolerant, one_message)
 
     def request(self, situation: Situation) -> Request:
         if situation.repeated >= WHOLE:
             return self._whole.request(situation)
-        return problem_request(self._prompts, "edit", situation, schema=True)
+        return problem_request(self._prompts, "edit", situation, schema=True, one_message=self._one_message)
 
     def read(self, answer: str, situation: Situation) -> ProblemProposal:
         """An edit is accepted or rejected as a whole: after a rejected one the problem is what it was.
@@ -64,7 +67,7 @@ class PddlEdit:
         problem, left_out = without_planned(report.problem, situation.only_planned)
         defects = (*check(situation.domain, problem), *left_out)
         feedback = defects_feedback(defects)
-        refused = report.refused if self._tolerant else report.of(*UNFIT)
+        refused = report.refused if self._tolerant else report.of(*self._unfit)
         if refused:
             lines = tuple(str(entry) for entry in refused) + (feedback.evidence if feedback else ())
             feedback = Feedback("refused lines", "these lines of the edit cannot be applied:", lines)

@@ -25,11 +25,11 @@ class PddlGen:
     mode = "gen"
     plans: Literal[True] = True
 
-    def __init__(self, prompts: Prompts, tolerant: bool = True) -> None:
-        self._prompts, self._tolerant = prompts, tolerant
+    def __init__(self, prompts: Prompts, tolerant: bool = True, one_message: bool = False) -> None:
+        self._prompts, self._tolerant, self._one_message = prompts, tolerant, one_message
 
     def request(self, situation: Situation) -> Request:
-        return problem_request(self._prompts, "gen", situation)
+        return problem_request(self._prompts, "gen", situation, one_message=self._one_message)
 
     def read(self, answer: str, situation: Situation) -> ProblemProposal:
         """The file in an answer. Without tolerance the answer must be the file and nothing else."""

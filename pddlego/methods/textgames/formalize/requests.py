@@ -26,12 +26,15 @@ def _bearable(feedback: Feedback | None) -> Feedback | None:
     return replace(feedback, message=message, evidence=tuple(lines))
 
 
-def problem_request(prompts: Prompts, purpose: str, situation: Situation, schema: bool = False) -> Request:
-    """Ask for an edit or a whole problem file, as the purpose says."""
+def problem_request(
+    prompts: Prompts, purpose: str, situation: Situation, schema: bool = False, one_message: bool = False
+) -> Request:
+    """Ask for an edit or a whole problem file, as the purpose says. In `one_message` the fixed part stands first."""
     domain, in_short = situation.domain.text, outline(situation.domain, situation.only_planned)
     system = prompts.render(purpose, domain=domain, outline=in_short, task=situation.task)
     user = prompts.render(
         "problem",
+        purpose=purpose,
         problem=str(situation.problem),
         news=situation.news,
         notes=situation.notes,
@@ -43,5 +46,8 @@ def problem_request(prompts: Prompts, purpose: str, situation: Situation, schema
         refused=situation.refused,
         placeholder=situation.placeholder,
     )
-    messages = (Message("system", system), Message("user", user))
+    if one_message:
+        messages: tuple[Message, ...] = (Message("user", f"{system}\n\n{user}"),)
+    else:
+        messages = (Message("system", system), Message("user", user))
     return Request(purpose, messages, situation, EDIT_SCHEMA if schema else None)

@@ -46,7 +46,7 @@ RULES: Mapping[str, type[Rules]] = {
     "mapreader": MapReaderRules,
     "twc": TidyRules,
 }
-"""By the folder of a setting's prompts."""
+"""By the name that a setting gives (`prompts.reader`), which is that of its prompts where it gives none."""
 
 
 def can_answer(

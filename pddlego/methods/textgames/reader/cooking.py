@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 
 from pddlego.methods.textgames.reader.house import House, edit_of
+from pddlego.methods.textgames.reader.paper_cooking import HEATERS as HEATING
+from pddlego.methods.textgames.reader.paper_cooking import KITCHEN, PaperCooking
 from pddlego.methods.textgames.reader.sense import likely_places
 from pddlego.methods.textgames.reader.text import (
     FIXTURES,
@@ -18,6 +20,7 @@ from pddlego.methods.textgames.reader.text import (
     read_recipe,
     taken_thing,
 )
+from pddlego.methods.textgames.reader.walking import towards
 from pddlego.methods.textgames.situation import Exchange, Situation
 from pddlego.pddl import Edit
 
@@ -40,7 +43,7 @@ _MEAL = "Adding the meal to your inventory"
 
 
 class CookingRules:
-    """Cooking World by rule. Stateless. Chooses no commands: that takes a planner."""
+    """Cooking World by rule. Stateless."""
 
     def edit(self, situation: Situation) -> Edit:
         """The difference between the problem and what the news makes of it, with what is likely now."""
@@ -51,6 +54,40 @@ class CookingRules:
             _guess(house, situation.history)
 
         return edit_of(situation, update)
+
+    def command(self, situation: Situation) -> str:
+        """What the script of the paper would do, else the nearest room that was not visited; then cook and eat."""
+        house, script = House(), PaperCooking()
+        for exchange in situation.history:
+            _read(house, exchange)
+            script.take_in(exchange.command, exchange.text)
+        valid = situation.valid_commands
+        while (due := script.due()) is not None:
+            if due in valid:
+                return due
+        return (
+            _cook(house, script.left(), valid)
+            or towards(house, lambda room: room not in house.visited)
+            or next((each for each in valid if each.startswith("move ")), "look around")
+        )
+
+
+def _cook(house: House, left: Iterable[tuple[str, str]] | None, valid: Iterable[str]) -> str | None:
+    """The next command of cooking, when everything is at hand: cut, heat where that is possible, prepare, eat."""
+    if left is None:
+        return None
+    places = {thing: room for thing, room in house.of_predicate("thing_at") if thing in APPLIANCES}
+    for verb, food in left:
+        if verb not in HEATING:
+            return f"{verb} {food}"
+        heater = next((each for each in HEATING[verb] if each in places), None)
+        if heater is not None and places[heater] == house.here:
+            return f"cook {food} in {heater}"
+        if heater is not None:
+            return towards(house, lambda room, place=places[heater]: room == place)  # type: ignore[misc]
+    if house.here != KITCHEN:
+        return towards(house, lambda room: room == KITCHEN)
+    return next((each for each in ("eat meal", "prepare meal") if each in valid), None)
 
 
 def _read(house: House, exchange: Exchange) -> None:

@@ -231,7 +231,10 @@ class House:
 
 
 def edit_of(situation: Situation, update: Callable[[House], None]) -> Edit:
-    """The edit that makes of the problem what `update` makes of its house, with placeholders renamed."""
+    """The edit that makes of the problem what `update` makes of its house, with placeholders renamed.
+
+    What the domain has no words for is left out.
+    """
     before = situation.problem
     number = int("".join(filter(str.isdigit, situation.placeholder)) or 1)
     house = House.of(before, number, doors_once(situation.domain))
@@ -242,7 +245,9 @@ def edit_of(situation: Situation, update: Callable[[House], None]) -> Edit:
     renaming = Edit(SectionEdit(replace=tuple((f"{old} - {ROOM}", f"{new} - {ROOM}") for old, new in renamed)))
     base = apply_edit(before, renaming, constants).problem
     given = {each.name for each in constants}
-    own = frozenset(each for each in house.objects() if each.name not in given)
-    after = Problem(before.name, before.domain, own, frozenset(house.all_facts()), before.goal)
+    types, predicates = situation.domain.types, situation.domain.predicates_by_name
+    own = frozenset(each for each in house.objects() if each.name not in given and each.type in types)
+    facts = frozenset(fact for fact in house.all_facts() if fact.predicate in predicates)
+    after = Problem(before.name, before.domain, own, facts, before.goal)
     change = edit_between(base, after)
     return replace(change, objects=replace(change.objects, replace=renaming.objects.replace))

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from pddlego.errors import UsageError
-from pddlego.methods.base import whole
+from pddlego.methods.base import parse_variant, whole
+from pddlego.methods.textgames.modes import MODES
 from pddlego.methods.textgames.reader.base import ReaderModel, can_answer
 from pddlego.methods.textgames.reader.noise import PREFIX, parse_noise
 from pddlego.methods.textgames.settings import GameSetting
+from pddlego.methods.textgames.variants import without_parts
 from pddlego.runs.cells import Cell
 
 
 def stand_in(name: str, cell: Cell, setting: GameSetting | None) -> ReaderModel | None:
     """The reader of that name; None for a name that is none of its. Raises `UsageError` if it cannot play the cell."""
+    if setting is not None:
+        without_parts(setting, parse_variant(cell.mode, MODES).without)
     if name != "reader" and not name.startswith("reader+"):
         return None
     if name != "reader" and not name.startswith(PREFIX):
@@ -25,6 +29,6 @@ def stand_in(name: str, cell: Cell, setting: GameSetting | None) -> ReaderModel 
 
 def check_reader(setting: GameSetting, mode: str) -> None:
     """Raises `UsageError` if the built-in reader cannot play the setting in this mode."""
-    why = can_answer(setting.prompts, bool(setting.reading), whole(mode))
+    why = can_answer(setting.reader, bool(setting.reading), whole(mode))
     if why:
         raise UsageError(f"The built-in reader cannot play {setting.name} in mode {mode}", *why)

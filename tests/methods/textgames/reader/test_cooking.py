@@ -141,10 +141,11 @@ def test_what_a_person_wrote_into_the_problem_stays(diary: Diary) -> None:
     assert added in diary.tell("read cookbook", RECIPE).facts
 
 
-def test_in_mode_act_it_says_that_it_does_not_choose(setting: GameSetting) -> None:
-    asked = Situation("cooking", "", setting.domain, setting.start)
+def test_where_it_does_not_choose_commands_it_says_so() -> None:
+    setting = load_setting("twc")
+    asked = Situation("twc", "", setting.domain, setting.start)
     with pytest.raises(ModelError, match="cannot answer for 'act'"):
         ReaderModel().complete(Request("act", (Message("user", ""),), asked))
-    with pytest.raises(UsageError, match="cannot play cooking-hard in mode act"):
+    with pytest.raises(UsageError, match="cannot play twc in mode act"):
         check_reader(setting, "act")
     check_reader(setting, "gen")

@@ -1,0 +1,98 @@
+"""Fixed rules: commands that are sent because the game said something, without a plan and without a model.
+
+The scripts of the paper take what is seen in this way, and open containers. A setting states such rules as data; what
+they cannot say (the recipe of Cooking World) is a `Script` in Python, which may also state facts and set a goal.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from pddlego.methods.textgames.reader.paper_cooking import PaperCooking
+from pddlego.pddl import Problem
+from pddlego.planning import Rung
+
+
+@dataclass(frozen=True)
+class FixedRule:
+    """Wherever the regular expression `when` matches an answer of the game, the command is sent.
+
+    `{group}` in the command is what the group of that name matched. `once`: the same command is never sent again.
+    """
+
+    when: str
+    command: str
+    once: bool = False
+
+
+class Script(Protocol):
+    """What a script of the paper does by itself in one game. Lives for one episode."""
+
+    def take_in(self, command: str | None, text: str) -> None:
+        """The game answered."""
+
+    def due(self) -> str | None:
+        """The next command to be sent at once; None if there is none."""
+
+    def known(self, problem: Problem) -> Problem:
+        """The problem with the facts that the script states itself."""
+
+    def goals(self) -> tuple[Rung, ...]:
+        """Goals that come before those of the ladder now."""
+
+    def plan_ended(self, rung: str | None) -> None:
+        """A plan for the goal was carried out to its end."""
+
+
+SCRIPTS: Mapping[str, Callable[[], Script]] = {"paper-cooking": PaperCooking}
+
+
+class FixedRules:
+    """The rules of a setting during one episode, and its script."""
+
+    def __init__(self, rules: Sequence[FixedRule], script: str = "") -> None:
+        self._rules = rules
+        self._script = SCRIPTS[script]() if script else None
+        self._waiting: deque[str] = deque()
+        self._sent: set[str] = set()
+
+    @property
+    def told(self) -> bool:
+        """Whether a model reads what came of them: a script states what it found itself."""
+        return self._script is None
+
+    def take_in(self, command: str | None, text: str) -> None:
+        """The game answered `text`."""
+        if command is not None and command in self._waiting:  # an episode that is brought to where it was
+            self._waiting.remove(command)
+        if self._script is not None:
+            self._script.take_in(command, text)
+        for rule in self._rules:
+            for match in re.finditer(rule.when, text):
+                due = re.sub(r"\{(\w+)\}", lambda name, found=match: found[name[1]] or "", rule.command)  # type: ignore[misc]
+                if due not in self._waiting and not (rule.once and due in self._sent):
+                    self._waiting.append(due)
+
+    def due(self) -> str | None:
+        """The next command to be sent at once; None if there is none."""
+        found = self._waiting.popleft() if self._waiting else self._script.due() if self._script else None
+        if found is not None:
+            self._sent.add(found)
+        return found
+
+    def known(self, problem: Problem) -> Problem:
+        """The problem with the facts that a script states itself."""
+        return self._script.known(problem) if self._script is not None else problem
+
+    def ladder(self, ladder: tuple[Rung, ...]) -> tuple[Rung, ...]:
+        """The goals, with those of a script before them."""
+        return (*(self._script.goals() if self._script is not None else ()), *ladder)
+
+    def plan_ended(self, rung: str | None) -> None:
+        """A plan for the goal was carried out to its end."""
+        if self._script is not None:
+            self._script.plan_ended(rung)

@@ -1,0 +1,135 @@
+"""The fixed part of the paper's Cooking World script (section 3 and appendix B): what it does without a plan.
+
+The cookbook is read first. Wherever the agent comes, closed containers are opened and what the recipe needs is taken,
+while something is missing. As soon as everything is in hand or was seen, the facts about it are added to the problem,
+and cooking is planned with it; after that plan the meal is prepared and eaten. In the paper a language model lists the
+things in a room and in a container; here rules read them (`reader.text`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterable
+
+from pddlego.methods.textgames.reader.text import (
+    Holder,
+    Recipe,
+    Thing,
+    read_opened,
+    read_recipe,
+    read_room,
+    taken_thing,
+)
+from pddlego.pddl import Atom, Problem, TypedName, to_name
+from pddlego.planning import Rung, Search
+
+DONE = {"slice": "sliced", "chop": "chopped", "dice": "diced", "fry": "fried", "roast": "roasted", "grill": "grilled"}
+"""What a direction of the recipe makes of a food: a predicate of the paper's domain."""
+
+CUTS = ("slice", "chop", "dice")
+HEATERS = {"fry": ("stove",), "roast": ("oven",), "grill": ("toaster", "barbeque")}
+"""With what a food is heated: any one of these."""
+
+_FOLLOWED = re.compile(rf"^You ({'|'.join(DONE)}) the ([^.\n]+?)(?: with the [^.\n]+)?\.")
+
+PREPARE = "prepare the meal"
+"""The goal of cooking, as it is called on the ladder."""
+
+KITCHEN = "kitchen"
+
+
+class PaperCooking:
+    """A `Script`. Lives for one episode."""
+
+    def __init__(self) -> None:
+        self._recipe: Recipe | None = None
+        self._waiting = deque(["read cookbook"])
+        self._here = ""
+        self._held: set[str] = set()
+        self._seen: dict[str, str] = {}
+        self._followed: set[tuple[str, str]] = set()
+
+    def take_in(self, command: str | None, text: str) -> None:
+        if command is not None and command in self._waiting:
+            self._waiting.remove(command)
+        room, opened = read_room(text), read_opened(text)
+        self._recipe = self._recipe or read_recipe(text)
+        if done := _FOLLOWED.match(text):
+            self._followed.add((done[1], done[2]))
+        elif taken := taken_thing(text):
+            self._held.add(taken)
+        elif room is not None:
+            self._here = to_name(room.name)
+            self._look(room.things)
+            for holder in room.holders:
+                self._look_into(holder)
+        elif opened is not None:
+            self._look_into(opened)
+
+    def due(self) -> str | None:
+        while self._waiting:
+            command = self._waiting.popleft()
+            verb, _, thing = command.partition(" ")
+            if verb == "open" and not self._missing():
+                continue
+            if verb == "take" and (thing in self._held or thing not in self._wanted()):
+                continue
+            return command
+        return None
+
+    def known(self, problem: Problem) -> Problem:
+        if not self._ready():
+            return problem
+        held = {name: "knife" if name == "knife" else "ingredient" for name in self._held & self._wanted()}
+        objects = {TypedName(to_name(name), kind) for name, kind in held.items()}
+        objects |= {TypedName(name, name) for name in self._seen}
+        facts = {Atom("have", (to_name(name),)) for name in held}
+        facts |= {Atom("obj_at", place) for place in self._seen.items()}
+        declared = {each.name for each in problem.objects}
+        new = {each for each in objects if each.name not in declared}
+        return Problem(problem.name, problem.domain, problem.objects | new, problem.facts | facts, problem.goal)
+
+    def goals(self) -> tuple[Rung, ...]:
+        if not self._ready() or self._recipe is None:
+            return ()
+        made = ((DONE[verb], to_name(food)) for verb, food in self._recipe.directions if verb in DONE)
+        return (Rung(PREPARE, ("and", *made, ("at", KITCHEN)), Search.parse("gbf(hff)")),)
+
+    def plan_ended(self, rung: str | None) -> None:
+        if rung == PREPARE:
+            self._waiting += ["prepare meal", "eat meal"]
+
+    def left(self) -> tuple[tuple[str, str], ...] | None:
+        """Directions of the recipe that were not followed yet, as (verb, food); None while something is missing."""
+        if not self._ready() or self._recipe is None:
+            return None
+        return tuple(each for each in self._recipe.directions if each[0] in DONE and each not in self._followed)
+
+    def _look(self, things: Iterable[Thing]) -> None:
+        heaters = {name for names in HEATERS.values() for name in names}
+        for thing in things:
+            if thing.name in heaters:
+                self._seen.setdefault(thing.name, self._here)
+            self._waiting.append(f"take {thing.name}")
+
+    def _look_into(self, holder: Holder) -> None:
+        if holder.closed:
+            self._waiting.append(f"open {holder.name}")
+        self._look(holder.contents)
+
+    def _wanted(self) -> set[str]:
+        """What is to be in hand: the ingredients, and the knife if something is to be cut."""
+        if self._recipe is None:
+            return set()
+        cut = any(verb in CUTS for verb, _ in self._recipe.directions)
+        return {*self._recipe.ingredients, *(["knife"] if cut else [])}
+
+    def _missing(self) -> bool:
+        """Whether something was not found yet: to be taken, or to heat with."""
+        verbs = {verb for verb, _ in self._recipe.directions} if self._recipe is not None else set()
+        unheated = any(not self._seen.keys() & set(HEATERS[verb]) for verb in verbs & HEATERS.keys())
+        return self._recipe is None or unheated or bool(self._wanted() - self._held)
+
+    def _ready(self) -> bool:
+        return not self._missing()

@@ -1,0 +1,76 @@
+"""Rules of a setting that are data: reading rules and fixed rules, with the patterns that they are made of."""
+
+from __future__ import annotations
+
+import re
+
+from pddlego.methods.textgames.fixed_rules import FixedRule
+from pddlego.methods.textgames.setting_schema import ReadingTable, RuleTable
+from pddlego.methods.textgames.situation import ReadingRule
+from pddlego.pddl import Atom, DefectKind, Domain, Edit, Problem, SectionEdit, apply_edit, check
+from pddlego.pddl.problem import read_atom
+from pddlego.pddl.sexpr import read_sexprs
+
+
+def groups_of(where: str, pattern: str) -> set[str]:
+    """The names of the pattern's groups. Raises `ValueError`, which says where, if it is no regular expression."""
+    try:
+        return set(re.compile(pattern).groupindex)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise ValueError(f"{where}: '{pattern}' is no regular expression ({error})") from error
+
+
+def checked_command(where: str, text: str) -> str:
+    """The command, or nothing. Raises `ValueError`, which says where, if it cannot be sent."""
+    if not text.isprintable() or text != text.strip():
+        raise ValueError(f"{where}: {text!r} is no command: one line without blanks at its ends")
+    return text
+
+
+def reading_rule(domain: Domain, number: int, read: ReadingTable) -> ReadingRule:
+    """The rule, its templates tried out with a name in place of every group."""
+    groups = groups_of(f"reading rule {number}", read.text) | groups_of(f"reading rule {number}", read.command)
+    if not read.text:
+        raise ValueError(f"reading rule {number}: its text matches everything")
+    trial = Problem("trial", domain.name)
+    for template in (*read.forget, *read.objects, *read.add):
+        unknown = sorted(set(re.findall(r"\{(\w+)\}", template)) - groups)
+        if unknown:
+            raise ValueError(f"reading rule {number}: '{template}' names {unknown}, which no group matches")
+    filled = [[re.sub(r"\{\w+\}", "x", each) for each in part] for part in (read.objects, read.add, read.forget)]
+    edit = Edit(SectionEdit(add=tuple(filled[0])), SectionEdit(add=tuple(filled[1])))
+    report = apply_edit(trial, edit, domain.constants)
+    forget = apply_edit(trial, Edit(init=SectionEdit(add=tuple(each.replace("*", "x") for each in filled[2]))))
+    unreadable = [str(each) for each in (*report.refused, *forget.refused)]
+    unreadable += [f"'{each}' is no fact" for part in filled[1:] for each in part if not _is_facts(each)]
+    kinds = (DefectKind.UNDECLARED_OBJECT, DefectKind.ARGUMENT_TYPE, DefectKind.TWO_TYPES)  # `x` stands for anything
+    problems = (report.problem, forget.problem)
+    wrong = [str(each) for one in problems for each in check(domain, one) if each.blocking and each.kind not in kinds]
+    if unreadable or wrong:
+        raise ValueError(f"reading rule {number}: {(unreadable + wrong)[0]}")
+    return ReadingRule(read.text, read.command, tuple(read.forget), tuple(read.objects), tuple(read.add))
+
+
+def _is_facts(text: str) -> bool:
+    reading = read_sexprs(text)
+    atoms = [read_atom(each) for each in reading.expressions]
+    return bool(atoms) and None not in atoms and not reading.faults
+
+
+def fixed_rule(table: RuleTable) -> FixedRule:
+    unknown = set(re.findall(r"\{(\w+)\}", table.command)) - groups_of("rule.when", table.when)
+    if unknown or not table.when:
+        raise ValueError(f"rule: '{table.command}' names {sorted(unknown)}, which no group of '{table.when}' matches")
+    return FixedRule(table.when, checked_command("rule.command", table.command), table.once)
+
+
+def looked_up_in(domain: Domain, name: str, text: str) -> Atom | None:
+    """The fact in which a command looks a value up. Raises `ValueError`, which says where, if it is none."""
+    if not text:
+        return None
+    reading = read_sexprs(text)
+    atom = read_atom(reading.expressions[0]) if len(reading.expressions) == 1 and not reading.faults else None
+    predicate = domain.predicates_by_name.get(atom.predicate) if atom else None
+    if atom is None or predicate is None or len(predicate.parameters) != len(atom.args):
+        raise ValueError(f"actions.{name}.where: '{text}' is no fact that the domain has")
+    return atom

@@ -1,0 +1,216 @@
+"""The settings of the paper: its domain, rules and protocol, and what every part of ours puts in their place."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pddlego.errors import SettingError, UsageError
+from pddlego.events import Accepted, Asked, Outcome, Rejected
+from pddlego.methods.base import parse_variant
+from pddlego.methods.textgames.assembly import make_game
+from pddlego.methods.textgames.events import Observed, Planned
+from pddlego.methods.textgames.modes import MODES
+from pddlego.methods.textgames.reader import ReaderModel
+from pddlego.methods.textgames.setting_files import load_setting
+from pddlego.methods.textgames.settings import GameSetting
+from pddlego.methods.textgames.variants import without_parts
+from pddlego.models.base import ScriptedModel
+from pddlego.pddl import parse_domain, parse_problem
+from pddlego.planning import PlanStep, ProcessPlanner
+from tests.cli.command import run
+from tests.methods.textgames.grid_house import small_house
+from tests.methods.textgames.playing import ForgetfulModel, ended, of, play
+from tests.runs.stores import read
+
+FIGURE_5 = """(define (domain environment)
+  (:requirements :strips :typing :negative-preconditions :disjunctive-preconditions)
+  (:types
+    location
+    direction
+  )
+  (:predicates
+    (at ?loc - location)
+    (visited ?loc - location)
+    (connected ?loc1 - location ?loc2 - location ?dir - direction)
+    (closed_door ?loc1 - location ?loc2 - location)
+  )
+\t(:action move
+    :parameters (?loc1 - location ?loc2 - location ?dir - direction)
+    :precondition (and (at ?loc1) (connected ?loc1 ?loc2 ?dir) (not (closed_door ?loc1 ?loc2)))
+    :effect (and (not (at ?loc1)) (at ?loc2))
+  )
+  (:action open_door
+    :parameters (?loc1 - location ?loc2 - location)
+    :precondition (and (at ?loc1) (closed_door ?loc1 ?loc2))
+    :effect (not (closed_door ?loc1 ?loc2))
+  )
+)"""
+"""What the paper's Figure 5 shows, in its own layout."""
+
+PAPER = ("paper-coin", "paper-cooking-easy", "paper-cooking-hard")
+ALL_OUT = "edit-no-domain-no-feedback-no-prompts-no-remedies-no-replanning-no-tolerance"
+
+
+def of_variant(name: str, mode: str) -> GameSetting:
+    return without_parts(load_setting(name), parse_variant(mode, MODES).without)
+
+
+def test_the_papers_domain_loads_unchanged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "domains").mkdir()
+    (tmp_path / "domains" / "paper-coin.pddl").write_text(FIGURE_5)
+    monkeypatch.chdir(tmp_path)
+    setting = load_setting("paper-coin")
+    assert setting.domain == parse_domain(FIGURE_5)
+    done = run("play", "paper-coin", "--seed", "12", "--pace", "0", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_command_looks_a_value_up_in_the_problem() -> None:
+    setting = load_setting("paper-coin")
+    problem = parse_problem(
+        """(define (problem p) (:domain environment) (:objects kitchen loc1 loc2 - location south east - direction)
+        (:init (connected kitchen loc1 south) (connected kitchen loc2 east)) (:goal (and)))"""
+    )
+    assert setting.command(PlanStep("open_door", ("kitchen", "loc2")), problem) == "open door to east"
+    assert setting.command(PlanStep("open_door", ("kitchen", "loc1")), problem) == "open door to south"
+    assert setting.command(PlanStep("open_door", ("loc1", "kitchen")), problem) == "open door to"
+
+
+@pytest.mark.parametrize("where", ["(connected ?loc1 ?loc2)", "(linked ?a ?b ?dir)", "connected", "(a) (b)", "("])
+def test_a_fact_that_the_domain_does_not_have_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    (tmp_path / "envs").mkdir()
+    text = f'extends = "paper-coin"\n[actions.open_door]\nwhere = "{where}"\n'
+    (tmp_path / "envs" / "mine.toml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SettingError, match=r"actions\.open_door"):
+        load_setting("mine")
+
+
+@pytest.mark.parametrize("name", PAPER)
+@pytest.mark.parametrize("mode", ["edit", "gen", "act"])
+def test_the_reader_wins(planner: ProcessPlanner, name: str, mode: str) -> None:
+    setting = load_setting(name)
+    events = play(setting, planner, make_game(setting, 12), ReaderModel(), mode)
+    assert ended(events).outcome is Outcome.WON
+    assert ended(events).tally.refused == 0
+    for asked in of(events, Asked):
+        assert "system" not in {message.role for message in asked.messages}
+        assert len(asked.messages) == 1 or mode == "act"
+
+
+def test_without_all_our_parts_the_same_commands_are_sent(planner: ProcessPlanner) -> None:
+    for name, paper in (("coin", "paper-coin"), ("cooking-easy", "paper-cooking-easy")):
+        told = []
+        for setting, mode in ((of_variant(name, ALL_OUT), ALL_OUT), (load_setting(paper), "edit")):
+            events = play(setting, planner, make_game(setting, 14), ReaderModel(), mode)
+            told.append([each.command for each in of(events, Observed)])
+        assert told[0] == told[1]
+
+
+def test_the_coin_is_taken_when_it_is_seen(planner: ProcessPlanner) -> None:
+    game = small_house()
+    events = play(load_setting("paper-coin"), planner, game, ReaderModel())
+    assert ended(events).outcome is Outcome.WON
+    assert game.commands[-1] == "take coin"
+    assert not any("coin" in step.action for each in of(events, Planned) for step in each.plan)
+
+
+def test_five_blind_attempts_and_no_word_of_what_was_wrong(planner: ProcessPlanner) -> None:
+    events = play(load_setting("paper-coin"), planner, small_house(), ScriptedModel(("no", "nothing", "never")))
+    asked = of(events, Asked)
+    assert ended(events).outcome is Outcome.NO_PLAN
+    assert len(asked) == len(of(events, Rejected)) == 5
+    assert len({each.messages for each in asked}) == 1, "the same request each time"
+
+
+def test_what_matches_nothing_is_nobodys_concern(planner: ProcessPlanner) -> None:
+    edit = {
+        "objects": {"add": ["loc1 - location"], "replace": {"moon - location": "sun - location"}, "delete": ["x"]},
+        "init": {"add": ["(connected kitchen loc1 east)"], "replace": {}, "delete": ["(at moon)"]},
+    }
+    events = play(load_setting("paper-coin"), planner, small_house(), ScriptedModel((json.dumps(edit), "no")))
+    assert of(events, Accepted)[0].lines
+
+
+def test_a_command_that_is_none_is_sent_and_costs_a_step(planner: ProcessPlanner) -> None:
+    setting = load_setting("paper-coin")
+    game = small_house()
+    events = play(setting, planner, game, ForgetfulModel(["I would fly.\nReally.", "Let me move east now."]), "act")
+    assert game.commands[:2] == ["I would fly.", "move east"]
+    assert of(events, Observed)[1].refused
+    assert ended(events).tally.steps >= 2
+
+
+def test_the_recipe_is_shown_or_is_not(planner: ProcessPlanner) -> None:
+    for name in ("cooking-easy", "paper-cooking-easy"):
+        setting = load_setting(name)
+        listed = ("look around", "read cookbook", "examine cookbook", "move west")
+        assert "read cookbook" in setting.shown(listed)
+        hidden = of_variant(name, "act-no-recipe").shown(listed)
+        assert "move west" in hidden
+        assert not any("cookbook" in each for each in hidden)
+
+
+@pytest.mark.parametrize(
+    ("name", "mode", "says"),
+    [
+        ("paper-coin", "edit-no-domain", "has no domain to take out"),
+        ("paper-coin", "edit-no-feedback", "has no feedback to take out"),
+        ("coin", "act-no-recipe", "has no recipe to take out"),
+        ("twc", "edit-no-ladder", "has no ladder to take out"),
+        ("mapreader", "gen-no-prompts", "has no prompts to take out"),
+    ],
+)
+def test_a_part_that_a_setting_does_not_have_is_refused(tmp_path: Path, name: str, mode: str, says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        of_variant(name, mode)
+    refused = run("eval", name, "--modes", mode, "--seeds", "0", "--models", "reader", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert says in refused.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+def test_the_authors_files_take_the_place_of_our_prompts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their files are no templates: braces in them are braces."""
+    folder = tmp_path / "prompts" / "paper"
+    folder.mkdir(parents=True)
+    for name in ("edit", "gen", "act"):
+        (folder / f"{name}.txt").write_text(f'The {name} file of the authors. {{"a": {{}}}} {{{{ no template }}}}\n')
+    monkeypatch.chdir(tmp_path)
+    for mode in ("edit", "gen", "act"):
+        done = run("play", "paper-coin", "--mode", mode, "--seed", "14", "--pace", "0", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        run_folder = max((tmp_path / "runs").iterdir())
+        journal = next((run_folder / "episodes").iterdir())
+        text = next(each for each in read(journal).events if isinstance(each, Asked)).messages[0].content
+        assert text.startswith(f"The {mode} file of the authors.")
+        assert "{{ no template }}" in text
+        manifest = json.loads((run_folder / "manifest.json").read_text())
+        assert f"prompts/paper/{mode}.txt" in manifest["configuration"]["settings"]["paper-coin"]["files"]
+
+
+def test_parts_that_only_other_modes_have_are_no_mistake(tmp_path: Path) -> None:
+    arguments = (
+        "coin",
+        "--modes",
+        "edit,act",
+        "--ablate",
+        "feedback",
+        "--ablate",
+        "check",
+        "--seeds",
+        "0",
+        "--dry-run",
+    )
+    done = run("eval", *arguments, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    modes = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("coin")]
+    assert modes == ["edit", "edit-no-feedback", "act", "act-no-check"]
+    wrong = run("eval", "coin", "--modes", "edit,act", "--ablate", "luck", "--seeds", "0", "--dry-run", cwd=tmp_path)
+    assert wrong.returncode == 2
+    assert "From edit these can be taken" in wrong.stderr
