@@ -183,9 +183,9 @@ def test_the_authors_files_take_the_place_of_our_prompts(tmp_path: Path, monkeyp
         (folder / f"{name}.txt").write_text(f'The {name} file of the authors. {{"a": {{}}}} {{{{ no template }}}}\n')
     monkeypatch.chdir(tmp_path)
     for mode in ("edit", "gen", "act"):
-        done = run("play", "paper-coin", "--mode", mode, "--seed", "14", "--pace", "0", cwd=tmp_path)
+        done = run("play", "paper-coin", "--mode", mode, "--seed", "14", "--runs", mode, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
-        run_folder = max((tmp_path / "runs").iterdir())
+        (run_folder,) = (tmp_path / mode).iterdir()
         journal = next((run_folder / "episodes").iterdir())
         text = next(each for each in read(journal).events if isinstance(each, Asked)).messages[0].content
         assert text.startswith(f"The {mode} file of the authors.")
@@ -200,9 +200,7 @@ def test_parts_that_only_other_modes_have_are_no_mistake(tmp_path: Path) -> None
         "--modes",
         "edit,act",
         "--ablate",
-        "feedback",
-        "--ablate",
-        "check",
+        "feedback,check",
         "--seeds",
         "0",
         "--dry-run",
@@ -213,4 +211,4 @@ def test_parts_that_only_other_modes_have_are_no_mistake(tmp_path: Path) -> None
     assert modes == ["edit", "edit-no-feedback", "act", "act-no-check"]
     wrong = run("eval", "coin", "--modes", "edit,act", "--ablate", "luck", "--seeds", "0", "--dry-run", cwd=tmp_path)
     assert wrong.returncode == 2
-    assert "From edit these can be taken" in wrong.stderr
+    assert "There is nothing like 'luck'" in wrong.stderr
