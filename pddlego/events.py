@@ -43,12 +43,13 @@ class Event:
     """Something that happened. `type` names it in journals; `method` is the one that it belongs to, empty for all.
 
     `times` are the fields that differ from run to run (`tally.seconds`; without the numbers of list items): a replay
-    does not compare them.
+    does not compare them. One that is `passing` tells what is under way, and is no part of what happened.
     """
 
     type: ClassVar[str]
     method: ClassVar[str] = ""
     times: ClassVar[tuple[str, ...]] = ()
+    passing: ClassVar[bool] = False
 
     @property
     def may_be_cut_short(self) -> bool:
@@ -100,6 +101,20 @@ class Retrying(Event):
     type = "retrying"
     call: int
     trouble: Trouble
+
+
+@dataclass(frozen=True)
+class Streamed(Event):
+    """Words of the answer to the request of `call` came: text and reasoning since the last ones.
+
+    Who reads the journal later finds all of them in `Answered`; a replay has none.
+    """
+
+    type = "streamed"
+    passing = True
+    call: int
+    text: str = ""
+    reasoning: str = ""
 
 
 @dataclass(frozen=True)
@@ -170,7 +185,7 @@ class Tally:
     """What an episode used. `steps` are counted as the method counts them, `refused` those that changed nothing.
 
     `seconds` is wall time, of which `model_seconds` were waited for answers. `from_cache` counts the calls that were
-    answered from the cache, and cost nothing.
+    answered from the cache, and cost nothing. `tokens_reasoning` are those of `tokens_out` that were reasoning.
     """
 
     steps: int = 0
@@ -183,6 +198,7 @@ class Tally:
     seconds: float = 0.0
     model_seconds: float = 0.0
     from_cache: int = 0
+    tokens_reasoning: int = 0
 
     def with_answer(self, answer: Completion) -> Tally:
         """With what an answer took."""
@@ -193,6 +209,7 @@ class Tally:
             tokens_cached=self.tokens_cached + answer.tokens_cached,
             model_seconds=self.model_seconds + answer.seconds,
             from_cache=self.from_cache + answer.from_cache,
+            tokens_reasoning=self.tokens_reasoning + answer.tokens_reasoning,
         )
 
 
@@ -223,7 +240,7 @@ class Unknown(Event):
     values: Mapping[str, Any]
 
 
-COMMON: tuple[type[Event], ...] = (*(Started, Asked, Retrying, Answered, Accepted, Rejected, Judged, Ended),)
+COMMON: tuple[type[Event], ...] = (*(Started, Asked, Retrying, Streamed, Answered, Accepted, Rejected, Judged, Ended),)
 """What happens in episodes of every method."""
 
 

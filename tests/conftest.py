@@ -40,6 +40,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         _missing("Pillow (extra gif) or a font with letters of one width is not installed")
     if item.get_closest_marker("cluster") and find_spec("ray") is None:
         _missing("the extra cluster is not installed")
+    if item.get_closest_marker("server") and not (find_spec("xllamacpp") and find_spec("gguf")):
+        _missing("the extra server-test is not installed")
     if item.get_closest_marker("oracle") and find_spec("up_fast_downward") is None:
         _missing("the extra fast-downward is not installed")
 

@@ -45,6 +45,20 @@ BaseUrl = Annotated[
     typer.Option(help="An OpenAI-compatible endpoint, such as that of vLLM or Ollama.", envvar="OPENAI_BASE_URL"),
 ]
 Temperature = Annotated[float | None, typer.Option(help="Sent to the model. Default: 1, as in the paper.")]
+ReasoningEffort = Annotated[
+    str | None, typer.Option(help="How much a reasoning model thinks: none, low, medium, high, … Default: its own.")
+]
+ExtraBody = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KEY=VALUE",
+        help="A field that only some endpoints know, such as chat_template_kwargs.enable_thinking=false. Repeatable.",
+    ),
+]
+Stream = Annotated[
+    bool | None,
+    typer.Option("--stream/--no-stream", help="Let answers be sent as they are written, and show them. Default: do."),
+]
 Cache = Annotated[
     str | None,
     typer.Option(help="Answers of earlier runs: off, use, or refresh. Default: off.", envvar="PDDLEGO_CACHE"),

@@ -98,11 +98,13 @@ def _asked(event: Asked, glyphs: Glyphs) -> Description:
 
 def _answered(event: Answered, glyphs: Glyphs) -> Description:
     answer = event.completion
-    tokens = f"{answer.tokens_in:,} tokens in, {answer.tokens_out:,} out, " if answer.tokens_in else ""
+    reasoned = f" ({answer.tokens_reasoning:,} of reasoning)" if answer.tokens_reasoning else ""
+    tokens = f"{answer.tokens_in:,} tokens in, {answer.tokens_out:,} out{reasoned}, " if answer.tokens_in else ""
     when = "from the cache" if answer.from_cache else f"{answer.seconds:.1f} s"
     title = Line(f"answer {event.call}: {tokens}{when}, {answer.finish}", "bold cyan")
+    brief = (Line(f"     answer {event.call}: {tokens}{when}", "dim"),) if tokens and not answer.from_cache else ()
     thought = (Line("thought", "bold"), *_indented(answer.reasoning, "dim"), Line("said", "bold"))
-    return Description("answered", title, (), (*(thought if answer.reasoning else ()), *_indented(answer.text)))
+    return Description("answered", title, brief, (*(thought if answer.reasoning else ()), *_indented(answer.text)))
 
 
 def _retrying(event: Retrying, glyphs: Glyphs) -> Description:

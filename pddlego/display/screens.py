@@ -119,7 +119,8 @@ class LinesScreen:
         return replace(view, lines=(*view.lines, *self._describe(event, UNICODE).brief)[-LOG_LENGTH:])
 
     def body(self, view: LinesView, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
-        return self._panel(view, width, height, [*asking_lines(view, now)])
+        last = [*asking_lines(view, now), *word_lines(view, width - 4, height // 3)]
+        return self._panel(view, width, height, last)
 
     def latest(self, view: LinesView, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
         return self.body(view, width, height, now, glyphs)
@@ -149,3 +150,12 @@ def asking_lines(view: View, now: float) -> list[Text]:
         said = f"   {one_line(trouble.why, 60)} (try {trouble.tries} of {trouble.most}; {then})"
         lines.insert(0, Text(said, "yellow"))
     return lines
+
+
+def word_lines(view: View, width: int, height: int) -> list[Text]:
+    """The last of what a model has thought and said of an answer that is under way, on at most `height` lines."""
+    rows: list[Text] = []
+    for text, style in ((view.thought, "dim italic"), (view.said, "")):
+        wanted = [Text(line, style) for line in clean(text[-width * height :]).splitlines() if line.strip()]
+        rows += wrapped(wanted, width)
+    return rows[-max(0, height) :] if height > 0 else []

@@ -7,9 +7,12 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import Enum
 from typing import Any, TypeVar
 
-from pddlego.events import Answered, Asked, Ended, Event, Limits, Rejected, Retrying, Started, step_of
+from pddlego.events import Answered, Asked, Ended, Event, Limits, Rejected, Retrying, Started, Streamed, step_of
 from pddlego.models.base import Trouble
 from pddlego.util.text import clean
+
+MOST_SAID, MOST_THOUGHT = 100_000, 20_000
+"""Characters of an answer that is under way which a view holds."""
 
 E = TypeVar("E", bound=Event)
 V = TypeVar("V", bound="View")
@@ -20,6 +23,7 @@ class View:
     """The state of one episode as far as it is shown; the picture of a method extends it by what only that has.
 
     `asking` is the purpose of the request in flight (empty if none) and `asked_at` when it was sent, in seconds;
+    `said` and `thought` are what came of its answer so far;
     `retrying` is the last trouble with it, and `tried_at` when that was. `rejected` is the last answer that could not
     be used, until one is. Many fields, because it is everything that the header and the results line may say.
     """
@@ -39,6 +43,8 @@ class View:
     seconds: float = 0.0
     asking: str = ""
     asked_at: float = 0.0
+    said: str = ""
+    thought: str = ""
     retrying: Trouble | None = None
     tried_at: float = 0.0
     rejected: Rejected | None = None
@@ -62,14 +68,21 @@ def fold_common(view: V, event: Event, seconds: float) -> V:
             limits=event.limits,
         )
     if isinstance(event, Asked):
-        return replace(view, asking=event.purpose, asked_at=seconds, calls=event.call, retrying=None)
+        return replace(
+            view, asking=event.purpose, asked_at=seconds, calls=event.call, retrying=None, said="", thought=""
+        )
+    if isinstance(event, Streamed):
+        said, thought = view.said + event.text, view.thought + event.reasoning
+        return replace(view, said=said[:MOST_SAID], thought=thought[-MOST_THOUGHT:], retrying=None)
     if isinstance(event, Retrying):
-        return replace(view, retrying=event.trouble, tried_at=seconds)
+        return replace(view, retrying=event.trouble, tried_at=seconds, said="", thought="")
     if isinstance(event, Answered):
         answer = event.completion
         return replace(
             view,
             asking="",
+            said="",
+            thought="",
             retrying=None,
             tokens=view.tokens + answer.tokens_in + answer.tokens_out,
             estimated=view.estimated or answer.estimated,

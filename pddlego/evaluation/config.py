@@ -46,6 +46,9 @@ class EvalConfig(BaseModel):
     retries: int = Field(5, ge=0, le=1000)
     base_url: str | None = None
     temperature: float = Field(1.0, ge=0, le=10)
+    reasoning_effort: str | None = Field(None, pattern=r"^[a-z]{1,20}$")
+    extra_body: tuple[str, ...] = ()
+    stream: bool = True
     cache: CacheUse = "off"
     model_timeout: float = Field(120.0, gt=0, le=86_400)
     max_answer_tokens: int | None = Field(None, ge=1)
@@ -63,7 +66,7 @@ class EvalConfig(BaseModel):
     run: str | None = None
     runs: str = "runs"
 
-    @field_validator("games", "modes", "ablate", "models", "set", mode="before")
+    @field_validator("games", "modes", "ablate", "models", "set", "extra_body", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         if isinstance(value, str):

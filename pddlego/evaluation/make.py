@@ -15,7 +15,7 @@ from pddlego.evaluation.prices import check_prices, read_prices
 from pddlego.events import Limits
 from pddlego.methods.registry import ablated, method_of, parse_mode
 from pddlego.methods.setting_files import parse_overrides
-from pddlego.models.endpoint import ModelOptions, prepare_cache
+from pddlego.models.endpoint import ModelOptions, parse_extra_body, prepare_cache
 from pddlego.models.spending import Spending
 from pddlego.runs.cells import NO_MODEL, Cell, Matrix
 
@@ -39,6 +39,9 @@ def make_options(resolved: Resolved, sends: bool = True, somebody_types: bool = 
         base_url=config.base_url,
         api_key=key,
         temperature=config.temperature,
+        reasoning_effort=config.reasoning_effort,
+        extra_body=parse_extra_body(config.extra_body),
+        stream=config.stream,
         timeout=config.model_timeout,
         max_tokens=config.max_answer_tokens,
         cache=config.cache,

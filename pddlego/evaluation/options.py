@@ -92,6 +92,8 @@ class EvaluationOptions:
             "retries": self.retries,
             "planner": {"engine": self.planner.name, "timeout": self.planner.timeout, "memory": self.planner.memory},
             "temperature": self.model.temperature,
+            **({"reasoning_effort": self.model.reasoning_effort} if self.model.reasoning_effort else {}),
+            **({"extra_body": dict(self.model.extra_body)} if self.model.extra_body else {}),
             "endpoint": without_credentials(self.model.base_url),
             "max_seconds": self.limits.seconds,
             "episode_calls": self.limits.calls,

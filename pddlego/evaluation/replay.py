@@ -72,7 +72,7 @@ def replay(recorded: Recorded, planner: Planner, play: Play | None = None) -> Re
 
 
 def _comparable(recorded: Recorded) -> list[Event]:
-    events: list[Event] = [event for event in recorded.events if not isinstance(event, Retrying)]
+    events: list[Event] = [event for event in recorded.events if not (isinstance(event, Retrying) or event.passing)]
     last = events[-1]
     if isinstance(last, Ended):
         unnamed = last.outcome is Outcome.BUDGET and not last.cause and SHARED.search(last.message)

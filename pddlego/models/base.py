@@ -29,14 +29,23 @@ class Trouble:
 
 
 @dataclass(frozen=True)
+class Words:
+    """What came of an answer since words of it were last told: text, and reasoning that stands apart from it."""
+
+    text: str = ""
+    reasoning: str = ""
+
+
+@dataclass(frozen=True)
 class Request:
-    """One question. `purpose` names what is asked for; `schema` is a JSON schema that the answer should keep.
+    """One question. `purpose` names what is asked for; `schema` is a JSON schema that the answer should keep, an empty
+    one asks for any JSON object.
 
     `context` is what the messages were rendered from, for models that are rules of the method: it is never sent and is
     no part of the request's identity. `seconds` is how long the answer may take with all retries; None: as long as the
     model allows. `temperature_increase` is added to the model's temperature, within bounds; `max_tokens` is how many
-    tokens the answer may have, where the usual were too few. `report` is told of troubles as they happen, and `wanted`
-    says whether anybody still waits for the answer; neither is sent.
+    tokens the answer may have, where the usual were too few. `report` is told of troubles and of words as they come,
+    and `wanted` says whether anybody still waits for the answer; neither is sent.
     """
 
     purpose: str
@@ -46,7 +55,7 @@ class Request:
     seconds: float | None = None
     temperature_increase: float = 0.0
     max_tokens: int | None = None
-    report: Callable[[Trouble], None] = field(default=lambda trouble: None, compare=False, repr=False)
+    report: Callable[[Trouble | Words], None] = field(default=lambda told: None, compare=False, repr=False)
     wanted: Callable[[], bool] = field(default=lambda: True, compare=False, repr=False)
 
     @property
@@ -61,7 +70,8 @@ class Completion:
 
     `seconds` is wall time including retries; `attempts` counts requests sent; `finish` is the endpoint's reason.
     `from_cache` says that it was kept from an earlier run, and cost nothing now. `reasoning` is what the model thought
-    before, where the endpoint gives it apart from the answer.
+    before, where the endpoint gives it apart from the answer, and `tokens_reasoning` of the tokens out were that.
+    `not_taken` names what the request changed (`temperature`, `max_tokens`) and the endpoint does not take.
     """
 
     text: str
@@ -74,6 +84,8 @@ class Completion:
     finish: str = "stop"
     from_cache: bool = False
     reasoning: str = ""
+    tokens_reasoning: int = 0
+    not_taken: tuple[str, ...] = ()
 
 
 class Model(Protocol):

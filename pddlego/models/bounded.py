@@ -11,15 +11,20 @@ MAX_REPLY = 16 * 2**20
 """Bytes of a reply. The longest useful one has some hundred thousand; without a limit memory would be the limit."""
 
 
+MAX_LINE = 2**20
+"""Bytes of one line of a stream: a few words, as a rule."""
+
+
 class TooLongError(httpx2.ReadError):
-    """A reply is longer than `MAX_REPLY`, or nobody can tell how long it is."""
+    """A reply is longer than `MAX_REPLY`, or a line of it than `MAX_LINE`, or nobody can tell how long it is."""
 
 
 class _Bounded(httpx2.SyncByteStream):
     """A stream whose bytes are counted as they are sent and, if they are packed, as what they become."""
 
-    def __init__(self, stream: httpx2.SyncByteStream, packed: bool) -> None:
+    def __init__(self, stream: httpx2.SyncByteStream, packed: bool, in_lines: bool) -> None:
         self._stream = stream
+        self._in_lines, self._line = in_lines and not packed, 0
         self._unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32) if packed else None
         self._left = MAX_REPLY
 
@@ -28,7 +33,15 @@ class _Bounded(httpx2.SyncByteStream):
             self._left -= self._length(part)
             if self._left < 0:
                 raise TooLongError(f"The reply is longer than {MAX_REPLY // 2**20} MiB")
+            if self._in_lines:
+                self._count_lines(part)
             yield part
+
+    def _count_lines(self, part: bytes) -> None:
+        last = part.rfind(b"\n")
+        self._line = self._line + len(part) if last < 0 else len(part) - last - 1
+        if max(self._line, *(len(line) for line in part.split(b"\n"))) > MAX_LINE:
+            raise TooLongError(f"A line of the stream is longer than {MAX_LINE // 2**20} MiB")
 
     def close(self) -> None:
         self._stream.close()
@@ -48,4 +61,5 @@ def bound(response: httpx2.Response) -> None:
     if packing not in ("identity", "gzip", "deflate"):
         raise TooLongError(f"The reply is packed as {packing[:20]}, and nobody asked for that")
     if isinstance(response.stream, httpx2.SyncByteStream):
-        response.stream = _Bounded(response.stream, packing != "identity")
+        in_lines = "event-stream" in response.headers.get("content-type", "")
+        response.stream = _Bounded(response.stream, packing != "identity", in_lines)

@@ -6,38 +6,44 @@ import json
 import math
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pddlego.errors import BudgetSpentError, ModelError, OutOfTimeError, UsageError
-from pddlego.models.base import Completion, Request, Trouble
+from pddlego.models.base import Completion, Request, Trouble, Words
 from pddlego.models.connection import Connection
 from pddlego.models.credentials import check_key, check_url, secrets_of, split_query, without_credentials
+from pddlego.models.dialect import OBJECT, SCHEMA, STRICT, Dialect, Sampling, says_nothing_of_options
 from pddlego.models.limiter import SLICE, NoLimiter, Permit, RequestLimiter
-from pddlego.models.retry import MAX_WAIT, explain, is_passing, is_too_much, retry_after, text_of, wait_before_next
+from pddlego.models.replies import BrokenOffError, NoReplyError, Reply, Stream, whole
+from pddlego.models.retry import MAX_WAIT, explain, is_passing, is_too_much, retry_after, wait_before_next
 
 if TYPE_CHECKING:
     import openai
     import tenacity
 
-HOTTEST = 1.5
-"""No temperature is raised beyond this: what comes out above it is seldom a file."""
+STANDARD = ("temperature", "seed", "max_tokens", "max_completion_tokens", "reasoning_effort", "response_format")
+"""Fields that the client knows; the others are of one endpoint or another."""
+
+OFTEN = 0.1
+"""Seconds after which words of an answer that is under way are told."""
+
+REFUSALS = (400, 422, 500, 501)
+"""What an endpoint answers that does not take something; of these 5xx only where it says what."""
 
 LONGEST_FINISH = 40
 """Characters of an endpoint's reason to stop."""
-
-_FORMATS = ("json_schema", "json_object", "text")
 
 
 class OpenAIModel:
     """A language model behind an OpenAI-compatible endpoint.
 
-    What is worth another try (timeouts, lost connections, 429, 5xx) is tried `attempts` times with growing waits; a
-    Retry-After is honoured. What the endpoint does not support (a response format, a temperature, a seed) is left out
-    from then on. `temperature` 1 is the paper's. The key is kept in this object and in no text. Every request, retries
-    too, passes the `limiter` before it is sent.
+    What is worth another try (timeouts, lost connections, streams that break off, 429, 5xx) is tried `attempts` times
+    with growing waits; a Retry-After is honoured. What the endpoint does not take is left out from then on (`Dialect`),
+    and told. The key is kept in this object and in no text. Every request, retries too, passes the `limiter` before it
+    is sent.
     """
 
     def __init__(
@@ -45,13 +51,12 @@ class OpenAIModel:
         name: str,
         api_key: str | None = None,
         base_url: str | None = None,
-        temperature: float = 1.0,
-        seed: int | None = None,
+        sampling: Sampling = Sampling(),  # noqa: B008 -- a value
         timeout: float = 120.0,
         attempts: int = 6,
         sleep: Callable[[float], None] | None = None,
         limiter: RequestLimiter | None = None,
-        max_tokens: int | None = None,
+        dialect: Dialect | None = None,
     ) -> None:
         api_key = (api_key or "").strip()
         check_key(name, api_key, base_url)
@@ -61,15 +66,8 @@ class OpenAIModel:
         self._secrets = secrets_of(api_key, base_url)
         if any(secret in name for secret in self._secrets):
             raise UsageError("The name of the model is a key", "It holds the key itself.", "Give the model's name.")
-        self._settings: dict[str, Any] = {"temperature": temperature}
-        if seed is not None:
-            self._settings["seed"] = seed
-        if max_tokens is not None:
-            self._settings["max_tokens"] = max_tokens
-        self._max_tokens = max_tokens
-        self._asked = dict(self._settings)
-        self._formats = list(_FORMATS)
-        self._refused: set[str] = set()
+        self._sampling = sampling
+        self._dialect = dialect or Dialect()
         self._attempts = attempts
         self._timeout = timeout
         self._limiter: RequestLimiter = limiter or NoLimiter()
@@ -85,7 +83,7 @@ class OpenAIModel:
 
     @property
     def description(self) -> Mapping[str, Any]:
-        return {"model": self._name, "base_url": without_credentials(self._base_url), **self._asked}
+        return {"model": self._name, "base_url": without_credentials(self._base_url), **self._sampling.named()}
 
     def complete(self, request: Request) -> Completion:
         """Ask the endpoint. Raises `ModelError`, one readable line without secrets, when it does not answer."""
@@ -95,7 +93,7 @@ class OpenAIModel:
         sent = [0]
         deadline = started + (math.inf if request.seconds is None else request.seconds)
         try:
-            response = self._retrying(request, sent)(self._send, request, deadline, sent)
+            reply, not_taken = self._retrying(request, sent)(self._send, request, deadline, sent)
         except BudgetSpentError as error:
             error.sent = sent[0]
             raise
@@ -108,82 +106,90 @@ class OpenAIModel:
                 raise
             what = f"{self._name} was not asked"
             raise OutOfTimeError(what, "The time was up before there was a place for the request.") from None
+        except NoReplyError as error:
+            raise self._no_answer(self._clean(str(error))) from None
         except (ValueError, RecursionError) as error:  # a reply that claims to be JSON and is not
             raise self._no_answer(f"The endpoint's reply is not JSON ({type(error).__name__})") from None
-        return self._completion(request, response, time.perf_counter() - started, sent[0])
+        return self._completion(request, reply, time.perf_counter() - started, sent[0], not_taken)
 
-    def _send(self, request: Request, deadline: float, sent: list[int]) -> Any:
-        """One try, counted in `sent` and ended at the `deadline`.
+    def _send(self, request: Request, deadline: float, sent: list[int]) -> tuple[Reply, tuple[str, ...]]:
+        """One try, counted in `sent` and ended at the `deadline`; and what of the request the endpoint does not take.
 
-        What the endpoint refuses as unsupported is dropped, and the request sent again.
+        What the endpoint refuses is left out, and the request sent again. Where it does not say what it refuses that is
+        a guess, and stays one until a request succeeds.
         """
         import openai
 
+        dialect, unsaid = self._dialect, None
         while True:
-            messages: Any = [{"role": each.role, "content": each.content} for each in request.messages]
-            extra = self._extra(request)
-            if request.schema is not None:
-                extra |= self._response_format(request)
-            client = self._connection.client
-            create = partial(client.chat.completions.create, model=self._name, messages=messages, **extra)
+            arguments = dialect.arguments(self._sampling, request)
             try:
                 with self._limiter.admit_request(self._name, _within(request, deadline)) as permit:
                     sent[0] += 1
                     seconds = min(self._timeout, deadline - time.perf_counter())
-                    return self._permitted(permit, seconds, create, lambda: permit.wanted and request.wanted())
-            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-                if not self._drop_unsupported(error, extra):
+                    exchange = partial(self._exchange, arguments, request)
+                    reply = self._permitted(permit, seconds, exchange, lambda: permit.wanted and request.wanted())
+                    self._dialect.become(dialect)
+                    return reply, dialect.not_taken(request, arguments)
+            except openai.APIStatusError as error:
+                if error.status_code not in REFUSALS:
                     raise
+                what = dialect.learn(error, arguments, is_too_much(error))
+                if not what and error.status_code < 500 and says_nothing_of_options(error) and not is_too_much(error):
+                    unsaid = unsaid or error
+                    dialect = dialect.copy()
+                    what = dialect.try_without(arguments)
+                if not what:
+                    raise unsaid or error from None
+                why = f"{error.status_code}: the endpoint does not take {_named(what)}, which is left out now"
+                request.report(Trouble(why, sent[0], self._attempts, 0.0))
 
-    def _permitted(self, permit: Permit, seconds: float, create: Callable[[], Any], wanted: Callable[[], bool]) -> Any:
+    def _exchange(self, arguments: Mapping[str, Any], request: Request) -> Reply:
+        """Send the request and read the reply, as it comes where the endpoint streams."""
+        import httpx2
+        import openai
+
+        messages: Any = [{"role": each.role, "content": each.content} for each in request.messages]
+        known: dict[str, Any] = {name: arguments[name] for name in STANDARD if name in arguments}
+        extra = {name: value for name, value in arguments.items() if name not in STANDARD}
+        create = self._connection.client.chat.completions.with_streaming_response.create
+        try:
+            with create(model=self._name, messages=messages, **known, extra_body=extra) as response:
+                if "event-stream" not in response.headers.get("content-type", ""):
+                    return whole(json.loads(response.read()))
+                stream = Stream()
+                telling = _Telling(request.report, self._secrets)
+                for line in response.iter_lines():
+                    if stream.take(line):
+                        telling.of(stream)
+                    if stream.ended:
+                        break
+                telling.of(stream, everything=True)
+                if stream.reply().finish is None:
+                    raise BrokenOffError("The stream ended in the middle of an answer")
+                return stream.reply()
+        except (httpx2.TransportError, BrokenOffError) as error:
+            nowhere: Any = None
+            raise openai.APIConnectionError(request=nowhere) from error
+
+    def _permitted(
+        self, permit: Permit, seconds: float, exchange: Callable[[], Reply], wanted: Callable[[], bool]
+    ) -> Reply:
         """One request with its permit, which learns what it used, or that it was turned away."""
         import openai
 
         try:
-            response = self._connection.within(seconds, create, wanted)
+            reply: Reply = self._connection.within(seconds, exchange, wanted)
         except openai.APIStatusError as error:
             pause = retry_after(error)
             permit.refused(min(MAX_WAIT, 1.0 if pause is None else pause) if error.status_code == 429 else 0.0)
             raise
-        usage = getattr(response, "usage", None)
-        came, went, cached = _usage(usage)
-        if came is not None and went is not None:
-            permit.used(came, went, cached)
+        usage = reply.usage
+        if usage.came is not None and usage.went is not None:
+            permit.used(usage.came, usage.went, usage.cached)
         else:
             permit.answered()
-        return response
-
-    def _extra(self, request: Request) -> dict[str, Any]:
-        """What is sent besides the messages."""
-        extra = dict(self._settings)
-        if request.temperature_increase and "temperature" in extra:
-            usual = extra["temperature"]
-            extra["temperature"] = min(max(HOTTEST, usual), usual + request.temperature_increase)
-        if request.max_tokens is not None and "max_tokens" not in self._refused:
-            extra["max_tokens"] = min(request.max_tokens, self._max_tokens or request.max_tokens)
-        return extra
-
-    def _response_format(self, request: Request) -> dict[str, Any]:
-        form = self._formats[0]
-        if form == "json_schema":
-            schema = {"name": request.purpose, "schema": dict(request.schema or {}), "strict": False}
-            return {"response_format": {"type": "json_schema", "json_schema": schema}}
-        return {"response_format": {"type": "json_object"}} if form == "json_object" else {}
-
-    def _drop_unsupported(self, error: openai.APIStatusError, sent: Mapping[str, Any]) -> bool:
-        """Remember what the endpoint does not take. False if the error is about something else."""
-        said = str(error).lower()
-        if "response_format" in sent and re.search(r"response[_ ]format|json[_ ]?(schema|object|mode)|guided", said):
-            self._formats.pop(0)
-            return True
-        for name in ("temperature", "seed", "max_tokens"):
-            # More room than the model has is refused as a request that is too long.
-            too_much = name == "max_tokens" and is_too_much(error)
-            if name in sent and (name in said or too_much):
-                self._settings.pop(name, None)
-                self._refused.add(name)
-                return True
-        return False
+        return reply
 
     def _retrying(self, request: Request, sent: list[int]) -> tenacity.Retrying:
         import tenacity
@@ -225,26 +231,22 @@ class OpenAIModel:
             return self._clean(f"{error.status_code}: {explain(error)[0]}").rstrip(".")
         return self._clean(explain(error)[0]).rstrip(".")
 
-    def _completion(self, request: Request, response: Any, seconds: float, tries: int) -> Completion:
-        choices = getattr(response, "choices", None)
-        first: Any = choices[0] if isinstance(choices, list) and choices else None
-        if not hasattr(getattr(first, "message", None), "content"):
-            said = getattr(response, "error", None)
-            told = f": {self._clean(text_of(said))}" if said else ""
-            raise self._no_answer(f"The endpoint's reply holds no choices{told}")
-        text = self._masked(_said(first.message))
-        usage = getattr(response, "usage", None)
-        came, went, cached = _usage(usage)
+    def _completion(
+        self, request: Request, reply: Reply, seconds: float, tries: int, not_taken: tuple[str, ...]
+    ) -> Completion:
+        text, usage = self._masked(reply.text), reply.usage
         return Completion(
             text,
-            tokens_in=request.characters // 4 if came is None else came,
-            tokens_out=len(text) // 4 if went is None else went,
-            tokens_cached=cached,
+            tokens_in=request.characters // 4 if usage.came is None else usage.came,
+            tokens_out=len(text) // 4 if usage.went is None else usage.went,
+            tokens_cached=usage.cached,
+            tokens_reasoning=usage.reasoning,
             seconds=seconds,
             attempts=tries,
-            estimated=came is None or went is None,
-            finish=self._clean(str(getattr(first, "finish_reason", None) or "stop"))[:LONGEST_FINISH],
-            reasoning=self._masked(_thought(first.message)),
+            estimated=not usage.counted,
+            finish=self._clean(reply.finish or "stop")[:LONGEST_FINISH],
+            reasoning=self._masked(reply.reasoning),
+            not_taken=not_taken,
         )
 
     def _no_answer(self, why: str) -> ModelError:
@@ -281,36 +283,37 @@ def _within(request: Request, deadline: float) -> Request:
     return replace(request, seconds=left, wanted=lambda: request.wanted() and time.perf_counter() < deadline)
 
 
-def _said(message: Any) -> str:
-    """What a message says: its content, else the arguments of a tool that it calls, or why it refuses."""
-    calls = getattr(message, "tool_calls", None)
-    function = getattr(calls[0], "function", None) if isinstance(calls, list) and calls else None
-    arguments = getattr(function, "arguments", None)
-    if isinstance(arguments, dict):
-        arguments = json.dumps(arguments)
-    content = message.content
-    if isinstance(content, list):  # of parts, each with a text
-        content = "".join(str(each.get("text", "")) for each in content if isinstance(each, dict))
-    for said in (content, arguments, getattr(message, "refusal", None)):
-        if isinstance(said, str) and said.strip():
-            return said
-    return ""
+def _named(what: str) -> str:
+    """What is left out, in words: a form of answers, or a field."""
+    return f"a {what} for answers" if what in (STRICT, SCHEMA, OBJECT) else f"'{what}'"
 
 
-def _thought(message: Any) -> str:
-    """What the model thought, where the endpoint gives it apart: vLLM, DeepSeek and llama.cpp call it otherwise than
-    OpenRouter and Ollama."""
-    found = (getattr(message, name, None) for name in ("reasoning_content", "reasoning"))
-    return next((each for each in found if isinstance(each, str)), "")
+class _Telling:
+    """Tells the words of a stream as they come, not too often, and no secret that the endpoint may echo."""
 
+    def __init__(self, report: Callable[[Words], None], secrets: Collection[str]) -> None:
+        self._report, self._secrets = report, secrets
+        self._told, self._last = [0, 0], -math.inf
 
-def _usage(usage: object) -> tuple[int | None, int | None, int]:
-    """Tokens in, out, and of those in how many the endpoint had in its cache."""
-    cached = _count(getattr(usage, "prompt_tokens_details", None), "cached_tokens") or 0
-    return _count(usage, "prompt_tokens"), _count(usage, "completion_tokens"), cached
+    def of(self, stream: Stream, everything: bool = False) -> None:
+        """Tell what is new, if it is time."""
+        if not everything and time.monotonic() - self._last < OFTEN:
+            return
+        self._last = time.monotonic()
+        new = []
+        for number, text in enumerate((stream.text, stream.reasoning)):
+            end = len(text) if everything else len(text) - self._held_back(text)
+            new.append(self._masked(text[self._told[number] : end]) if end > self._told[number] else "")
+            self._told[number] = max(end, self._told[number])
+        if any(new):
+            self._report(Words(*new))
 
+    def _held_back(self, text: str) -> int:
+        """Characters at the end that may be the beginning of a secret."""
+        beginnings = (secret[:number] for secret in self._secrets for number in range(1, len(secret)))
+        return max((len(beginning) for beginning in beginnings if text.endswith(beginning)), default=0)
 
-def _count(usage: object, name: str) -> int | None:
-    """A number of tokens, if the endpoint gave one."""
-    value = getattr(usage, name, None)
-    return value if isinstance(value, int) and 0 <= value < 10**9 else None
+    def _masked(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        return text

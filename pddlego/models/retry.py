@@ -7,6 +7,8 @@ import re
 import time
 from typing import TYPE_CHECKING
 
+from pddlego.models.replies import NoReplyError, error_of
+
 if TYPE_CHECKING:
     import openai
     import tenacity
@@ -33,7 +35,7 @@ def is_passing(error: BaseException) -> bool:
 
 def is_too_much(error: BaseException) -> bool:
     """Whether the endpoint says that the request is longer than its model reads."""
-    said = f"{getattr(error, 'code', '')} {getattr(error, 'message', error)}"
+    said = f"{getattr(error, 'code', '')} {getattr(error, 'message', error)} {error_of(getattr(error, 'body', None))}"
     return getattr(error, "status_code", None) == 413 or bool(_TOO_MUCH.search(said))
 
 
@@ -79,6 +81,8 @@ def explain(error: openai.OpenAIError) -> tuple[str, str]:
         return "It took longer than the time-out.", "Raise --model-timeout, or try a faster model."
     if is_too_long(error):
         return f"{error.__cause__}.", "Is --base-url an OpenAI-compatible endpoint?"
+    if isinstance(error.__cause__, NoReplyError):
+        return f"{error.__cause__}.", "Try again later, or ask without --stream."
     if isinstance(error, openai.APIConnectionError):
         return (
             f"No connection: {str(error.__cause__ or error).rstrip('.')}.",
@@ -105,14 +109,7 @@ def explain(error: openai.OpenAIError) -> tuple[str, str]:
 def _reason(error: openai.OpenAIError) -> str:
     """What the endpoint said, as a sentence."""
     response = getattr(error, "response", None)
-    said = text_of(getattr(error, "body", None)) or (response.text if response is not None else "") or str(error)
+    said = error_of(getattr(error, "body", None)) or (response.text if response is not None else "") or str(error)
     where = response.headers.get("location") if response is not None else None
     said = " ".join(re.sub(r"<[^>]*>", " ", said).split()) + (f" Location: {where}" if where else "")
     return f"{said[:300].rstrip(' .')}." if said else "It gave no reason."
-
-
-def text_of(body: object) -> str:
-    """The text in the body of an error, whatever form an endpoint gives it."""
-    while isinstance(body, dict):
-        body = body.get("message") or body.get("error") or body.get("detail") or ""
-    return body if isinstance(body, str) else ""

@@ -42,7 +42,9 @@ class _SectionModel(BaseModel):
     @field_validator("replace", mode="before")
     @classmethod
     def _pairs(cls, value: Any) -> Any:
-        return {} if value is None or value == [] else value
+        if isinstance(value, list) and all(isinstance(each, dict) and set(each) == {"old", "new"} for each in value):
+            return _unique([(each["old"], each["new"]) for each in value if isinstance(each["old"], str)])
+        return {} if value is None else value
 
     def as_value(self) -> SectionEdit:
         return SectionEdit(tuple(self.add), tuple(self.replace.items()), tuple(self.delete))
@@ -60,20 +62,30 @@ class _EditModel(BaseModel):
 
 
 _LINES = {"type": "array", "items": {"type": "string"}}
-_PAIRS = {"type": "object", "additionalProperties": {"type": ["string", "null"]}}
+_PAIR = {
+    "type": "object",
+    "properties": {"old": {"type": "string"}, "new": {"type": "string"}},
+    "required": ["old", "new"],
+    "additionalProperties": False,
+}
 _SECTION = {
     "type": "object",
-    "properties": {"add": _LINES, "replace": _PAIRS, "delete": _LINES},
+    "properties": {"add": _LINES, "replace": {"type": "array", "items": _PAIR}, "delete": _LINES},
+    "required": ["add", "replace", "delete"],
     "additionalProperties": False,
 }
 EDIT_SCHEMA: Mapping[str, Any] = {
-    "$defs": {"section": _SECTION},
+    "$defs": {"part": _SECTION},
     "type": "object",
-    "properties": {name: {"$ref": "#/$defs/section"} for name in ("objects", "init")},
+    "properties": {name: {"$ref": "#/$defs/part"} for name in ("objects", "init")},
     "required": ["objects", "init"],
     "additionalProperties": False,
 }
-"""JSON schema of an edit, for endpoints that can hold a model to one; by hand, because every request pays for it."""
+"""JSON schema of an edit, for endpoints that can hold a model to one; by hand, because every request pays for it.
+
+It keeps the rules of strict structured output: no free map, every property required. The paper's form, a map from old
+to new lines, is read as well.
+"""
 
 
 def parse_edit(text: str, alone: bool = False) -> Edit:

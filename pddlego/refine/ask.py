@@ -8,8 +8,8 @@ from dataclasses import replace
 from queue import Empty, SimpleQueue
 
 from pddlego.errors import BudgetSpentError, ModelError, OutOfTimeError
-from pddlego.events import Answered, Asked, Event, Retrying
-from pddlego.models.base import Completion, Model, RemoteModel, Request, Trouble
+from pddlego.events import Answered, Asked, Event, Retrying, Streamed
+from pddlego.models.base import Completion, Model, RemoteModel, Request, Trouble, Words
 from pddlego.models.limiter import SLICE
 from pddlego.refine.usage import Meter
 from pddlego.util.text import writable
@@ -56,15 +56,16 @@ def recordable(answer: Completion) -> Completion:
     return replace(answer, text=text, reasoning=thought)
 
 
-def completed(model: Model, request: Request, call: int) -> Generator[Retrying, None, Completion]:
-    """The answer of the model; every trouble with the `call` is an event, as it happens. Raises what the model raises.
+def completed(model: Model, request: Request, call: int) -> Generator[Retrying | Streamed, None, Completion]:
+    """The answer of the model; every trouble with the `call`, and its words, are events, as they come. Raises what the
+    model raises.
 
     A remote model is asked in a thread of its own. Whoever stops iterating, or throws something in, leaves the request:
     it is no longer wanted, and the model closes it.
     """
     if not (isinstance(model, RemoteModel) and model.is_remote):
         return model.complete(request)
-    arrived: SimpleQueue[Trouble | Completion | BaseException] = SimpleQueue()
+    arrived: SimpleQueue[Trouble | Words | Completion | BaseException] = SimpleQueue()
     left = threading.Event()
     watched = replace(request, report=arrived.put, wanted=lambda: not left.is_set() and request.wanted())
 
@@ -85,6 +86,9 @@ def completed(model: Model, request: Request, call: int) -> Generator[Retrying, 
                 return found
             if isinstance(found, BaseException):
                 raise found
+            if isinstance(found, Words):
+                yield Streamed(call, writable(found.text), writable(found.reasoning))
+                continue
             yield Retrying(call, replace(found, why=writable(found.why)))
     finally:
         left.set()

@@ -22,7 +22,8 @@ class Recorder:
     def keep(self, event: Event, seconds: float) -> None:
         """Something happened, so many seconds after the start."""
         self._journal.write(event, seconds)
-        self._events.append(event)
+        if not event.passing:
+            self._events.append(event)
 
     def close(self) -> None:
         """Nothing more happens."""

@@ -12,7 +12,7 @@ import pytest
 import pddlego
 from pddlego import events as ev
 from pddlego.errors import ModelError
-from pddlego.events import Outcome
+from pddlego.events import Outcome, Retrying
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Completion, Message, Request
@@ -74,10 +74,12 @@ def test_troubles_are_events_as_they_happen(model_server: ModelServer) -> None:
     model_server.replies = [fault(500, "oops"), fault(429, "slow down", headers={"retry-after": "0.01"}), answer("ok")]
     asking = completed(OpenAIModel("m", base_url=model_server.url), REQUEST, 7)
     first = next(asking)
+    assert isinstance(first, Retrying)
     assert (first.call, first.trouble.tries, first.trouble.most) == (7, 1, 6)
     assert "500" in first.trouble.why
     assert len(model_server.requests) == 1, "told before the next try"
     second = next(asking)
+    assert isinstance(second, Retrying)
     assert "429" in second.trouble.why
     assert second.trouble.seconds == pytest.approx(0.01)
     with pytest.raises(StopIteration) as stopped:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import traceback
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Message, Request
 from pddlego.models.credentials import address_of, secrets_of, without_credentials
+from pddlego.models.dialect import Sampling
 from pddlego.models.limiter import SharedLimiter
 from pddlego.models.openai import OpenAIModel
 from pddlego.pddl import EDIT_SCHEMA
@@ -31,7 +33,9 @@ def request_(coin: GameSetting) -> Request:
 
 def model(server: ModelServer, waits: list[float] | None = None, **options: Any) -> OpenAIModel:
     sleeping = waits if waits is not None else []
-    options = {"temperature": 0.5, "seed": 7, "timeout": 5.0, **options}
+    chosen = {name: options.pop(name) for name in list(options) if name in Sampling.__dataclass_fields__}
+    sampling = replace(Sampling(temperature=0.5, seed=7, streams=False), **chosen)
+    options = {"timeout": 5.0, "sampling": sampling, **options}
     return OpenAIModel("test-model", KEY, server.url, sleep=sleeping.append, **options)
 
 
@@ -92,7 +96,36 @@ def test_usage_without_numbers_is_estimated(model_server: ModelServer, request_:
     assert (completion.tokens_in, completion.tokens_out) == (5, 10)
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 422])
+@pytest.mark.parametrize("status", [400, 422])
+def test_a_refusal_that_names_nothing_is_tried_without_whatever_may_be_to_blame(
+    model_server: ModelServer, request_: Request, status: int
+) -> None:
+    model_server.replies = [fault(status, "no such luck")]
+    client = model(model_server)
+    with pytest.raises(ModelError, match=f"answered {status}") as caught:
+        client.complete(request_)
+    assert "no such luck" in caught.value.why
+    assert set(model_server.requests[-1]) == {"model", "messages"}
+    before = model_server.requests[0]
+    model_server.replies = [answer("{}")]
+    client.complete(request_)
+    assert model_server.requests[-1] == before, "what did not help was no knowledge"
+
+
+def test_what_was_guessed_is_remembered_when_it_helps(model_server: ModelServer, request_: Request) -> None:
+    def no_seed(body: dict[str, Any]) -> Reply:
+        return fault(400, "Bad request.") if "seed" in body else answer("{}")
+
+    model_server.replies = [no_seed]
+    client = model(model_server)
+    client.complete(request_)
+    sent = len(model_server.requests)
+    client.complete(request_)
+    assert len(model_server.requests) == sent + 1
+    assert "temperature" in model_server.requests[-1]
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 409])
 def test_what_will_not_pass_is_not_tried_again(model_server: ModelServer, request_: Request, status: int) -> None:
     model_server.replies = [fault(status, "no such luck")]
     with pytest.raises(ModelError) as caught:

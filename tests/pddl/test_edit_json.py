@@ -54,10 +54,21 @@ def test_what_is_no_edit_is_said(text: str, message: str) -> None:
 
 
 def test_the_schema_names_what_is_read() -> None:
-    parts = EDIT_SCHEMA["$defs"]["section"]["properties"]
+    parts = EDIT_SCHEMA["$defs"]["part"]["properties"]
     edit: dict[str, dict[str, list[str]]] = {name: {part: [] for part in parts} for name in EDIT_SCHEMA["properties"]}
     assert parse_edit(json.dumps(edit)) == Edit()
     assert len(json.dumps(EDIT_SCHEMA)) < 600
+
+
+def test_both_forms_of_replace_are_the_same() -> None:
+    pairs = [("loc1 - location", "hall - location"), ("(at a)", "(at b)")]
+    as_map = {"objects": {"replace": dict(pairs)}}
+    as_list = {"objects": {"replace": [{"old": old, "new": new} for old, new in pairs]}}
+    assert parse_edit(json.dumps(as_map)) == parse_edit(json.dumps(as_list))
+    twice = {"objects": {"replace": [{"old": "a", "new": "b"}, {"old": "a", "new": "c"}]}}
+    for wrong in (twice, {"objects": {"replace": [{"old": "a"}]}}, {"objects": {"replace": ["a", "b"]}}):
+        with pytest.raises(EditSyntaxError):
+            parse_edit(json.dumps(wrong))
 
 
 @given(st.text(max_size=100) | st.text(alphabet='{}[]":,aobjectsinit\\n ', max_size=100))

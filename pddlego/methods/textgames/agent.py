@@ -83,7 +83,7 @@ class Agent:
         self._notes: tuple[str, ...] = ()
         self._given: Problem | None = None
         self._hint = Retry()
-        self._was_asked = False
+        self._was_asked = self._takes_no_temperature = False
         self._rung: str | None = None
 
     def run(self) -> Iterator[Event]:
@@ -245,6 +245,7 @@ class Agent:
             contradictions=contradictions(self._problem, self.setting.invariants),
             refused=self._memory.refusals.repeated,
             placeholder=self._placeholders.next,
+            reworded=retry.repeated if self._takes_no_temperature else 0,
         )
         return ablated(situation, self.episode.without)
 
@@ -254,7 +255,9 @@ class Agent:
             return Completion("")
         self._meter.check_call()
         self._was_asked = True
-        return (yield from ask(self.model, remedied(request, situation), self._meter, situation.attempt))
+        completion = yield from ask(self.model, remedied(request, situation), self._meter, situation.attempt)
+        self._takes_no_temperature = self._takes_no_temperature or "temperature" in completion.not_taken
+        return completion
 
     # execute
 

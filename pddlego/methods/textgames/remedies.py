@@ -2,7 +2,8 @@
 
 1. Every retry says what was wrong with the last answer, and shows the atoms or lines that are to blame.
 2. An answer that is, word for word, the one that was just rejected: the request says so, and the temperature is raised
-   (`INCREASE` for each repetition, up to the model's bound).
+   (`INCREASE` for each repetition, up to the model's bound). An endpoint that takes no temperature is asked in other
+   words instead.
 3. The same again: in `edit` the whole problem file is asked for in place of an edit (`PddlEdit`).
 
 An answer that was cut off (the endpoint says so, or it ends in the middle) is not read as if it were whole: it is asked
@@ -33,19 +34,18 @@ MORE_TOKENS = 16_384
 def remedied(request: Request, situation: Situation) -> Request:
     """The request with what the last failure asks for."""
     unfinished = situation.feedback is not None and situation.feedback.category == CUT_OFF
-    return replace(
-        request, temperature_increase=INCREASE * situation.repeated, max_tokens=MORE_TOKENS if unfinished else None
-    )
+    hotter = INCREASE * (situation.repeated - situation.reworded)
+    return replace(request, temperature_increase=hotter, max_tokens=MORE_TOKENS if unfinished else None)
 
 
 def ablated(situation: Situation, without: Collection[str]) -> Situation:
     """The situation as a mode `without` some of its parts sees it (`modes.ABLATIONS`)."""
     if "remedies" in without:
-        situation = replace(situation, repeated=0)
+        situation = replace(situation, repeated=0, reworded=0)
     if "feedback" in without:
         news = tuple(replace(each, unforeseen="") for each in situation.news)
         situation = replace(situation, news=news, notes=(), contradictions=(), refused=())
-        situation = replace(situation, feedback=None, rejected="", repeated=0)
+        situation = replace(situation, feedback=None, rejected="", repeated=0, reworded=0)
     return situation
 
 

@@ -52,7 +52,8 @@ class Situation:
     reader's rules for the game; `reading` are those that are data. `only_planned` are predicates that come about in
     plans only. `refused` are commands that the game refused again and again while the problem stayed as it is, with how
     often; then `news` is everything since it last changed. `placeholder` is the first name for a room not yet seen that
-    was never used, empty where a game has no such names. Many fields, because a prompt may show each of them.
+    was never used, empty where a game has no such names. `reworded` counts the repetitions that are met with other
+    words, because the endpoint takes no temperature. Many fields, because a prompt may show each of them.
     """
 
     rules: str
@@ -72,3 +73,4 @@ class Situation:
     contradictions: tuple[str, ...] = ()
     refused: tuple[tuple[str, int], ...] = ()
     placeholder: str = ""
+    reworded: int = 0

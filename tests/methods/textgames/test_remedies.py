@@ -13,7 +13,8 @@ from pddlego.methods.textgames.remedies import INCREASE, MORE_TOKENS
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Request
-from pddlego.models.openai import HOTTEST, OpenAIModel
+from pddlego.models.dialect import HOTTEST, Sampling
+from pddlego.models.openai import OpenAIModel
 from pddlego.planning import ProcessPlanner
 from tests.methods.textgames.grid_house import small_house
 from tests.methods.textgames.playing import ForgetfulModel, ended, of, play
@@ -89,7 +90,7 @@ def test_what_is_whole_counts_whatever_would_have_followed(coin: GameSetting, pl
 def test_the_temperature_is_raised_within_bounds(
     coin: GameSetting, model_server: ModelServer, base: float, temperature_increase: float, sent: float
 ) -> None:
-    model = OpenAIModel("m", "sk-canary-0123456789abcdef", model_server.url, base)
+    model = OpenAIModel("m", "sk-canary-0123456789abcdef", model_server.url, Sampling(base))
     model.complete(
         Request("edit", (), Situation("coin", "", coin.domain, coin.start), temperature_increase=temperature_increase)
     )

@@ -45,6 +45,7 @@ def problem_request(
         contradictions=situation.contradictions,
         refused=situation.refused,
         placeholder=situation.placeholder,
+        reworded=situation.reworded,
     )
     if one_message:
         messages: tuple[Message, ...] = (Message("user", f"{system}\n\n{user}"),)

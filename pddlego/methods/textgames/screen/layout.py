@@ -64,7 +64,7 @@ def _scene(view: GameView, width: int, height: int, now: float, glyphs: Glyphs) 
 def _thoughts(view: GameView, width: int, height: int, glyphs: Glyphs) -> RenderableType:
     """What the agent makes of it: goals, plan, and what it learned."""
     ladder = len(view.goals) + 2
-    plan = max(5, min(len(view.plan) + 2, height // 3))
+    plan = max(5, height // 3 if panels.speaks(view) else min(len(view.plan) + 2, height // 3))
     return Group(
         panels.ladder_panel(view, width, ladder, glyphs),
         panels.plan_panel(view, width, plan, glyphs),

@@ -10,11 +10,11 @@ from rich.text import Text
 
 from pddlego.display.description import MARKED
 from pddlego.display.glyphs import Glyphs
-from pddlego.display.screens import asking_lines
+from pddlego.display.screens import asking_lines, word_lines
 from pddlego.methods.textgames.events import Observed
 from pddlego.methods.textgames.screen.map import draw, fits, house_of
 from pddlego.methods.textgames.screen.view import GameView, expected_problem
-from pddlego.pddl import EntryKind, from_name
+from pddlego.pddl import EntryKind, PddlSyntaxError, Problem, diff, from_name, parse_problem
 from pddlego.planning import TriedRung
 from pddlego.planning.result import NOTHING_THERE
 from pddlego.util.text import clean, one_line
@@ -53,6 +53,8 @@ def _held(things: tuple[str, ...], width: int) -> Text:
 def changes_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
     """What the last answer changed in the problem; why it was rejected, if it was."""
     lines: list[Text] = []
+    if view.arriving is not None:
+        return _panel(_arriving_lines(view, glyphs)[-max(1, height - 2) :], "problem: what arrives", width, height)
     if view.rejected is not None:
         feedback = view.rejected.feedback
         lines.append(Text(f"{glyphs.failed} answer {view.rejected.attempt + 1} rejected: {feedback.category}", "red"))
@@ -69,6 +71,27 @@ def changes_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Pa
     if not lines:
         lines.append(Text("no change" if view.problem else "", "dim"))
     return _panel(lines, "problem: what changed", width, height)
+
+
+def _arriving_lines(view: GameView, glyphs: Glyphs) -> list[Text]:
+    """What the answer that is under way changes so far."""
+    try:
+        before = parse_problem(view.problem)
+    except PddlSyntaxError:
+        before = Problem("house", "unknown")
+    changed = diff(before, view.arriving or before)
+    came = [*changed.added_objects, *changed.added_facts]
+    gone = [*changed.removed_objects, *changed.removed_facts]
+    lines = [_change(glyphs.added, str(each), "green") for each in came]
+    return [*(_change(glyphs.removed, str(each), "red") for each in gone), *lines]
+
+
+def words_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
+    """What the model thinks and says, as it comes."""
+    thought = f"{len(view.thought):,} thought" if view.thought else ""
+    said = f"{len(view.said):,} said" if view.said else ""
+    title = f"the answer {glyphs.dot} {' and '.join(filter(None, (thought, said)))}"
+    return _panel(word_lines(view, width - 4, height - 2), title, width, height)
 
 
 def ladder_lines(view: GameView, width: int, glyphs: Glyphs) -> list[Text]:
@@ -119,12 +142,16 @@ def ladder_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Pan
 
 
 def plan_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
-    """The plan in a panel of its own."""
+    """The plan in a panel of its own; while an answer comes, that."""
+    if speaks(view):
+        return words_panel(view, width, height, glyphs)
     return _panel(plan_lines(view, height - 2, glyphs), _plan_title(view, glyphs), width, height)
 
 
 def goal_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
-    """Ladder and plan in one panel, where there is no room for two."""
+    """Ladder and plan in one panel, where there is no room for two; while an answer comes, that."""
+    if speaks(view):
+        return words_panel(view, width, height, glyphs)
     ladder = ladder_lines(view, width - 4, glyphs)
     plan = plan_lines(view, max(1, height - 2 - len(ladder)), glyphs)
     return _panel([*ladder, *plan], f"goals and {_plan_title(view, glyphs)}", width, height)
@@ -133,7 +160,10 @@ def goal_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel
 def problem_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
     """All facts of the problem, the new ones in green."""
     added = set(view.added)
-    facts = [line.strip() for line in view.problem.splitlines() if line.startswith("    ")]
+    if view.arriving is not None:
+        added = {str(fact) for fact in view.arriving.sorted_facts()} - set(view.problem.split("\n    "))
+    text = view.problem if view.arriving is None else str(view.arriving)
+    facts = [line.strip() for line in text.splitlines() if line.startswith("    ")]
     lines = [Text(clean(fact), "green" if fact in added else "") for fact in facts]
     return _panel(lines, f"problem {glyphs.dot} {len(facts)} lines" if facts else "problem", width, height)
 
@@ -141,13 +171,26 @@ def problem_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Pa
 def log_panel(view: GameView, width: int, height: int, now: float, glyphs: Glyphs) -> Panel:
     """The last commands and what the game answered, the newest at the bottom and in full."""
     inner, room = width - 4, max(1, height - 2)
-    lines = asking_lines(view, now)
+    lines = [*_waiting_lines(view, now), *asking_lines(view, now)]
+    if speaks(view) and not view.goals:
+        lines += word_lines(view, inner, room // 2)
     for event in reversed(view.log):
         if len(lines) >= room:
             break
         whole = event is view.log[-1]
         lines = [*_answer(event, inner, min(4, room - len(lines)) if whole else 1, glyphs), *lines]
     return _panel(lines[-room:], "game", width, height)
+
+
+def speaks(view: GameView) -> bool:
+    """Whether words of an answer are coming."""
+    return bool(view.asking and (view.said or view.thought))
+
+
+def _waiting_lines(view: GameView, now: float) -> list[Text]:
+    """What is waited for besides a model, when that takes a while."""
+    passed = now - view.waiting_since
+    return [Text(f"   {view.waiting} … {passed:.0f} s", "cyan")] if view.waiting and passed >= 1 else []
 
 
 def _answer(event: Observed, width: int, height: int, glyphs: Glyphs) -> list[Text]:

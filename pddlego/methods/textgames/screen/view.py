@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pddlego.display.view import View, cleaned, fold_common
-from pddlego.events import Accepted, Event, Started
+from pddlego.events import Accepted, Answered, Event, Started, Streamed
 from pddlego.methods.textgames.events import Observed, Planned, PlannedStep, Resumed
 from pddlego.pddl import Atom, Entry, PddlSyntaxError, Problem, parse_problem
+from pddlego.pddl.partial import problem_so_far
 from pddlego.planning import TriedRung
 
 LOG_LENGTH = 50
@@ -18,7 +19,8 @@ LOG_LENGTH = 50
 @dataclass(frozen=True)
 class GameView(View):
     """The state of one episode as far as it is shown. `executed` counts the steps of the current plan that were sent,
-    and `surprise` says how the answer to the last of them differs from what the plan expected.
+    and `surprise` says how the answer to the last of them differs from what the plan expected. `arriving` is what the
+    lines of an answer that is under way make of the problem, `waiting` what else is waited for, and since when.
 
     Many fields, because it is everything that any panel may show.
     """
@@ -36,6 +38,9 @@ class GameView(View):
     executed: int = 0
     surprise: str = ""
     log: tuple[Observed, ...] = ()
+    arriving: Problem | None = None
+    waiting: str = ""
+    waiting_since: float = 0.0
 
 
 def expected_problem(view: GameView) -> Problem:
@@ -43,6 +48,8 @@ def expected_problem(view: GameView) -> Problem:
 
     The problem itself changes only when the model has read what happened; a person wants to see where the agent is.
     """
+    if view.arriving is not None:
+        return view.arriving
     try:
         problem = parse_problem(view.problem)
     except PddlSyntaxError:
@@ -68,6 +75,9 @@ def fold(view: GameView, event: Event, seconds: float) -> GameView:
     """
     event = cleaned(event)
     view = fold_common(view, event, seconds)
+    if isinstance(event, Streamed):
+        return replace(view, arriving=_arriving(view)) if view.goals else view
+    view = replace(view, arriving=None, waiting=_waiting(view, event), waiting_since=seconds)
     if isinstance(event, Started):
         goals = event.details.get("goals")
         shown = tuple(map(str, goals)) if isinstance(goals, (list, tuple)) else ()
@@ -89,6 +99,20 @@ def fold(view: GameView, event: Event, seconds: float) -> GameView:
     if isinstance(event, Resumed):
         return replace(view, problem=event.corrected or event.before, added=event.added, removed=event.removed)
     return view
+
+
+def _arriving(view: GameView) -> Problem | None:
+    try:
+        return problem_so_far(parse_problem(view.problem), view.said) if view.said else None
+    except PddlSyntaxError:  # nothing is known yet, or a journal holds anything
+        return problem_so_far(Problem("house", "unknown"), view.said)
+
+
+def _waiting(view: GameView, event: Event) -> str:
+    """What happens after an event, where that may take a while."""
+    if isinstance(event, Started):
+        return "starting the game engine"
+    return "planning" if isinstance(event, Answered) and view.goals else ""
 
 
 MAP_RULE = ("room", "here", "visited", "exit", "closed", "things", "directions")

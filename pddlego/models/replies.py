@@ -1,0 +1,187 @@
+"""What endpoints reply, whole or in pieces: the texts, the reasoning and the tokens, wherever each of them puts it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+REASONING = ("reasoning_content", "reasoning")
+"""Where reasoning stands: DeepSeek, llama.cpp and older vLLM call it otherwise than OpenRouter and newer vLLM."""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens as an endpoint counted them: in, out (reasoning included), in from its cache, and out for reasoning.
+
+    None where it did not count.
+    """
+
+    came: int | None = None
+    went: int | None = None
+    cached: int = 0
+    reasoning: int = 0
+
+    @property
+    def counted(self) -> bool:
+        return self.came is not None and self.went is not None
+
+
+@dataclass(frozen=True)
+class Reply:
+    """An answer as it came. `finish` is None where a stream ended without a word of why."""
+
+    text: str = ""
+    reasoning: str = ""
+    finish: str | None = None
+    usage: Usage = Usage()
+
+
+class NoReplyError(ValueError):
+    """What came is no chat completion; the message says what it is."""
+
+
+def whole(body: Any) -> Reply:
+    """The reply in the JSON of a chat completion. Raises `NoReplyError`."""
+    choice = _choice(body)
+    message = choice.get("message")
+    if not isinstance(message, dict):
+        raise NoReplyError("The endpoint's reply holds no choices")
+    finish = choice.get("finish_reason")
+    return Reply(_said(message), _thought(message), str(finish or "stop"), usage_of(body))
+
+
+def error_of(body: Any) -> str:
+    """What an endpoint says in a body of any form (an object, a list of one, nested) is wrong; empty for nothing."""
+    while isinstance(body, (dict, list)):
+        if isinstance(body, list):
+            body = body[0] if body else ""
+        else:
+            body = body.get("message") or body.get("error") or body.get("detail") or body.get("msg") or ""
+    return body if isinstance(body, str) else ""
+
+
+def usage_of(body: Any) -> Usage:
+    """The tokens of a reply. What is in the total, and neither in nor out (xAI, Gemini), was reasoning: it is paid."""
+    usage = body.get("usage") if isinstance(body, dict) else None
+    if not isinstance(usage, dict):
+        return Usage()
+    came, went, total = (_count(usage, name) for name in ("prompt_tokens", "completion_tokens", "total_tokens"))
+    cached = _count(usage.get("prompt_tokens_details"), "cached_tokens")
+    if cached is None:
+        cached = _count(usage, "prompt_cache_hit_tokens")  # DeepSeek
+    if cached is None and isinstance(body, dict):
+        cached = _count(body.get("timings"), "cache_n")  # older llama.cpp
+    reasoning = _count(usage.get("completion_tokens_details"), "reasoning_tokens") or 0
+    if came is not None and went is not None and total is not None and total > came + went:
+        reasoning = max(reasoning, total - came - went)
+        went = total - came
+    return Usage(came, went, min(cached or 0, came or 0), min(reasoning, went or 0))
+
+
+class BrokenOffError(NoReplyError):
+    """A stream ended in the middle of an answer: another try may bring a whole one."""
+
+
+@dataclass
+class Stream:
+    """The pieces of a reply as they come. Lines are those of server-sent events; what is none is left alone."""
+
+    text: str = ""
+    reasoning: str = ""
+    finish: str | None = None
+    usage: Usage = field(default_factory=Usage)
+    ended: bool = False
+    _arguments: str = ""
+
+    def take(self, line: str) -> bool:
+        """Take in a line. Whether it brought words. Raises `BrokenOffError` for an error that is reported."""
+        name, _, value = line.partition(":")
+        value = value.strip()
+        if name == "error":  # llama.cpp of 2025 says it so
+            raise BrokenOffError(f"The endpoint broke off: {error_of(_json(value)) or value}")
+        if name != "data" or not value:
+            return False
+        if value == "[DONE]":
+            self.ended = True
+            return False
+        chunk = _json(value)
+        if (isinstance(chunk, dict) and chunk.get("error")) or isinstance(chunk, list):
+            raise BrokenOffError(f"The endpoint broke off: {error_of(chunk)}")
+        return self._chunk(chunk) if isinstance(chunk, dict) else False
+
+    def reply(self) -> Reply:
+        """What came. A stream that ended without a reason, and without the word that it ends, broke off."""
+        finish = self.finish or ("stop" if self.ended and (self.text or self._arguments) else None)
+        return Reply(self.text or self._arguments, self.reasoning, finish, self.usage)
+
+    def _chunk(self, chunk: dict[str, Any]) -> bool:
+        found = usage_of(chunk)
+        self.usage = found if found.counted else self.usage
+        try:
+            choice = _choice(chunk)
+        except NoReplyError:
+            return False
+        self.finish = str(choice["finish_reason"]) if choice.get("finish_reason") else self.finish
+        delta = choice.get("delta")
+        if not isinstance(delta, dict):
+            return False
+        before = len(self.text) + len(self.reasoning) + len(self._arguments)
+        self.text += _content(delta.get("content")) or _text(delta.get("refusal"))
+        self.reasoning += _thought(delta)
+        self._arguments += _called(delta)
+        return len(self.text) + len(self.reasoning) + len(self._arguments) > before
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _choice(body: Any) -> Mapping[str, Any]:
+    choices = body.get("choices") if isinstance(body, dict) else None
+    if isinstance(choices, list) and choices and isinstance(choices[0], dict):
+        return choices[0]
+    told = error_of(body)
+    raise NoReplyError("The endpoint's reply holds no choices" + (f": {told}" if told else ""))
+
+
+def _said(message: Mapping[str, Any]) -> str:
+    """What a message says: its content, else the arguments of a tool that it calls, or why it refuses."""
+    for said in (_content(message.get("content")), _called(message), _text(message.get("refusal"))):
+        if said.strip():
+            return said
+    return ""
+
+
+def _content(content: Any) -> str:
+    """A content may be a text, or a list of parts with a text each."""
+    if isinstance(content, list):
+        return "".join(_text(part.get("text")) for part in content if isinstance(part, dict))
+    return _text(content)
+
+
+def _called(message: Mapping[str, Any]) -> str:
+    """The arguments of the first tool that is called."""
+    calls = message.get("tool_calls")
+    first = calls[0] if isinstance(calls, list) and calls and isinstance(calls[0], dict) else {}
+    function = first.get("function")
+    arguments = function.get("arguments") if isinstance(function, dict) else None
+    return json.dumps(arguments) if isinstance(arguments, dict) else _text(arguments)
+
+
+def _thought(message: Mapping[str, Any]) -> str:
+    return next((found for name in REASONING if (found := _text(message.get(name)))), "")
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _count(values: Any, name: str) -> int | None:
+    """A number of tokens, if the endpoint gave one."""
+    value = values.get(name) if isinstance(values, dict) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**9 else None

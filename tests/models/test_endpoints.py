@@ -1,0 +1,174 @@
+"""Every endpoint of `docs/endpoints.md`, as it is documented: no call dies of something that could be left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pddlego.errors import ModelError
+from pddlego.models import Message, Request
+from pddlego.models.base import Trouble, Words
+from pddlego.models.dialect import Dialects, Sampling
+from pddlego.models.openai import OpenAIModel
+from pddlego.models.replies import Usage, usage_of
+from pddlego.pddl import EDIT_SCHEMA
+from tests.model_server import ModelServer
+from tests.models.endpoints import ENDPOINTS, TEXT, Endpoint, chunk, lines, streamed, used, violations
+
+KEY = "sk-canary-0123456789abcdef"
+PAGE = Path(__file__).parent.parent.parent / "docs" / "endpoints.md"
+
+
+def asked(told: list[Trouble | Words]) -> Request:
+    messages = (Message("system", "Answer in JSON."), Message("user", "What?"))
+    return Request("edit", messages, schema=EDIT_SCHEMA, report=told.append)
+
+
+@pytest.mark.parametrize("name", ENDPOINTS)
+def test_an_endpoint_as_it_is(model_server: ModelServer, name: str) -> None:
+    endpoint = ENDPOINTS[name]
+    model_server.replies = [endpoint.reply]
+    sampling = replace(Sampling(0.5, seed=7), **endpoint.options)
+    told: list[Trouble | Words] = []
+    client = OpenAIModel("m", KEY, model_server.url, sampling, sleep=lambda _: None)
+    found = client.complete(asked(told))
+    _check(endpoint, found, model_server.requests[-1])
+    assert len(model_server.requests) == found.attempts == endpoint.first
+    troubles = [each for each in told if isinstance(each, Trouble)]
+    assert len(troubles) == endpoint.first - 1, "every fallback is told"
+    assert all("does not take" in each.why for each in troubles)
+    words = [each for each in told if isinstance(each, Words)]
+    if model_server.requests[-1].get("stream"):
+        assert "".join(each.text for each in words) == TEXT
+        assert "".join(each.reasoning for each in words) == endpoint.reasoning
+    assert client.complete(asked([])).attempts == 1, "and remembered"
+
+
+def _check(endpoint: Endpoint, found: Any, sent: Mapping[str, Any]) -> None:
+    assert found.text == TEXT
+    assert found.finish == "stop"
+    counted = (found.tokens_in, found.tokens_out, found.tokens_cached, found.tokens_reasoning)
+    assert counted == endpoint.tokens
+    assert not found.estimated
+    assert found.reasoning == endpoint.reasoning
+    assert not set(endpoint.left_out) & set(sent)
+    form = sent.get("response_format")
+    assert (form or {}).get("type") == endpoint.form
+    assert (form or {}).get("json_schema", {}).get("strict") == endpoint.strict
+
+
+def test_the_table_of_the_docs_names_them_all() -> None:
+    table = PAGE.read_text(encoding="utf-8")
+    for name in ENDPOINTS:
+        assert f"| {name.partition(', not')[0].partition(' with')[0]} " in table, name
+
+
+def test_every_schema_that_is_sent_keeps_the_rules_of_strict_mode() -> None:
+    """All properties are required, no free maps, no additional properties."""
+    assert violations(dict(EDIT_SCHEMA)) == []
+    free: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "object"}}, "required": []}
+    assert len(violations(free)) == 3
+    root = Path(__file__).parent.parent.parent / "pddlego"
+    holders = [
+        path.name for path in root.rglob("*.py") if "schema=" in path.read_text() and "Request(" in path.read_text()
+    ]
+    assert set(holders) <= {"requests.py"}, "a new schema belongs in this test"
+
+
+def test_what_one_learns_all_know(model_server: ModelServer) -> None:
+    model_server.replies = [ENDPOINTS["Gemini"].reply]
+    dialects = Dialects()
+    for number in range(3):
+        dialect = dialects.of(model_server.url, "m")
+        client = OpenAIModel("m", KEY, model_server.url, Sampling(seed=number), dialect=dialect)
+        assert client.complete(asked([])).attempts == (2 if number == 0 else 1)
+
+
+def test_a_remedy_that_is_not_taken_is_said(model_server: ModelServer) -> None:
+    model_server.replies = [ENDPOINTS["Anthropic"].reply]
+    client = OpenAIModel("m", KEY, model_server.url, Sampling(0.5))
+    assert client.complete(asked([])).not_taken == ()
+    warm = replace(asked([]), temperature_increase=0.3, max_tokens=100)
+    assert client.complete(warm).not_taken == ("temperature",)
+
+
+BROKEN = {
+    "in the middle": lines(chunk({"content": "half of"})),
+    "with an error": lines(chunk({"content": "half of"}), 'data: {"error": {"message": "overloaded", "code": 529}}'),
+    "with the error of an older llama.cpp": lines('error: {"code": 500, "message": "Context size"}', "data: [DONE]"),
+    "before anything": lines(": keep-alive"),
+}
+
+
+@pytest.mark.parametrize("how", BROKEN)
+def test_a_stream_that_breaks_off_is_tried_again_and_ends_typed(model_server: ModelServer, how: str) -> None:
+    told: list[Trouble | Words] = []
+    model_server.replies = [BROKEN[how], streamed(used(), {"stream_options": {"include_usage": True}})]
+    client = OpenAIModel("m", KEY, model_server.url, sleep=lambda _: None, attempts=3)
+    found = client.complete(asked(told))
+    assert (found.text, found.attempts) == (TEXT, 2)
+    assert [each.tries for each in told if isinstance(each, Trouble)] == [1]
+    model_server.replies = [BROKEN[how]]
+    with pytest.raises(ModelError, match="after 3 tries") as caught:
+        client.complete(asked([]))
+    assert "broke off" in caught.value.why or "middle of an answer" in caught.value.why
+
+
+def test_a_stream_that_is_cut_in_a_line(model_server: ModelServer) -> None:
+    whole = streamed(used(), {})
+    model_server.replies = [replace(whole, cut=len(whole.body) // 2), whole]
+    client = OpenAIModel("m", KEY, model_server.url, sleep=lambda _: None)
+    found = client.complete(asked([]))
+    assert (found.text, found.attempts, found.estimated) == (TEXT, 2, True)
+
+
+def test_a_line_that_never_ends_has_an_end(model_server: ModelServer) -> None:
+    model_server.replies = [lines(chunk({"content": "x" * 10_000_000}))]
+    client = OpenAIModel("m", KEY, model_server.url, sleep=lambda _: None)
+    with pytest.raises(ModelError, match="longer than") as caught:
+        client.complete(asked([]))
+    assert len(model_server.requests) == 1, "the same would come again"
+    assert caught.value.next_step
+
+
+def test_a_stream_without_end_is_ended_by_the_time_out(model_server: ModelServer) -> None:
+    endless = lines(*[chunk({"reasoning": "hm "})] * 50)
+    model_server.replies = [replace(endless, cut=len(endless.body) - 9, stall=30.0)]
+    told: list[Trouble | Words] = []
+    client = OpenAIModel("m", KEY, model_server.url, timeout=0.5, attempts=2, sleep=lambda _: None)
+    with pytest.raises(ModelError, match="longer than the time-out"):
+        client.complete(asked(told))
+    assert any(isinstance(each, Words) and "hm" in each.reasoning for each in told)
+
+
+def test_a_key_that_is_echoed_in_pieces_is_not_told(model_server: ModelServer) -> None:
+    said = f"Your key is {KEY}, and so on."
+    parts = [chunk({"content": said[i : i + 3]}) for i in range(0, len(said), 3)]
+    model_server.replies = [lines(*parts, chunk({}, "stop"), "data: [DONE]")]
+    told: list[Trouble | Words] = []
+    found = OpenAIModel("m", KEY, model_server.url).complete(asked(told))
+    assert found.text == "Your key is ***, and so on."
+    assert "".join(each.text for each in told if isinstance(each, Words)) == found.text
+
+
+@pytest.mark.parametrize(
+    ("usage", "found"),
+    [
+        ({}, Usage()),
+        ({"usage": None}, Usage()),
+        ({"usage": {"prompt_tokens": 5, "completion_tokens": 7}}, Usage(5, 7)),
+        ({"usage": {"prompt_tokens": 5, "completion_tokens": 7, "total_tokens": 20}}, Usage(5, 15, 0, 8)),
+        ({"usage": {"prompt_tokens": True, "completion_tokens": "7"}}, Usage()),
+        (
+            {"usage": {"prompt_tokens": 5, "completion_tokens": 7, "prompt_tokens_details": {"cached_tokens": 9}}},
+            Usage(5, 7, 5),
+        ),
+        ({"usage": {"prompt_tokens": -5, "completion_tokens": 10**12}}, Usage()),
+    ],
+)
+def test_usage(usage: dict[str, Any], found: Usage) -> None:
+    assert usage_of(usage) == found

@@ -1,0 +1,70 @@
+"""A real server, that of llama.cpp, with a model of random weights: well-formed nonsense from end to end."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pddlego.events import Accepted, Answered, Asked, Outcome, Rejected, Streamed
+from pddlego.methods.textgames.settings import GameSetting
+from pddlego.models import Message, Request
+from pddlego.models.base import Trouble, Words
+from pddlego.models.dialect import Sampling
+from pddlego.models.openai import OpenAIModel
+from pddlego.pddl import EDIT_SCHEMA, parse_edit
+from pddlego.planning import ProcessPlanner
+from tests.cli.command import run
+from tests.methods.textgames.grid_house import small_house
+from tests.methods.textgames.playing import ended, of, play
+
+pytestmark = pytest.mark.server
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    path = tmp_path_factory.mktemp("model") / "tiny.gguf"
+    command = [sys.executable, "-m", "tests.models.tiny_server", str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout is not None
+        address = next((line for line in process.stdout if line.startswith("http")), "")
+        assert address, "the server did not start"
+        yield f"{address.strip()}/v1"
+        process.kill()
+
+
+def test_an_answer_keeps_the_schema_and_comes_as_it_is_written(url: str) -> None:
+    told: list[Trouble | Words] = []
+    request = Request("edit", (Message("user", "Answer in JSON."),), schema=EDIT_SCHEMA, report=told.append)
+    found = OpenAIModel("tiny", base_url=url, sampling=Sampling(1.0, seed=1)).complete(request)
+    assert set(json.loads(found.text)) == {"objects", "init"}
+    parse_edit(found.text)
+    assert "".join(each.text for each in told if isinstance(each, Words)) == found.text
+    assert not found.estimated
+    assert found.tokens_out > 1
+    assert found.attempts == 1
+
+
+def test_nonsense_is_read_sent_back_and_ends_typed(url: str, coin: GameSetting, planner: ProcessPlanner) -> None:
+    model = OpenAIModel("tiny", base_url=url, sampling=Sampling(1.0, seed=1))
+    events = play(coin, planner, small_house(), model, retries=5)
+    assert ended(events).outcome in (Outcome.NO_PLAN, Outcome.STEP_LIMIT)
+    assert len(of(events, Asked)) == len(of(events, Answered)) >= 6
+    assert of(events, Rejected)
+    assert of(events, Streamed)
+    assert not [each for each in of(events, Accepted) if "(" not in each.text]
+
+
+def test_budgets_hold_from_the_command_line(url: str, tmp_path: Path) -> None:
+    arguments = ("coin", "--modes", "edit,gen,act", "--models", "tiny", "--seeds", "0-1", "--base-url", url)
+    limits = ("--max-calls", "9", "--run", "all", "--max-answer-tokens", "300", "--workers", "2")
+    done = run("eval", *arguments, *limits, cwd=tmp_path)
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    ledger = (tmp_path / "runs/all/ledger.jsonl").read_text().splitlines()
+    assert len(ledger) <= 2 * 9, "a line when a request is sent, and one when it is answered"
+    assert run("report", "runs/all", cwd=tmp_path).returncode == 0
