@@ -33,7 +33,8 @@ TAKEN = {
 class ModelOptions:
     """What determines the answers of a language model. The key is never shown. `repeat` is the repeat that is played:
     with a `cache` another one gets other answers. `max_tokens` is what an answer may have. `extra_body` are fields that
-    only some endpoints know. `dialects` is what was learned of endpoints, for all who share these options. Many fields, because each is an option of its own.
+    only some endpoints know. `dialects` is what was learned of endpoints, for all who share these options. Many fields,
+    because each is an option of its own.
     """
 
     name: str = ""
