@@ -1,14 +1,21 @@
-"""An endpoint that plays Coin Collector in mode act, from the conversation alone, as a language model would."""
+"""An endpoint that plays Coin Collector, from the messages alone, as a language model would."""
 
 from __future__ import annotations
 
+import json
+import re
+from dataclasses import replace
 from functools import lru_cache
+from threading import Event
 from typing import Any
 
+from pddlego.methods.textgames.reader.base import as_json
 from pddlego.methods.textgames.reader.coin import CoinRules
 from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange, Situation
+from pddlego.pddl import parse_problem
+from tests.model_server import Reply, streamed_slowly
 
 
 @lru_cache(maxsize=1)
@@ -27,3 +34,32 @@ def next_command(body: dict[str, Any]) -> str:
             exchanges.append(Exchange(command, message["content"].split("\nValid actions:")[0]))
     coin = _coin()
     return CoinRules().command(Situation("coin", "", coin.domain, coin.start, (), tuple(exchanges)))
+
+
+def next_edit(body: dict[str, Any]) -> str:
+    """The edit that mode edit asks for, read from the prompt as a language model would: problem file and news."""
+    text = body["messages"][-1]["content"]
+    problem, _, rest = text.partition("The problem file:\n")[2].partition("\n\n")
+    placeholder = re.search(r"next new placeholder is (\w+)\.", rest)
+    begun = re.search(r"^The game begins:\n(.*?)(?=^The agent did: |\Z)", rest, re.MULTILINE | re.DOTALL)
+    did = re.findall(r"^The agent did: (.*)\n(.*?)(?=^The agent did: |\Z)", rest, re.MULTILINE | re.DOTALL)
+    news = [Exchange(None, begun.group(1).strip())] if begun else []
+    news += [Exchange(command, said.strip()) for command, said in did]
+    coin = _coin()
+    known = Situation("coin", "", coin.domain, parse_problem(problem), tuple(news))
+    return json.dumps(as_json(CoinRules().edit(replace(known, placeholder=placeholder[1] if placeholder else ""))))
+
+
+def thinking_aloud(
+    body: dict[str, Any], pause: float = 0.0, before_words: Event | None = None, before_end: Event | None = None
+) -> Reply:
+    """The same, thought over first, and streamed in pieces with a pause before each.
+
+    The words wait for one event, and the last piece for another.
+    """
+    edit = next_edit(body)
+    thought = "The agent has seen a room. Let me see which exits it has, and what is behind them."
+    words = [(f"{word} ", "") for word in thought.split()]
+    pieces = [("", edit[i : i + 24]) for i in range(0, len(edit), 24)]
+    first, last = ([each] if each else [] for each in (before_words, before_end))
+    return streamed_slowly([*words, *first, *pieces[:-1], *last, pieces[-1]], pause)

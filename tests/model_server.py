@@ -7,7 +7,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
@@ -23,7 +23,8 @@ class Reply:
     """One reply. `delay` waits first, in seconds; `hold` until that is set, whatever the machine is busy with.
 
     `drop` closes the connection without a word, `reset` does so rudely. With `cut` only so many bytes of the body are
-    sent before the connection is closed, or before `stall` seconds pass.
+    sent before the connection is closed, or before `stall` seconds pass. `pieces` are sent one by one in place of the
+    body, with a `pause` before each; one that is an event is waited for.
     """
 
     status: int = 200
@@ -36,6 +37,30 @@ class Reply:
     cut: int | None = None
     stall: float = 0.0
     coding: str = "utf-8"
+    pieces: tuple[str | threading.Event, ...] = ()
+    pause: float = 0.0
+
+
+def streamed_slowly(parts: Iterable[tuple[str, str] | threading.Event], pause: float, usage: bool = True) -> Reply:
+    """A chat completion in chunks, a `pause` before each: (reasoning, text) of every part, then the usage."""
+    pieces: list[str | threading.Event] = []
+    for part in parts:
+        if isinstance(part, threading.Event):
+            pieces.append(part)
+            continue
+        reasoning, text = part
+        delta = {"reasoning_content": reasoning} if reasoning else {"content": text}
+        pieces.append(_event({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]}))
+    pieces.append(_event({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}))
+    if usage:
+        counted = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
+        pieces.append(_event({"choices": [], "usage": counted}))
+    headers = {"content-type": "text/event-stream"}
+    return Reply(headers=headers, pieces=(*pieces, "data: [DONE]\n\n"), pause=pause)
+
+
+def _event(chunk: Mapping[str, Any]) -> str:
+    return f"data: {json.dumps(chunk)}\n\n"
 
 
 def answer(text: str, finish: str = "stop", usage: bool = True, **reply: Any) -> Reply:
@@ -90,6 +115,9 @@ class ModelServer:
                     self.close_connection = True
                     self.connection.close()
                     return
+                if reply.pieces:
+                    self.send_pieces(reply)
+                    return
                 data = reply.body.encode(reply.coding, "surrogateescape")
                 self.send_response(reply.status)
                 for key, value in {"content-type": "application/json", **reply.headers}.items():
@@ -101,6 +129,20 @@ class ModelServer:
                     self.wfile.flush()
                     time.sleep(reply.stall)
                     self.close_connection = True
+
+            def send_pieces(self, reply: Reply) -> None:
+                self.send_response(reply.status)
+                for key, value in reply.headers.items():
+                    self.send_header(key, value)
+                self.end_headers()
+                self.close_connection = True
+                for piece in reply.pieces:
+                    if isinstance(piece, threading.Event):
+                        piece.wait(PATIENCE)
+                        continue
+                    time.sleep(reply.pause)
+                    self.wfile.write(piece.encode())
+                    self.wfile.flush()
 
             def log_message(self, *args: Any) -> None:
                 return

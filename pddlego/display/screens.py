@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
@@ -156,6 +157,6 @@ def word_lines(view: View, width: int, height: int) -> list[Text]:
     """The last of what a model has thought and said of an answer that is under way, on at most `height` lines."""
     rows: list[Text] = []
     for text, style in ((view.thought, "dim italic"), (view.said, "")):
-        wanted = [Text(line, style) for line in clean(text[-width * height :]).splitlines() if line.strip()]
-        rows += wrapped(wanted, width)
+        last = clean(text[-2 * width * max(1, height) :])
+        rows += [Text(row, style) for line in last.splitlines() for row in textwrap.wrap(line, max(1, width))]
     return rows[-max(0, height) :] if height > 0 else []

@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 STANDARD = ("temperature", "seed", "max_tokens", "max_completion_tokens", "reasoning_effort", "response_format")
 """Fields that the client knows; the others are of one endpoint or another."""
 
-OFTEN = 0.1
-"""Seconds after which words of an answer that is under way are told."""
-
 REFUSALS = (400, 422, 500, 501)
 """What an endpoint answers that does not take something; of these 5xx only where it says what."""
 
@@ -289,17 +286,14 @@ def _named(what: str) -> str:
 
 
 class _Telling:
-    """Tells the words of a stream as they come, not too often, and no secret that the endpoint may echo."""
+    """Tells the words of a stream as they come, and no secret that the endpoint may echo."""
 
     def __init__(self, report: Callable[[Words], None], secrets: Collection[str]) -> None:
         self._report, self._secrets = report, secrets
-        self._told, self._last = [0, 0], -math.inf
+        self._told = [0, 0]
 
     def of(self, stream: Stream, everything: bool = False) -> None:
-        """Tell what is new, if it is time."""
-        if not everything and time.monotonic() - self._last < OFTEN:
-            return
-        self._last = time.monotonic()
+        """Tell what is new."""
         new = []
         for number, text in enumerate((stream.text, stream.reasoning)):
             end = len(text) if everything else len(text) - self._held_back(text)

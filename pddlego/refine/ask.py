@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
+import time
 from collections.abc import Generator
 from dataclasses import replace
 from queue import Empty, SimpleQueue
@@ -16,6 +18,10 @@ from pddlego.util.text import writable
 
 MAX_ANSWER = 200_000
 """Characters of an answer that are read and kept; the longest useful one is a problem file of some thousand."""
+
+
+OFTEN = 0.1
+"""Seconds after which words of an answer that is under way are told."""
 
 
 def ask(model: Model, request: Request, meter: Meter, attempt: int = 0) -> Generator[Event, None, Completion]:
@@ -76,19 +82,23 @@ def completed(model: Model, request: Request, call: int) -> Generator[Retrying |
             arrived.put(error)
 
     threading.Thread(target=work, daemon=True).start()
+    text, reasoning, told = "", "", time.monotonic()
     try:
         while True:
-            try:  # not for ever: a signal that came to another thread waits for this one to wake
-                found = arrived.get(timeout=SLICE)
-            except Empty:
+            found: Trouble | Words | Completion | BaseException | None = None
+            with contextlib.suppress(Empty):  # not for ever: a signal to another thread waits for this one to wake
+                found = arrived.get(timeout=min(SLICE, OFTEN))
+            if isinstance(found, Words):
+                text, reasoning = text + writable(found.text), reasoning + writable(found.reasoning)
+            if (text or reasoning) and (not isinstance(found, Words) or time.monotonic() - told >= OFTEN):
+                yield Streamed(call, text, reasoning)
+                text, reasoning, told = "", "", time.monotonic()
+            if found is None or isinstance(found, Words):
                 continue
             if isinstance(found, Completion):
                 return found
             if isinstance(found, BaseException):
                 raise found
-            if isinstance(found, Words):
-                yield Streamed(call, writable(found.text), writable(found.reasoning))
-                continue
             yield Retrying(call, replace(found, why=writable(found.why)))
     finally:
         left.set()

@@ -29,8 +29,8 @@ def film_of(events: list[Event]) -> Film:
     return film
 
 
-def rendered(view: GameView, width: int, height: int, color: bool = False) -> str:
-    return drawn(whole(PICTURE.screen, view, width, height, 1.0, UNICODE), width, height, color)
+def rendered(view: GameView, width: int, height: int, color: bool = False, now: float = 1.0) -> str:
+    return drawn(whole(PICTURE.screen, view, width, height, now, UNICODE), width, height, color)
 
 
 def drawn(picture: RenderableType, width: int, height: int, color: bool = False) -> str:

@@ -23,7 +23,7 @@ from pddlego.util.text import clean, one_line
 def map_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
     """The house as known so far, with a legend of the signs in use."""
     inner, lines = width - 4, height - 2
-    if view.map_rule is None or not view.problem:
+    if view.map_rule is None or not (view.problem or view.arriving):
         body: RenderableType = Text("nothing is known yet" if view.map_rule else "no map", style="dim")
         return Panel(body, title="map", height=height, width=width, border_style="dim")
     house = house_of(expected_problem(view), view.map_rule)
@@ -88,9 +88,9 @@ def _arriving_lines(view: GameView, glyphs: Glyphs) -> list[Text]:
 
 def words_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
     """What the model thinks and says, as it comes."""
-    thought = f"{len(view.thought):,} thought" if view.thought else ""
-    said = f"{len(view.said):,} said" if view.said else ""
-    title = f"the answer {glyphs.dot} {' and '.join(filter(None, (thought, said)))}"
+    thought = f"thought {len(view.thought):,}" if view.thought else ""
+    said = f"said {len(view.said):,}" if view.said else ""
+    title = f" {glyphs.dot} ".join(filter(None, (thought, said)))
     return _panel(word_lines(view, width - 4, height - 2), title, width, height)
 
 

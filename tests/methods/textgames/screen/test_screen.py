@@ -239,3 +239,40 @@ def test_a_plan_is_confirmed_in_the_state_that_it_was_made_for(story: list[Event
         plain.show(event, 0.0)
     assert lines.getvalue().count("+ (at kitchen)") == 1, "told with the question, and not again"
     assert lines.getvalue().index("+ (at kitchen)") < lines.getvalue().index("accept?")
+
+
+ARRIVING = (
+    '{"objects": {"add": ["kitchen - location", "loc1 - location"], "replace": [], "delete": []}, "init": {"add": '
+)
+ARRIVING += '["(at kitchen)", "(visited kitchen)", "(connected kitchen loc1 east)", "(closed_door kitch'
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (120, 40), (200, 50)])
+def test_an_answer_is_seen_as_it_is_written(story: list[Event], width: int, height: int) -> None:
+    asked = next(number for number, event in enumerate(story) if isinstance(event, ev.Asked))
+    begun = [
+        *story[: asked + 1],
+        ev.Streamed(1, "", "I see a kitchen, and "),
+        ev.Streamed(1, "", "a door to the east."),
+    ]
+    thinking = rendered(view_of(begun), width, height)
+    assert "a door to the east." in " ".join(thinking.replace("│", " ").split())
+    assert "nothing is known yet" in thinking
+    writing = rendered(view_of([*begun, ev.Streamed(1, ARRIVING)]), width, height)
+    assert "● kitchen" in writing
+    assert "+ (connected kitchen loc1 east)" in writing
+    assert "what arrives" in writing
+    assert max(len(line) for line in writing.split("\n")) <= width
+    check_snapshot(f"arriving-{width}.txt", writing)
+    failed = view_of([*begun, ev.Retrying(1, Trouble("the stream broke off", 1, 6, 2.0))])
+    assert (failed.said, failed.thought) == ("", "")
+    assert "try 1 of 6" in rendered(failed, width, height)
+
+
+def test_what_takes_a_while_is_said(story: list[Event]) -> None:
+    begun = view_of(story[:1])
+    assert "starting the game engine" not in rendered(begun, 120, 40, now=begun.seconds)
+    assert "starting the game engine … 3 s" in rendered(begun, 120, 40, now=begun.seconds + 3)
+    answered = next(number for number, event in enumerate(story) if isinstance(event, ev.Answered))
+    planning = view_of(story[: answered + 1])
+    assert "planning … 2 s" in rendered(planning, 120, 40, now=planning.seconds + 2)

@@ -1,0 +1,43 @@
+"""An answer that is streamed, in a real terminal: words first, then facts, then the map; and the same in `watch`."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_see_terminal import PDDLEGO
+from tests.cli.test_terminal import Terminal
+from tests.coin_endpoint import thinking_aloud
+from tests.model_server import ModelServer
+from tests.scale import PATIENCE
+
+pytestmark = pytest.mark.terminal
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (120, 40), (200, 50)])
+def test_an_answer_is_seen_as_it_is_written(tmp_path: Path, model_server: ModelServer, width: int, height: int) -> None:
+    words, end = threading.Event(), threading.Event()
+    model_server.replies = [lambda body: thinking_aloud(body, before_words=words, before_end=end)]
+    playing, watching = (Terminal(tmp_path, each, height) for each in (width, width + 1))
+    try:
+        arguments = f"coin --seed 12 --mode edit --model m --base-url {model_server.url} --pace 0 --max-steps 1"
+        playing.type(f"{PDDLEGO} play {arguments}; echo code $?")
+        assert "nothing is known yet" in playing.wait_for("behind them.", PATIENCE)
+        watching.type(f"{PDDLEGO} watch runs/*")
+        watching.wait_for("running", PATIENCE)
+        watching.press("Enter")
+        assert "nothing is known yet" in watching.wait_for("behind them.", PATIENCE)
+        words.set()
+        for terminal in (playing, watching):
+            shown = terminal.wait_for("● kitchen", PATIENCE)
+            assert "what arrives" in shown
+            assert "asking m (edit)" in shown
+        end.set()
+        playing.wait_for("code 1", PATIENCE)
+    finally:
+        words.set()
+        end.set()
+        playing.close()
+        watching.close()
