@@ -1,4 +1,4 @@
-"""`python -m benchmarks [planning|start|play|games|plans|evaluation|watch …]`: everything, or the named parts."""
+"""`python -m benchmarks [planning|start|play|games|plans|tokens|…]`: everything, or the named parts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import platform
 import sys
 
-from benchmarks import evaluation, games, planning, plans, play, start, watch
+from benchmarks import evaluation, games, planning, plans, play, start, tokens, watch
 
 PARTS = {
     "planning": planning.main,
@@ -14,6 +14,7 @@ PARTS = {
     "play": play.main,
     "games": games.main,
     "plans": plans.main,
+    "tokens": tokens.main,
     "evaluation": evaluation.main,
     "watch": watch.main,
 }

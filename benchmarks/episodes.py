@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from pddlego.events import Ended, Limits, Outcome
@@ -13,6 +13,7 @@ from pddlego.methods.textgames.episode import Episode
 from pddlego.methods.textgames.games import Game, Observation
 from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
+from pddlego.models import Model
 from pddlego.planning import Planner
 from pddlego.runs.recording import follow
 
@@ -94,14 +95,20 @@ class Played:
         return [each for each in self.ends if each.outcome is Outcome.WON]
 
 
-def play(setting: GameSetting, mode: str, seeds: Iterable[int], planner: Planner) -> Played:
-    """Play one episode for each seed, one after another."""
+def play(
+    setting: GameSetting,
+    mode: str,
+    seeds: Iterable[int],
+    planner: Planner,
+    model_of: Callable[[int], Model] = lambda seed: ReaderModel(),
+) -> Played:
+    """Play one episode for each seed, one after another, each with the model of its seed."""
     ends: list[Ended] = []
     own = 0.0
     for seed in seeds:
         game = TimedGame(make_game(setting, seed))
         started = time.perf_counter()
         episode = Episode(setting, seed, mode, Limits(setting.max_steps))
-        ends.append(follow(episode_events(episode, game, ReaderModel(), planner), []))
+        ends.append(follow(episode_events(episode, game, model_of(seed), planner), []))
         own += time.perf_counter() - started - game.seconds
     return Played(tuple(ends), own)

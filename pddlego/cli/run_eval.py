@@ -17,7 +17,7 @@ from pddlego.cli.interrupts import INTERRUPTS, ignore_interrupts, polite_kills
 from pddlego.display.console import Console
 from pddlego.evaluation.assemble import evaluating
 from pddlego.evaluation.config import EvalConfig, Resolved, resolve
-from pddlego.evaluation.estimate import worst_cases
+from pddlego.evaluation.estimate import estimates
 from pddlego.evaluation.make import make_options
 from pddlego.evaluation.options import EvaluationOptions
 from pddlego.evaluation.progress import LineProgress, LiveProgress, ProgressDisplay, Standing
@@ -58,7 +58,7 @@ def run_eval(flags: dict[str, Any], file: str | None, dry_run: bool) -> int:
     options = make_options(resolved, sends=not dry_run)
     console = Console()
     if dry_run:
-        console.print(worst_case_table(worst_cases(options)), highlight=False)
+        console.print(worst_case_table(estimates(options)), highlight=False)
         return exits.WON
     path = run_path(resolved.config, options)
     with evaluating(options, path, {"matrix": _matrix(resolved)}) as running:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from pddlego.display.glyphs import Glyphs
 from pddlego.events import Accepted, Answered, Asked, Event, Judged, Rejected, Retrying, Started, Unknown
 from pddlego.models.remarks import label
-from pddlego.util.text import count, one_line
+from pddlego.util.text import clean, count, one_line
 
 MARKED = frozenset({"matched nothing", "refused", "merged"})
 """What a person should see of the lines of an edit."""
@@ -131,6 +132,14 @@ def _rejected(event: Rejected, glyphs: Glyphs) -> Description:
     title = Line(f"{glyphs.failed} rejected: {feedback.category}: {feedback.message}", "bold red")
     evidence = tuple(Line(f"  {line}", "red") for line in feedback.evidence)
     return Description("rejected", title, (brief, *(Line(f"     {line.text}", "red") for line in evidence)), evidence)
+
+
+def blamed(event: Rejected) -> tuple[str, ...]:
+    """What was wrong in the text of a rejected answer: lines that cannot be applied, facts that are named."""
+    lines = [entry.line for entry in event.lines if entry.kind.value in ("refused", "matched nothing")]
+    heads = (line.partition(": ")[0] for line in event.feedback.evidence)
+    texts = [part for line in (*lines, *heads) for part in line.split(" -> ")]
+    return tuple(dict.fromkeys(clean(text) for text in texts if re.fullmatch(r"\([^()]+\)|\S+ - \S+", text)))
 
 
 def _judged(event: Judged, glyphs: Glyphs) -> Description:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from pddlego.display.description import Describer
+from pddlego.display.description import Describer, blamed
 from pddlego.display.frames import Film, Frame
 from pddlego.display.glyphs import Glyphs
 from pddlego.display.heading import header, result_line
@@ -105,11 +105,25 @@ def frame_picture(
 def request_lines(frame: Frame, describe: Describer, glyphs: Glyphs) -> list[Text]:
     """The exact requests and answers of the step, with what became of them."""
     lines: list[Text] = []
+    answer: list[Text] = []
     for event in frame.events:
         if isinstance(event, CONVERSATION):
             told = describe(event, glyphs)
-            lines += [Text(clean(line.text), line.style) for line in (told.title, *told.body)]
+            shown = [Text(clean(line.text), line.style) for line in (told.title, *told.body)]
+            if isinstance(event, Rejected):
+                _mark(answer, blamed(event))
+            answer = shown[1:] if isinstance(event, Answered) else answer
+            lines += shown
     return lines or [Text("no request in this step", "dim")]
+
+
+def _mark(answer: Sequence[Text], blamed: Collection[str]) -> None:
+    """Mark in an answer that was rejected what was wrong in it."""
+    for line in answer:
+        for text in blamed:
+            start = line.plain.find(text)
+            if start >= 0:
+                line.stylize("bold red reverse", start, start + len(text))
 
 
 def furthest(picture: Picture, frame: Frame, place: Place, size: Size, glyphs: Glyphs) -> int:

@@ -1,12 +1,13 @@
-"""What an evaluation may cost at most, before it begins."""
+"""What an evaluation may cost at most, and what it is likely to cost, before it begins."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pddlego.evaluation.models import is_free
 from pddlego.evaluation.options import EvaluationOptions
+from pddlego.evaluation.rehearsal import rehearse
 from pddlego.models.spending import OUTPUT_ESTIMATE
 
 
@@ -15,7 +16,8 @@ class Estimate:
     """One configuration: its episodes, and the most calls, tokens and money that they may take.
 
     `calls` is a bound on the requests sent: each question may take all tries that an endpoint which fails may take.
-    `tokens` are estimated from the prompts (three characters a token); `cost` is None without a price.
+    `tokens` are estimated from the prompts (three characters a token); `cost` is None without a price. `expected` is
+    None where nothing tells.
     """
 
     setting: str
@@ -25,6 +27,33 @@ class Estimate:
     calls: int
     tokens: int
     cost: float | None
+    expected: Expected | None = None
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What the same episodes take if they go as the built-in model's do: calls, tokens, and money with a price."""
+
+    calls: int
+    tokens: int
+    cost: float | None
+
+
+def estimates(options: EvaluationOptions) -> list[Estimate]:
+    """What each configuration may take at most, and what is to be expected where the built-in model can tell."""
+    rehearsed = rehearse(options)
+    found = []
+    for worst in worst_cases(options):
+        known = rehearsed.get((worst.setting, worst.mode, worst.model))
+        if known is not None:
+            calls, tokens_in, tokens_out = (
+                round(worst.episodes * mean) for mean in (known.calls, known.tokens_in, known.tokens_out)
+            )
+            price = options.prices.get(worst.model)
+            cost = price.cost(tokens_in, tokens_out) if price else None
+            worst = replace(worst, expected=Expected(calls, tokens_in + tokens_out, cost))
+        found.append(worst)
+    return found
 
 
 def worst_cases(options: EvaluationOptions) -> list[Estimate]:

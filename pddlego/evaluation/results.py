@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from pddlego.evaluation.estimate import Estimate
+from pddlego.evaluation.estimate import Estimate, Expected
 from pddlego.evaluation.table import Measured, Row
 from pddlego.util.text import both_ends, clean
 
@@ -120,16 +120,29 @@ def worst_case_table(cases: Iterable[Estimate]) -> Table:
     """What an evaluation may take at most, with the sum at the end."""
     listed = list(cases)
     table = _table()
-    for name in ("episodes", "calls at most", "tokens (estimate)", "cost"):
+    expects = any(each.expected is not None for each in listed)
+    names = ("episodes", "calls at most", "tokens (estimate)", "cost", *(EXPECTED if expects else ()))
+    for name in names:
         table.add_column(name, justify="right", no_wrap=True)
     for each in listed:
         numbers = (f"{each.episodes}", f"{each.calls:,}", f"{each.tokens:,}", _cost(each.cost) or "0")
-        table.add_row(*(Text(clean(part)) for part in (each.setting, each.mode, each.model)), *numbers)
+        likely = _expected(each.expected) if expects else ()
+        table.add_row(*(Text(clean(part)) for part in (each.setting, each.mode, each.model)), *numbers, *likely)
     sums = [sum(column) for column in zip(*((each.episodes, each.calls, each.tokens) for each in listed), strict=True)]
     costs = [each.cost for each in listed]
     total = "n/a" if None in costs else f"{sum(each or 0 for each in costs):.2f}"
     table.add_row("all", "", "", *(f"{each:,}" for each in sums), total, style="bold")
     return table
+
+
+EXPECTED = ("calls expected", "tokens", "cost")
+"""What the built-in model's calls let expect."""
+
+
+def _expected(expected: Expected | None) -> tuple[str, str, str]:
+    if expected is None:
+        return "", "", ""
+    return f"{expected.calls:,}", f"{expected.tokens:,}", _cost(expected.cost) or "0"
 
 
 def _table(widths: Iterable[int | None] = (None, None, None)) -> Table:

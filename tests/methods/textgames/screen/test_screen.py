@@ -18,7 +18,7 @@ from pddlego.display.view import View
 from pddlego.events import Event, Outcome
 from pddlego.methods.textgames.events import Observed, Planned, PlannedStep
 from pddlego.methods.textgames.screen.view import fold
-from pddlego.models.base import Trouble
+from pddlego.models.base import Completion, Trouble
 from pddlego.models.feedback import Feedback
 from pddlego.pddl import Entry, EntryKind
 from pddlego.planning import PlanStatus
@@ -276,3 +276,23 @@ def test_what_takes_a_while_is_said(story: list[Event]) -> None:
     answered = next(number for number, event in enumerate(story) if isinstance(event, ev.Answered))
     planning = view_of(story[: answered + 1])
     assert "planning … 2 s" in rendered(planning, 120, 40, now=planning.seconds + 2)
+
+
+def test_what_was_wrong_is_marked_in_the_answer(story: list[Event]) -> None:
+    from pddlego.display.show import request_lines
+    from tests.display.rendering import film_of
+
+    answer = '{"init": {"add": ["(at moon)", "(at kitchen)"], "delete": ["(have key)"]}}'
+    asked = next(number for number, event in enumerate(story) if isinstance(event, ev.Asked))
+    rejected = ev.Rejected(
+        0,
+        Feedback("defects", "the problem file has these defects:", ("(at moon): object moon is not declared",)),
+        (Entry(EntryKind.UNMATCHED, "init.delete", "(have key)"),),
+    )
+    film = film_of([*story[: asked + 1], ev.Answered(1, Completion(answer)), rejected])
+    lines = request_lines(film.frames[-1], PICTURE.describe, UNICODE)
+    shown = next(line for line in lines if answer in line.plain)
+    assert {shown.plain[span.start : span.end] for span in shown.spans if "reverse" in str(span.style)} == {
+        "(at moon)",
+        "(have key)",
+    }

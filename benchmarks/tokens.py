@@ -1,0 +1,37 @@
+"""Characters sent for an episode, beside what was sent before prompts showed an outline of the domain."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from benchmarks.episodes import play
+from benchmarks.table import show
+from pddlego.methods.textgames.reader import ReaderModel
+from pddlego.methods.textgames.reader.noise import parse_noise
+from pddlego.methods.textgames.setting_files import load_setting
+from pddlego.planning import ProcessPlanner
+
+NOISE = "reader+noise:0.3"
+SEEDS = range(10, 60)
+BEFORE: dict[tuple[str, str], tuple[str, str, str, str]] = {}
+"""Won, steps, calls and characters of the same at commit f2345a2, measured with this benchmark."""
+
+MOST = {"coin": "17,500", "cooking-easy": "20,000", "cooking-hard": "40,000"}
+"""What was to be reached with the reader."""
+
+
+def main() -> None:
+    rows = []
+    with ProcessPlanner() as planner:
+        for name, most in MOST.items():
+            for model in ("reader", NOISE):
+                done = play(load_setting(name), "edit", SEEDS, planner, partial(_model, model))
+                now = (done.won, done.steps, done.calls, done.characters)
+                before = BEFORE.get((name, model), ("-",) * 4)
+                rows.append([name, model, *before, *now, most if model == "reader" else ""])
+    head = ["", "model", "won", "steps", "calls", "before", "won", "steps", "calls", "now", "at most"]
+    show("Characters sent an episode, edit, test seeds (10-59): before and now", head, rows)
+
+
+def _model(name: str, seed: int) -> ReaderModel:
+    return ReaderModel() if name == "reader" else parse_noise(name, seed)
