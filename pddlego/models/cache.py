@@ -32,7 +32,7 @@ MAX_TEXT = 1_000_000
 
 _TABLE = """CREATE TABLE IF NOT EXISTS answers (
   key TEXT PRIMARY KEY, model TEXT NOT NULL, stored REAL NOT NULL, text TEXT NOT NULL, finish TEXT NOT NULL,
-  tokens INTEGER NOT NULL) WITHOUT ROWID"""
+  tokens INTEGER NOT NULL, not_taken TEXT NOT NULL DEFAULT '') WITHOUT ROWID"""
 
 VERSION = 1
 """Of what a key is made of: another version, another key."""
@@ -74,6 +74,9 @@ class AnswerCache:
                 if found != "ok":
                     raise sqlite3.DatabaseError("it is damaged")
                 connection.execute(_TABLE)
+                columns = {row[1] for row in connection.execute("PRAGMA table_info(answers)")}
+                if "not_taken" not in columns:  # a file that an older version made
+                    connection.execute("ALTER TABLE answers ADD COLUMN not_taken TEXT NOT NULL DEFAULT ''")
         except (OSError, sqlite3.Error) as error:
             raise self._unusable(error) from error
 
@@ -81,22 +84,23 @@ class AnswerCache:
         """The answer with this key. A file that cannot be read at the moment has none."""
         try:
             with self._open() as connection:
-                row = connection.execute("SELECT text, finish FROM answers WHERE key = ?", (key,)).fetchone()
+                row = connection.execute("SELECT text, finish, not_taken FROM answers WHERE key = ?", (key,)).fetchone()
         except sqlite3.Error:
             return None
         if row is None or not all(isinstance(each, str) for each in row):
             return None
-        return Completion(row[0], attempts=0, finish=row[1], from_cache=True)
+        not_taken = tuple(filter(None, row[2].split(",")))
+        return Completion(row[0], attempts=0, finish=row[1], from_cache=True, not_taken=not_taken)
 
     def put(self, key: str, model: str, answer: Completion) -> None:
         """Keep an answer. One that cannot be kept is no reason to lose it: it is only asked for again another time."""
         if len(answer.text) > MAX_TEXT or answer.finish == "content_filter":
             return
         tokens = answer.tokens_in + answer.tokens_out
-        row = (key, model, time.time(), answer.text, answer.finish, tokens)
+        row = (key, model, time.time(), answer.text, answer.finish, tokens, ",".join(answer.not_taken))
         try:
             with self._open() as connection:
-                connection.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?)", row)
+                connection.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)", row)
         except (sqlite3.Error, UnicodeEncodeError):
             return
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pddlego.models.base import Request
@@ -20,6 +20,8 @@ HOTTEST = 1.5
 
 STRICT, SCHEMA, OBJECT, TEXT = "strict schema", "schema", "JSON object", "text"
 """How an answer is held to a form, from the most to the least."""
+
+EVERYTHING = "everything that can be left out"
 
 FIELDS = ("max_tokens", "max_completion_tokens")
 """What bounds the tokens of an answer: most endpoints know the first, OpenAI's reasoning models only the second."""
@@ -51,13 +53,15 @@ class Sampling:
         return found | ({"extra_body": dict(self.extra)} if self.extra else {})
 
 
+@dataclass(frozen=True)
 class Dialect:
-    """What one endpoint takes. Shared by all who ask it: whoever learns something, learns it for all."""
+    """What one endpoint takes: forms of answers, from the most to the least, fields that bound an answer, and the names
+    of fields that it does not take. Without `more_room` an answer that was cut off gets no more tokens than usual."""
 
-    def __init__(self, fields: tuple[str, ...] = FIELDS) -> None:
-        self.formats = [STRICT, SCHEMA, OBJECT, TEXT]
-        self.fields = list(fields)
-        self.left_out: set[str] = set()
+    formats: tuple[str, ...] = (STRICT, SCHEMA, OBJECT, TEXT)
+    fields: tuple[str, ...] = FIELDS
+    left_out: frozenset[str] = frozenset()
+    more_room: bool = True
 
     def arguments(self, sampling: Sampling, request: Request) -> dict[str, Any]:
         """What is sent besides model and messages."""
@@ -71,7 +75,7 @@ class Dialect:
             found["reasoning_effort"] = sampling.reasoning_effort
         if sampling.streams:
             found |= {"stream": True, "stream_options": {"include_usage": True}}
-        most = request.max_tokens
+        most = request.max_tokens if self.more_room else None
         most = sampling.max_tokens if most is None else min(most, sampling.max_tokens or most)
         if most is not None and self.fields:
             found[self.fields[0]] = most
@@ -85,82 +89,95 @@ class Dialect:
     def not_taken(self, request: Request, sent: Mapping[str, Any]) -> tuple[str, ...]:
         """Of what the request changes those that were not sent: the endpoint does not take them."""
         wanted = {"temperature": bool(request.temperature_increase), "max_tokens": request.max_tokens is not None}
-        there = {*sent, *(["max_tokens"] if set(FIELDS) & set(sent) else [])}
+        there = {*sent, *(["max_tokens"] if self.more_room and set(FIELDS) & set(sent) else [])}
         return tuple(name for name, is_wanted in wanted.items() if is_wanted and name not in there)
 
-    def learn(self, error: Exception, sent: Mapping[str, Any], too_much: bool) -> str:
-        """Leave out what a refusal names, and say what that is; empty if it names nothing that was sent.
+    def learned(self, error: Exception, sent: Mapping[str, Any]) -> tuple[Dialect, str]:
+        """Without what a refusal names, and what that is; itself and nothing if it names nothing that was sent.
 
-        `too_much`: the request is longer than the model reads, and room for the answer is part of it.
+        What the endpoint says comes before the rest of its body, which may hold the request itself.
         """
-        said = f"{error} {error_of(getattr(error, 'body', None))}".lower()
         param = str(getattr(error, "param", None) or "")
-        bound = next((name for name in FIELDS if name in sent), "")
-        if bound and (too_much or bound in said):
-            return self._without(bound)
-        if "response_format" in sent and (_ABOUT_FORMAT.search(said) or param.startswith("response_format")):
-            form = self._less_form(sent)
-            if form == STRICT and not _ABOUT_STRICT.search(said) and SCHEMA in self.formats:
-                self.formats.remove(SCHEMA)  # it takes no schema at all
-            return form
-        for name in sorted(sent, key=len, reverse=True):  # `stream_options` is not `stream`
-            if name == param or re.search(rf"\b{re.escape(name.lower())}\b", said):
-                return self._without(name)
-        return self._without("reasoning_effort") if "reasoning_effort" in sent and "reasoning" in said else ""
+        for said in (error_of(getattr(error, "body", None)).lower(), str(error).lower()):
+            bound = next((name for name in FIELDS if name in sent), "")
+            if bound and (bound in said or bound == param):
+                return self.without(bound), bound
+            if "response_format" in sent and (_ABOUT_FORMAT.search(said) or param.startswith("response_format")):
+                form = _form_of(sent["response_format"])
+                # Where strictness is not what it complains of, it takes no schema at all.
+                last = SCHEMA if form == STRICT and not _ABOUT_STRICT.search(said) else form
+                return self.with_less_than(last), form
+            for name in sorted(sent, key=len, reverse=True):  # `stream_options` is not `stream`
+                if name == param or re.search(rf"\b{re.escape(name.lower())}\b", said):
+                    return self.without(name), name
+            if "reasoning_effort" in sent and "reasoning" in said:
+                return self.without("reasoning_effort"), "reasoning_effort"
+        return self, ""
 
-    def try_without(self, sent: Mapping[str, Any]) -> str:
-        """Leave out the next thing that may be to blame for a refusal that names nothing; empty if nothing is left."""
+    def guesses(self, sent: Mapping[str, Any]) -> list[tuple[Dialect, str]]:
+        """What may help with a refusal that names nothing: without each thing in turn, then without all of them.
+
+        What matters least comes first.
+        """
+        order = ("seed", "stream_options", "stream", "reasoning_effort", *FIELDS, "temperature")
+        names = [name for name in sent if name not in (*order, "response_format")]
+        names += [name for name in order if name in sent]
+        found = [(self.without(name), name) for name in names]
+        bare = self
+        for name in names:
+            bare = bare.without(name)
         if "response_format" in sent:
-            return self._less_form(sent)
-        order = ("seed", "stream_options", "reasoning_effort", *FIELDS, "stream", "temperature")
-        known = [name for name in order if name in sent]
-        return next((self._without(name) for name in (*(set(sent) - set(order)), *known)), "")
+            first = self.formats.index(_form_of(sent["response_format"]))
+            found += [(self.with_less_than(form), form) for form in self.formats[first:-1]]
+            bare = bare.with_less_than(OBJECT)
+        return [*found, (bare, EVERYTHING)] if len(found) > 1 else found
 
-    def copy(self) -> Dialect:
-        """The same knowledge, apart."""
-        found = Dialect()
-        found.become(self)
-        return found
+    def without(self, name: str) -> Dialect:
+        """The same without a field."""
+        if name in FIELDS:
+            return replace(self, fields=tuple(each for each in self.fields if each != name))
+        return replace(self, left_out=self.left_out | {name})
 
-    def become(self, other: Dialect) -> None:
-        """Know what another knows, and nothing else."""
-        self.formats, self.fields, self.left_out = list(other.formats), list(other.fields), set(other.left_out)
+    def with_less_than(self, form: str) -> Dialect:
+        """The same with forms of answers that ask for less than this one."""
+        order = (STRICT, SCHEMA, OBJECT, TEXT)
+        return replace(self, formats=tuple(each for each in self.formats if order.index(each) > order.index(form)))
 
     def _format(self, request: Request) -> str:
         """An empty schema asks for any JSON object."""
         return next((form for form in self.formats if request.schema or form in (OBJECT, TEXT)), TEXT)
 
-    def _less_form(self, sent: Mapping[str, Any]) -> str:
-        """The next form. One that somebody else has given up meanwhile is gone already."""
-        form = _form_of(sent["response_format"])
-        if form in self.formats:
-            del self.formats[: self.formats.index(form) + 1]
-        return form
 
-    def _without(self, name: str) -> str:
-        if name in self.fields:
-            self.fields.remove(name)
-        elif name not in FIELDS:
-            self.left_out.add(name)
-        return name
+@dataclass
+class Learned:
+    """What is known of an endpoint at the moment. Shared by all who ask it: what one learns, all know."""
+
+    dialect: Dialect = field(default_factory=Dialect)
 
 
 class Dialects:
-    """What is known of every endpoint and model that is asked."""
+    """What is known of every endpoint and model that is asked in this process."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, str], Dialect] = {}
+        self._known: dict[tuple[str, str], Learned] = {}
 
-    def of(self, address: str, model: str) -> Dialect:
+    def of(self, address: str, model: str) -> Learned:
         """OpenAI's own endpoint knows the newer field for all of its models."""
         fields = FIELDS if address else FIELDS[::-1]
-        return self._known.setdefault((address, model), Dialect(fields))
+        return self._known.setdefault((address, model), Learned(Dialect(fields=fields)))
+
+
+def is_about_room(error: Exception) -> bool:
+    """Whether the endpoint says that an answer may not have so much room: a matter of the number, not of the field."""
+    return bool(re.search(r"max\w*tokens.*(too (large|high|many|big)|at most|maximum|less than)", str(error).lower()))
 
 
 def says_nothing_of_options(error: Exception) -> bool:
     """Whether a refusal may be about anything, and so about what could be left out."""
     code = str(getattr(error, "code", None) or "")
-    return code not in _TURNED_DOWN and not code.startswith("model_")
+    if code in _TURNED_DOWN or code.startswith("model_"):
+        return False
+    return not re.search(r"credit|billing|balance|quota|safety|policy", error_of(getattr(error, "body", None)).lower())
 
 
 def _response_format(form: str, request: Request) -> dict[str, Any]:

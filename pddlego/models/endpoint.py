@@ -72,7 +72,7 @@ def make_endpoint(options: ModelOptions, limiter: RequestLimiter | None = None) 
         timeout=options.timeout,
         attempts=options.attempts,
         limiter=limiter,
-        dialect=options.dialects.of(options.base_url or "", options.name),
+        learned=options.dialects.of(options.base_url or "", options.name),
     )
     if options.cache == "off":
         return model
@@ -95,7 +95,7 @@ def parse_extra_body(pairs: Iterable[str]) -> dict[str, Any]:
         if not sign or not all(keys):
             why = "Write KEY=VALUE."
             raise UsageError(f"'{pair}' is no field", why, "Example: chat_template_kwargs.enable_thinking=false.")
-        if re.search(r"api_?key|secret|password|authorization|access_?token", name.replace("-", "_"), re.IGNORECASE):
+        if _looks_secret(name, text):
             why = "Fields are kept in the run folder, where no secret may stand."
             raise UsageError(f"'{name}' looks like a secret", why, "Set OPENAI_API_KEY.")
         if keys[0] in TAKEN:
@@ -112,6 +112,13 @@ def parse_extra_body(pairs: Iterable[str]) -> dict[str, Any]:
             place = inner
         place[keys[-1]] = value
     return found
+
+
+def _looks_secret(name: str, text: str) -> bool:
+    """Whether a field holds what nobody should read: by the words of its name, or of a name inside of its value."""
+    names = [name, *re.findall(r'"([^"]*)"\s*:', text)]
+    words = {word for each in names for word in re.split(r"[^a-z]+", each.lower())}
+    return bool(words & {"apikey", "key", "secret", "password", "authorization", "token"} or re.search(r"\bsk-", text))
 
 
 def prepare_cache(use: CacheUse) -> None:

@@ -15,9 +15,20 @@ from pddlego.errors import BudgetSpentError, ModelError, OutOfTimeError, UsageEr
 from pddlego.models.base import Completion, Request, Trouble, Words
 from pddlego.models.connection import Connection
 from pddlego.models.credentials import check_key, check_url, secrets_of, split_query, without_credentials
-from pddlego.models.dialect import OBJECT, SCHEMA, STRICT, Dialect, Sampling, says_nothing_of_options
+from pddlego.models.dialect import (
+    EVERYTHING,
+    FIELDS,
+    OBJECT,
+    SCHEMA,
+    STRICT,
+    Dialect,
+    Learned,
+    Sampling,
+    is_about_room,
+    says_nothing_of_options,
+)
 from pddlego.models.limiter import SLICE, NoLimiter, Permit, RequestLimiter
-from pddlego.models.replies import BrokenOffError, NoReplyError, Reply, Stream, whole
+from pddlego.models.replies import BrokenOffError, NoReplyError, Reply, Stream, lines_of, whole
 from pddlego.models.retry import MAX_WAIT, explain, is_passing, is_too_much, retry_after, wait_before_next
 
 if TYPE_CHECKING:
@@ -26,9 +37,6 @@ if TYPE_CHECKING:
 
 STANDARD = ("temperature", "seed", "max_tokens", "max_completion_tokens", "reasoning_effort", "response_format")
 """Fields that the client knows; the others are of one endpoint or another."""
-
-REFUSALS = (400, 422, 500, 501)
-"""What an endpoint answers that does not take something; of these 5xx only where it says what."""
 
 LONGEST_FINISH = 40
 """Characters of an endpoint's reason to stop."""
@@ -53,7 +61,7 @@ class OpenAIModel:
         attempts: int = 6,
         sleep: Callable[[float], None] | None = None,
         limiter: RequestLimiter | None = None,
-        dialect: Dialect | None = None,
+        learned: Learned | None = None,
     ) -> None:
         api_key = (api_key or "").strip()
         check_key(name, api_key, base_url)
@@ -64,7 +72,7 @@ class OpenAIModel:
         if any(secret in name for secret in self._secrets):
             raise UsageError("The name of the model is a key", "It holds the key itself.", "Give the model's name.")
         self._sampling = sampling
-        self._dialect = dialect or Dialect()
+        self._learned = learned or Learned()
         self._attempts = attempts
         self._timeout = timeout
         self._limiter: RequestLimiter = limiter or NoLimiter()
@@ -117,7 +125,9 @@ class OpenAIModel:
         """
         import openai
 
-        dialect, unsaid = self._dialect, None
+        dialect, keep = self._learned.dialect, True
+        unsaid: openai.APIStatusError | None = None
+        guesses: list[tuple[Dialect, str]] = []
         while True:
             arguments = dialect.arguments(self._sampling, request)
             try:
@@ -126,20 +136,36 @@ class OpenAIModel:
                     seconds = min(self._timeout, deadline - time.perf_counter())
                     exchange = partial(self._exchange, arguments, request)
                     reply = self._permitted(permit, seconds, exchange, lambda: permit.wanted and request.wanted())
-                    self._dialect.become(dialect)
+                    if keep and unsaid is not None:  # what was guessed has helped
+                        self._learned.dialect = dialect
                     return reply, dialect.not_taken(request, arguments)
             except openai.APIStatusError as error:
-                if error.status_code not in REFUSALS:
+                if not _is_refusal(error):
                     raise
-                what = dialect.learn(error, arguments, is_too_much(error))
-                if not what and error.status_code < 500 and says_nothing_of_options(error) and not is_too_much(error):
-                    unsaid = unsaid or error
-                    dialect = dialect.copy()
-                    what = dialect.try_without(arguments)
-                if not what:
+                if is_too_much(error) or is_about_room(error):
+                    what = next((name for name in FIELDS if name in arguments), "")
+                    if not what:
+                        raise unsaid or error from None
+                    if dialect.more_room and request.max_tokens is not None:
+                        self._learned.dialect = dialect = replace(dialect, more_room=False)
+                    else:  # a shorter request may have the usual room
+                        dialect, keep = dialect.without(what), False
+                else:
+                    dialect, what = dialect.learned(error, arguments)
+                    if what and unsaid is None and keep:
+                        self._learned.dialect = dialect
+                if what:
+                    request.report(self._left_out(error, f"does not take {_named(what)}, which is left out now", sent))
+                    continue
+                if unsaid is None and error.status_code < 500 and says_nothing_of_options(error):
+                    unsaid, guesses = error, dialect.guesses(arguments)
+                if unsaid is None or not guesses:
                     raise unsaid or error from None
-                why = f"{error.status_code}: the endpoint does not take {_named(what)}, which is left out now"
-                request.report(Trouble(why, sent[0], self._attempts, 0.0))
+                dialect, what = guesses.pop(0)
+                request.report(self._left_out(error, f"does not say why; it is asked without {_named(what)}", sent))
+
+    def _left_out(self, error: openai.APIStatusError, what: str, sent: list[int]) -> Trouble:
+        return Trouble(f"{error.status_code}: the endpoint {what}", sent[0], self._attempts, 0.0)
 
     def _exchange(self, arguments: Mapping[str, Any], request: Request) -> Reply:
         """Send the request and read the reply, as it comes where the endpoint streams."""
@@ -156,7 +182,7 @@ class OpenAIModel:
                     return whole(json.loads(response.read()))
                 stream = Stream()
                 telling = _Telling(request.report, self._secrets)
-                for line in response.iter_lines():
+                for line in lines_of(response.iter_bytes()):
                     if stream.take(line):
                         telling.of(stream)
                     if stream.ended:
@@ -165,7 +191,7 @@ class OpenAIModel:
                 if stream.reply().finish is None:
                     raise BrokenOffError("The stream ended in the middle of an answer")
                 return stream.reply()
-        except (httpx2.TransportError, BrokenOffError) as error:
+        except (httpx2.RequestError, BrokenOffError) as error:
             nowhere: Any = None
             raise openai.APIConnectionError(request=nowhere) from error
 
@@ -235,7 +261,7 @@ class OpenAIModel:
         return Completion(
             text,
             tokens_in=request.characters // 4 if usage.came is None else usage.came,
-            tokens_out=len(text) // 4 if usage.went is None else usage.went,
+            tokens_out=(len(text) + len(reply.reasoning)) // 4 if usage.went is None else usage.went,
             tokens_cached=usage.cached,
             tokens_reasoning=usage.reasoning,
             seconds=seconds,
@@ -263,9 +289,7 @@ class OpenAIModel:
 
     def _masked(self, text: str) -> str:
         """The text without our own secrets, should the endpoint echo them."""
-        for secret in self._secrets:
-            text = text.replace(secret, "***")
-        return text
+        return _masked(text, self._secrets)
 
     def _clean(self, text: str) -> str:
         """The text on one line, without the key."""
@@ -282,7 +306,16 @@ def _within(request: Request, deadline: float) -> Request:
 
 def _named(what: str) -> str:
     """What is left out, in words: a form of answers, or a field."""
+    if what == EVERYTHING:
+        return what
     return f"a {what} for answers" if what in (STRICT, SCHEMA, OBJECT) else f"'{what}'"
+
+
+def _is_refusal(error: openai.APIStatusError) -> bool:
+    """Whether an endpoint may mean by a status that it does not take something: by 5xx only where it says what."""
+    if error.status_code in (400, 422):
+        return True
+    return error.status_code in (500, 501) and bool(re.search(r"response_format|json_(object|schema)", str(error)))
 
 
 class _Telling:
@@ -297,7 +330,7 @@ class _Telling:
         new = []
         for number, text in enumerate((stream.text, stream.reasoning)):
             end = len(text) if everything else len(text) - self._held_back(text)
-            new.append(self._masked(text[self._told[number] : end]) if end > self._told[number] else "")
+            new.append(_masked(text[self._told[number] : end], self._secrets) if end > self._told[number] else "")
             self._told[number] = max(end, self._told[number])
         if any(new):
             self._report(Words(*new))
@@ -307,7 +340,8 @@ class _Telling:
         beginnings = (secret[:number] for secret in self._secrets for number in range(1, len(secret)))
         return max((len(beginning) for beginning in beginnings if text.endswith(beginning)), default=0)
 
-    def _masked(self, text: str) -> str:
-        for secret in self._secrets:
-            text = text.replace(secret, "***")
-        return text
+
+def _masked(text: str, secrets: Collection[str]) -> str:
+    for secret in secrets:
+        text = text.replace(secret, "***")
+    return text

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -109,7 +111,9 @@ class Stream:
         chunk = _json(value)
         if (isinstance(chunk, dict) and chunk.get("error")) or isinstance(chunk, list):
             raise BrokenOffError(f"The endpoint broke off: {error_of(chunk)}")
-        return self._chunk(chunk) if isinstance(chunk, dict) else False
+        if not isinstance(chunk, dict):
+            raise BrokenOffError("The endpoint sent a piece of an answer that cannot be read")
+        return self._chunk(chunk)
 
     def reply(self) -> Reply:
         """What came. A stream that ended without a reason, and without the word that it ends, broke off."""
@@ -132,6 +136,17 @@ class Stream:
         self.reasoning += _thought(delta)
         self._arguments += _called(delta)
         return len(self.text) + len(self.reasoning) + len(self._arguments) > before
+
+
+def lines_of(parts: Iterable[bytes]) -> Iterator[str]:
+    """Lines of a stream of events, which end with LF, CR or both and with nothing else that a text may hold."""
+    decoder, rest = codecs.getincrementaldecoder("utf-8")(errors="replace"), ""
+    for part in parts:
+        rest += decoder.decode(part)
+        if "\n" in rest or "\r" in rest:
+            *lines, rest = re.split(r"\r\n|\n|\r(?!\Z)", rest)
+            yield from lines
+    yield from re.split(r"\r\n?|\n", rest)
 
 
 def _json(text: str) -> Any:

@@ -175,7 +175,9 @@ class _DomainReader:
 
 def _meanings(text: str) -> dict[str, str]:
     """The comment behind each predicate that stands with it on a line of its own."""
-    found = re.findall(r"^\s*\(([^\s();]+)[^();]*\)[\s)]*;[;\s]*(\S.*?)\s*$", text, re.MULTILINE)
+    section = re.search(r"\(\s*:predicates\b.*?(?=\(\s*:|\Z)", text, re.DOTALL | re.IGNORECASE)
+    line = r"^[^\S\n]*(?:\(\s*:predicates\s*)?\(([^\s();]+)[^();\n]*\)[^\S\n)]*\)?[^\S\n)]*;[;\s]*?([^\s;].*?)[^\S\n]*$"
+    found = re.findall(line, section.group() if section else "", re.MULTILINE)
     return {name.lower(): meaning for name, meaning in found}
 
 

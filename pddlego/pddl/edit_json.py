@@ -42,12 +42,16 @@ class _SectionModel(BaseModel):
     @field_validator("replace", mode="before")
     @classmethod
     def _pairs(cls, value: Any) -> Any:
-        if isinstance(value, list) and all(isinstance(each, dict) and set(each) == {"old", "new"} for each in value):
-            return _unique([(each["old"], each["new"]) for each in value if isinstance(each["old"], str)])
+        if isinstance(value, list) and all(map(_is_pair, value)):
+            return _unique([(pair["old"], pair["new"]) for pair in value])
         return {} if value is None else value
 
     def as_value(self) -> SectionEdit:
         return SectionEdit(tuple(self.add), tuple(self.replace.items()), tuple(self.delete))
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, dict) and set(value) == {"old", "new"} and isinstance(value["old"], str)
 
 
 class _EditModel(BaseModel):

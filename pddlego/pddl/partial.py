@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
+from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pddlego.pddl.edit import apply_edit
@@ -14,6 +15,9 @@ from pddlego.util.answers import spoken
 TRIES = 8
 """Ends of values at which an unfinished edit is tried to be cut, from the last one back."""
 
+DEEPEST = 20
+"""Brackets inside of each other; an edit has four."""
+
 
 def problem_so_far(before: Problem, answer: str) -> Problem | None:
     """The problem with what is complete of an unfinished answer; None if nothing is. Total.
@@ -21,17 +25,16 @@ def problem_so_far(before: Problem, answer: str) -> Problem | None:
     Of a whole file what was known stays until the file says otherwise of it: the rest is still to come.
     """
     said = spoken(answer)
-    start = said.find("(define")
+    start = said.lower().find("(define")
     if start >= 0:
         return _file_so_far(before, said[start:])
-    text = _closed(said)
-    if text is None:
-        return None
-    try:
-        found = apply_edit(before, parse_edit(text)).problem
-    except EditSyntaxError:
-        return None
-    return found if found != before else None
+    for text in _closed(said):
+        try:
+            found = apply_edit(before, parse_edit(text)).problem
+        except EditSyntaxError:
+            continue
+        return found if found != before else None
+    return None
 
 
 def _file_so_far(before: Problem, text: str) -> Problem | None:
@@ -41,36 +44,37 @@ def _file_so_far(before: Problem, text: str) -> Problem | None:
     found = read_problem(text[: end + 1]).problem
     if not found.objects and not found.facts:
         return None
-    told = {(fact.predicate, fact.args[:1]) for fact in found.facts if len(fact.args) == 1}
-    places = {predicate for predicate, _ in told if predicate == "at"}
-    kept = {fact for fact in before.facts if fact.predicate not in places}
+    # Of a predicate that holds of one thing before, and of another now, only the new one counts: the agent has moved.
+    single = {
+        fact.predicate
+        for fact in found.facts
+        if _is_single(fact.predicate, found) and _is_single(fact.predicate, before)
+    }
+    kept = {fact for fact in before.facts if fact.predicate not in single}
     return replace(before, objects=before.objects | found.objects, facts=frozenset(kept) | found.facts)
 
 
-def _closed(text: str) -> str | None:
-    """The JSON object that begins in the text, up to its last complete value, with all that is open closed."""
+def _is_single(predicate: str, problem: Problem) -> bool:
+    return sum(fact.predicate == predicate and len(fact.args) == 1 for fact in problem.facts) == 1
+
+
+def _closed(text: str) -> Iterator[str]:
+    """The JSON object that begins in the text, up to its last complete values, with all that is open closed."""
     start = text.find("{")
-    if start < 0:
-        return None
-    text, ends = text[start:], _ends(text[start:])
-    for end, stack in reversed(ends[-TRIES:]):
-        candidate = text[:end] + "".join(reversed(stack))
-        try:
-            if isinstance(json.loads(candidate), dict):
-                return candidate
-        except (ValueError, RecursionError):
-            continue
-    return None
+    for end, stack in reversed(_ends(text[start:]) if start >= 0 else ()):
+        yield text[start : start + end] + "".join(reversed(stack))
 
 
-def _ends(text: str) -> list[tuple[int, tuple[str, ...]]]:
-    """Where strings, lists and objects end, with what is open there, innermost last."""
-    found: list[tuple[int, tuple[str, ...]]] = []
+def _ends(text: str) -> Sequence[tuple[int, tuple[str, ...]]]:
+    """Where the last strings, lists and objects end, with what is open there, innermost last."""
+    found: deque[tuple[int, tuple[str, ...]]] = deque(maxlen=TRIES)
     stack: list[str] = []
     for match in re.finditer(r'"(?:[^"\\]|\\.)*"|[{}\[\]]', text, re.DOTALL):
         sign = match.group()
         if sign in "{[":
             stack.append("}" if sign == "{" else "]")
+            if len(stack) > DEEPEST:
+                return ()
         elif sign in "}]" and stack:
             stack.pop()
         if sign not in "{[":

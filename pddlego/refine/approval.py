@@ -35,6 +35,10 @@ class Question:
     suffix: str = ".txt"
 
 
+REJECTED_BY_PERSON = "rejected by a person"
+"""The category of what a person rejected."""
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What a person says: `text` is the hint of a rejection, or what takes the place of what was shown."""
@@ -46,7 +50,7 @@ class Verdict:
     def feedback(self) -> Feedback:
         """A rejection as the model is told of it."""
         hint = (self.text,) if self.text else ()
-        return Feedback("rejected by a person", "a person looked at it and rejected it:", hint)
+        return Feedback(REJECTED_BY_PERSON, "a person looked at it and rejected it:", hint)
 
 
 ACCEPTED = Verdict()

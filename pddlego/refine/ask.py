@@ -82,14 +82,15 @@ def completed(model: Model, request: Request, call: int) -> Generator[Retrying |
             arrived.put(error)
 
     threading.Thread(target=work, daemon=True).start()
-    text, reasoning, told = "", "", time.monotonic()
+    text, reasoning, told, shown = "", "", time.monotonic(), 0
     try:
         while True:
             found: Trouble | Words | Completion | BaseException | None = None
             with contextlib.suppress(Empty):  # not for ever: a signal to another thread waits for this one to wake
                 found = arrived.get(timeout=min(SLICE, OFTEN))
-            if isinstance(found, Words):
+            if isinstance(found, Words) and shown < MAX_ANSWER:
                 text, reasoning = text + writable(found.text), reasoning + writable(found.reasoning)
+                shown += len(found.text) + len(found.reasoning)
             if (text or reasoning) and (not isinstance(found, Words) or time.monotonic() - told >= OFTEN):
                 yield Streamed(call, text, reasoning)
                 text, reasoning, told = "", "", time.monotonic()

@@ -14,7 +14,7 @@ from pddlego.models import Message, Request
 from pddlego.models.base import Trouble, Words
 from pddlego.models.dialect import Dialects, Sampling
 from pddlego.models.openai import OpenAIModel
-from pddlego.models.replies import Usage, usage_of
+from pddlego.models.replies import Usage, lines_of, usage_of
 from pddlego.pddl import EDIT_SCHEMA
 from tests.model_server import ModelServer
 from tests.models.endpoints import ENDPOINTS, TEXT, Endpoint, chunk, lines, streamed, used, violations
@@ -83,8 +83,8 @@ def test_what_one_learns_all_know(model_server: ModelServer) -> None:
     model_server.replies = [ENDPOINTS["Gemini"].reply]
     dialects = Dialects()
     for number in range(3):
-        dialect = dialects.of(model_server.url, "m")
-        client = OpenAIModel("m", KEY, model_server.url, Sampling(seed=number), dialect=dialect)
+        learned = dialects.of(model_server.url, "m")
+        client = OpenAIModel("m", KEY, model_server.url, Sampling(seed=number), learned=learned)
         assert client.complete(asked([])).attempts == (2 if number == 0 else 1)
 
 
@@ -172,3 +172,61 @@ def test_a_key_that_is_echoed_in_pieces_is_not_told(model_server: ModelServer) -
 )
 def test_usage(usage: dict[str, Any], found: Usage) -> None:
     assert usage_of(usage) == found
+
+
+def test_a_request_that_is_too_long_costs_the_next_one_no_bound(model_server: ModelServer) -> None:
+    from tests.model_server import answer, fault
+
+    for said in ("This model's maximum context length is 8192 tokens", "max_tokens is too large: 500"):
+        model_server.replies = [fault(400, said, "context_length_exceeded" if "context" in said else None)]
+        client = OpenAIModel("m", KEY, model_server.url, Sampling(max_tokens=500, streams=False))
+        with pytest.raises(ModelError):
+            client.complete(asked([]))
+        model_server.replies = [answer(TEXT)]
+        client.complete(asked([]))
+        assert model_server.requests[-1]["max_tokens"] == 500
+        assert model_server.requests[-1]["response_format"]["json_schema"]["strict"]
+
+
+@pytest.mark.parametrize("said", ["upstream error: stream closed", "database schema locked"])
+def test_what_may_pass_teaches_nothing(model_server: ModelServer, said: str) -> None:
+    from tests.model_server import fault
+
+    whole = streamed(used(), {"stream_options": {"include_usage": True}})
+    model_server.replies = [fault(500, said), whole]
+    client = OpenAIModel("m", KEY, model_server.url, sleep=lambda _: None)
+    assert client.complete(asked([])).text == TEXT
+    assert set(model_server.requests[0]) == set(model_server.requests[1])
+
+
+def test_a_guess_costs_only_what_it_was_right_about(model_server: ModelServer) -> None:
+    from tests.model_server import answer, fault
+
+    def no_seed(body: dict[str, Any]) -> Any:
+        return fault(400, "Bad request") if "seed" in body else answer(TEXT)
+
+    model_server.replies = [no_seed]
+    client = OpenAIModel("m", KEY, model_server.url, Sampling(0.5, seed=1, extra={"a": 1, "b": 2}, streams=False))
+    client.complete(asked([]))
+    client.complete(asked([]))
+    assert set(model_server.requests[-1]) == {"model", "messages", "temperature", "response_format", "a", "b"}
+    model_server.replies = [fault(400, "Your credit balance is too low")]
+    before = len(model_server.requests)
+    with pytest.raises(ModelError, match="credit"):
+        client.complete(asked([]))
+    assert len(model_server.requests) == before + 1
+
+
+def test_lines_end_where_lines_end(model_server: ModelServer) -> None:
+    said = "a \u2028b\u0085 c\x0b d"
+    raw = [chunk({"content": each}).replace("\\u2028", "\u2028").replace("\\u0085", "\u0085") for each in (said, "!")]
+    model_server.replies = [lines(*raw, chunk({}, "stop"), "data: [DONE]")]
+    assert OpenAIModel("m", KEY, model_server.url).complete(asked([])).text == said + "!"
+    assert list(lines_of([b"a\r", b"\nb\n\xc3", b"\xa4\rc"])) == ["a", "b", "\u00e4", "c"]
+
+
+def test_a_piece_that_cannot_be_read_is_no_answer(model_server: ModelServer) -> None:
+    model_server.replies = [lines(chunk({"content": "a"}), "data: {broken", chunk({"content": "b"}, "stop"))]
+    with pytest.raises(ModelError, match="cannot be read"):
+        OpenAIModel("m", KEY, model_server.url, attempts=2, sleep=lambda _: None).complete(asked([]))
+    assert len(model_server.requests) == 2

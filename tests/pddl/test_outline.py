@@ -40,3 +40,22 @@ def test_a_meaning_is_no_part_of_what_a_domain_is() -> None:
     bare = parse_domain(DOMAIN.text)
     assert bare == DOMAIN
     assert "where we are" not in outline(bare)
+
+
+def test_only_a_comment_on_the_line_of_a_predicate_is_its_meaning() -> None:
+    domain = parse_domain(
+        """(define (domain d) (:requirements :typing) (:types room)
+        (:predicates (at ?r - room) ; where we are
+          (seen ?r - room)
+          ; --- doors ---
+          (shut ?r - room)) ; it is shut
+        (:action go :parameters (?r - room) :precondition (and
+            (at ?r) ; you must stand here first
+            (seen ?r)) ; and have seen it
+          :effect (shut ?r)))"""
+    )
+    assert {each.name: each.meaning for each in domain.predicates} == {
+        "at": "where we are",
+        "seen": "",
+        "shut": "it is shut",
+    }

@@ -43,7 +43,7 @@ from pddlego.models import Completion, Model
 from pddlego.pddl import Problem
 from pddlego.pddl.invariants import contradictions
 from pddlego.planning import Planner, PlanStatus, PlanStep, climb
-from pddlego.refine.approval import Overseer, Verdict, judge
+from pddlego.refine.approval import REJECTED_BY_PERSON, Overseer, Verdict, judge
 from pddlego.refine.ask import ask
 from pddlego.refine.episode import played
 from pddlego.refine.loop import Attempt, Retry, refine
@@ -125,6 +125,8 @@ class Agent:
             if attempt.value is not None:
                 self._memory.went_as_planned()
                 return attempt.value
+            if attempt.feedback is not None and attempt.feedback.category == REJECTED_BY_PERSON:
+                self._hint = Retry(0, attempt.answer, attempt.feedback)
         first, self._hint = self._hint, Retry()
         self._was_asked = False
         attempt = yield from refine(self._attempt, self.episode.most_retries, first)

@@ -23,8 +23,7 @@ def surprise(setting: GameSetting, step: PlanStep, text: str, problem: Problem, 
     match = re.search(expect, text)
     if match is None:
         return "the game answered otherwise than the plan expected"
-    parameters = (each.name.lstrip("?") for each in setting.domain.actions_by_name[step.action].parameters)
-    predicted = dict(zip(parameters, step.args, strict=True))
+    predicted = _predicted(setting, step)
     known = {each.name for each in problem.objects}
     for name, seen in match.groupdict().items():
         wanted = predicted[name]
@@ -41,7 +40,19 @@ def says_nothing_new(setting: GameSetting, step: PlanStep, read: str, said: Iter
     It does not if it is that and no word more, or if the game has said all of it before.
     """
     expect = setting.actions[step.action].expect
-    return bool(expect) and (re.fullmatch(expect, read) is not None or read in said)
+    if not expect or read in said:
+        return bool(expect)
+    match = re.fullmatch(expect, read)
+    predicted = _predicted(setting, step)
+    return match is not None and all(
+        seen is not None and same_name(seen, predicted[name]) for name, seen in match.groupdict().items()
+    )
+
+
+def _predicted(setting: GameSetting, step: PlanStep) -> dict[str, str]:
+    """What each parameter of a step stands for."""
+    parameters = (each.name.lstrip("?") for each in setting.domain.actions_by_name[step.action].parameters)
+    return dict(zip(parameters, step.args, strict=True))
 
 
 def as_said(command: str, valid: Iterable[str]) -> str:

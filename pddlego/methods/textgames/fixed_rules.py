@@ -69,6 +69,7 @@ class FixedRules:
         """The game answered `text`."""
         if command is not None and command in self._waiting:  # an episode that is brought to where it was
             self._waiting.remove(command)
+            self._sent.add(command)
         if self._script is not None:
             self._script.take_in(command, text)
         for rule in self._rules:

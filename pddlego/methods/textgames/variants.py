@@ -15,7 +15,7 @@ def without_parts(setting: GameSetting, without: Collection[str]) -> GameSetting
     Raises `UsageError` for a part that the setting does not have.
     """
     for part in without:
-        _check_part(setting, part)
+        _check_part(setting, part, without)
     removable = setting.removable
     if "ladder" in without and "domain" not in without:  # with another domain there is another ladder anyway
         setting = replace(setting, ladder=removable.ladder, rules=(*setting.rules, *removable.rules))
@@ -41,11 +41,11 @@ def without_parts(setting: GameSetting, without: Collection[str]) -> GameSetting
     return setting
 
 
-def _check_part(setting: GameSetting, part: str) -> None:
+def _check_part(setting: GameSetting, part: str, without: Collection[str]) -> None:
     """Raises `UsageError` if the part cannot be taken out of the setting, or is out already."""
     removable = setting.removable
     there = {
-        "ladder": bool(removable.ladder) or removable.baseline is not None,
+        "ladder": bool(removable.ladder) or (removable.baseline is not None and "domain" in without),
         "domain": removable.baseline is not None,
         "prompts": removable.baseline is not None,
         "recipe": bool(removable.recipe),

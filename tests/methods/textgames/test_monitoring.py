@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 
-from pddlego.events import Accepted, Asked, Outcome
+from pddlego.events import Accepted, Asked, Judged, Outcome
 from pddlego.methods.textgames.events import Observed
 from pddlego.methods.textgames.expect import says_nothing_new
 from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.planning import PlanStep, ProcessPlanner
+from pddlego.refine.approval import Question, Verdict
 from tests.methods.textgames.grid_house import small_house
 from tests.methods.textgames.playing import ForgetfulModel, ended, of, play
 
@@ -64,3 +65,38 @@ def test_without_replanning_a_plan_is_carried_out_to_its_end(coin: GameSetting, 
     assert of(carried, Observed)[2].refused
     before = [each.type for each in carried[: carried.index(of(carried, Observed)[2])]]
     assert before.count("asked") == 1
+
+
+def test_a_name_that_was_not_known_is_news(coin: GameSetting) -> None:
+    step = PlanStep("open_door", ("kitchen", "loc1", "south"))
+    assert not says_nothing_new(coin, step, "You open the wood door, revealing the pantry.", ())
+    known = PlanStep("open_door", ("kitchen", "pantry", "south"))
+    assert says_nothing_new(coin, known, "You open the wood door, revealing the pantry.", ())
+
+
+class Doubtful:
+    """A person who rejects the first plan that no model was asked for."""
+
+    def __init__(self) -> None:
+        self.plans = 0
+
+    def wants(self, what: str) -> bool:
+        return what == "plans"
+
+    def judge(self, question: Question) -> Verdict:
+        accepted = question.preview[0]
+        assert isinstance(accepted, Accepted)
+        if accepted.source == "plan" and not self.plans:
+            self.plans += 1
+            return Verdict("rejected", "fetch the salt first")
+        return Verdict()
+
+
+def test_what_a_person_says_of_such_a_plan_reaches_the_model(planner: ProcessPlanner) -> None:
+    from pddlego.methods.textgames.assembly import make_game
+
+    setting = load_setting("cooking-easy")
+    events = play(setting, planner, make_game(setting, 3), ReaderModel(), overseer=Doubtful())
+    judged = next(number for number, event in enumerate(events) if isinstance(event, Judged) and event.text)
+    asked = next(event for event in events[judged:] if isinstance(event, Asked))
+    assert "fetch the salt first" in asked.messages[-1].content
