@@ -35,7 +35,7 @@ Games = Annotated[list[str] | None, typer.Argument(help="What to play, several o
 Modes = Annotated[str | None, typer.Option(help="edit, gen, act, random: several with commas.")]
 Ablate = Annotated[
     str | None,
-    typer.Option(help="Play edit and gen without these, too: feedback, tolerance, remedies, feedback+tolerance."),
+    typer.Option(help="Play the modes without these parts, too: feedback, tolerance, ladder, feedback+tolerance, …"),
 ]
 Models = Annotated[
     str | None, typer.Option(help="Models, with commas; reader is built in, reader+noise:P errs on purpose.")

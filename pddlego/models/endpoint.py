@@ -100,10 +100,11 @@ def parse_extra_body(pairs: Iterable[str]) -> dict[str, Any]:
             raise UsageError(f"'{name}' looks like a secret", why, "Set OPENAI_API_KEY.")
         if keys[0] in TAKEN:
             raise UsageError(f"'{keys[0]}' cannot be set so", "pddlego sends it itself.", TAKEN[keys[0]])
+        value = _read_value(text)
         try:
-            value = json.loads(text)
-        except (ValueError, RecursionError):
-            value = text
+            json.dumps([name, value], allow_nan=False, ensure_ascii=False).encode()
+        except ValueError as error:
+            raise UsageError(f"'{name}' has no value that JSON has", f"{error}.", "Give another value.") from error
         place = found
         for key in keys[:-1]:
             inner = place.setdefault(key, {})
@@ -112,6 +113,13 @@ def parse_extra_body(pairs: Iterable[str]) -> dict[str, Any]:
             place = inner
         place[keys[-1]] = value
     return found
+
+
+def _read_value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
 
 
 def _looks_secret(name: str, text: str) -> bool:

@@ -6,13 +6,13 @@ import json
 import math
 import re
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pddlego.errors import BudgetSpentError, ModelError, OutOfTimeError, UsageError
-from pddlego.models.base import Completion, Request, Trouble, Words
+from pddlego.models.base import Completion, Request, Trouble
 from pddlego.models.connection import Connection
 from pddlego.models.credentials import check_key, check_url, secrets_of, split_query, without_credentials
 from pddlego.models.dialect import (
@@ -30,6 +30,7 @@ from pddlego.models.dialect import (
 from pddlego.models.limiter import SLICE, NoLimiter, Permit, RequestLimiter
 from pddlego.models.replies import BrokenOffError, NoReplyError, Reply, Stream, lines_of, whole
 from pddlego.models.retry import MAX_WAIT, explain, is_passing, is_too_much, retry_after, wait_before_next
+from pddlego.models.telling import Telling, masked
 
 if TYPE_CHECKING:
     import openai
@@ -139,6 +140,16 @@ class OpenAIModel:
                     if keep and unsaid is not None:  # what was guessed has helped
                         self._learned.dialect = dialect
                     return reply, dialect.not_taken(request, arguments)
+            except openai.APIConnectionError as error:
+                if not isinstance(error.__cause__, BrokenOffError):
+                    raise
+                # Some say with a stream what others say with a status.
+                fields = {name: value for name, value in arguments.items() if not name.startswith("stream")}
+                dialect, what = dialect.learned(error.__cause__, fields)
+                if not what:
+                    raise
+                self._learned.dialect = dialect
+                request.report(self._left_out(error, f"does not take {_named(what)}, which is left out now", sent))
             except openai.APIStatusError as error:
                 if not _is_refusal(error):
                     raise
@@ -164,8 +175,9 @@ class OpenAIModel:
                 dialect, what = guesses.pop(0)
                 request.report(self._left_out(error, f"does not say why; it is asked without {_named(what)}", sent))
 
-    def _left_out(self, error: openai.APIStatusError, what: str, sent: list[int]) -> Trouble:
-        return Trouble(f"{error.status_code}: the endpoint {what}", sent[0], self._attempts, 0.0)
+    def _left_out(self, error: openai.APIError, what: str, sent: list[int]) -> Trouble:
+        status = f"{error.status_code}: " if hasattr(error, "status_code") else ""
+        return Trouble(f"{status}the endpoint {what}", min(sent[0], self._attempts), self._attempts, 0.0)
 
     def _exchange(self, arguments: Mapping[str, Any], request: Request) -> Reply:
         """Send the request and read the reply, as it comes where the endpoint streams."""
@@ -181,7 +193,7 @@ class OpenAIModel:
                 if "event-stream" not in response.headers.get("content-type", ""):
                     return whole(json.loads(response.read()))
                 stream = Stream()
-                telling = _Telling(request.report, self._secrets)
+                telling = Telling(request.report, self._secrets)
                 for line in lines_of(response.iter_bytes()):
                     if stream.take(line):
                         telling.of(stream)
@@ -289,7 +301,7 @@ class OpenAIModel:
 
     def _masked(self, text: str) -> str:
         """The text without our own secrets, should the endpoint echo them."""
-        return _masked(text, self._secrets)
+        return masked(text, self._secrets)
 
     def _clean(self, text: str) -> str:
         """The text on one line, without the key."""
@@ -316,32 +328,3 @@ def _is_refusal(error: openai.APIStatusError) -> bool:
     if error.status_code in (400, 422):
         return True
     return error.status_code in (500, 501) and bool(re.search(r"response_format|json_(object|schema)", str(error)))
-
-
-class _Telling:
-    """Tells the words of a stream as they come, and no secret that the endpoint may echo."""
-
-    def __init__(self, report: Callable[[Words], None], secrets: Collection[str]) -> None:
-        self._report, self._secrets = report, secrets
-        self._told = [0, 0]
-
-    def of(self, stream: Stream, everything: bool = False) -> None:
-        """Tell what is new."""
-        new = []
-        for number, text in enumerate((stream.text, stream.reasoning)):
-            end = len(text) if everything else len(text) - self._held_back(text)
-            new.append(_masked(text[self._told[number] : end], self._secrets) if end > self._told[number] else "")
-            self._told[number] = max(end, self._told[number])
-        if any(new):
-            self._report(Words(*new))
-
-    def _held_back(self, text: str) -> int:
-        """Characters at the end that may be the beginning of a secret."""
-        beginnings = (secret[:number] for secret in self._secrets for number in range(1, len(secret)))
-        return max((len(beginning) for beginning in beginnings if text.endswith(beginning)), default=0)
-
-
-def _masked(text: str, secrets: Collection[str]) -> str:
-    for secret in secrets:
-        text = text.replace(secret, "***")
-    return text

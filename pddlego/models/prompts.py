@@ -35,17 +35,17 @@ class Prompts:
     def render(self, name: str, **values: Any) -> str:
         """The text of a prompt. Raises `SettingError` if it is missing, wrong, or asks for too much."""
         self._environment.begin()
+        own = (f"{self.folder}/{name}.txt", f"{self.folder}/{name}.j2")
+        found = next((each for each in own if resources.has("prompts", each)), f"{name}.j2")
         try:
-            if resources.has("prompts", f"{self.folder}/{name}.txt"):
-                return _source(f"{self.folder}/{name}.txt").strip()
-            own = f"{self.folder}/{name}.j2"
-            found = own if resources.has("prompts", own) else f"{name}.j2"
+            if found.endswith(".txt"):
+                return _source(found).strip()
             text = self._environment.get_template(found).render(folder=self.folder, **values)
         except (jinja2.TemplateError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
-            raise SettingError(f"The prompt {name}.j2 cannot be rendered", f"{error}.", "Mend the template.") from error
+            raise SettingError(f"The prompt {found} cannot be rendered", f"{error}.", "Mend the template.") from error
         except (TooMuchError, MemoryError) as error:
             why = f"{error or 'it needs too much memory'}.".capitalize()
-            raise SettingError(f"The prompt {name}.j2 asks for too much", why, "Mend the template.") from error
+            raise SettingError(f"The prompt {found} asks for too much", why, "Mend the template.") from error
         return text.strip()
 
 

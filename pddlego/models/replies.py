@@ -109,8 +109,11 @@ class Stream:
             self.ended = True
             return False
         chunk = _json(value)
-        if (isinstance(chunk, dict) and chunk.get("error")) or isinstance(chunk, list):
-            raise BrokenOffError(f"The endpoint broke off: {error_of(chunk)}")
+        told = error_of(chunk)
+        if (isinstance(chunk, dict) and chunk.get("error")) or (isinstance(chunk, list) and told):
+            raise BrokenOffError(f"The endpoint broke off{': ' if told else ''}{told}")
+        if isinstance(chunk, list):
+            return False
         if not isinstance(chunk, dict):
             raise BrokenOffError("The endpoint sent a piece of an answer that cannot be read")
         return self._chunk(chunk)

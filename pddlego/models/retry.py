@@ -82,7 +82,7 @@ def explain(error: openai.OpenAIError) -> tuple[str, str]:
     if is_too_long(error):
         return f"{error.__cause__}.", "Is --base-url an OpenAI-compatible endpoint?"
     if isinstance(error.__cause__, NoReplyError):
-        return f"{error.__cause__}.", "Try again later, or ask without --stream."
+        return f"{error.__cause__}.", "Try again later, or ask with --no-stream."
     if isinstance(error, openai.APIConnectionError):
         return (
             f"No connection: {str(error.__cause__ or error).rstrip('.')}.",

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from pddlego.errors import ModelError
+from pddlego.errors import ModelError, UsageError
 from pddlego.models import Message, Request
 from pddlego.models.base import Trouble, Words
 from pddlego.models.dialect import Dialects, Sampling
+from pddlego.models.endpoint import parse_extra_body
 from pddlego.models.openai import OpenAIModel
 from pddlego.models.replies import Usage, lines_of, usage_of
 from pddlego.pddl import EDIT_SCHEMA
@@ -230,3 +231,41 @@ def test_a_piece_that_cannot_be_read_is_no_answer(model_server: ModelServer) -> 
     with pytest.raises(ModelError, match="cannot be read"):
         OpenAIModel("m", KEY, model_server.url, attempts=2, sleep=lambda _: None).complete(asked([]))
     assert len(model_server.requests) == 2
+
+
+def test_a_stream_may_refuse_an_option_as_a_status_does(model_server: ModelServer) -> None:
+    def picky(body: dict[str, Any]) -> Any:
+        if "temperature" in body:
+            return lines('data: {"error": "temperature is not supported"}')
+        return lines("data: []", chunk({"content": TEXT}, "stop"), "data: [DONE]")
+
+    model_server.replies = [picky]
+    client = OpenAIModel("m", KEY, model_server.url)
+    assert client.complete(asked([])).text == TEXT
+    assert client.complete(asked([])).attempts == 1
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        'x={"api_key": "abc"}',
+        'headers={"Authorization": "Bearer x"}',
+        "token=abc",
+        "k=sk-abcdefgh",
+        "x=NaN",
+        "x=[1e999]",
+    ],
+)
+def test_no_secret_and_nothing_that_json_does_not_have_is_sent_along(pair: str) -> None:
+    with pytest.raises(UsageError):
+        parse_extra_body([pair])
+
+
+def test_fields_for_one_endpoint() -> None:
+    pairs = ("chat_template_kwargs.enable_thinking=false", "top_k=20", "mode=fast", "max_thinking_tokens=5")
+    found = parse_extra_body(pairs)
+    assert found["chat_template_kwargs"] == {"enable_thinking": False}
+    assert (found["top_k"], found["mode"], found["max_thinking_tokens"]) == (20, "fast", 5)
+    for wrong in ("a", "=1", "temperature=1", "a..b=1"):
+        with pytest.raises(UsageError):
+            parse_extra_body([wrong])

@@ -81,7 +81,8 @@ def _read(name: str, table: SettingTable) -> SettingFile:
         ) from error
 
 
-def _build(name: str) -> GameSetting:
+def _build(name: str, is_baseline: bool = False) -> GameSetting:
+    """The setting in a file. What it is compared with has nothing to be compared with itself."""
     table = read_setting(name, TEXT_GAME)
     file = _read(name, table)
     domain = _load_domain(file.planning.domain)
@@ -90,7 +91,7 @@ def _build(name: str) -> GameSetting:
     for part in filter(None, (file.planning.domain, file.planning.problem)):
         sources[f"domains/{part}.pddl"] = resources.read("domains", f"{part}.pddl")
     sources |= {f"prompts/{prompt}": text for prompt, text in prompt_texts(file.prompts.folder)}
-    baseline = _build(file.baseline) if file.baseline else None
+    baseline = _build(file.baseline, is_baseline=True) if file.baseline and not is_baseline else None
     sources |= baseline.sources if baseline is not None else {}
     try:
         patterns = (("game.refused", file.game.refused), ("observation.drop", file.observation.drop))

@@ -59,7 +59,11 @@ def _is_facts(text: str) -> bool:
 
 def fixed_rule(table: RuleTable) -> FixedRule:
     unknown = set(re.findall(r"\{(\w+)\}", table.command)) - groups_of("rule.when", table.when)
-    if unknown or not table.when:
+    if not table.when or not table.command:
+        raise ValueError("rule: it needs a regular expression in 'when' and a command")
+    if re.search(r"[{}]", re.sub(r"\{\w+\}", "", table.command)):
+        raise ValueError(f"rule: '{table.command}' has a brace that belongs to no {{name}}")
+    if unknown:
         raise ValueError(f"rule: '{table.command}' names {sorted(unknown)}, which no group of '{table.when}' matches")
     return FixedRule(table.when, checked_command("rule.command", table.command), table.once)
 
@@ -73,4 +77,6 @@ def looked_up_in(domain: Domain, name: str, text: str) -> Atom | None:
     predicate = domain.predicates_by_name.get(atom.predicate) if atom else None
     if atom is None or predicate is None or len(predicate.parameters) != len(atom.args):
         raise ValueError(f"actions.{name}.where: '{text}' is no fact that the domain has")
+    if not {parameter.name for parameter in domain.actions_by_name[name].parameters} & set(atom.args):
+        raise ValueError(f"actions.{name}.where: '{text}' has no parameter of the action in it")
     return atom

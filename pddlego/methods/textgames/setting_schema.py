@@ -51,7 +51,7 @@ class RuleTable(_Strict):
 
 class ProtocolTable(_Strict):
     without: list[Literal["feedback", "tolerance", "replanning", "remedies", "check"]] = []
-    attempts: int | None = Field(None, ge=1)
+    attempts: int | None = Field(None, ge=1, le=1000)
     ignores_unmatched: bool = False
     one_message: bool = False
 

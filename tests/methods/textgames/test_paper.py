@@ -79,7 +79,9 @@ def test_a_command_looks_a_value_up_in_the_problem() -> None:
     assert setting.command(PlanStep("open_door", ("loc1", "kitchen")), problem) == "open door to"
 
 
-@pytest.mark.parametrize("where", ["(connected ?loc1 ?loc2)", "(linked ?a ?b ?dir)", "connected", "(a) (b)", "("])
+@pytest.mark.parametrize(
+    "where", ["(connected ?loc1 ?loc2)", "(linked ?a ?b ?dir)", "(visited ?dir)", "connected", "(a) (b)", "("]
+)
 def test_a_fact_that_the_domain_does_not_have_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
@@ -212,3 +214,29 @@ def test_parts_that_only_other_modes_have_are_no_mistake(tmp_path: Path) -> None
     wrong = run("eval", "coin", "--modes", "edit,act", "--ablate", "luck", "--seeds", "0", "--dry-run", cwd=tmp_path)
     assert wrong.returncode == 2
     assert "There is nothing like 'luck'" in wrong.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('[[rule]]\nwhen = "x"\ncommand = ""', "needs a regular expression"),
+        ('[[rule]]\nwhen = ""\ncommand = "look"', "needs a regular expression"),
+        ('[[rule]]\nwhen = "(?P<x>a)"\ncommand = "take {x} {x"', "belongs to no"),
+        ('[[rule]]\nwhen = "a"\ncommand = "take {x}"', "no group"),
+        ("[protocol]\nattempts = 100000000", "less than or equal"),
+    ],
+)
+def test_rules_that_cannot_be_meant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, says: str) -> None:
+    (tmp_path / "envs").mkdir()
+    (tmp_path / "envs" / "mine.toml").write_text(f'extends = "paper-coin"\n{text}\n')
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SettingError, match=says):
+        load_setting("mine")
+
+
+def test_a_baseline_that_leads_back_is_no_circle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "envs").mkdir()
+    (tmp_path / "envs" / "paper-coin.toml").write_text('extends = "coin"\ntitle = "mine"\n')
+    monkeypatch.chdir(tmp_path)
+    assert load_setting("coin").removable.baseline is not None
+    assert load_setting("paper-coin").title == "mine"
