@@ -24,6 +24,7 @@ class Prompts:
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
+        self._files: dict[str, str] = {}
         self._environment = LimitedEnvironment(
             loader=jinja2.FunctionLoader(_source),
             undefined=jinja2.StrictUndefined,
@@ -35,8 +36,7 @@ class Prompts:
     def render(self, name: str, **values: Any) -> str:
         """The text of a prompt. Raises `SettingError` if it is missing, wrong, or asks for too much."""
         self._environment.begin()
-        own = (f"{self.folder}/{name}.txt", f"{self.folder}/{name}.j2")
-        found = next((each for each in own if resources.has("prompts", each)), f"{name}.j2")
+        found = self._file(name)
         try:
             if found.endswith(".txt"):
                 return _source(found).strip()
@@ -47,6 +47,13 @@ class Prompts:
             why = f"{error or 'it needs too much memory'}.".capitalize()
             raise SettingError(f"The prompt {found} asks for too much", why, "Mend the template.") from error
         return text.strip()
+
+    def _file(self, name: str) -> str:
+        """The file of a prompt, looked for once: a conversation renders the same ones again and again."""
+        if name not in self._files:
+            own = (f"{self.folder}/{name}.txt", f"{self.folder}/{name}.j2")
+            self._files[name] = next((file for file in own if resources.has("prompts", file)), f"{name}.j2")
+        return self._files[name]
 
 
 def _source(name: str) -> str:
