@@ -84,9 +84,10 @@ def judge(
     """What a person says of it, if there is one who wants to be asked. Their time is not the episode's."""
     if overseer is None or not overseer.wants(what):
         return ACCEPTED
-    began = time.monotonic()
     with meter.paused():
+        began = time.monotonic()
         verdict = overseer.judge(question())
+        seconds = time.monotonic() - began  # within the pause: what is taken off outside is never more than was paused
     verdict = replace(verdict, text=writable(verdict.text))
-    yield Judged(what, verdict.kind, verdict.text, time.monotonic() - began)
+    yield Judged(what, verdict.kind, verdict.text, seconds)
     return verdict
