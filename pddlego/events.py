@@ -99,6 +99,7 @@ class Retrying(Event):
     """A try at the request of `call` has failed; the next follows."""
 
     type = "retrying"
+    passing = True
     call: int
     trouble: Trouble
 

@@ -80,7 +80,12 @@ def _recorded(journal: Journal, started: Started, manifest: Mapping[str, Any], j
         journal=journal,
         started=started,
         played=Played(played_by.name, options, setting),
-        model=ModelOptions(base_url=manifest["endpoint"], temperature=manifest["temperature"]),
+        model=ModelOptions(
+            base_url=manifest["endpoint"],
+            temperature=manifest["temperature"],
+            reasoning_effort=manifest.get("reasoning_effort"),
+            extra_body=dict(manifest.get("extra_body") or {}),
+        ),
         planner=PlannerOptions(planner["engine"], float(planner["timeout"]), int(planner["memory"])),
         retries=int(manifest["retries"]),
         changed=tuple(_changed(setting.sources, kept.get("files") or {})),

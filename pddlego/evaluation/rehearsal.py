@@ -14,10 +14,11 @@ from pddlego.evaluation.assemble import make_planners, play
 from pddlego.evaluation.config import EvalConfig
 from pddlego.evaluation.models import is_free
 from pddlego.evaluation.options import EvaluationOptions
-from pddlego.events import Answered, Asked
+from pddlego.events import Answered, Ended
 from pddlego.models.limiter import NoLimiter
 from pddlego.planning import Planner
 from pddlego.runs.cells import Cell
+from pddlego.runs.summary import LOST_TO_ERRORS
 
 SAMPLE = 3
 """Episodes of a configuration that are played for it."""
@@ -40,35 +41,37 @@ class Rehearsed:
 
 def rehearse(options: EvaluationOptions) -> dict[tuple[str, str, str], Rehearsed]:
     """By configuration; without those that no such model plays, and those that cost nothing."""
-    found: dict[tuple[str, str, str], Rehearsed] = {}
-    samples: dict[tuple[str, str], list[Rehearsed]] = {}
     paid = [cell for cell in options.cells() if not is_free(cell)]
     if not paid:
-        return found
+        return {}
+    found: dict[tuple[str, str, str], Rehearsed] = {}
+    samples: dict[tuple[str, str], Rehearsed | None] = {}
     with make_planners(options) as planner:
-        for configuration in dict.fromkeys(cell.configuration for cell in paid):
-            setting, mode, _ = configuration
-            cells = [replace(cell, model=STAND_IN) for cell in paid if cell.configuration == configuration]
-            if (setting, mode) not in samples:
-                samples[setting, mode] = list(_played(cells[:SAMPLE], options, planner))
-            if known := samples[setting, mode]:
-                means = (statistics.mean(values) for values in zip(*map(_numbers, known), strict=True))
-                found[configuration] = Rehearsed(*means)
+        for setting, mode, model in dict.fromkeys(cell.configuration for cell in paid):
+            if (setting, mode) not in samples:  # the same for every language model
+                cells = [replace(cell, model=STAND_IN) for cell in paid if cell.configuration == (setting, mode, model)]
+                samples[setting, mode] = _mean(list(_played(cells[:SAMPLE], options, planner)))
+            if (known := samples[setting, mode]) is not None:
+                found[setting, mode, model] = known
     return found
 
 
-def _numbers(rehearsed: Rehearsed) -> tuple[float, float, float]:
-    return rehearsed.calls, rehearsed.tokens_in, rehearsed.tokens_out
+def _mean(episodes: list[tuple[int, int, int]]) -> Rehearsed | None:
+    """Of calls, and of characters in and out."""
+    if not episodes:
+        return None
+    calls, sent, answered = map(statistics.mean, zip(*episodes, strict=True))
+    return Rehearsed(calls, sent / CHARACTERS, answered / CHARACTERS)
 
 
-def _played(cells: list[Cell], options: EvaluationOptions, planner: Planner) -> Iterator[Rehearsed]:
-    for cell in cells:
-        if not is_free(cell):
-            return
+def _played(cells: list[Cell], options: EvaluationOptions, planner: Planner) -> Iterator[tuple[int, int, int]]:
+    """Calls, and characters in and out, of each episode. Nothing where no such model plays, or no engine is there."""
+    for cell in filter(is_free, cells):
         try:
             events = list(play(cell, options, planner, NoLimiter()))
-        except PddlegoError:  # no such model plays this, or no engine is there: then nothing can be said
+        except PddlegoError:
             return
-        asked = [event.characters for event in events if isinstance(event, Asked)]
-        answered = [len(event.completion.text) for event in events if isinstance(event, Answered)]
-        yield Rehearsed(len(asked), sum(asked) / CHARACTERS, sum(answered) / CHARACTERS)
+        ended = events[-1]
+        if isinstance(ended, Ended) and ended.outcome not in LOST_TO_ERRORS:
+            answers = (event.completion.text for event in events if isinstance(event, Answered))
+            yield ended.tally.calls, ended.tally.characters, sum(map(len, answers))

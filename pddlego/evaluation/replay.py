@@ -11,7 +11,7 @@ from typing import Any
 
 from pddlego.errors import DIFFERS, EngineError
 from pddlego.evaluation.recorded import Recorded
-from pddlego.events import Ended, Event, Judged, Outcome, Retrying, step_of
+from pddlego.events import Ended, Event, Judged, Outcome, step_of
 from pddlego.methods.base import Tools
 from pddlego.models.transcript import TranscriptModel
 from pddlego.planning import Planner
@@ -72,7 +72,7 @@ def replay(recorded: Recorded, planner: Planner, play: Play | None = None) -> Re
 
 
 def _comparable(recorded: Recorded) -> list[Event]:
-    events: list[Event] = [event for event in recorded.events if not (isinstance(event, Retrying) or event.passing)]
+    events: list[Event] = [event for event in recorded.events if not event.passing]
     last = events[-1]
     if isinstance(last, Ended):
         unnamed = last.outcome is Outcome.BUDGET and not last.cause and SHARED.search(last.message)

@@ -125,8 +125,8 @@ def _read_value(text: str) -> Any:
 def _looks_secret(name: str, text: str) -> bool:
     """Whether a field holds what nobody should read: by the words of its name, or of a name inside of its value."""
     names = [name, *re.findall(r'"([^"]*)"\s*:', text)]
-    words = {word for each in names for word in re.split(r"[^a-z]+", each.lower())}
-    return bool(words & {"apikey", "key", "secret", "password", "authorization", "token"} or re.search(r"\bsk-", text))
+    secret = r"(^|[^a-z])((api|access|secret)[^a-z]?key|secret|password|authorization|token)($|[^a-z])"
+    return any(re.search(secret, name.lower()) for name in names) or bool(re.search(r"\bsk-", text))
 
 
 def prepare_cache(use: CacheUse) -> None:

@@ -36,9 +36,6 @@ if TYPE_CHECKING:
     import openai
     import tenacity
 
-STANDARD = ("temperature", "seed", "max_tokens", "max_completion_tokens", "reasoning_effort", "response_format")
-"""Fields that the client knows; the others are of one endpoint or another."""
-
 LONGEST_FINISH = 40
 """Characters of an endpoint's reason to stop."""
 
@@ -57,7 +54,7 @@ class OpenAIModel:
         name: str,
         api_key: str | None = None,
         base_url: str | None = None,
-        sampling: Sampling = Sampling(),  # noqa: B008 -- a value
+        sampling: Sampling | None = None,
         timeout: float = 120.0,
         attempts: int = 6,
         sleep: Callable[[float], None] | None = None,
@@ -72,7 +69,7 @@ class OpenAIModel:
         self._secrets = secrets_of(api_key, base_url)
         if any(secret in name for secret in self._secrets):
             raise UsageError("The name of the model is a key", "It holds the key itself.", "Give the model's name.")
-        self._sampling = sampling
+        self._sampling = sampling or Sampling()
         self._learned = learned or Learned()
         self._attempts = attempts
         self._timeout = timeout
@@ -185,11 +182,9 @@ class OpenAIModel:
         import openai
 
         messages: Any = [{"role": each.role, "content": each.content} for each in request.messages]
-        known: dict[str, Any] = {name: arguments[name] for name in STANDARD if name in arguments}
-        extra = {name: value for name, value in arguments.items() if name not in STANDARD}
         create = self._connection.client.chat.completions.with_streaming_response.create
         try:
-            with create(model=self._name, messages=messages, **known, extra_body=extra) as response:
+            with create(model=self._name, messages=messages, extra_body=dict(arguments)) as response:
                 if "event-stream" not in response.headers.get("content-type", ""):
                     return whole(json.loads(response.read()))
                 stream = Stream()

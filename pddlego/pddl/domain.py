@@ -176,9 +176,13 @@ class _DomainReader:
 def _meanings(text: str) -> dict[str, str]:
     """The comment behind each predicate that stands with it on a line of its own."""
     section = re.search(r"\(\s*:predicates\b.*?(?=\(\s*:|\Z)", text, re.DOTALL | re.IGNORECASE)
-    line = r"^[^\S\n]*(?:\(\s*:predicates\s*)?\(([^\s();]+)[^();\n]*\)[^\S\n)]*\)?[^\S\n)]*;[;\s]*?([^\s;].*?)[^\S\n]*$"
-    found = re.findall(line, section.group() if section else "", re.MULTILINE)
-    return {name.lower(): meaning for name, meaning in found}
+    found: dict[str, str] = {}
+    for line in (section.group() if section else "").splitlines():
+        declared, _, comment = line.partition(";")
+        names = re.findall(r"\(\s*([^\s():]+)", declared)
+        if len(names) == 1 and comment.strip("; \t"):
+            found[names[0].lower()] = comment.strip("; \t")
+    return found
 
 
 def _unknown_section(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 
 def writable(text: str) -> str:
@@ -48,3 +49,16 @@ def both_ends(name: str, width: int) -> str:
 def count(number: float, noun: str) -> str:
     """`1 step`, `2 steps`."""
     return f"{number:g} {noun}{'' if number == 1 else 's'}"
+
+
+def names_in(template: str) -> set[str]:
+    """The names that stand in braces in a template of data, such as a command: `open {c}`."""
+    return set(_HOLE.findall(template))
+
+
+def filled(template: str, values: Mapping[str, str]) -> str:
+    """The template with a value in place of each name in braces. Raises `KeyError` for a name without one."""
+    return _HOLE.sub(lambda hole: values[hole[1]], template)
+
+
+_HOLE = re.compile(r"\{(\w+)\}")

@@ -307,3 +307,11 @@ def test_a_report_needs_options_that_it_understands(tmp_path: Path) -> None:
     refused = run("report", "runs/one", cwd=tmp_path)
     assert refused.returncode == 2
     assert "A person was asked" in refused.stderr
+
+
+def test_without_an_engine_a_dry_run_expects_nothing(tmp_path: Path) -> None:
+    arguments = ("eval", "coin", "--models", "m", "--seeds", "0", "--dry-run", "--java", "/nowhere/java")
+    done = run(*arguments, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "calls at most" in done.stdout
+    assert "expected" not in done.stdout

@@ -264,3 +264,14 @@ def test_limits_are_compared_and_times_are_not(tmp_path: Path, coin: GameSetting
     times = [event for event in recorded.events if event.times]
     assert {event.type for event in times} >= {"answered", "planned", "ended"}
     assert replay_in(small_house(), recorded, planner).difference is None
+
+
+def test_a_model_is_asked_again_as_it_was_asked(tmp_path: Path) -> None:
+    """What was sent besides the messages belongs to a recorded episode, and who resumes it sends it, too."""
+    shutil.copytree(RECORDED / RUNS[0], tmp_path / "run")
+    place = tmp_path / "run" / "manifest.json"
+    kept = json.loads(place.read_text())
+    kept["configuration"] |= {"reasoning_effort": "low", "extra_body": {"top_k": 3}}
+    place.write_text(json.dumps(kept))
+    model = load_recorded(find_journal(tmp_path / "run")).model
+    assert (model.reasoning_effort, model.extra_body) == ("low", {"top_k": 3})

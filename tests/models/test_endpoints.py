@@ -17,7 +17,7 @@ from pddlego.models.endpoint import parse_extra_body
 from pddlego.models.openai import OpenAIModel
 from pddlego.models.replies import Usage, lines_of, usage_of
 from pddlego.pddl import EDIT_SCHEMA
-from tests.model_server import ModelServer
+from tests.model_server import ModelServer, answer, fault
 from tests.models.endpoints import ENDPOINTS, TEXT, Endpoint, chunk, lines, streamed, used, violations
 
 KEY = "sk-canary-0123456789abcdef"
@@ -176,7 +176,6 @@ def test_usage(usage: dict[str, Any], found: Usage) -> None:
 
 
 def test_a_request_that_is_too_long_costs_the_next_one_no_bound(model_server: ModelServer) -> None:
-    from tests.model_server import answer, fault
 
     for said in ("This model's maximum context length is 8192 tokens", "max_tokens is too large: 500"):
         model_server.replies = [fault(400, said, "context_length_exceeded" if "context" in said else None)]
@@ -191,7 +190,6 @@ def test_a_request_that_is_too_long_costs_the_next_one_no_bound(model_server: Mo
 
 @pytest.mark.parametrize("said", ["upstream error: stream closed", "database schema locked"])
 def test_what_may_pass_teaches_nothing(model_server: ModelServer, said: str) -> None:
-    from tests.model_server import fault
 
     whole = streamed(used(), {"stream_options": {"include_usage": True}})
     model_server.replies = [fault(500, said), whole]
@@ -201,7 +199,6 @@ def test_what_may_pass_teaches_nothing(model_server: ModelServer, said: str) -> 
 
 
 def test_a_guess_costs_only_what_it_was_right_about(model_server: ModelServer) -> None:
-    from tests.model_server import answer, fault
 
     def no_seed(body: dict[str, Any]) -> Any:
         return fault(400, "Bad request") if "seed" in body else answer(TEXT)
@@ -262,10 +259,16 @@ def test_no_secret_and_nothing_that_json_does_not_have_is_sent_along(pair: str) 
 
 
 def test_fields_for_one_endpoint() -> None:
-    pairs = ("chat_template_kwargs.enable_thinking=false", "top_k=20", "mode=fast", "max_thinking_tokens=5")
+    pairs = (
+        "chat_template_kwargs.enable_thinking=false",
+        "top_k=20",
+        "mode=fast",
+        "thinking_tokens=5",
+        "cache_key=a",
+    )
     found = parse_extra_body(pairs)
     assert found["chat_template_kwargs"] == {"enable_thinking": False}
-    assert (found["top_k"], found["mode"], found["max_thinking_tokens"]) == (20, "fast", 5)
+    assert (found["top_k"], found["mode"], found["thinking_tokens"]) == (20, "fast", 5)
     for wrong in ("a", "=1", "temperature=1", "a..b=1"):
         with pytest.raises(UsageError):
             parse_extra_body([wrong])

@@ -15,6 +15,7 @@ from typing import Protocol
 from pddlego.methods.textgames.reader.paper_cooking import PaperCooking
 from pddlego.pddl import Problem
 from pddlego.planning import Rung
+from pddlego.util.text import filled
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class FixedRules:
             self._script.take_in(command, text)
         for rule in self._rules:
             for match in re.finditer(rule.when, text):
-                due = re.sub(r"\{(\w+)\}", lambda name, found=match: found[name[1]] or "", rule.command)  # type: ignore[misc]
+                due = filled(rule.command, match.groupdict(default=""))
                 if due not in self._waiting and not (rule.once and due in self._sent):
                     self._waiting.append(due)
 

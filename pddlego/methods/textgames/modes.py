@@ -21,7 +21,7 @@ ABLATIONS: Mapping[str, str] = {
 CHOOSING: Mapping[str, str] = {
     "check": "an answer that is no valid command is sent as it stands, and costs a step",
     "recipe": "commands that read the recipe are not shown",
-    "prompts": "the prompts of the paper, in one message",
+    "prompts": ABLATIONS["prompts"],
 }
 """What can be taken out of the mode in which a model chooses commands."""
 

@@ -1,6 +1,5 @@
-"""Names for rooms that were not seen yet: `loc1`, `loc2`, … No number is used twice in an episode.
-
-One that is resumed knows the numbers of the problem that it begins with.
+"""Names for rooms that were not seen yet: `loc1`, `loc2`, … No number is used twice in an episode; one
+that is resumed knows the numbers of the problem that it begins with.
 
 A name that once meant another room is taken for that room by whoever remembers it, above all by a language model that
 is shown older observations again.

@@ -32,6 +32,7 @@ from pddlego.pddl.invariants import parse_invariant
 from pddlego.pddl.sexpr import read_sexprs
 from pddlego.planning import Rung, Search
 from pddlego.util import resources
+from pddlego.util.text import names_in
 
 
 def load_setting(
@@ -191,7 +192,7 @@ def _action_rules(domain: Domain, rules: Mapping[str, ActionTable]) -> dict[str,
         parameters = {each.name.lstrip("?") for each in domain.actions_by_name[name].parameters}
         where = wheres[name] = looked_up_in(domain, name, rule.where)
         parameters |= {each.lstrip("?") for each in where.args} if where else set()
-        used = set(re.findall(r"\{(\w+)\}", rule.command)) | groups_of(f"actions.{name}.expect", rule.expect)
+        used = names_in(rule.command) | groups_of(f"actions.{name}.expect", rule.expect)
         checked_command(f"actions.{name}", rule.command)
         if re.search(r"[{}]", re.sub(r"\{\w+\}", "", rule.command)):
             raise ValueError(f"actions.{name}: '{rule.command}' has a brace that belongs to no {{name}}")

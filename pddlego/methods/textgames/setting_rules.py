@@ -10,6 +10,7 @@ from pddlego.methods.textgames.situation import ReadingRule
 from pddlego.pddl import Atom, DefectKind, Domain, Edit, Problem, SectionEdit, apply_edit, check
 from pddlego.pddl.problem import read_atom
 from pddlego.pddl.sexpr import read_sexprs
+from pddlego.util.text import names_in
 
 
 def groups_of(where: str, pattern: str) -> set[str]:
@@ -34,7 +35,7 @@ def reading_rule(domain: Domain, number: int, read: ReadingTable) -> ReadingRule
         raise ValueError(f"reading rule {number}: its text matches everything")
     trial = Problem("trial", domain.name)
     for template in (*read.forget, *read.objects, *read.add):
-        unknown = sorted(set(re.findall(r"\{(\w+)\}", template)) - groups)
+        unknown = sorted(names_in(template) - groups)
         if unknown:
             raise ValueError(f"reading rule {number}: '{template}' names {unknown}, which no group matches")
     filled = [[re.sub(r"\{\w+\}", "x", each) for each in part] for part in (read.objects, read.add, read.forget)]
@@ -58,7 +59,7 @@ def _is_facts(text: str) -> bool:
 
 
 def fixed_rule(table: RuleTable) -> FixedRule:
-    unknown = set(re.findall(r"\{(\w+)\}", table.command)) - groups_of("rule.when", table.when)
+    unknown = names_in(table.command) - groups_of("rule.when", table.when)
     if not table.when or not table.command:
         raise ValueError("rule: it needs a regular expression in 'when' and a command")
     if re.search(r"[{}]", re.sub(r"\{\w+\}", "", table.command)):

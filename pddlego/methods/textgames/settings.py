@@ -19,6 +19,7 @@ from pddlego.pddl import Atom, Domain, Problem, from_name
 from pddlego.pddl.invariants import Invariant
 from pddlego.pddl.sexpr import show
 from pddlego.planning import Planner, PlanStatus, PlanStep, Rung
+from pddlego.util.text import filled, names_in
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,7 @@ class GameSetting(base.Setting):
         given = {each.name: arg for each, arg in zip(parameters, step.args, strict=True)}
         values = {**(_looked_up(rule.where, given, problem) if rule.where else {}), **given}
         words = {name.lstrip("?"): from_name(value) for name, value in values.items()}
-        said = re.sub(r"\{(\w+)\}", lambda match: words.get(match.group(1), ""), rule.command)
+        said = filled(rule.command, dict.fromkeys(names_in(rule.command), "") | words)
         return said if rule.where is None else " ".join(said.split())
 
     def shown(self, commands: tuple[str, ...]) -> tuple[str, ...]:

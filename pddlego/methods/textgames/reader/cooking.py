@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from pddlego.methods.textgames.reader.house import House, edit_of
-from pddlego.methods.textgames.reader.paper_cooking import HEATERS as HEATING
 from pddlego.methods.textgames.reader.paper_cooking import KITCHEN, PaperCooking
 from pddlego.methods.textgames.reader.sense import likely_places
 from pddlego.methods.textgames.reader.text import (
@@ -15,30 +13,17 @@ from pddlego.methods.textgames.reader.text import (
     Recipe,
     Room,
     Thing,
+    prepared_thing,
     put_thing,
     read_opened,
     read_recipe,
     taken_thing,
 )
 from pddlego.methods.textgames.reader.walking import towards
+from pddlego.methods.textgames.reader.words import APPLIANCES, CUTS, HEATERS, PREPARED
 from pddlego.methods.textgames.situation import Exchange, Situation
 from pddlego.pddl import Edit
 
-PREPARED = {
-    "slice": "sliced",
-    "chop": "chopped",
-    "dice": "diced",
-    "fry": "fried",
-    "roast": "roasted",
-    "grill": "grilled",
-}
-"""What a direction of the recipe, or an answer of the game, makes of a food."""
-
-CUTS = ("sliced", "chopped", "diced")
-APPLIANCES = ("stove", "oven", "toaster", "barbeque")
-HEATERS = {"fried": ("stove",), "roasted": ("oven",), "grilled": ("toaster", "barbeque")}
-
-_PREPARED = re.compile(rf"^You ({'|'.join(PREPARED)}) the ([^.\n]+?)(?: with the [^.\n]+)?\.")
 _MEAL = "Adding the meal to your inventory"
 
 
@@ -78,15 +63,15 @@ def _cook(house: House, left: Iterable[tuple[str, str]] | None, valid: Iterable[
         return None
     places = {thing: room for thing, room in house.of_predicate("thing_at") if thing in APPLIANCES}
     for verb, food in left:
-        if verb not in HEATING:
+        if verb not in HEATERS:
             return f"{verb} {food}"
-        heater = next((each for each in HEATING[verb] if each in places), None)
+        heater = next((each for each in HEATERS[verb] if each in places), None)
         if heater is not None and places[heater] == house.here:
             return f"cook {food} in {heater}"
         if heater is not None:
-            return towards(house, lambda room, place=places[heater]: room == place)  # type: ignore[misc]
+            return towards(house, places[heater].__eq__)
     if house.here != KITCHEN:
-        return towards(house, lambda room: room == KITCHEN)
+        return towards(house, KITCHEN.__eq__)
     return next((each for each in ("eat meal", "prepare meal") if each in valid), None)
 
 
@@ -104,8 +89,8 @@ def _read(house: House, exchange: Exchange) -> None:
         name = house.declare(put[0], "item")
         house.drop("have", name)
         house.add("thing_at", name, house.here)
-    elif done := _PREPARED.match(exchange.text):
-        house.add("is", house.declare(done.group(2), "item"), PREPARED[done.group(1)])
+    elif done := prepared_thing(exchange.text):
+        house.add("is", house.declare(done[1], "item"), PREPARED[done[0]])
     elif exchange.text.startswith(_MEAL):
         house.add("have", "meal")
 
@@ -167,11 +152,11 @@ def missing_things(house: House) -> set[str]:
     if not house.has("recipe_known"):
         needed.add("cookbook")
     ways = {way for _, way in house.of_predicate("wanted")}
-    if ways & set(CUTS):
+    if ways & {PREPARED[verb] for verb in CUTS}:
         needed.add("knife")
     seen = {name for name, _ in house.of_predicate("thing_at")} | {args[0] for args in house.of_predicate("have")}
     missing = needed - seen
-    for way, heaters in HEATERS.items():
-        if way in ways and not seen & set(heaters):
+    for verb, heaters in HEATERS.items():
+        if PREPARED[verb] in ways and not seen & set(heaters):
             missing |= set(heaters)
     return missing

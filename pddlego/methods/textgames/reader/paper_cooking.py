@@ -8,7 +8,6 @@ things in a room and in a container; here rules read them (`reader.text`).
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Iterable
 
@@ -16,22 +15,15 @@ from pddlego.methods.textgames.reader.text import (
     Holder,
     Recipe,
     Thing,
+    prepared_thing,
     read_opened,
     read_recipe,
     read_room,
     taken_thing,
 )
+from pddlego.methods.textgames.reader.words import APPLIANCES, CUTS, HEATERS, PREPARED
 from pddlego.pddl import Atom, Problem, TypedName, to_name
 from pddlego.planning import Rung, Search
-
-DONE = {"slice": "sliced", "chop": "chopped", "dice": "diced", "fry": "fried", "roast": "roasted", "grill": "grilled"}
-"""What a direction of the recipe makes of a food: a predicate of the paper's domain."""
-
-CUTS = ("slice", "chop", "dice")
-HEATERS = {"fry": ("stove",), "roast": ("oven",), "grill": ("toaster", "barbeque")}
-"""With what a food is heated: any one of these."""
-
-_FOLLOWED = re.compile(rf"^You ({'|'.join(DONE)}) the ([^.\n]+?)(?: with the [^.\n]+)?\.")
 
 PREPARE = "prepare the meal"
 """The goal of cooking, as it is called on the ladder."""
@@ -55,8 +47,8 @@ class PaperCooking:
             self._waiting.remove(command)
         room, opened = read_room(text), read_opened(text)
         self._recipe = self._recipe or read_recipe(text)
-        if done := _FOLLOWED.match(text):
-            self._followed.add((done[1], done[2]))
+        if done := prepared_thing(text):
+            self._followed.add(done)
         elif taken := taken_thing(text):
             self._held.add(taken)
         elif room is not None:
@@ -93,7 +85,7 @@ class PaperCooking:
     def goals(self) -> tuple[Rung, ...]:
         if not self._ready() or self._recipe is None:
             return ()
-        made = ((DONE[verb], to_name(food)) for verb, food in self._recipe.directions if verb in DONE)
+        made = ((PREPARED[verb], to_name(food)) for verb, food in self._recipe.directions if verb in PREPARED)
         return (Rung(PREPARE, ("and", *made, ("at", KITCHEN)), Search.parse("gbf(hff)")),)
 
     def plan_ended(self, rung: str | None) -> None:
@@ -104,12 +96,11 @@ class PaperCooking:
         """Directions of the recipe that were not followed yet, as (verb, food); None while something is missing."""
         if not self._ready() or self._recipe is None:
             return None
-        return tuple(each for each in self._recipe.directions if each[0] in DONE and each not in self._followed)
+        return tuple(each for each in self._recipe.directions if each[0] in PREPARED and each not in self._followed)
 
     def _look(self, things: Iterable[Thing]) -> None:
-        heaters = {name for names in HEATERS.values() for name in names}
         for thing in things:
-            if thing.name in heaters:
+            if thing.name in APPLIANCES:
                 self._seen.setdefault(thing.name, self._here)
             self._waiting.append(f"take {thing.name}")
 

@@ -10,6 +10,7 @@ from pddlego.pddl import Atom, Edit, Problem, edit_between, to_name
 from pddlego.pddl.names import is_name
 from pddlego.pddl.problem import TypedName, read_atom, read_typed_list
 from pddlego.pddl.sexpr import read_sexprs
+from pddlego.util.text import filled, names_in
 
 
 class PatternRules:
@@ -37,14 +38,14 @@ def _matches(rule: ReadingRule, exchange: Exchange) -> Iterable[Mapping[str, str
 
 
 def _applied(rule: ReadingRule, names: Mapping[str, str], problem: Problem, constants: frozenset[str]) -> Problem:
-    used = {name for each in (*rule.forget, *rule.objects, *rule.add) for name in re.findall(r"\{(\w+)\}", each)}
+    used = {name for each in (*rule.forget, *rule.objects, *rule.add) for name in names_in(each)}
     if not all(is_name(names[name]) for name in used):
         return problem
-    patterns = [atom for each in rule.forget for atom in _atoms(_filled(each, names))]
+    patterns = [atom for each in rule.forget for atom in _atoms(filled(each, names))]
     kept = {fact for fact in problem.facts if not any(_fits(fact, pattern) for pattern in patterns)}
-    facts = kept | {fact for each in rule.add for fact in _atoms(_filled(each, names))}
+    facts = kept | {fact for each in rule.add for fact in _atoms(filled(each, names))}
     known = {each.name for each in problem.objects} | constants
-    objects = {each for text in rule.objects for each in _objects(_filled(text, names)) if each.name not in known}
+    objects = {each for text in rule.objects for each in _objects(filled(text, names)) if each.name not in known}
     return Problem(problem.name, problem.domain, problem.objects | objects, frozenset(facts), problem.goal)
 
 
@@ -52,10 +53,6 @@ def _fits(fact: Atom, pattern: Atom) -> bool:
     """Whether the fact is what the pattern says; `*` stands for any one object."""
     same = fact.predicate == pattern.predicate and len(fact.args) == len(pattern.args)
     return same and all(wanted in ("*", arg) for arg, wanted in zip(fact.args, pattern.args, strict=True))
-
-
-def _filled(template: str, names: Mapping[str, str]) -> str:
-    return re.sub(r"\{(\w+)\}", lambda match: names[match.group(1)], template)
 
 
 def _atoms(text: str) -> Iterable[Atom]:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pddlego.methods.textgames.reader.words import PREPARED
+
 ADJECTIVES = ("raw", "fried", "roasted", "grilled", "chopped", "sliced", "diced")
 """Words before the name of a food that are not part of it, in the order in which the game prints them."""
 
@@ -87,6 +89,7 @@ _EXIT = re.compile(
 _THING = re.compile(rf"(a|an|some) ((?:(?:{'|'.join(ADJECTIVES)}) )*)(.+)")
 _OPENED = re.compile(r"^You open the (?P<name>[^.\n]+)\. (?:It's empty inside|The .+? contains (?P<list>[^.\n]+))\.")
 _TAKEN = re.compile(r"^You take the ([^.\n]+)\.")
+_PREPARED = re.compile(rf"^You ({'|'.join(PREPARED)}) the ([^.\n]+?)(?: with the [^.\n]+)?\.")
 _PUT = re.compile(r"^You put the (.+) in the ([^.\n]+)\.")
 _REVEALED = re.compile(r"^You open the .+, revealing the ([^.\n]+)\.")
 _RECIPE = re.compile(r"Ingredients:\n(?P<ingredients>(?:.+\n)*)\s*Directions:\n(?P<directions>(?:.+\n?)*)")
@@ -134,6 +137,12 @@ def taken_thing(text: str) -> str | None:
     """The thing that was taken, if `text` says so."""
     match = _TAKEN.match(text)
     return match.group(1) if match else None
+
+
+def prepared_thing(text: str) -> tuple[str, str] | None:
+    """How a food was prepared, as the recipe says it, and which, if `text` says so."""
+    match = _PREPARED.match(text)
+    return (match.group(1), match.group(2)) if match else None
 
 
 def put_thing(text: str) -> tuple[str, str] | None:
