@@ -182,6 +182,16 @@ class Judged(Event):
 
 
 @dataclass(frozen=True)
+class Isolated(Event):
+    """What the model writes is run in a sandbox: what was asked for, and the layers that hold on this machine."""
+
+    type = "isolated"
+    times = ("layers",)
+    isolation: str
+    layers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Tally:
     """What an episode used. `steps` are counted as the method counts them, `refused` those that changed nothing.
 
@@ -241,7 +251,9 @@ class Unknown(Event):
     values: Mapping[str, Any]
 
 
-COMMON: tuple[type[Event], ...] = (*(Started, Asked, Retrying, Streamed, Answered, Accepted, Rejected, Judged, Ended),)
+COMMON: tuple[type[Event], ...] = (
+    *(Started, Asked, Retrying, Streamed, Answered, Accepted, Rejected, Judged, Isolated, Ended),
+)
 """What happens in episodes of every method."""
 
 

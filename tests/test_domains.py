@@ -8,12 +8,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from pddlego.methods.setting_files import setting_names
+from pddlego.methods.setting_files import TEXT_GAME, setting_names
 from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.pddl import Atom, Problem, TypedName, check, parse_problem
 from pddlego.planning import ProcessPlanner, climb
-from pddlego.planning.validate import World
+from pddlego.planning.world import World
 
 FOODS = ("carrot", "salt", "red_potato")
 WAYS = ("sliced", "chopped", "diced", "fried", "roasted", "grilled")
@@ -169,7 +169,7 @@ def test_a_place_that_was_wrong_is_not_tried_again(planner: ProcessPlanner) -> N
     assert rung("(item_at cup a) (put_away cup)") is None
 
 
-@pytest.mark.parametrize("name", setting_names())
+@pytest.mark.parametrize("name", setting_names(TEXT_GAME))
 def test_every_setting_starts_sound_and_says_every_step(name: str) -> None:
     setting = load_setting(name)
     assert not check(setting.domain, setting.start)

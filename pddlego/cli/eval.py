@@ -11,14 +11,17 @@ from pddlego.cli.shared import (
     BaseUrl,
     Cache,
     ConfigFile,
+    EvalTimeout,
     ExtraBody,
     Fold,
+    IsolationName,
     Java,
     MaxAnswerTokens,
     MaxSeconds,
     MaxSteps,
     ModelTimeout,
     NewRuns,
+    Parity,
     PlannerMemory,
     PlannerName,
     PlannerTimeout,
@@ -28,6 +31,7 @@ from pddlego.cli.shared import (
     Search,
     Set,
     Stream,
+    TasksPlace,
     Temperature,
 )
 
@@ -97,6 +101,10 @@ def evaluate(
     planner_timeout: PlannerTimeout = None,
     planner_memory: PlannerMemory = None,
     java: Java = None,
+    tasks: TasksPlace = None,
+    eval_timeout: EvalTimeout = None,
+    parity: Parity = None,
+    isolation: IsolationName = None,
     dry_run: DryRun = False,
 ) -> None:
     """Play many episodes: games x modes x models x seeds. The same command again continues.

@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 from pddlego import __version__
 from pddlego.cli import exits
 from pddlego.cli.cache import cache
+from pddlego.cli.check import check
 from pddlego.cli.config import config
 from pddlego.cli.corpus import corpus
 from pddlego.cli.doctor import doctor
@@ -25,6 +26,7 @@ from pddlego.cli.replay import replay
 from pddlego.cli.report import report
 from pddlego.cli.resume import resume
 from pddlego.cli.show import show
+from pddlego.cli.solve import solve
 from pddlego.cli.watch import watch
 from pddlego.errors import TOO_MANY_FILES, PddlegoError, UsageError, explained, is_too_many_files
 
@@ -118,6 +120,8 @@ def _report(error: PddlegoError) -> None:
 app.command()(play)
 app.command()(games)
 app.command()(doctor)
+app.command()(check)
+app.command()(solve)
 app.command(name="eval")(evaluate)
 app.command()(config)
 app.command()(report)

@@ -12,8 +12,10 @@ from pddlego.cli.shared import (
     Cache,
     ConfigFile,
     Confirm,
+    EvalTimeout,
     ExtraBody,
     Fold,
+    IsolationName,
     Java,
     MaxAnswerTokens,
     MaxSeconds,
@@ -21,6 +23,7 @@ from pddlego.cli.shared import (
     ModelTimeout,
     NewRuns,
     Pace,
+    Parity,
     PlannerMemory,
     PlannerName,
     PlannerTimeout,
@@ -30,6 +33,7 @@ from pddlego.cli.shared import (
     Search,
     Set,
     Stream,
+    TasksPlace,
     Temperature,
 )
 
@@ -87,6 +91,10 @@ def play(
     planner_timeout: PlannerTimeout = None,
     planner_memory: PlannerMemory = None,
     java: Java = None,
+    tasks: TasksPlace = None,
+    eval_timeout: EvalTimeout = None,
+    parity: Parity = None,
+    isolation: IsolationName = None,
 ) -> None:
     """Play one episode and watch it.
 

@@ -32,6 +32,7 @@ def run_doctor(model: str | None, base_url: str | None, runs: str, java: str | N
         ("Java", lambda: _java(java)),
         ("game engine", lambda: _engine(java)),
         ("planner", _planner),
+        ("sandbox", _sandbox),
         ("model", lambda: _model(model, base_url)),
         ("methods", _methods),
         ("runs folder", lambda: _runs(runs)),
@@ -96,9 +97,24 @@ def _planner() -> str:
     return f"fast-downward.translate and pyperplan, a plan in {result.seconds * 1000:.0f} ms"
 
 
+def _sandbox() -> str:
+    from pddlego.sandbox import Sandbox
+    from pddlego.sandbox.probes import try_all
+
+    with Sandbox() as sandbox:
+        layers = ", ".join(sandbox.layers())
+    tried = list(try_all())
+    passed = [f"{each.name} ({each.how})" for each in tried if not each.stopped]
+    if passed:
+        why = f"Layers: {layers}. What was not stopped: {'; '.join(passed)}."
+        raise EngineError("The sandbox does not hold", why, "Do not run programs of models here; report it.")
+    return f"{layers}: all {len(tried)} attacks were stopped"
+
+
 def _model(model: str | None, base_url: str | None) -> str:
     from pddlego.evaluation.models import TRANSCRIPT, transcript
     from pddlego.methods.textgames.reader.noise import parse_noise
+    from pddlego.models.conversations import is_conversations, parse_place, read_conversations
     from pddlego.models.endpoint import ModelOptions, make_endpoint
     from pddlego.models.probe import probe
 
@@ -107,7 +123,10 @@ def _model(model: str | None, base_url: str | None) -> str:
     if model is None or model == "reader":
         return "none configured: the built-in reader plays (set PDDLEGO_MODEL or --model for a language model)"
     if model.startswith(TRANSCRIPT):
-        transcript(model.removeprefix(TRANSCRIPT))
+        place = parse_place(model.removeprefix(TRANSCRIPT)).place
+        if is_conversations(Path(place)):
+            return f"{model}: {len(read_conversations(Path(place)))} conversations"
+        transcript(place)
         return f"{model} can be read"
     key = os.environ.get("OPENAI_API_KEY")
     made = make_endpoint(ModelOptions(name=model, base_url=base_url, api_key=key, timeout=20.0, attempts=1))

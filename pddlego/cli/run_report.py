@@ -14,7 +14,7 @@ from pddlego.errors import UsageError
 from pddlego.evaluation.prices import read_prices
 from pddlego.evaluation.results import results_table
 from pddlego.report.build import Report, build_report
-from pddlego.report.formats import as_csv, as_json, counts, markdown, success
+from pddlego.report.formats import as_csv, as_json, counts, extra_tables, markdown, success
 from pddlego.report.html import html
 from pddlego.report.optima import find_optima
 from pddlego.runs.folders import place_of
@@ -56,6 +56,8 @@ def _show(console: Console, report: Report) -> None:
     for remark in report.notes:
         console.print(remark, style="dim", highlight=False)
     console.print()
+    for title, head, body in extra_tables(report):
+        _table(console, title, head, body)
     for title, what, found in report.sections:
         _table(console, title, *counts(found, what))
     for each in report.comparisons:

@@ -68,6 +68,26 @@ MaxAnswerTokens = Annotated[
     int | None, typer.Option(help="Tokens that one answer may have: sent to the model, and reserved.")
 ]
 
+# programs that a model writes
+
+TasksPlace = Annotated[
+    str | None,
+    typer.Option("--tasks", help="Tasks of somebody's: a folder or tar archive with domain.pddl, train/ and eval/."),
+]
+IsolationName = Annotated[
+    str | None,
+    typer.Option(
+        "--isolation",
+        help="How programs of a model are locked away: required, best-effort, or off. Default: required.",
+    ),
+]
+EvalTimeout = Annotated[
+    float | None, typer.Option(help="Seconds of CPU time that a program may take for a task. Default: 30.")
+]
+Parity = Annotated[
+    str | None, typer.Option(help="paper: do what the paper's code did, where that differs. Default: off.")
+]
+
 # the planner
 
 PlannerName = Annotated[

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pddlego.display.glyphs import Glyphs
-from pddlego.events import Accepted, Answered, Asked, Event, Judged, Rejected, Retrying, Started, Unknown
+from pddlego.events import Accepted, Answered, Asked, Event, Isolated, Judged, Rejected, Retrying, Started, Unknown
 from pddlego.models.remarks import label
 from pddlego.util.text import clean, count, one_line
 
@@ -104,8 +104,17 @@ def _answered(event: Answered, glyphs: Glyphs) -> Description:
     when = "from the cache" if answer.from_cache else f"{answer.seconds:.1f} s"
     title = Line(f"answer {event.call}: {tokens}{when}, {answer.finish}", "bold cyan")
     brief = (Line(f"     answer {event.call}: {tokens}{when}", "dim"),) if tokens and not answer.from_cache else ()
+    noted = (Line(f"NOTE: {answer.note}", "yellow"),) if answer.note else ()
     thought = (Line("thought", "bold"), *_indented(answer.reasoning, "dim"), Line("said", "bold"))
-    return Description("answered", title, brief, (*(thought if answer.reasoning else ()), *_indented(answer.text)))
+    return Description(
+        "answered", title, brief, (*noted, *(thought if answer.reasoning else ()), *_indented(answer.text))
+    )
+
+
+def _isolated(event: Isolated, glyphs: Glyphs) -> Description:
+    layers = ", ".join(event.layers) or "none"
+    brief = () if event.isolation == "required" else (Line(f"     isolation {event.isolation}: {layers}", "yellow"),)
+    return Description("", Line(f"sandbox: isolation {event.isolation}, layers {layers}", "dim"), brief)
 
 
 def _retrying(event: Retrying, glyphs: Glyphs) -> Description:
@@ -165,6 +174,7 @@ COMMON: Mapping[type[Event], Describe] = {
     Accepted: _accepted,
     Rejected: _rejected,
     Judged: _judged,
+    Isolated: _isolated,
     Unknown: _unknown,
 }
 """What is said of events that every method has; how one ended needs all of it, and is said by `heading`."""

@@ -121,7 +121,7 @@ def _listed(text: str) -> tuple[str, ...]:
     """A list with commas. Options of a model (`reader+noise:0.1,seed=3`) have commas of their own."""
     found: list[str] = []
     for part in (each.strip() for each in text.split(",")):
-        if found and found[-1].startswith("reader+") and "=" in part:
+        if found and found[-1].startswith(("reader+", "transcript:")) and "=" in part:
             found[-1] += f",{part}"
         elif part:
             found.append(part)

@@ -6,9 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from pddlego.errors import UsageError
-from pddlego.methods.base import Method, Setting
+from pddlego.methods.base import WITHOUT, Method, Setting
 from pddlego.methods.registry import has_stand_in
 from pddlego.models.base import Model, ScriptedModel
+from pddlego.models.conversations import (
+    ConversationModel,
+    choose,
+    is_conversations,
+    parse_place,
+    read_conversations,
+)
 from pddlego.models.endpoint import ModelOptions, make_endpoint
 from pddlego.models.limiter import RequestLimiter
 from pddlego.models.transcript import TranscriptModel
@@ -35,7 +42,7 @@ def make_model(
     if cell.model == NO_MODEL:
         return ScriptedModel(("",), NO_MODEL)
     if cell.model.startswith(TRANSCRIPT):
-        return transcript(cell.model.removeprefix(TRANSCRIPT))
+        return recorded_model(cell, setting)
     own = method.stand_in(cell.model, cell, setting)
     if own is not None:
         return own
@@ -43,6 +50,21 @@ def make_model(
         why = f"Mode {cell.mode} has no built-in model of that name."
         raise UsageError(f"There is no model {cell.model}", why, "Name a language model with --model.")
     return make_endpoint(replace(options, name=cell.model, seed=cell.model_seed, repeat=cell.repeat), limiter)
+
+
+def recorded_model(cell: Cell, setting: Setting) -> Model:
+    """Recorded answers: of a journal of ours, or the conversation of somebody's that is about the cell.
+
+    Raises `UsageError` and `JournalError`.
+    """
+    wanted = parse_place(cell.model.removeprefix(TRANSCRIPT))
+    path = Path(wanted.place)
+    if not is_conversations(path):
+        return transcript(wanted.place)
+    domains = wanted.domains or (setting.name, *setting.also_called)
+    parts = tuple(cell.mode.split(WITHOUT)[1:])
+    found = choose(read_conversations(path), replace(wanted, domains=domains, seed=cell.seed, parts=parts))
+    return ConversationModel(found, wanted.place, cell.model)
 
 
 def transcript(place: str) -> TranscriptModel:

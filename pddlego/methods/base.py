@@ -85,6 +85,11 @@ class Setting:
     all_seeds: range
     sources: Mapping[str, str] = field(repr=False)
 
+    @property
+    def also_called(self) -> tuple[str, ...]:
+        """Names under which others may have recorded conversations about it."""
+        return ()
+
     def manifest(self) -> dict[str, Any]:
         """What a run folder records of it besides: plain JSON values."""
         return {"name": self.name}
@@ -137,15 +142,33 @@ class CountTable:
 
 
 @dataclass(frozen=True)
+class Figure:
+    """A series that a method measures, as a plot of reports: one line for each mode and model.
+
+    Of several points with the same x the line goes through the `combined` one. `logarithmic` axes have no zero.
+    """
+
+    series: str
+    title: str
+    x: str
+    y: str
+    combined: Literal["mean", "median"] = "mean"
+    logarithmic: bool = False
+
+
+@dataclass(frozen=True)
 class Measuring:
-    """What a method measures, and how that stands in tables.
+    """What a method measures, and how that stands in tables and figures.
 
     `best` is the least value of the compared column that anybody could reach on a seed, where that can be said.
+    `published` is what a paper says of a setting: its mean score, by mode.
     """
 
     of: Callable[[Sequence[Event], Tally], Measures]
     columns: tuple[Column, ...] = ()
     counts: tuple[CountTable, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    published: Callable[[str], Mapping[str, float]] | None = None
     best: Callable[[Any, int, Planner], int | None] | None = None
 
 

@@ -22,7 +22,10 @@ from pddlego.runs.cells import Cell
 from pddlego.runs.codec import Codec
 from pddlego.runs.measures import FIRST, LAST
 
-BUILT_IN: Mapping[str, str] = {"textgames": "pddlego.methods.textgames"}
+BUILT_IN: Mapping[str, str] = {
+    "textgames": "pddlego.methods.textgames",
+    "programs": "pddlego.methods.programs",
+}
 """Our own methods: their names, and the modules that hold each as `METHOD`."""
 
 GROUP = "pddlego.methods"
@@ -107,8 +110,10 @@ def methods() -> Iterator[Method]:
 
 def modes() -> tuple[Mode, ...]:
     """Every mode of every method, each name once."""
-    found = [mode for each in methods() for mode in each.modes]
-    return tuple({mode.name: mode for mode in reversed(found)}.values())[::-1]
+    found: dict[str, Mode] = {}
+    for mode in (mode for each in methods() for mode in each.modes):
+        found.setdefault(mode.name, mode)
+    return tuple(found.values())
 
 
 def parse_mode(text: str) -> Variant:

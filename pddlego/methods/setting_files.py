@@ -26,9 +26,13 @@ class SettingTable:
     sources: Mapping[str, str]
 
 
-def setting_names() -> list[str]:
-    """All settings that can be played, sorted. A name that begins with `_` is only there to be extended."""
-    return [name for name in resources.names("envs", ".toml") if not name.startswith("_")]
+def setting_names(kind: str | None = None) -> list[str]:
+    """All settings that can be played, or those of a kind, sorted. A name with `_` first is only there to be extended.
+
+    Raises `SettingError` for a file that is none, if a kind is asked for.
+    """
+    found = [name for name in resources.names("envs", ".toml") if not name.startswith("_")]
+    return found if kind is None else [name for name in found if read_setting(name).kind == kind]
 
 
 def read_setting(name: str, kind: str | None = None) -> SettingTable:

@@ -17,6 +17,7 @@ from pddlego.methods.registry import measuring_of, modes
 from pddlego.models.remarks import remarks
 from pddlego.models.spending import Price
 from pddlego.pddl import EntryKind
+from pddlego.report.figures import DrawnFigure, draw_figures
 from pddlego.runs.cells import NO_MODEL, Cell
 from pddlego.runs.folders import EPISODES
 from pddlego.runs.ledger import LEDGER, LedgerEntry, read_ledger
@@ -47,7 +48,8 @@ class Report:
     """What some evaluations say. `results` holds the last attempt at each cell, sorted by cell.
 
     `failures` are the outcomes of episodes that were not won; `answers` the unusable answers by category, the defects
-    by kind and the lines of edits that were no use; `measured` what the methods counted, each group with its table.
+    by kind and the lines of edits that were no use; `measured` what the methods counted, each group with its table, and
+    `figures` what they draw.
     `incomplete` says how many of the cells that were asked for were played, if not all were; `damage` what could not be
     read.
     """
@@ -59,6 +61,7 @@ class Report:
     answers: tuple[Count, ...]
     measured: tuple[tuple[CountTable, tuple[Count, ...]], ...]
     comparisons: tuple[Comparison, ...]
+    figures: tuple[DrawnFigure, ...] = ()
     incomplete: str = ""
     damage: tuple[str, ...] = ()
 
@@ -212,6 +215,7 @@ def build_report(paths: Sequence[Path], prices: Mapping[str, Price] | None = Non
         answers=_counts(grouped, _trouble),
         measured=tuple(_measured(grouped)),
         comparisons=_comparisons(results),
+        figures=draw_figures([each for each in results if each.played]),
         incomplete=played_of(results, {cell for path in paths for cell in read_cells(path)}),
         damage=(*([elsewhere] if elsewhere else []), *_damage(paths)),
     )

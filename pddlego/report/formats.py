@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pddlego.evaluation.table import Row, columns, result_table
 from pddlego.methods.base import Column
 from pddlego.report.build import Count, Report
+from pddlego.report.figures import published_scores
 from pddlego.runs.cells import NO_MODEL
 from pddlego.util.text import markdown_cell
 
@@ -65,6 +66,13 @@ def _details(row: Row, measured: Sequence[Column]) -> list[str]:
     return cells
 
 
+def extra_tables(report: Report) -> list[tuple[str, list[str], list[list[str]]]]:
+    """What only some methods have: the paper's scores beside ours, and figures as tables."""
+    head, body = published_scores(report.rows)
+    found = [("Mean score, and that of the paper", head, body)] if body else []
+    return found + [(each.figure.title, *each.table()) for each in report.figures]
+
+
 def counts(found: Iterable[Count], what: str) -> tuple[list[str], list[list[str]]]:
     """A table of counts."""
     return ["game", "mode", "model", what, "times"], [
@@ -76,6 +84,8 @@ def markdown(report: Report) -> str:
     """The whole report as Markdown."""
     parts = ["# Report", NOTE, *map(markdown_cell, report.notes)]
     parts += ["## Success", _markdown(*success(report)), "## All numbers", _markdown(*details(report))]
+    for title, head, body in extra_tables(report):
+        parts += [f"## {title}", _markdown(head, body)]
     for title, what, found in report.sections:
         parts += [f"## {title}", _markdown(*counts(found, what))]
     if report.comparisons:
@@ -100,7 +110,7 @@ def as_json(report: Report) -> str:
     comparisons = [asdict(each) | {"conclusion": each.conclusion} for each in report.comparisons]
     episodes = [asdict(each) for each in report.results]
     found = {"sources": report.sources, "remarks": report.notes, "rows": rows}
-    found |= {"comparisons": comparisons, "episodes": episodes}
+    found |= {"comparisons": comparisons, "figures": [asdict(each) for each in report.figures], "episodes": episodes}
     return json.dumps(_plain(found), indent=1) + "\n"
 
 

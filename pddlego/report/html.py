@@ -18,7 +18,8 @@ from pddlego.evaluation.table import Row
 from pddlego.methods.registry import make_codec, picture_of
 from pddlego.report import svg
 from pddlego.report.build import Report
-from pddlego.report.formats import NOTE, counts, details, success
+from pddlego.report.formats import NOTE, counts, details, extra_tables, success
+from pddlego.report.line_plot import line_plot
 from pddlego.report.optima import Optima
 from pddlego.runs.folders import EPISODES
 from pddlego.runs.journal import read_journal
@@ -68,6 +69,7 @@ def anchor(summary: Summary) -> str:
 
 def _tables(report: Report) -> list[tuple[str, list[str], list[list[str]]]]:
     found = [("Success", *success(report)), ("All numbers", *details(report))]
+    found += extra_tables(report)
     return found + [(title, *counts(counted, what)) for title, what, counted in report.sections]
 
 
@@ -102,6 +104,8 @@ def _plots(report: Report, anchors: set[str], optima: Optima) -> Iterator[tuple[
             against = [*line, *(_point(each, compared, best, anchors) for each, best in known)]
             title = f"{game}: {compared} against the full-information optimum"
             yield title, svg.scatter(against, f"{compared} of who knows everything", compared, colours)
+    for drawn in report.figures:
+        yield drawn.figure.title, line_plot(drawn, colours)
     spent = [
         (f"{each.setting} {each.mode} {each.model}", _tokens_a_step(report, each), colours[f"{each.mode} {each.model}"])
         for each in rows

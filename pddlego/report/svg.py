@@ -67,16 +67,16 @@ def intervals(bars: Sequence[Bar]) -> str:
     for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
         x = place(tick)
         parts.append(f'<line class="grid" x1="{x:.1f}" y1="{top}" x2="{x:.1f}" y2="{height - 20}"/>')
-        parts.append(_text(x, height - 6, f"{100 * tick:.0f}%", "middle"))
+        parts.append(label(x, height - 6, f"{100 * tick:.0f}%", "middle"))
     for number, bar in enumerate(bars):
         y = top + ROW * (number + 0.75)
-        parts.append(_text(left, y - 12, bar.label, "start"))
+        parts.append(label(left, y - 12, bar.label, "start"))
         ends = f'x1="{place(bar.low):.1f}" y1="{y:.1f}" x2="{place(bar.high):.1f}" y2="{y:.1f}"'
         middle = f'cx="{place(bar.value):.1f}" cy="{y:.1f}" r="5"'
         drawn = f'<line class="interval" {ends}/><circle class="value" {middle}/>'
         colour = f'stroke="{bar.colour}" fill="{bar.colour}"'
         parts.append(f"<g {colour}><title>{escape(bar.note)}</title>{drawn}</g>")
-    return _svg(height, parts)
+    return drawing(height, parts)
 
 
 def colours_of(series: Iterable[str]) -> dict[str, str]:
@@ -105,20 +105,20 @@ def scatter(points: Sequence[Point], x_name: str, y_name: str, colours: Mapping[
         y = 14 + 18 * number
         parts += [
             f'<circle cx="{left}" cy="{y - 4}" r="5" fill="{drawn[name]}"/>',
-            _text(left + 10, y, name, "start"),
+            label(left + 10, y, name, "start"),
         ]
     for share in (0.0, 0.5, 1.0):
         height_of = top + 240 * (1 - share)
         parts.append(f'<line class="grid" x1="{left}" y1="{height_of:.1f}" x2="{WIDTH - 16}" y2="{height_of:.1f}"/>')
-        parts.append(_text(left - 6, height_of + 4, f"{most * share:g}", "end"))
-    parts += [_text(left, height - 34, f"{low:g}", "middle"), _text(WIDTH - 16, height - 34, f"{high:g}", "end")]
-    parts.append(_text(WIDTH / 2, height - 18, f"across: {x_name}", "middle"))
-    parts.append(_text(WIDTH / 2, height - 4, f"up: {y_name}; crosses: not won", "middle"))
+        parts.append(label(left - 6, height_of + 4, f"{most * share:g}", "end"))
+    parts += [label(left, height - 34, f"{low:g}", "middle"), label(WIDTH - 16, height - 34, f"{high:g}", "end")]
+    parts.append(label(WIDTH / 2, height - 18, f"across: {x_name}", "middle"))
+    parts.append(label(WIDTH / 2, height - 4, f"up: {y_name}; crosses: not won", "middle"))
     for point in points:
         number = series.index(point.series)
         # Methods often take the same steps: what is drawn later is smaller, so that what lies below is seen.
         parts.append(_mark(point, *at(point), drawn[point.series], max(2.0, 5.5 - number)))
-    return _svg(height, parts)
+    return drawing(height, parts)
 
 
 def bars(rows: Sequence[tuple[str, float, str]], unit: str) -> str:
@@ -126,14 +126,14 @@ def bars(rows: Sequence[tuple[str, float, str]], unit: str) -> str:
     left = 16
     most = max([value for _, value, _ in rows] + [1e-9])
     parts = []
-    for number, (label, value, colour) in enumerate(rows):
+    for number, (name, value, colour) in enumerate(rows):
         y = 4 + ROW * number
         width = value / most * (WIDTH - left - 110)
-        parts.append(_text(left, y + 14, label, "start"))
+        parts.append(label(left, y + 14, name, "start"))
         bar = f'x="{left}" y="{y + 20}" width="{width:.1f}" height="14" rx="2" fill="{colour}"'
         parts.append(f"<rect {bar}/>")
-        parts.append(_text(left + width + 6, y + 32, f"{value:,.0f} {unit}", "start"))
-    return _svg(8 + ROW * len(rows), parts)
+        parts.append(label(left + width + 6, y + 32, f"{value:,.0f} {unit}", "start"))
+    return drawing(8 + ROW * len(rows), parts)
 
 
 def _mark(point: Point, x: float, y: float, colour: str, size: float) -> str:
@@ -147,10 +147,12 @@ def _mark(point: Point, x: float, y: float, colour: str, size: float) -> str:
     return f'<a href="#{escape(point.link)}">{drawn}</a>' if point.link else drawn
 
 
-def _text(x: float, y: float, text: str, anchor: str) -> str:
+def label(x: float, y: float, text: str, anchor: str) -> str:
+    """A text at a place, cut where it is too long."""
     shown = text if len(text) <= MOST else text[: MOST - 1] + "…"
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(shown)}</text>'
 
 
-def _svg(height: float, parts: Sequence[str]) -> str:
+def drawing(height: float, parts: Sequence[str]) -> str:
+    """The whole plot."""
     return f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img">{"".join(parts)}</svg>'

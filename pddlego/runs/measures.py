@@ -12,7 +12,11 @@ LAST = ("calls", "characters", "tokens_in", "tokens_out", "tokens_cached", "from
 
 @dataclass(frozen=True)
 class Measures:
-    """Numbers by name, each a column of tables, and counts of what happened: by kind, in several groups."""
+    """Numbers by name, each a column of tables, and counts of what happened: by kind, in several groups.
+
+    `series` are points for figures, each an x and a y, by the name of the figure.
+    """
 
     numbers: Mapping[str, int | float] = field(default_factory=dict)
     counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    series: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)

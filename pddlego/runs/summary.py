@@ -101,7 +101,7 @@ def summarize(cell: Cell, attempt: int, events: Sequence[Event], measure: Measur
         message=ended.message,
         score=ended.score,
         tally=ended.tally,
-        measures=Measures(measured.numbers, {name: dict(sorted(found.items())) for name, found in groups.items()}),
+        measures=replace(measured, counts={name: dict(sorted(found.items())) for name, found in groups.items()}),
         cause=ended.cause,
     )
 

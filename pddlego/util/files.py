@@ -44,6 +44,22 @@ def digest(path: Path) -> str:
         return ""
 
 
+MOST_READ = 50_000_000
+"""Bytes of a file that a user names; the largest PDDL file of a competition has some ten million."""
+
+
+def read_text(path: Path) -> str:
+    """The text of a file that a user named. Raises `UsageError` if it cannot be read, or is no text."""
+    try:
+        if path.is_file() and path.stat().st_size > MOST_READ:
+            raise UsageError(f"{path} is too large", f"At most {MOST_READ:,} bytes are read.", "Name another file.")
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is no text", f"{error}.", "Name a PDDL file in UTF-8.") from error
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read", f"{error.strerror or error}.", "Check the name.") from error
+
+
 def cut_unfinished_line(path: Path) -> bytes:
     """What a file of lines holds, up to its last whole line; a rest that a kill left is removed."""
     if not path.exists():

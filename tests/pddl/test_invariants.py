@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pddlego import events as ev
-from pddlego.methods.setting_files import setting_names
+from pddlego.methods.setting_files import TEXT_GAME, setting_names
 from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.pddl import Atom, Problem, parse_problem
@@ -24,7 +24,7 @@ def problem(*facts: str) -> Problem:
 
 
 def test_every_setting_says_what_cannot_be(coin: GameSetting) -> None:
-    for name in setting_names():
+    for name in setting_names(TEXT_GAME):
         setting = load_setting(name)
         if "feedback" not in setting.protocol.without:  # who is told of nothing needs no words for it
             assert setting.invariants, name

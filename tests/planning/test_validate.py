@@ -4,7 +4,8 @@ import pytest
 
 from pddlego.pddl import Atom, parse_domain, parse_problem
 from pddlego.planning import Plan, PlanStep, validate
-from pddlego.planning.validate import World, goal_holds, speaks_of_nothing
+from pddlego.planning.validate import goal_holds, speaks_of_nothing
+from pddlego.planning.world import World
 from tests.methods.textgames.houses import COIN, WORKSHOP
 
 HOUSE = parse_problem("""(define (problem p) (:domain coin-collector) (:objects a b - location)
@@ -26,11 +27,14 @@ def test_a_plan_that_works_and_what_is_true_on_the_way() -> None:
 @pytest.mark.parametrize(
     ("steps", "message"),
     [
-        ((GO,), "(move a b north) has an unsatisfied precondition at time 0: set (closed_door a b) to false"),
-        ((OPEN, TAKE), "(take coin b) has an unsatisfied precondition at time 1: set (at b) to true"),
-        ((OPEN,), "the goal is not satisfied at the end of the plan: set (have coin) to true"),
-        ((PlanStep("fly", ()),), "(fly) at time 0 is no action of the domain"),
-        ((PlanStep("move", ("a",)),), "(move a) at time 0 is no action of the domain"),
+        ((GO,), "(move a b north) has an unsatisfied precondition at time 0\n(Set (closed_door a b) to false)"),
+        ((OPEN, TAKE), "(take coin b) has an unsatisfied precondition at time 1\n(Set (at b) to true)"),
+        ((OPEN,), "The goal is not satisfied\n(Set (have coin) to true)"),
+        (
+            (PlanStep("fly", ()),),
+            "(fly) at time 0 is no action of the domain; the actions are move, open_door, take",
+        ),
+        ((PlanStep("move", ("a",)),), "(move a) at time 0 has 1 argument(s), and its form is (move ?from ?to ?d)"),
     ],
 )
 def test_what_is_missing_is_said_as_advice(steps: tuple[PlanStep, ...], message: str) -> None:

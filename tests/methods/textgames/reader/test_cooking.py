@@ -15,7 +15,7 @@ from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Message, Request
 from pddlego.pddl import Atom, Problem, TypedName
-from pddlego.planning.validate import World
+from pddlego.planning.world import World
 from tests.methods.textgames.reader.asking import Diary
 
 KITCHEN = (

@@ -1,0 +1,109 @@
+"""`pddlego check`: what is wrong with PDDL files and plans."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from pddlego.errors import UsageError
+from pddlego.pddl import Defect, DefectKind, Domain, PddlSyntaxError, Problem, parse_domain
+from pddlego.pddl.check import check_reading
+from pddlego.pddl.check_domain import check_domain
+from pddlego.pddl.problem import read_problem
+from pddlego.planning.plan_text import parse_plan
+from pddlego.planning.validate import PlanFault, validate
+from pddlego.util.files import read_text
+from pddlego.util.text import clean, count
+
+MENDS = {
+    DefectKind.SYNTAX: "Mend the text there.",
+    DefectKind.MISSING_SECTION: "Add the section.",
+    DefectKind.DUPLICATE_OBJECT: "Remove one of the two; planning is possible all the same.",
+    DefectKind.DOMAIN_NAME: "Write the same name in both; planning is possible all the same.",
+}
+"""What to do about a defect whose message does not say it."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is wrong: where and what, why, and what to do. What is only a `remark` is no reason to fail."""
+
+    what: str
+    why: str
+    mend: str
+    remark: bool = False
+
+
+def run_check(domain_file: Path, problem_file: Path | None, plan_file: Path | None) -> int:
+    """Print what is wrong. Exit code 0 if nothing is that matters, else 1. Raises `UsageError`."""
+    if plan_file is not None and problem_file is None:
+        raise UsageError("--plan needs a problem", "A plan is for one problem.", "Name DOMAIN and PROBLEM.")
+    console = Console(soft_wrap=True)
+    found: list[Finding] = []
+    good: list[str] = []
+    try:
+        domain = parse_domain(read_text(domain_file))
+        found += [_of_defect(domain_file, each) for each in check_domain(domain)]
+        good.append(f"{domain_file}: a domain of {count(len(domain.actions), 'action')}")
+    except PddlSyntaxError as error:
+        found += [Finding(f"{domain_file}: syntax", fault, MENDS[DefectKind.SYNTAX]) for fault in error.faults]
+    else:
+        if problem_file is not None:
+            found += _problem(domain, problem_file, plan_file, good)
+    for finding in found:
+        style = "yellow" if finding.remark else "bold red"
+        for label, text in (("", finding.what), ("  why: ", finding.why), ("  do:  ", finding.mend)):
+            lines = clean(text).splitlines() or [""]
+            console.print(f"{label}{lines[0]}", style="" if label else style, markup=False, highlight=False)
+            for line in lines[1:]:
+                console.print(f"{' ' * len(label)}{line}", markup=False, highlight=False)
+    if all(finding.remark for finding in found):
+        for line in good:
+            console.print(clean(line), style="green", markup=False, highlight=False)
+        return 0
+    return 1
+
+
+def _problem(domain: Domain, problem_file: Path, plan_file: Path | None, good: list[str]) -> Iterator[Finding]:
+    """What is wrong with a problem, and with a plan for it if there is one to be looked at."""
+    reading = read_problem(read_text(problem_file))
+    defects = check_reading(domain, reading)
+    yield from (_of_defect(problem_file, each) for each in defects)
+    if any(each.blocking for each in defects):
+        return
+    problem = reading.problem
+    sizes = f"{count(len(problem.objects), 'object')}, {count(len(problem.facts), 'fact')}"
+    good.append(f"{problem_file}: a problem of {sizes}")
+    if plan_file is not None:
+        yield from _plan(domain, problem, plan_file, good)
+
+
+def _plan(domain: Domain, problem: Problem, plan_file: Path, good: list[str]) -> Iterator[Finding]:
+    try:
+        plan = parse_plan(read_text(plan_file))
+    except PddlSyntaxError as error:
+        for why in error.faults:
+            yield Finding(f"{plan_file}: syntax", why, "Write one action a line, each in parentheses.")
+        return
+    fault = validate(domain, problem, plan, keep=False).fault
+    if fault is not None:
+        yield _of_fault(plan_file, fault)
+    good.append(f"{plan_file}: a plan of {count(len(plan), 'step')} that reaches the goal")
+
+
+def _of_defect(file: Path, defect: Defect) -> Finding:
+    """A defect as three lines: what to do stands at the end of most messages."""
+    why, semicolon, mend = defect.message.rpartition("; ")
+    if not semicolon:
+        why, mend = defect.message, MENDS.get(defect.kind, "Mend it there.")
+    mend = mend[:1].upper() + mend[1:]
+    return Finding(f"{file}: {defect.kind.value}", why, mend, not defect.blocking)
+
+
+def _of_fault(file: Path, fault: PlanFault) -> Finding:
+    where = f"step {fault.time}" if fault.time is not None else "at the end"
+    mend = fault.advice or "Use an action and objects that are declared."
+    return Finding(f"{file}: {fault.kind.value}, {where}", fault.what, mend)

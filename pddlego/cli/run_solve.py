@@ -1,0 +1,117 @@
+"""`pddlego solve`: a validated plan, by search or by a program that a model wrote."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+import typer
+
+from pddlego.cli import exits
+from pddlego.errors import EngineError, UsageError
+from pddlego.methods.programs.learned import program_in
+from pddlego.methods.programs.trial import attempt
+from pddlego.pddl import Domain, PddlSyntaxError, Problem, parse_domain
+from pddlego.pddl.check import check_reading
+from pddlego.pddl.problem import read_problem
+from pddlego.planning import Plan, PlanStatus, Search
+from pddlego.planning.make import make_planner
+from pddlego.sandbox import Isolation, Sandbox, SandboxLimits
+from pddlego.tasks import Task
+from pddlego.util.files import read_text, write_whole
+from pddlego.util.text import clean, count, one_line
+
+PROGRAM = "program:"
+FALLBACK = "pyperplan"
+"""What searches where a program fails."""
+
+MOST_TOLD = 3
+"""Defects of a problem that are told."""
+
+
+@dataclass(frozen=True)
+class SolveOptions:
+    """Who plans and how; `timeout` in seconds, `memory` in MiB."""
+
+    planner: str
+    search: str
+    timeout: float
+    memory: int
+    isolation: str
+    output: Path | None
+
+
+def run_solve(domain_file: Path, problem_file: Path, options: SolveOptions) -> int:
+    """Print a plan. Returns the exit code; raises `UsageError` and `EngineError`."""
+    domain, problem = _read(domain_file, problem_file)
+    plan: Plan | None = None
+    engine = options.planner
+    if engine.startswith(PROGRAM):
+        plan, engine = _by_program(engine.removeprefix(PROGRAM), domain, problem, options), FALLBACK
+    if plan is None:
+        plan = _by_search(engine, domain, problem, options)
+    if plan is None:
+        return exits.NOT_WON
+    text = "".join(f"{step}\n" for step in plan.steps)
+    if options.output is not None:
+        write_whole(options.output, text)
+        _say(f"{count(len(plan), 'action')}, written to {options.output}")
+    else:
+        typer.echo(text, nl=False)
+        if not plan.steps:
+            _say("The goal is already true: the plan has no actions.")
+    return 0
+
+
+def _by_program(place: str, domain: Domain, problem: Problem, options: SolveOptions) -> Plan | None:
+    """The plan of a program; None, with a word, where it fails."""
+    program = program_in(Path(place))
+    memory = options.memory or 4096
+    limits = SandboxLimits(seconds=options.timeout or 1e5, memory=memory)
+    with Sandbox(cast(Isolation, options.isolation)) as sandbox:
+        trial = attempt(sandbox, program, domain, Task(problem.name, problem), limits, whole=False)
+    if trial.solved:
+        _say(f"The program of {place} made a plan of {count(trial.length, 'action')} in {trial.seconds:.2f} s.")
+        return trial.plan
+    why = one_line(f"{trial.kind.value}: {trial.message}", 200)
+    _say(f"The program of {place} fails ({why}). Searching with {FALLBACK} instead.")
+    return None
+
+
+def _by_search(engine: str, domain: Domain, problem: Problem, options: SolveOptions) -> Plan | None:
+    try:
+        search = Search.parse(options.search)
+    except ValueError as error:
+        what = f"--search {options.search} is not possible"
+        raise UsageError(what, f"{error}.", "See 'pddlego solve --help'.") from error
+    with make_planner(engine, options.timeout, options.memory) as planner:
+        result = planner.solve(domain, problem, search)
+    if result.status is PlanStatus.SOLVED:
+        return result.plan
+    if result.status is PlanStatus.ALREADY_TRUE:
+        return Plan(())
+    if result.status in (PlanStatus.CRASHED, PlanStatus.INVALID):
+        what = f"{engine} cannot plan for it"
+        raise EngineError(what, f"{result.message}.", "See 'pddlego check', or choose another --planner.")
+    _say(f"No plan: {result.status.value} ({result.message}).")
+    return None
+
+
+def _read(domain_file: Path, problem_file: Path) -> tuple[Domain, Problem]:
+    try:
+        domain = parse_domain(read_text(domain_file))
+    except PddlSyntaxError as error:
+        why = f"{'; '.join(error.faults[:MOST_TOLD])}."
+        raise UsageError(f"{domain_file} is no domain", why, f"See: pddlego check {domain_file}") from error
+    reading = read_problem(read_text(problem_file))
+    blocking = [str(each) for each in check_reading(domain, reading) if each.blocking]
+    if blocking:
+        why = f"{'; '.join(blocking[:MOST_TOLD])}."
+        raise UsageError(f"{problem_file} is wrong", why, f"See: pddlego check {domain_file} {problem_file}")
+    return domain, reading.problem
+
+
+def _say(text: str) -> None:
+    """Something that is no part of the plan."""
+    typer.echo(clean(text), err=True)

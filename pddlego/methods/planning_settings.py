@@ -1,0 +1,199 @@
+"""Reads settings of the kind `planning`: a domain with tasks, made by a generator of ours or read from a folder.
+
+Two lines are enough for a folder of somebody's:
+
+    kind = "planning"
+    tasks = "path/to/folder"
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from pddlego.errors import SettingError
+from pddlego.methods.base import Setting
+from pddlego.methods.setting_files import read_setting
+from pddlego.pddl import Domain, PddlSyntaxError, parse_domain
+from pddlego.pddl.anonymous import anonymous
+from pddlego.pddl.check_domain import check_domain
+from pddlego.tasks import Split, Task, Tasks
+from pddlego.tasks.folder import TaskFolder, read_tasks
+from pddlego.tasks.generators import GENERATORS, generate, parameters_of
+from pddlego.util import resources
+
+PLANNING = "planning"
+"""The kind of these settings."""
+
+SPLITS = {"dev": range(10), "test": range(10, 60)}
+"""Seeds of tasks that are generated."""
+
+ALL_SEEDS = range(100_000)
+
+
+class PlanningFile(BaseModel):
+    """What `envs/NAME.toml` may say. Ranges are `[least, most]`, of each parameter of the generator.
+
+    Many fields, because it is a file's.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    title: str = ""
+    about: str = ""
+    domain: str | None = None
+    generator: str | None = None
+    tasks: str | None = None
+    tasks_no_names: str | None = None
+    recorded_as: tuple[str, ...] = ()
+    training_tasks: int = Field(10, ge=1, le=1_000)
+    evaluation_tasks: int = Field(30, ge=1, le=10_000)
+    training: dict[str, tuple[int, int]] = Field(default_factory=dict)
+    evaluation: dict[str, tuple[int, int]] = Field(default_factory=dict)
+    paper: dict[str, float] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class PlanningSetting(Setting):
+    """A domain with its tasks. `text` is its file as it stands; `paper` are published shares solved, by mode and model.
+
+    `folder` holds the tasks, and `nameless_folder` the same without names, where they are somebody's.
+    """
+
+    domain: Domain
+    text: str = field(repr=False)
+    file: PlanningFile
+    folder: TaskFolder | None = field(default=None, repr=False)
+    nameless_folder: TaskFolder | None = field(default=None, repr=False)
+
+    @property
+    def also_called(self) -> tuple[str, ...]:
+        return (*self.file.recorded_as, self.domain.name)
+
+    def tasks(self, seed: int) -> Tasks:
+        """The tasks of a seed. Raises `SettingError` for files that are none."""
+        if self.folder is not None:
+            return self.folder.tasks(seed, self.domain)
+        return Tasks(self._generated(seed, "training"), self._generated(seed, "evaluation"))
+
+    def nameless(self, seed: int) -> tuple[str, Domain, Tasks]:
+        """The same with names that say nothing: the text of the domain, the domain, and the tasks."""
+        if self.nameless_folder is not None:
+            domain = self.nameless_folder.domain()
+            return self.nameless_folder.domain_text, domain, self.nameless_folder.tasks(seed, domain)
+        made, tasks = anonymous(self.domain), self.tasks(seed)
+
+        def renamed(split: Split) -> tuple[Task, ...]:
+            return tuple(Task(task.name, made.problem(task.problem)) for task in tasks.of(split))
+
+        return made.domain.text, made.domain, Tasks(renamed("training"), renamed("evaluation"))
+
+    def manifest(self) -> dict[str, Any]:
+        return {"name": self.name, "domain": self.domain.name, "generator": self.file.generator}
+
+    def _generated(self, seed: int, split: Split) -> tuple[Task, ...]:
+        file = self.file
+        ranges, number = (
+            (file.training, file.training_tasks) if split == "training" else (file.evaluation, file.evaluation_tasks)
+        )
+        assert file.generator is not None
+        return tuple(
+            Task(f"{split}-{each}", generate(file.generator, ranges, f"{file.generator}/{split}/{seed}/{each}"))
+            for each in range(number)
+        )
+
+
+def load_planning(name: str, tasks: str | None = None, tasks_no_names: str | None = None) -> dict[str, Any]:
+    """The fields of the setting `name`; `tasks` takes the place of its own tasks.
+
+    Raises `UsageError` if there is none of that name, and `SettingError` if a file of it is wrong.
+    """
+    table = read_setting(name, PLANNING)
+    try:
+        file = PlanningFile.model_validate(table.tables)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise SettingError(f"envs/{name}.toml is wrong", f"{where}: {first['msg']}.", "Mend the file.") from error
+    place = tasks or file.tasks
+    folder = read_tasks(place) if place else None
+    hidden = tasks_no_names or (None if tasks else file.tasks_no_names)
+    nameless = read_tasks(hidden) if hidden else None
+    sources = dict(table.sources)
+    if folder is not None:
+        domain, text = folder.domain(), folder.domain_text
+        sources |= {"tasks": _digest(folder), **({"tasks_no_names": _digest(nameless)} if nameless else {})}
+        seeds = {"all": range(folder.seeds[0], folder.seeds[-1] + 1)}
+        all_seeds = seeds["all"]
+    else:
+        _check_generator(name, file)
+        text = resources.read("domains", f"{file.domain}.pddl")
+        domain, seeds, all_seeds = _domain(f"domains/{file.domain}.pddl", text), SPLITS, ALL_SEEDS
+        sources[f"domains/{file.domain}.pddl"] = text
+    _check_domain(name, domain)
+    return {
+        "name": name,
+        "title": file.title or name.replace("-", " ").capitalize(),
+        "about": file.about or f"Tasks of the domain {domain.name}.",
+        "max_steps": None,
+        "seeds": seeds,
+        "all_seeds": all_seeds,
+        "sources": sources,
+        "domain": domain,
+        "text": text,
+        "file": file,
+        "folder": folder,
+        "nameless_folder": nameless,
+    }
+
+
+def _check_generator(name: str, file: PlanningFile) -> None:
+    """Raises `SettingError` if there is nothing to make tasks with."""
+    where = f"envs/{name}.toml"
+    if file.generator is None or file.generator not in GENERATORS or file.domain is None:
+        why = (
+            f"It names no folder of tasks, and no generator with a domain; the generators are {', '.join(GENERATORS)}."
+        )
+        raise SettingError(f"{where} has no tasks", why, 'Add: tasks = "FOLDER".')
+    wanted = set(parameters_of(file.generator))
+    for split, ranges in (("training", file.training), ("evaluation", file.evaluation)):
+        if set(ranges) != wanted or any(least > most or least < 0 for least, most in ranges.values()):
+            why = f"[{split}] gives a range [least, most] for each of: {', '.join(sorted(wanted))}."
+            raise SettingError(f"{where} is wrong", why, "Mend the file.")
+
+
+def _domain(file: str, text: str) -> Domain:
+    try:
+        return parse_domain(text)
+    except PddlSyntaxError as error:
+        raise SettingError(f"{file} is wrong", f"{'; '.join(error.faults[:3])}.", "Mend the file.") from error
+
+
+def _check_domain(name: str, domain: Domain) -> None:
+    """Raises `SettingError` for a domain that nothing can be planned in."""
+    defects = check_domain(domain)
+    if defects:
+        listed = "; ".join(map(str, defects[:3]))
+        raise SettingError(f"The domain of {name} is wrong", f"{listed}.", "Mend it (see 'pddlego check').")
+
+
+@lru_cache(maxsize=8)
+def _digest_of(place: str) -> str:
+    found = hashlib.sha256()
+    for name, text in sorted(read_tasks(place).files.items()):
+        found.update(f"{name}\0{text}\0".encode())
+    return found.hexdigest()
+
+
+def _digest(folder: TaskFolder) -> str:
+    return _digest_of(folder.place)
+
+
+def ranges_of(file: PlanningFile) -> Mapping[str, Mapping[str, tuple[int, int]]]:
+    """What the generator draws from, by split."""
+    return {"training": file.training, "evaluation": file.evaluation}

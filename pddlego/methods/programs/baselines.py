@@ -1,0 +1,103 @@
+"""What programs are compared with: a classical planner, and a policy that does anything that it can."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+
+from pddlego.events import Event, Outcome
+from pddlego.methods.base import Tools
+from pddlego.methods.programs.events import SOLVED, Evaluated, Ran
+from pddlego.methods.programs.options import ProgramOptions
+from pddlego.pddl import Domain
+from pddlego.planning import Plan, PlanStatus, PlanStep, Search, validate
+from pddlego.planning.applicable import Simulator
+from pddlego.planning.world import World
+from pddlego.refine.usage import Meter, OverError
+from pddlego.tasks import Split, Task, Tasks
+
+SEARCH = Search("gbf", "hff")
+"""Greedy best-first search with FF: any plan is good, and the tasks are large."""
+
+CLOCK = 64
+"""Random actions after which the time is looked at."""
+
+KINDS = {
+    PlanStatus.SOLVED: SOLVED,
+    PlanStatus.ALREADY_TRUE: SOLVED,
+    PlanStatus.TIMEOUT: "timeout",
+    PlanStatus.MEMORY: "memory",
+}
+"""How an answer of the planner is counted; any other is its own name."""
+
+
+Solve = Callable[[Task, float], tuple[str, int, str]]
+"""Solves a task in at most so many seconds: how that went, the length of the plan, and what is to be said."""
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """Who solves tasks without a model, one by one: those for training, too, if it is a planner."""
+
+    domain: Domain
+    tasks: Tasks
+    options: ProgramOptions
+    tools: Tools
+    meter: Meter
+
+    def plan(self) -> Generator[Event, None, None]:
+        """A planner's time is that of the wall: it works in a process of its own."""
+        yield from self._tried("training", self._planned)
+        yield from self._tried("evaluation", self._planned)
+        raise OverError(*self._outcome())
+
+    def walk(self, seed: str) -> Generator[Event, None, None]:
+        """The paper's random policy: until the goal, a dead end, or the horizon."""
+        rng = random.Random(seed)
+        yield from self._tried("evaluation", lambda task, seconds: self._walked(task, seconds, rng))
+        raise OverError(*self._outcome())
+
+    def _tried(self, split: Split, solve: Solve) -> Generator[Event, None, None]:
+        tasks = self.tasks.of(split)
+        solved = 0
+        for number, task in enumerate(tasks):
+            self.meter.check_time()
+            limit, left = self.options.limits(split == "evaluation").seconds, self.meter.seconds_left
+            began = time.perf_counter()
+            kind, length, message = solve(task, limit if left is None else min(limit, left))
+            if kind == "timeout":
+                self.meter.check_time(left is not None and left < limit)
+            solved += kind == SOLVED
+            if split == "evaluation":
+                self.meter.score = solved / len(tasks)
+            took = time.perf_counter() - began
+            yield Ran(split, number, task.name, task.size, kind, length=length, seconds=took, message=message)
+        self.meter.step()
+        command = f"{split}: {solved} of {len(tasks)}"
+        yield Evaluated(self.meter.tally.steps, command, solved, len(tasks), final=split == "evaluation")
+
+    def _planned(self, task: Task, seconds: float) -> tuple[str, int, str]:
+        result = self.tools.planner.solve(self.domain, task.problem, SEARCH, seconds)
+        return KINDS.get(result.status, result.status.value), len(result.plan or ()), result.message
+
+    def _walked(self, task: Task, seconds: float, rng: random.Random) -> tuple[str, int, str]:
+        simulator = Simulator(World(self.domain, task.problem), task.problem.facts)
+        done: list[PlanStep] = []
+        ends = time.monotonic() + seconds
+        while not simulator.world.holds(task.problem.goal, simulator.state, {}):
+            possible = list(simulator.applicable()) if len(done) < self.options.horizon else []
+            if not possible:
+                return ("horizon" if len(done) >= self.options.horizon else "dead end"), len(done), ""
+            done.append(rng.choice(possible))
+            simulator.do(done[-1])
+            if len(done) % CLOCK == 0 and time.monotonic() > ends:
+                return "timeout", len(done), ""
+        valid = validate(self.domain, task.problem, Plan(tuple(done)), keep=False).valid
+        return (SOLVED if valid else "plan semantics"), len(done), ""
+
+    def _outcome(self) -> tuple[Outcome, str]:
+        total = len(self.tasks.evaluation)
+        solved = round(self.meter.score * total)
+        return (Outcome.WON if solved == total else Outcome.LOST), f"{solved} of {total} evaluation tasks solved"

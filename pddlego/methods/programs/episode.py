@@ -1,0 +1,194 @@
+"""A model writes a program that plans for every task of a domain (Silver et al., 2024).
+
+Summary, strategy, implementation; then the program is tried on the training tasks in their order, and what goes wrong
+first goes back to the model, in one growing conversation, a few times at most. The last program is evaluated on larger
+tasks, whether it solves those for training or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+
+from pddlego.events import Event, Outcome, Rejected
+from pddlego.methods.base import Tools, Variant
+from pddlego.methods.programs.events import Evaluated, Ran, Written
+from pddlego.methods.programs.growing import code_of, grown
+from pddlego.methods.programs.modes import NO_COT, NO_DEBUG
+from pddlego.methods.programs.options import SHOWN, ProgramOptions
+from pddlego.methods.programs.trial import Kind, Trial, attempt, operators
+from pddlego.models.feedback import Feedback
+from pddlego.models.prompts import Prompts
+from pddlego.pddl import Domain
+from pddlego.pddl.abbreviate import abbreviated
+from pddlego.refine.chat import Chat
+from pddlego.refine.usage import Meter, OverError
+from pddlego.sandbox import Sandbox
+from pddlego.tasks import Split, Task, Tasks
+
+Steps = Generator[Event, None, None]
+
+ENDLESS, HURRIED = 2, 0.01
+"""A program whose training ended with a time-out, and which times out on each task that it is evaluated on, gets so
+much of the time for each further one, after so many in all: thirty endless loops take a quarter of an hour."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a model is told of, and judged by: the text of the domain, the domain, and the tasks."""
+
+    text: str
+    domain: Domain
+    tasks: Tasks
+
+
+class Conversation:
+    """The conversation about one program. `kept` is the program as far as it is Python."""
+
+    def __init__(
+        self, given: Given, variant: Variant, options: ProgramOptions, tools: Tools, meter: Meter, sandbox: Sandbox
+    ) -> None:
+        self.given, self.options, self.meter, self.sandbox = given, options, meter, sandbox
+        self.reasons = NO_COT not in variant.without
+        self.rounds = 0 if NO_DEBUG in variant.without else options.debug_rounds
+        self.kept = ""
+        self._endless = 0  # time-outs in a row, from the one in training on
+        self._chat = Chat(tools.model, meter)
+        self._prompts = Prompts("programs")
+
+    @property
+    def _paper(self) -> bool:
+        return self.options.parity == "paper"
+
+    def run(self) -> Steps:
+        """Everything until the program is evaluated. Ends by raising `OverError`."""
+        yield from self._reason()
+        text = self._implement()
+        for answer in range(1, self.rounds + 2):
+            purpose = "implement" if answer == 1 else "debug"
+            failed = yield from self._written(purpose, text, answer)
+            if failed is None:
+                break
+            trial, task = failed
+            feedback = self._feedback(trial, task)
+            yield Rejected(answer - 1, feedback)
+            if answer <= self.rounds and self.options.curve:
+                yield from self._evaluate(answer, final=False)
+            text = self._debug(trial, task)
+        yield from self._evaluate(answer, final=True)
+        raise OverError(*self._outcome())
+
+    def _reason(self) -> Steps:
+        if self.reasons:
+            yield from self._chat.say("summarize", self._prompts.render("programs/summarize", **self._tasks()))
+            yield from self._chat.say("strategy", self._prompts.render("programs/strategy"))
+
+    def _tasks(self) -> dict[str, object]:
+        shown = self.given.tasks.training[:SHOWN]
+        return {"domain": self.given.text.strip(), "tasks": [abbreviated(task.problem) for task in shown]}
+
+    def _implement(self) -> str:
+        domain = self.given.domain
+        action = domain.actions[0]
+        example = " ".join((action.name, *(each.name.lstrip("?") for each in action.parameters)))
+        predicate = next((each for each in domain.predicates if each.parameters), domain.predicates[0])
+        fact = (predicate.name, *(each.name.lstrip("?") for each in predicate.parameters))
+        return self._prompts.render(
+            "programs/implement",
+            **self._tasks(),
+            reasoned=self.reasons,
+            typed=bool(domain.supertypes),
+            fact=fact,
+            action=f"({example})",
+        )
+
+    def _written(self, purpose: str, text: str, answer: int) -> Generator[Event, None, tuple[Trial, Task] | None]:
+        """Ask for a program and try it; what came of the first training task that it fails, if there is one."""
+        said = yield from self._chat.say(purpose, text, max(0, answer - 2))
+        code = code_of(said, self._paper)
+        program = grown(self.kept, code)
+        self.meter.step()
+        yield Written(self.meter.tally.steps, f"program {answer}", answer, code, program)
+        for number, task in enumerate(self.given.tasks.training):
+            trial = yield from self._try("training", number, task, program, answer)
+            if not trial.solved:
+                if not self._is_no_python(trial):
+                    self.kept = program
+                self._endless = int(trial.kind is Kind.TIMEOUT)
+                return trial, task
+        self.kept, self._endless = program, 0
+        return None
+
+    def _is_no_python(self, trial: Trial) -> bool:
+        """Whether the answer is not kept. The paper's code looks for the word in all that it says of the failure."""
+        said = (trial.traceback, trial.message, trial.shown)
+        return any("SyntaxError" in text for text in said) if self._paper else trial.unreadable
+
+    def _try(self, split: Split, number: int, task: Task, program: str, answer: int) -> Generator[Event, None, Trial]:
+        self.meter.check_time()
+        limits, left = self.options.limits(split == "evaluation"), self.meter.seconds_left
+        if split == "evaluation" and self._endless >= ENDLESS and not self.options.is_patient:
+            limits = replace(limits, seconds=limits.seconds * HURRIED)
+        shorter = left is not None and left < limits.seconds
+        if shorter and left is not None:
+            limits = replace(limits, seconds=left, patience=1.0)
+        trial = attempt(self.sandbox, program, self.given.domain, task, limits, self._paper)
+        if trial.kind is Kind.TIMEOUT:
+            self.meter.check_time(shorter)
+        yield Ran(
+            split,
+            number,
+            task.name,
+            task.size,
+            trial.kind.value,
+            length=trial.length,
+            seconds=trial.seconds,
+            message=trial.message,
+            answer=answer,
+        )
+        return trial
+
+    def _evaluate(self, answer: int, final: bool) -> Steps:
+        tasks = self.given.tasks.evaluation
+        solved = 0
+        for number, task in enumerate(tasks):
+            trial = yield from self._try("evaluation", number, task, self.kept, answer)
+            if trial.solved or trial.kind is not Kind.TIMEOUT:
+                self._endless = 0
+            elif self._endless:
+                self._endless += 1
+            solved += trial.solved
+            if final:
+                self.meter.score = solved / len(tasks)
+        if final:
+            self.meter.step()
+        yield Evaluated(
+            self.meter.tally.steps, f"evaluation: {solved} of {len(tasks)}", solved, len(tasks), answer, final
+        )
+
+    def _outcome(self) -> tuple[Outcome, str]:
+        total = len(self.given.tasks.evaluation)
+        solved = round(self.meter.score * total)
+        return (Outcome.WON if solved == total else Outcome.LOST), f"{solved} of {total} evaluation tasks solved"
+
+    def _feedback(self, trial: Trial, task: Task) -> Feedback:
+        evidence = (trial.traceback or trial.advice or trial.why,)
+        return Feedback(trial.kind.value, f"on {task.name}: {trial.message}", tuple(filter(None, evidence)))
+
+    def _debug(self, trial: Trial, task: Task) -> str:
+        # To the paper's code a program that eats all memory is one that takes too long.
+        kind = Kind.TIMEOUT if self._paper and trial.kind is Kind.MEMORY else trial.kind
+        return self._prompts.render(
+            "programs/debug",
+            task=abbreviated(task.problem),
+            kind=kind.value,
+            traceback=trial.traceback,
+            shown=trial.shown,
+            action=trial.action,
+            time=trial.time,
+            why=trial.why,
+            advice=trial.advice,
+            operators=operators(self.given.domain),
+            seconds=f"{self.options.task_timeout:g}",
+            memory=self.options.task_memory,
+        )

@@ -1,0 +1,85 @@
+"""What happens in generalized planning besides what happens everywhere: a program is written, tried, and judged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pddlego.events import Event
+from pddlego.tasks import Split
+
+
+class ProgramEvent(Event):
+    """An event of generalized planning."""
+
+    method = "programs"
+
+
+@dataclass(frozen=True)
+class Began(ProgramEvent):
+    """The tasks of the seed, by name; the first are those that a prompt shows.
+
+    With `curve` the program is evaluated after every answer.
+    """
+
+    type = "began"
+    domain: str
+    training: tuple[str, ...]
+    evaluation: tuple[str, ...]
+    curve: bool = False
+
+
+@dataclass(frozen=True)
+class Written(ProgramEvent):
+    """The model wrote code. `answer` counts its programs from 1, `text` is the program with what came now: `code`."""
+
+    type = "written"
+    step: int
+    command: str
+    answer: int
+    code: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Ran(ProgramEvent):
+    """A task was tried: `kind` is `solved`, or how it went wrong.
+
+    `length` is that of the plan, `size` the number of the task's objects, `seconds` the CPU time of a program, and the
+    wall time of a planner. `answer` is the program's number, 0 where there is none.
+    """
+
+    type = "ran"
+    times = ("seconds",)
+    split: Split
+    number: int
+    task: str
+    size: int
+    kind: str
+    length: int = 0
+    seconds: float = 0.0
+    message: str = ""
+    answer: int = 0
+
+    @property
+    def solved(self) -> bool:
+        return self.kind == SOLVED
+
+    @property
+    def may_be_cut_short(self) -> bool:
+        return not self.solved
+
+
+@dataclass(frozen=True)
+class Evaluated(ProgramEvent):
+    """All evaluation tasks were tried. `final` says that it is the last word, and not a point of a curve."""
+
+    type = "evaluated"
+    step: int
+    command: str
+    solved: int
+    total: int
+    answer: int = 0
+    final: bool = True
+
+
+SOLVED = "solved"

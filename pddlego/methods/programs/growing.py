@@ -1,0 +1,35 @@
+"""The program as it grows: every answer is appended, so that helpers of earlier answers are still there."""
+
+from __future__ import annotations
+
+import re
+
+from pddlego.util.answers import spoken
+
+_BLOCK = re.compile(r"```[ \t]*(?:python3?|py)?[ \t]*\r?\n(.*?)(?:```|\Z)", re.DOTALL | re.IGNORECASE)
+_PAPER_BLOCK = re.compile(r"```python\n(.*?)```", re.DOTALL)
+
+BETWEEN = "\n\n\n"
+
+DEFINES = re.compile(r"^def\s+get_plan\b", re.MULTILINE)
+
+
+def code_of(answer: str, paper: bool = False) -> str:
+    """The code in an answer: the blocks up to the first that defines `get_plan`; without any block the whole answer.
+
+    The paper's code takes the first block that is marked as Python.
+    """
+    if paper:
+        match = _PAPER_BLOCK.search(answer)
+        return match.group(1) if match else answer
+    said = spoken(answer)
+    blocks = [match.group(1) for match in _BLOCK.finditer(said)]
+    for number, block in enumerate(blocks):
+        if DEFINES.search(block):
+            return BETWEEN.join(blocks[: number + 1]).rstrip()
+    return BETWEEN.join(blocks).rstrip() if blocks else said.strip()
+
+
+def grown(kept: str, code: str) -> str:
+    """The program with what came now."""
+    return f"{kept}{BETWEEN}{code}" if kept else code

@@ -1,0 +1,106 @@
+"""What tables and figures say of generalized planning: those of the paper (Silver et al., 2024)."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from pddlego.errors import PddlegoError
+from pddlego.events import Ended, Event, Outcome, Rejected, Tally
+from pddlego.methods.base import Column, CountTable, Figure, Measuring
+from pddlego.methods.programs.events import Began, Evaluated, Ran, Written
+from pddlego.runs.measures import Measures
+
+RUN_TIME, CURVE = "run time", "debug rounds"
+
+MOST_ROUNDS = 4
+"""Debug rounds of the paper's figure 3."""
+
+
+def measure(events: Sequence[Event], used: Tally) -> Measures:
+    """Answers with a program, whether the training tasks were solved, errors by kind, and run time by size.
+
+    `used_tasks` are the training tasks that the model saw: the two of the prompt, and those that it was told to have
+    failed.
+    """
+    ran = [event for event in events if isinstance(event, Ran)]
+    written = [event for event in events if isinstance(event, Written)]
+    final = [event for event in events if isinstance(event, Evaluated) and event.final]
+    judged = final[-1].answer if final else len(written)
+    evaluated = [event for event in ran if event.split == "evaluation" and event.answer == judged]
+    failed = [event for event in ran if event.split == "training" and not event.solved]
+    trained = [event for event in ran if event.split == "training"]
+    last = {event.number: event for event in trained}
+    numbers: dict[str, int | float] = {
+        "answers": len(written),
+        "trained": int(bool(last) and all(event.solved for event in last.values())),
+        "evaluated": len(evaluated),
+        "timeouts": sum(event.kind == "timeout" for event in evaluated),
+        "used_tasks": len({0, 1} | {event.number for event in failed}) if written else 0,
+    }
+    solved = [event for event in evaluated if event.solved]
+    if solved:
+        numbers["task_seconds"] = statistics.median(event.seconds for event in solved)
+        numbers["plan_length"] = statistics.mean(event.length for event in solved)
+    ended = next((event for event in reversed(events) if isinstance(event, Ended)), None)
+    won = ended is not None and ended.outcome is Outcome.WON
+    errors = Counter(event.feedback.category for event in events if isinstance(event, Rejected))
+    return Measures(
+        numbers,
+        {
+            "errors solved" if won else "errors unsolved": errors,
+            "lost": Counter(e.kind for e in evaluated if not e.solved),
+        },
+        {RUN_TIME: tuple((float(event.size), event.seconds) for event in solved), CURVE: _curve(events)},
+    )
+
+
+def _curve(events: Sequence[Event]) -> tuple[tuple[float, float], ...]:
+    """The share solved with at most so many debug rounds, where the program was evaluated after each."""
+    if not any(isinstance(event, Began) and event.curve for event in events):
+        return ()
+    found = {
+        event.answer - 1: event.solved / event.total
+        for event in events
+        if isinstance(event, Evaluated) and event.answer
+    }
+    if not found:
+        return ()
+    last = max(found)
+    points = {**found, **dict.fromkeys(range(last, MOST_ROUNDS + 1), found[last])}
+    return tuple((float(rounds), share) for rounds, share in sorted(points.items()))
+
+
+def published(setting: str) -> Mapping[str, float]:
+    """The paper's shares solved, by mode; nothing for a setting that is not there any more."""
+    from pddlego.methods.planning_settings import load_planning
+
+    try:
+        return dict(load_planning(setting)["file"].paper)
+    except PddlegoError:
+        return {}
+
+
+MEASURING = Measuring(
+    of=measure,
+    columns=(
+        Column("answers", blank_zero=True),
+        Column("trained"),
+        Column("timeouts", blank_zero=True),
+        Column("task_seconds", over="all", digits=3),
+        Column("plan_length", over="all", digits=1, shown=False),
+        Column("used_tasks", shown=False),
+        Column("evaluated", shown=False),
+    ),
+    counts=(
+        CountTable("errors solved", "Errors in training, where all evaluation tasks were solved", "error"),
+        CountTable("errors unsolved", "Errors in training, where not all were solved", "error"),
+        CountTable("lost", "Why evaluation tasks were not solved", "error"),
+    ),
+    figures=(
+        Figure(RUN_TIME, "Run time against size", "objects", "seconds", combined="median", logarithmic=True),
+        Figure(CURVE, "Share solved against debug rounds", "debug rounds allowed", "share solved"),
+    ),
+    published=published,
+)

@@ -1,0 +1,83 @@
+"""What can be set of generalized planning, and the setting as it reads it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pddlego.methods.base import WorstCase, parse_variant
+from pddlego.methods.planning_settings import PlanningSetting, load_planning
+from pddlego.methods.programs.modes import MODES, NO_COT, NO_DEBUG, PROGRAM
+from pddlego.planning import Planner
+from pddlego.sandbox import Isolation, Sandbox, SandboxLimits
+from pddlego.util import resources
+
+PROMPTS = ("tasks", "summarize", "strategy", "implement", "debug")
+
+SHOWN = 2
+"""Training tasks that a prompt shows."""
+
+
+class ProgramOptions(BaseModel):
+    """`tasks` is a folder, or a tar archive of one, that takes the place of the setting's own tasks; `tasks_no_names`
+    is the same without names. Time-outs are seconds of CPU time for each task; where it is left out, `eval_timeout` is
+    as `task_timeout`.
+
+    `parity` does what the paper's code did where that is not what makes sense (docs/programs.md). With `curve` the
+    program is evaluated after every answer, and not only in the end. A `patient` evaluation gives all tasks their whole
+    time, also where a program has done nothing but time out. `horizon` is how many actions a random policy has.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    tasks: str | None = None
+    tasks_no_names: str | None = None
+    debug_rounds: int = Field(4, ge=0, le=100)
+    task_timeout: float = Field(30.0, gt=0, le=86_400)
+    eval_timeout: float | None = Field(None, gt=0, le=86_400)
+    task_memory: int = Field(1024, ge=128, le=1_000_000)
+    isolation: Isolation = "required"
+    parity: Literal["off", "paper"] = "off"
+    curve: bool = False
+    patient: bool = False
+    horizon: int = Field(1000, ge=1, le=10_000_000)
+
+    @property
+    def is_patient(self) -> bool:
+        return self.patient or self.parity == "paper"
+
+    def limits(self, evaluating: bool) -> SandboxLimits:
+        """What a program may use for one task."""
+        seconds = self.eval_timeout if evaluating and self.eval_timeout is not None else self.task_timeout
+        return SandboxLimits(seconds=seconds, memory=self.task_memory)
+
+
+@dataclass(frozen=True)
+class ProgramSetting(PlanningSetting):
+    """A planning setting whose programs run under this `isolation`."""
+
+    isolation: Isolation = "required"
+
+    def check(self, planner: Planner) -> None:
+        """Raises `UsageError` where programs cannot be isolated as they must be."""
+        with Sandbox(self.isolation) as sandbox:
+            sandbox.layers()
+
+
+def load(name: str, options: ProgramOptions) -> ProgramSetting:
+    """The setting, with its prompts among its sources. Raises `UsageError` and `SettingError`."""
+    fields = load_planning(name, options.tasks, options.tasks_no_names)
+    prompts = {f"prompts/programs/{each}.j2": resources.read("prompts", f"programs/{each}.j2") for each in PROMPTS}
+    return ProgramSetting(**{**fields, "sources": {**fields["sources"], **prompts}}, isolation=options.isolation)
+
+
+def worst_case(setting: PlanningSetting, mode: str, options: ProgramOptions) -> WorstCase:
+    """The questions of a conversation that never succeeds. A later one holds all that were before it."""
+    variant = parse_variant(mode, MODES)
+    if variant.mode.name != PROGRAM:
+        return WorstCase(0, 0)
+    rounds = 0 if NO_DEBUG in variant.without else options.debug_rounds
+    calls = (1 if NO_COT in variant.without else 3) + rounds
+    return WorstCase(calls, len(setting.text) + 2_500 * (SHOWN + calls))

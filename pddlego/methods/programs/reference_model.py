@@ -1,0 +1,112 @@
+"""Our own programs in the part of the model: `reader`, and `reader+noise:P`, which errs on purpose."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import Any
+
+from pddlego.errors import UsageError
+from pddlego.methods.base import parse_variant
+from pddlego.methods.planning_settings import PlanningSetting
+from pddlego.methods.programs.modes import MODES, NO_NAMES
+from pddlego.models.base import Completion, Request
+from pddlego.pddl.anonymous import anonymous
+from pddlego.runs.cells import Cell
+
+READER = "reader"
+_NOISE = re.compile(r"reader\+noise:(0|1|0?\.\d+|1\.0*)(?:,seed=(\d{1,9}))?\Z")
+
+FAULTS: tuple[tuple[str, Callable[[str], str]], ...] = (
+    ("no parentheses", lambda code: re.sub(r'f"\((.*?)\)"', r'f"\1"', code)),
+    (
+        "no Python",
+        lambda code: code.replace("def get_plan(objects, init, goal):", "def get_plan(objects, init, goal)", 1),
+    ),
+    ("an exception", lambda code: code.replace("    plan = []", "    plan = [init[0]]", 1)),
+    ("no list", lambda code: re.sub(r"return plan\b", "return None", code)),
+    ("no plan", lambda code: re.sub(r"return plan\b", "return plan[:-1]", code)),
+)
+"""Ways in which the programs of language models go wrong, and how one of ours is made to."""
+
+WORDS = {
+    "summarize": "The built-in reader has a program for this domain, and needs no summary.",
+    "strategy": "It is the strategy of that program.",
+}
+
+UNNAMED = """
+
+NAMES = {names}
+_named = get_plan
+
+
+def get_plan(objects, init, goal):
+    def old(atom):
+        return (NAMES.get(atom[0], atom[0]), *atom[1:])
+
+    new = {{value: key for key, value in NAMES.items() if key.startswith("operator")}}
+    known = {{(each[0], NAMES.get(each[1], each[1])) if isinstance(each, tuple) else each for each in objects}}
+    plan = _named(known, {{old(atom) for atom in init}}, {{old(atom) for atom in goal}})
+    steps = [action.strip("()").split() for action in plan]
+    return [f"({{' '.join([new[step[0]], *step[1:]])}})" for step in steps]
+"""
+
+
+@dataclass
+class ReferenceModel:
+    """Answers with a program of ours; with the probability `noise` with one that is wrong in some way."""
+
+    code: str
+    name: str = READER
+    noise: float = 0.0
+    rng: random.Random = field(default_factory=lambda: random.Random(0))
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        return {"noise": self.noise} if self.noise else {}
+
+    def complete(self, request: Request) -> Completion:
+        if request.purpose in WORDS:
+            return Completion(WORDS[request.purpose])
+        code = self.code
+        if self.noise and self.rng.random() < self.noise:
+            wrong = [made for _, fault in FAULTS if (made := fault(code)) != code]
+            code = self.rng.choice(wrong)
+        return Completion(f"```python\n{code}```")
+
+
+def stand_in(name: str, cell: Cell, setting: PlanningSetting | None) -> ReferenceModel | None:
+    """The reader of that name; None for a language model's. Raises `UsageError` if it cannot play the cell."""
+    if name != READER and not name.startswith(f"{READER}+"):
+        return None
+    noise, seed = 0.0, cell.model_seed
+    if name != READER:
+        match = _NOISE.match(name)
+        if match is None:
+            why = "The built-in ones are reader, and reader+noise:P, which errs on purpose."
+            raise UsageError(f"There is no model {name}", why, "Example: reader+noise:0.1,seed=3.")
+        noise, seed = float(match.group(1)), seed + 7_919 * int(match.group(2) or 0)
+    code = "" if setting is None else _code(cell, setting)
+    return ReferenceModel(code, name, noise, random.Random(f"{name}/{seed}/{cell.setting}"))
+
+
+def reference(domain: str) -> str | None:
+    """The text of our program for a domain of that name, if there is one."""
+    place = files("pddlego.methods.programs") / "reference" / f"{domain}.py"
+    return place.read_text(encoding="utf-8") if re.fullmatch(r"[a-z]+", domain) and place.is_file() else None
+
+
+def _code(cell: Cell, setting: PlanningSetting) -> str:
+    code = reference(setting.domain.name)
+    if code is None:
+        why = f"It has no program for the domain {setting.domain.name}."
+        raise UsageError(f"The built-in reader cannot play {setting.name}", why, "Name a language model with --model.")
+    if NO_NAMES not in parse_variant(cell.mode, MODES).without:
+        return code
+    if setting.nameless_folder is not None:
+        why = "It does not know what the names of its nameless tasks were."
+        raise UsageError(f"The built-in reader cannot play {setting.name}", why, "Name a language model with --model.")
+    return code + UNNAMED.format(names={new: old for old, new in anonymous(setting.domain).names.items()})

@@ -1,0 +1,186 @@
+"""Runs a program on a task, and says what came of it in the kinds of the paper (Silver et al., 2024, section 3)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from pddlego.methods.programs.events import SOLVED
+from pddlego.pddl import Domain, Sexpr
+from pddlego.planning import Plan, PlanStep, validate
+from pddlego.planning.validate import FaultKind, PlanFault
+from pddlego.sandbox import CallResult, Sandbox, SandboxLimits, Status
+from pddlego.tasks import Task
+
+FUNCTION = "get_plan"
+
+UNREADABLE = frozenset({"SyntaxError", "IndentationError", "TabError"})
+"""What is raised of a text that is no Python."""
+
+BEFORE, AFTER, SHOWN = 40, 5, 2_000
+"""Actions around a failing one that a prompt shows, and characters of anything else."""
+
+_ACTION = re.compile(r"\(\s*([^\s()]+)((?:\s+[^\s()]+)*)\s*\)\Z")
+
+
+class Kind(str, Enum):
+    """How a program fares on a task. Only `SOLVED` is good."""
+
+    SOLVED = SOLVED
+    EXCEPTION = "python exception"
+    TIMEOUT = "timeout"
+    MEMORY = "memory"
+    NO_PLAN = "output not a plan"
+    SYNTAX = "operator syntax"
+    SEMANTICS = "plan semantics"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came of one task. `message` says it in a line; the rest is what a prompt may show of it.
+
+    `unreadable` says that the text is no Python at all, `plan` is a valid one. Many fields, because a prompt may show
+    any of them.
+    """
+
+    kind: Kind
+    message: str = ""
+    seconds: float = 0.0
+    length: int = 0
+    traceback: str = ""
+    shown: str = ""
+    action: str = ""
+    time: int = 0
+    why: str = ""
+    advice: str = ""
+    unreadable: bool = False
+    plan: Plan | None = field(default=None, repr=False)
+
+    @property
+    def solved(self) -> bool:
+        return self.kind is Kind.SOLVED
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What `get_plan` is called with."""
+
+    objects: set[Any]
+    init: set[Any]
+    goal: set[Any]
+    constants: set[Any] = field(default_factory=set)
+
+
+def arguments_of(domain: Domain, task: Task) -> Arguments:
+    """Objects as names, or as pairs with their types where the domain has types; facts and goals as tuples."""
+    problem = task.problem
+    listed = sorted((*domain.constants, *problem.objects), key=lambda each: each.name)
+    objects = {(each.name, each.type) if domain.supertypes else each.name for each in listed}
+    init = {(fact.predicate, *fact.args) for fact in problem.sorted_facts()}
+    goal = problem.goal
+    parts: Iterable[Sexpr] = goal[1:] if isinstance(goal, tuple) and goal[:1] == ("and",) else (goal,)
+    return Arguments(objects, init, {part for part in parts if part})
+
+
+def attempt(sandbox: Sandbox, program: str, domain: Domain, task: Task, limits: SandboxLimits, whole: bool) -> Trial:
+    """Load the program in a process of its own and let it plan for a task; the plan is validated here.
+
+    `whole` shows everything that it returned, as the paper's code does.
+    """
+    with sandbox.open(program, limits) as session:
+        result = session.loaded
+        if not result.returned:
+            return _failed(result, unreadable=result.error in UNREADABLE)
+        given = arguments_of(domain, task)
+        result = session.call(FUNCTION, given.objects, given.init, given.goal)
+    if not result.returned:
+        return _failed(result)
+    return judged(result.value, result.seconds, domain, task, whole)
+
+
+def _failed(result: CallResult, unreadable: bool = False) -> Trial:
+    kinds = {Status.TIMEOUT: Kind.TIMEOUT, Status.MEMORY: Kind.MEMORY, Status.TOO_LARGE: Kind.NO_PLAN}
+    kind = kinds.get(result.status, Kind.EXCEPTION)
+    trace = result.traceback or (result.message if kind is Kind.EXCEPTION else "")
+    shown = "more than can be read" if kind is Kind.NO_PLAN else ""
+    return Trial(kind, result.message, result.seconds, traceback=trace, shown=shown, unreadable=unreadable)
+
+
+def judged(value: Any, seconds: float, domain: Domain, task: Task, whole: bool) -> Trial:
+    """What is to be said of what a program returned."""
+    if not isinstance(value, list):
+        shown = repr(value)
+        shown = shown if whole or len(shown) <= SHOWN else f"{shown[:SHOWN]} …"
+        return Trial(Kind.NO_PLAN, f"returned {shown[:80]}, which is not a list", seconds, shown=shown)
+    steps: list[PlanStep] = []
+    for time, action in enumerate(value):
+        step = read_action(action)
+        why = "it is not a string '(action object …)'" if step is None else _why_not(domain, step)
+        if step is None or why:
+            text = str(action)[:SHOWN]
+            return Trial(
+                Kind.SYNTAX,
+                f"{text[:60]} at step {time}: {why}",
+                seconds,
+                len(value),
+                shown=shown_plan(value, time, whole),
+                action=text,
+                time=time,
+                why=why,
+            )
+        steps.append(step)
+    fault = validate(domain, task.problem, Plan(tuple(steps)), keep=False).fault
+    if fault is None:
+        return Trial(Kind.SOLVED, "", seconds, len(steps), plan=Plan(tuple(steps)))
+    return _invalid(fault, value, seconds, whole)
+
+
+def read_action(action: object) -> PlanStep | None:
+    """The action that a string is, or None."""
+    match = _ACTION.match(action.strip().lower()) if isinstance(action, str) else None
+    return PlanStep(match.group(1), tuple(match.group(2).split())) if match else None
+
+
+def _why_not(domain: Domain, step: PlanStep) -> str:
+    """Why a step is none of the domain's; empty if it is, as far as its form goes."""
+    action = domain.actions_by_name.get(step.action)
+    if action is None:
+        return f"there is no operator {step.action}"
+    wanted = len(action.parameters)
+    return "" if len(step.args) == wanted else f"{step.action} takes {wanted} argument(s)"
+
+
+def _invalid(fault: PlanFault, value: list[Any], seconds: float, whole: bool) -> Trial:
+    time = len(value) - 1 if fault.time is None else fault.time
+    # As the validator VAL, whose words the paper's prompts quote: of unknown objects it says nothing.
+    nameless = whole and fault.kind not in (FaultKind.PRECONDITION, FaultKind.GOAL)
+    return Trial(
+        Kind.SEMANTICS,
+        fault.what,
+        seconds,
+        len(value),
+        shown=shown_plan(value, time, whole),
+        action=str(fault.step or ""),
+        time=time,
+        why="" if nameless else fault.what,
+        advice=fault.advice,
+    )
+
+
+def shown_plan(plan: list[Any], time: int, whole: bool = False) -> str:
+    """A plan as a prompt shows it: of a long one what is around the step that matters."""
+    if whole:
+        return repr(plan)
+    first, last = max(0, time - BEFORE), time + 1 + AFTER
+    parts = [repr(each)[:SHOWN] for each in plan[first:last]]
+    parts = [*(["…"] if first else []), *parts, *(["…"] if last < len(plan) else [])]
+    return f"[{', '.join(parts)}]"
+
+
+def operators(domain: Domain) -> str:
+    """The operators with the names of their parameters, sorted by name."""
+    forms = (" ".join((each.name, *(one.name for one in each.parameters))) for each in domain.actions)
+    return " ".join(f"({form})" for form in sorted(forms))

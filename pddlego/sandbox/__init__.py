@@ -1,0 +1,7 @@
+"""Runs Python that a model wrote where it can do no harm. Imports nothing of the rest but `errors`."""
+
+from pddlego.sandbox.result import CallResult, SandboxLimits, Status
+from pddlego.sandbox.sandbox import ISOLATIONS, Isolation, Sandbox
+from pddlego.sandbox.session import Session
+
+__all__ = ["ISOLATIONS", "CallResult", "Isolation", "Sandbox", "SandboxLimits", "Session", "Status"]

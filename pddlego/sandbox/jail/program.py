@@ -1,0 +1,148 @@
+"""Loads a program and answers calls of its functions, in a process that is locked already.
+
+One line of JSON comes in for each call, and one goes out. Whatever goes out is only a claim: the program shares this
+process, and could write it itself.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import linecache
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+from . import layers, values
+
+FILE = "<file-name-omitted>"
+"""What a traceback calls the file of the program."""
+
+MOST_PRINTED = 10_000
+"""Characters of what a program prints that are kept."""
+
+MOST_TRACEBACK = 20_000
+"""Characters of a traceback that are kept."""
+
+
+class _Printed(io.TextIOBase):
+    """Keeps the beginning of what a program prints, and counts the rest."""
+
+    def __init__(self) -> None:
+        self.kept: list[str] = []
+        self.length = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        if self.length < MOST_PRINTED:
+            self.kept.append(text[: MOST_PRINTED - self.length])
+        self.length += len(text)
+        return len(text)
+
+
+class Program:
+    """The functions of a program, and what happens when they are called. `most` is how many characters go out."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._names: dict[str, Any] = {"__name__": "program", "__builtins__": __builtins__}
+        self._running = False
+
+    def interrupt(self, number: int, frame: FrameType | None) -> None:
+        """The time is up: stop what runs, so that its traceback says where it was."""
+        if self._running:
+            self._running = False
+            raise KeyboardInterrupt
+
+    def answer(self, line: bytes) -> dict[str, Any]:
+        """What comes of a line that came in."""
+        request = json.loads(line)
+        if "load" in request:
+            return self._guarded(lambda: self._load(request["load"]))
+        arguments = values.plain(request["arguments"])
+        return self._guarded(lambda: self._call(request["call"], arguments), arguments if request["echo"] else None)
+
+    def _load(self, source: str) -> None:
+        linecache.cache[FILE] = (len(source), None, source.splitlines(keepends=True), FILE)
+        exec(compile(source, FILE, "exec"), self._names)
+
+    def _call(self, name: str, arguments: list[Any]) -> Any:
+        if name not in self._names:
+            raise NameError(f"name '{name}' is not defined")
+        return self._names[name](*arguments)
+
+    def _guarded(self, run: Callable[[], Any], echoed: Any = None) -> dict[str, Any]:
+        """Run something of the program's; whatever it raises is an answer."""
+        printed = _Printed()
+        sys.stdout = sys.stderr = printed
+        found: dict[str, Any] = {}
+        starved = False
+        try:
+            self._running = True
+            found["value"] = values.tagged(run(), self.most)
+            if echoed is not None:
+                found["echo"] = values.tagged(echoed, self.most)
+            self._running = False
+            found["status"] = "returned"
+        except MemoryError:
+            starved = True
+        except values.TooLargeError as error:
+            found = {"status": "too large", "message": f"the result cannot be sent: {error}"}
+        except KeyboardInterrupt as error:
+            interrupted = not self._running  # it may raise one itself
+            found = {"status": "timeout" if interrupted else "raised", **_told(error)}
+        except BaseException as error:  # noqa: BLE001 -- what a program raises ends its call and nothing else
+            found = {"status": "raised", **_told(error)}
+        self._running = False
+        if starved:  # not in a handler: as long as there is an error, all that filled the memory is still in use
+            self._names.clear()
+            layers.more_memory()
+            found = {"status": "memory", "message": "MemoryError"}
+        return {**found, "printed": "".join(printed.kept), "characters": printed.length}
+
+
+def _told(error: BaseException) -> dict[str, str]:
+    """An error as its traceback, without our frames, and its last line."""
+    try:
+        trace = traceback.TracebackException.from_exception(error, compact=True)
+        _only_own(trace)
+        lines = list(trace.format())
+        text = "".join(lines).strip()
+        message = "".join(trace.format_exception_only()).strip().splitlines()[-1]
+    except BaseException:  # noqa: BLE001 -- an error of a class of the program's own may refuse to be shown
+        text = message = type(error).__name__
+    if len(text) > MOST_TRACEBACK:
+        half = MOST_TRACEBACK // 2
+        text = f"{text[:half]}\n[…]\n{text[-half:]}"
+    return {"traceback": text, "message": message[:1000], "error": type(error).__name__}
+
+
+def _only_own(trace: traceback.TracebackException | None) -> None:
+    """Leave out the frames that are not the program's, of an error and of those that led to it."""
+    seen = set()
+    while trace is not None and id(trace) not in seen:
+        seen.add(id(trace))
+        trace.stack[:] = [frame for frame in trace.stack if frame.filename == FILE]
+        trace = trace.__cause__ or trace.__context__
+
+
+def serve(incoming: int, outgoing: int, most: int) -> None:
+    """Answer until the other side closes."""
+    program = Program(most)
+    signal.signal(signal.SIGINT, program.interrupt)
+    with open(incoming, "rb") as lines:
+        while line := lines.readline():
+            send(outgoing, program.answer(line))
+
+
+def send(outgoing: int, value: dict[str, Any]) -> None:
+    """Write one value and the end of its line."""
+    data = json.dumps(value).encode() + b"\n"
+    while data:
+        data = data[os.write(outgoing, data) :]

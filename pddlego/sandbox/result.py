@@ -1,0 +1,62 @@
+"""What a sandbox may use, and what comes of a call in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+
+@dataclass(frozen=True)
+class SandboxLimits:
+    """`seconds` of CPU time that a call may take, `memory` of the whole process in MiB, and how many characters a call
+    may send back.
+
+    `patience` is how many times as long a call may take by the clock on the wall: a program that sleeps uses no CPU.
+    After a call was told to stop it has the `grace`, in seconds, to say where it was.
+    """
+
+    seconds: float = 30.0
+    memory: int = 1024
+    most: int = 10_000_000
+    patience: float = 4.0
+    grace: float = 3.0
+
+    @property
+    def wall(self) -> float:
+        """The seconds after which a call is ended whatever it did: the backstop."""
+        return self.seconds * self.patience
+
+
+class Status(str, Enum):
+    """How a call ended."""
+
+    RETURNED = "returned"
+    RAISED = "raised"
+    TIMEOUT = "timeout"
+    MEMORY = "memory"
+    TOO_LARGE = "too large"
+    DIED = "died"
+
+
+@dataclass(frozen=True)
+class CallResult:
+    """What came of a call: `value` if it returned, else `message` in a line, and `traceback` where there is one.
+
+    `error` is the name of the exception's class. `seconds` are of CPU time where that can be measured, else of wall
+    time. `printed` is the beginning of what was printed. `echo` are the arguments as they are after the call, if these
+    were asked for. All of it is what the program says: check it.
+    """
+
+    status: Status
+    value: Any = None
+    message: str = ""
+    traceback: str = ""
+    error: str = ""
+    seconds: float = 0.0
+    printed: str = ""
+    echo: Any = None
+
+    @property
+    def returned(self) -> bool:
+        return self.status is Status.RETURNED

@@ -1,0 +1,232 @@
+"""One program in one process of its own: loaded once, called many times, ended by the host and nobody else."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pddlego.sandbox.jail import values
+from pddlego.sandbox.result import CallResult, SandboxLimits, Status
+
+LOCKING = 60.0
+"""Seconds that a process may take to lock itself, on a machine that is busy."""
+
+ENVELOPE = 100_000
+"""Characters that an answer may have besides its value: what was printed, and a traceback."""
+
+NEARLY = 0.85
+"""The share of its memory that a process has had when we take it that it died of wanting more."""
+
+End = Callable[[int, bool], tuple[int | None, int]]
+"""Ends a process, killing it if told so: its exit code (negative: a signal) and the most bytes that it had."""
+
+
+class _BrokenError(Exception):
+    """The other side is gone, or says what no sandbox says."""
+
+
+class Session:
+    """A program in a sandbox. Not for several threads at once. `loaded` is what came of loading the program.
+
+    `layers` are those that hold; after the process has ended every call ends as `died`.
+    """
+
+    def __init__(self, child: int, pipes: tuple[int, int], limits: SandboxLimits, end: End) -> None:
+        self.limits = limits
+        self.child: int | None = child
+        self._out, self._in = pipes
+        self._end = end
+        self._buffer = bytearray()
+        self._why = "the process has ended"
+        os.set_blocking(self._out, False)
+        self._arriving = select.poll()
+        self._arriving.register(self._in, select.POLLIN)
+        try:
+            self.found: Mapping[str, str] = self._layers()
+        except BaseException:
+            self.close()
+            raise
+        self.loaded = CallResult(Status.RETURNED)
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """The layers that hold."""
+        return tuple(name for name, why in self.found.items() if not why)
+
+    def load(self, source: str, seconds: float | None = None) -> CallResult:
+        """Run the program's text, which defines its functions."""
+        self.loaded = self._ask({"load": source.encode(errors="replace").decode()}, seconds)
+        return self.loaded
+
+    def call(self, function: str, *arguments: object, seconds: float | None = None, echo: bool = False) -> CallResult:
+        """Call a function with values of JSON's types, tuples, sets and dictionaries.
+
+        `echo` asks for the arguments as they are after the call. `seconds` are of CPU time; None: as the limits say.
+        """
+        sent = values.tagged(list(arguments), self.limits.most * 10)
+        return self._ask({"call": function, "arguments": sent, "echo": echo}, seconds)
+
+    def close(self) -> None:
+        """End the process. Safe to call twice."""
+        self._finish(kill=True)
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _layers(self) -> Mapping[str, str]:
+        """What the process says of its locks before it runs anything."""
+        with contextlib.suppress(_BrokenError):
+            line, _ = self._exchange(b"", LOCKING, LOCKING, None)
+            if line is not None:
+                return {str(name): str(why) for name, why in json.loads(line)["layers"].items()}
+        return {"process": "it ended while it was being locked"}
+
+    def _ask(self, request: Mapping[str, Any], seconds: float | None) -> CallResult:
+        if self.child is None:
+            return CallResult(Status.DIED, message=self._why)
+        limit = self.limits.seconds if seconds is None else seconds
+        wall = limit * self.limits.patience
+        began, clock = self._used(), time.monotonic()
+        try:
+            line, late = self._exchange(json.dumps(request).encode() + b"\n", limit, wall, began)
+            spent = max(0.0, (self._used() or 0.0) - began) if began is not None else time.monotonic() - clock
+            if line is None:
+                self._finish(kill=True, why="it was ended because it took too long")
+                return CallResult(Status.TIMEOUT, message=_too_long(limit), seconds=spent)
+            found = self._result(json.loads(line), spent)
+        except _BrokenError as error:
+            spent = time.monotonic() - clock
+            return self._gone(str(error), spent)
+        except (ValueError, KeyError, TypeError, RecursionError):  # the program wrote to the pipe itself
+            self._finish(kill=True, why="it wrote what is no answer")
+            return CallResult(Status.DIED, message="the program wrote to the sandbox's own pipe")
+        except BaseException:
+            self.close()  # interrupted between question and answer: the pipe is out of step
+            raise
+        if late:
+            self._finish(kill=True, why="it was ended because it took too long")
+            told = found.traceback if found.status is Status.TIMEOUT else ""
+            return CallResult(Status.TIMEOUT, message=_too_long(limit), traceback=told, seconds=spent)
+        if found.status is Status.MEMORY:
+            self._finish(kill=True, why="it was ended because it ran out of memory")
+        return found
+
+    def _result(self, found: Mapping[str, Any], seconds: float) -> CallResult:
+        status = Status(found["status"])
+        return CallResult(
+            status,
+            values.plain(found["value"]) if status is Status.RETURNED else None,
+            message=self._memory_message() if status is Status.MEMORY else str(found.get("message", "")),
+            traceback=str(found.get("traceback", "")),
+            error=str(found.get("error", "")),
+            seconds=seconds,
+            printed=str(found.get("printed", "")),
+            echo=values.plain(found["echo"]) if "echo" in found else None,
+        )
+
+    def _memory_message(self) -> str:
+        return f"it needs more than {self.limits.memory:,} MiB of memory"
+
+    def _exchange(self, data: bytes, seconds: float, wall: float, used: float | None) -> tuple[bytes | None, bool]:
+        """Send, and receive a line; None if there is none in time. The second says whether it had to be told to stop.
+
+        `used` is the CPU time of the process until now. Raises `_BrokenError`.
+        """
+        began = time.monotonic()
+        ends, told, left = began + wall, False, min(seconds, wall)
+        while True:
+            if data:
+                data = self._write(data)
+            if self._wait(bool(data), left) and self._read():
+                end = self._buffer.index(b"\n")
+                line = bytes(self._buffer[:end])
+                del self._buffer[: end + 1]
+                return line, told
+            now = time.monotonic()
+            spent = now - began if used is None else (self._used() or 0.0) - used
+            left = min(seconds - spent, ends - now)
+            if left <= 0:
+                if told:
+                    return None, True
+                told, ends = True, now + self.limits.grace
+                seconds = spent + self.limits.grace
+                left = self.limits.grace
+                self._stop()
+
+    def _wait(self, sending: bool, seconds: float) -> bool:
+        """Wait until something came, or more can be sent. Whether something came."""
+        if not sending:
+            return bool(self._arriving.poll(max(1.0, seconds * 1000)))
+        both = select.poll()
+        both.register(self._in, select.POLLIN)
+        both.register(self._out, select.POLLOUT)
+        return any(descriptor == self._in for descriptor, _ in both.poll(max(1.0, seconds * 1000)))
+
+    def _write(self, data: bytes) -> bytes:
+        try:
+            return data[os.write(self._out, data) :]
+        except BlockingIOError:
+            return data
+        except OSError:
+            return b""  # it is gone, which reading will notice
+
+    def _read(self) -> bool:
+        """Take what came. Whether a line is whole."""
+        got = os.read(self._in, 1 << 16)
+        if not got:
+            raise _BrokenError("")
+        self._buffer += got
+        if len(self._buffer) > 2 * self.limits.most + ENVELOPE:
+            self._finish(kill=True, why="it was ended because it sent too much")
+            raise _BrokenError("it sent more than it may")
+        return b"\n" in got
+
+    def _stop(self) -> None:
+        """Tell the program to stop. Whether it does is its own business: the next thing is its end."""
+        if self.child is not None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(self.child, signal.SIGINT)
+
+    def _used(self) -> float | None:
+        """Seconds of CPU time that the process has used; None where the system does not say."""
+        if self.child is None:
+            return None
+        try:
+            # The CPU clock of another process, by the number that the C library's `clock_getcpuclockid` gives it.
+            return time.clock_gettime((~self.child << 3) | 2)
+        except (OSError, OverflowError):
+            return None
+
+    def _gone(self, why: str, seconds: float) -> CallResult:
+        """What is said of a process that is gone: killed for what it sent, out of memory, or ended by itself."""
+        if why:
+            return CallResult(Status.TOO_LARGE, message=why, seconds=seconds)
+        status, memory = self._finish(kill=False)
+        if status not in (0, None) and status < 0 and memory > NEARLY * (self.limits.memory << 20):
+            self._why = self._memory_message()
+            return CallResult(Status.MEMORY, message=self._why, seconds=seconds)
+        how = f"signal {-status}" if status is not None and status < 0 else f"exit code {status}"
+        self._why = f"the program ended its own process ({how})"
+        return CallResult(Status.DIED, message=self._why, seconds=seconds)
+
+    def _finish(self, kill: bool, why: str = "") -> tuple[int | None, int]:
+        if self.child is None:
+            return None, 0
+        child, self.child = self.child, None
+        self._why = why or self._why
+        for descriptor in (self._out, self._in):
+            os.close(descriptor)
+        return self._end(child, kill)
+
+
+def _too_long(limit: float) -> str:
+    return f"it took longer than {limit:g} seconds"

@@ -1,0 +1,5 @@
+"""Planning tasks: made by seeded generators, or read from a folder of somebody's."""
+
+from pddlego.tasks.task import Split, Task, Tasks
+
+__all__ = ["Split", "Task", "Tasks"]

@@ -1,0 +1,142 @@
+"""Reads somebody's tasks: a folder, or a tar archive of one, with `domain.pddl`, `train/seedN/` and `eval/seedN/`.
+
+`manifest.json` says in which order the tasks of a folder stand: `{"train/seed0": ["task0.pddl", …]}`; without it they
+are sorted by name.
+"""
+
+from __future__ import annotations
+
+import re
+import tarfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import RootModel, ValidationError
+
+from pddlego.errors import SettingError
+from pddlego.pddl import Domain, PddlSyntaxError, Problem, check, parse_domain
+from pddlego.pddl.names import natural
+from pddlego.pddl.problem import read_problem
+from pddlego.tasks.task import Split, Task, Tasks
+
+FOLDERS: Mapping[Split, str] = {"training": "train", "evaluation": "eval"}
+
+MOST_FILES, MOST_BYTES = 20_000, 500_000_000
+"""Files, and bytes of all of them, that are read of an archive."""
+
+FORM = "It holds domain.pddl, train/seedN/*.pddl, eval/seedN/*.pddl, and manifest.json if the order matters."
+
+
+class _Manifest(RootModel[dict[str, tuple[str, ...]]]):
+    """The order of the tasks of each folder."""
+
+
+@dataclass(frozen=True)
+class TaskFolder:
+    """The files of somebody's tasks, by their names."""
+
+    place: str
+    files: Mapping[str, str]
+
+    @property
+    def domain_text(self) -> str:
+        return self.files["domain.pddl"]
+
+    def domain(self) -> Domain:
+        """Raises `SettingError` if it is none."""
+        try:
+            return parse_domain(self.domain_text)
+        except PddlSyntaxError as error:
+            raise _wrong(f"{self.place}/domain.pddl", "; ".join(error.faults[:3])) from error
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """Every seed that has tasks of both kinds."""
+        found = [set(map(int, re.findall(rf"^{name}/seed(\d+)/", "\n".join(self.files), re.M))) for name in _SPLITS]
+        return tuple(sorted(set.intersection(*found)))
+
+    def tasks(self, seed: int, domain: Domain) -> Tasks:
+        """The tasks of a seed. Raises `SettingError` for a file that is no problem of the domain."""
+        return Tasks(*(tuple(self._split(f"{name}/seed{seed}", domain)) for name in _SPLITS))
+
+    def _split(self, folder: str, domain: Domain) -> list[Task]:
+        return [Task(name, self._problem(f"{folder}/{name}", domain)) for name in self.order(folder)]
+
+    def order(self, folder: str) -> tuple[str, ...]:
+        """The names of the files of a folder. Raises `SettingError` where the manifest names another."""
+        own = [name.rpartition("/")[2] for name in self.files if name.startswith(f"{folder}/")]
+        if (listed := self._manifest().get(folder)) is None:
+            return tuple(sorted(own, key=natural))
+        missing = sorted(set(listed) - set(own))
+        if missing:
+            raise _wrong(f"{self.place}/manifest.json", f"There is no {folder}/{missing[0]}")
+        return listed
+
+    def _manifest(self) -> Mapping[str, tuple[str, ...]]:
+        text = self.files.get("manifest.json", "{}")
+        try:
+            return _Manifest.model_validate_json(text).root
+        except ValidationError as error:
+            raise _wrong(f"{self.place}/manifest.json", error.errors()[0]["msg"]) from error
+
+    def _problem(self, name: str, domain: Domain) -> Problem:
+        reading = read_problem(self.files[name])
+        blocking = [str(each) for each in check(domain, self.files[name]) if each.blocking]
+        if blocking:
+            raise _wrong(f"{self.place}/{name}", "; ".join(blocking[:3]))
+        return reading.problem
+
+
+_SPLITS = tuple(FOLDERS.values())
+
+
+@lru_cache(maxsize=8)
+def read_tasks(place: str) -> TaskFolder:
+    """The tasks in a folder or an archive. Raises `SettingError`."""
+    path = Path(place)
+    try:
+        files = _of_archive(path) if path.is_file() else _of_folder(path)
+    except (OSError, tarfile.TarError, EOFError) as error:
+        raise SettingError(f"The tasks {place} cannot be read", f"{error}.", FORM) from error
+    except UnicodeDecodeError as error:
+        raise SettingError(f"The tasks {place} are no text", f"{error}.", FORM) from error
+    found = TaskFolder(place, files)
+    if "domain.pddl" not in files or not found.seeds:
+        what = "domain.pddl" if "domain.pddl" not in files else "seed with tasks in train/ and eval/"
+        raise SettingError(f"{place} holds no tasks", f"There is no {what} in it.", FORM)
+    return found
+
+
+def _is_task_file(name: str) -> bool:
+    return bool(re.fullmatch(r"domain\.pddl|manifest\.json|(train|eval)/seed\d+/[^/]+\.pddl", name))
+
+
+def _of_folder(path: Path) -> dict[str, str]:
+    if not path.is_dir():
+        raise OSError(f"there is no folder {path}")
+    names = [each.relative_to(path).as_posix() for each in sorted(path.rglob("*")) if each.is_file()]
+    return {name: (path / name).read_text(encoding="utf-8") for name in names if _is_task_file(name)}
+
+
+def _of_archive(path: Path) -> dict[str, str]:
+    """What stands in a tar archive; nothing is unpacked."""
+    found: dict[str, str] = {}
+    size = 0
+    with tarfile.open(path) as archive:
+        for member in archive:
+            name = member.name.removeprefix("./")
+            if not member.isfile() or not _is_task_file(name):
+                continue
+            size += member.size
+            if len(found) >= MOST_FILES or size > MOST_BYTES:
+                raise OSError("it is larger than any set of tasks")
+            opened: Any = archive.extractfile(member)
+            found[name] = opened.read().decode("utf-8")
+    return found
+
+
+def _wrong(file: str, why: str) -> SettingError:
+    return SettingError(f"{file} is wrong", f"{why}.", "Mend the file (see 'pddlego check').")

@@ -1,0 +1,216 @@
+"""The sandbox on the real kernel: what programs may do, what they may not, and how the host is told."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pddlego.errors import UsageError
+from pddlego.sandbox import Sandbox, SandboxLimits, Status
+from pddlego.sandbox.probes import PROBES, Probe, orphan
+from pddlego.sandbox.sandbox import NEEDED
+from tests.sandbox.ordinary import needs_locks, probes_as_ordinary_user
+from tests.scale import PATIENCE
+
+pytestmark = needs_locks
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox() as made:
+        yield made
+
+
+def test_a_program_is_loaded_once_and_called_often(sandbox: Sandbox) -> None:
+    with sandbox.open("seen = []\ndef f(x):\n    seen.append(x)\n    return len(seen), {x}") as program:
+        assert program.call("f", "a").value == (1, {"a"})
+        assert program.call("f", ("b", 1)).value == (2, {("b", 1)})
+        assert set(NEEDED) <= set(program.layers)
+
+
+def test_what_was_changed_comes_back_where_it_is_asked_for(sandbox: Sandbox) -> None:
+    with sandbox.open("def f(x):\n    x.append(1)\n    return None") as program:
+        assert program.call("f", [0], echo=True).echo == [[0, 1]]
+
+
+def test_an_error_is_told_without_our_frames(sandbox: Sandbox) -> None:
+    with sandbox.open("def g():\n    raise ValueError('no')\n\ndef f():\n    g()\n") as program:
+        found = program.call("f")
+    assert (found.status, found.error, found.message) == (Status.RAISED, "ValueError", "ValueError: no")
+    lines = [line.strip() for line in found.traceback.splitlines() if line.startswith("  File")]
+    assert lines == ['File "<file-name-omitted>", line 5, in f', 'File "<file-name-omitted>", line 2, in g']
+    assert "raise ValueError('no')" in found.traceback
+
+
+@pytest.mark.parametrize(
+    ("source", "error"),
+    [
+        ("def f(:", "SyntaxError"),
+        ("def f():\nreturn 1", "IndentationError"),
+        ("raise SystemExit(3)", "SystemExit"),
+        ("import pddl_planning", "ModuleNotFoundError"),
+        ("x" * 3 + "\0", "SyntaxError"),
+        ("class E(BaseException):\n    def __str__(self): raise self\nraise E", "E"),
+    ],
+)
+def test_a_program_that_cannot_be_loaded(sandbox: Sandbox, source: str, error: str) -> None:
+    with sandbox.open(source) as program:
+        assert program.loaded.status is Status.RAISED
+        assert program.loaded.error in (error, "ValueError")
+
+
+def test_a_program_that_takes_too_long_says_where_it_was(sandbox: Sandbox) -> None:
+    limits = SandboxLimits(seconds=0.2, patience=1000)
+    with sandbox.open("def f():\n    x = 0\n    while True:\n        x = sum([x])\n", limits) as program:
+        found = program.call("f")
+        assert found.status is Status.TIMEOUT
+        assert "KeyboardInterrupt" in found.traceback
+        assert "in f" in found.traceback
+        assert program.call("f").status is Status.DIED  # it is ended, and no call waits for it
+
+
+def test_time_is_that_of_the_processor_and_not_of_the_clock(sandbox: Sandbox) -> None:
+    limits = SandboxLimits(seconds=0.2, patience=1000)
+    with sandbox.open("import time\ndef f():\n    time.sleep(1)\n    return 1", limits) as program:
+        assert program.call("f").value == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "x = []\n    while True: x.append('a' * 1000000)",
+        "return [0] * 10**10",
+        "return {n: str(n) for n in range(10**9)}",
+    ],
+)
+def test_a_program_that_eats_memory_ends_as_memory(sandbox: Sandbox, body: str) -> None:
+    limits = SandboxLimits(seconds=600, memory=200)
+    with sandbox.open(f"def f():\n    {body}", limits) as program:
+        found = program.call("f")
+    assert found.status is Status.MEMORY
+    assert found.message == "it needs more than 200 MiB of memory"
+
+
+def test_what_is_printed_is_kept_in_part(sandbox: Sandbox) -> None:
+    with sandbox.open("def f():\n    for _ in range(100000): print('x' * 100)\n    return 1") as program:
+        found = program.call("f")
+    assert found.value == 1
+    assert len(found.printed) == 10_000
+
+
+def test_sets_are_in_the_same_order_in_every_run() -> None:
+    source = "def f(x):\n    return list(x)"
+    names = {f"name{number}" for number in range(100)}
+    found = []
+    for _ in range(2):
+        with Sandbox() as made, made.open(source) as program:
+            found.append(program.call("f", sorted(names)).value)
+            found.append(program.call("f", names).value)
+    assert found[1] == found[3]
+
+
+def test_many_threads_may_use_it_at_once(sandbox: Sandbox) -> None:
+    found: list[object] = []
+
+    def work(number: int) -> None:
+        with sandbox.open("def f(x):\n    return x * 2") as program:
+            found.extend(program.call("f", number).value for _ in range(20))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE)
+    assert sorted(map(str, found)) == sorted(str(number * 2) for number in range(8) for _ in range(20))
+
+
+def test_a_server_that_is_killed_takes_its_sessions_along_and_is_started_again() -> None:
+    with Sandbox() as made:
+        program = made.open("def f():\n    while True: pass", SandboxLimits(seconds=600))
+        server = made._server
+        assert server is not None and program.child is not None
+        server.send_signal(signal.SIGKILL)
+        assert program.call("f").status is Status.DIED
+        program.close()
+        with made.open("def f():\n    return 1") as again:
+            assert again.call("f").value == 1
+
+
+def test_where_isolation_cannot_be_had_it_is_refused_and_best_effort_takes_what_there_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("pddlego.sandbox.sandbox.NEEDED", (*NEEDED, "a wall"))
+    with Sandbox() as made, pytest.raises(UsageError, match="cannot be isolated") as refused:
+        made.open("x = 1")
+    assert "a wall" in refused.value.why
+    with Sandbox("best-effort") as made, made.open("x = 1") as program:
+        assert program.loaded.returned
+    with Sandbox("off") as made, made.open("def f(): return open('/dev/null').name") as program:
+        assert program.call("f").value == "/dev/null"
+        assert program.layers == ("limits",)
+
+
+def test_there_is_no_other_isolation() -> None:
+    with pytest.raises(UsageError, match="no isolation 'some'"):
+        Sandbox("some")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("probe", PROBES, ids=lambda probe: probe.name)
+def test_an_attack_is_stopped(sandbox: Sandbox, probe: Probe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    place = tmp_path / "file"
+    place.with_name("file.kept").write_text("x")
+    with sandbox.open(probe.source, probe.limits) as session:
+        found = session.loaded
+        if found.returned:
+            found = session.call("attack", os.getpid(), str(place))
+    assert found.status in probe.stopped, found
+    assert not place.exists()
+    assert place.with_name("file.kept").exists()
+    assert "sk-secret" not in repr(found)
+
+
+def test_nothing_of_the_hosts_environment_is_inside(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    with Sandbox() as made, made.open("import os\ndef f():\n    return dict(os.environ)") as program:
+        assert "sk-secret" not in repr(program.call("f"))
+
+
+def test_a_program_ends_with_its_host() -> None:
+    assert orphan(patience=PATIENCE).stopped
+
+
+def test_an_ordinary_user_is_as_safe() -> None:
+    found = probes_as_ordinary_user()
+    assert [line for line in found if not line.startswith("stopped")] == []
+    assert len(found) == len(PROBES) + 1
+
+
+def test_a_host_that_is_interrupted_leaves_nothing_behind() -> None:
+    code = (
+        "import sys; sys.path[:] = sys.argv[1:]\n"
+        "from pddlego.sandbox import Sandbox, SandboxLimits\n"
+        "with Sandbox() as s, s.open('def f():\\n while True: pass', SandboxLimits(seconds=600)) as p:\n"
+        "    print(p.child, flush=True)\n"
+        "    p.call('f')\n"
+    )
+    paths = [path or str(Path.cwd()) for path in sys.path]
+    with subprocess.Popen(
+        [sys.executable, "-c", code, *paths], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as host:
+        assert host.stdout is not None
+        child = int(host.stdout.readline())
+        host.send_signal(signal.SIGINT)
+        host.wait(PATIENCE)
+    began = time.monotonic()
+    while Path(f"/proc/{child}").exists() and time.monotonic() - began < PATIENCE:
+        time.sleep(0.01)
+    assert not Path(f"/proc/{child}").exists()
