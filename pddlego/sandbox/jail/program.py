@@ -52,10 +52,11 @@ class Program:
     def __init__(self, most: int) -> None:
         self.most = most
         self._names: dict[str, Any] = {"__name__": "program", "__builtins__": __builtins__}
-        self._running = False
+        self._running = self._stopped = False
 
     def interrupt(self, number: int, frame: FrameType | None) -> None:
         """The time is up: stop what runs, so that its traceback says where it was."""
+        self._stopped = True  # also before it runs: its arguments may take all of the time
         if self._running:
             self._running = False
             raise KeyboardInterrupt
@@ -84,7 +85,9 @@ class Program:
         found: dict[str, Any] = {}
         starved = False
         try:
-            self._running = True
+            self._running = not self._stopped
+            if self._stopped:
+                raise KeyboardInterrupt
             found["value"] = values.tagged(run(), self.most)
             if echoed is not None:
                 found["echo"] = values.tagged(echoed, self.most)

@@ -1,0 +1,159 @@
+"""`pddlego check` and `pddlego solve`, as a user runs them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import run
+from tests.sandbox.ordinary import needs_locks
+
+ROOT = Path(__file__).parent.parent.parent
+FERRY = ROOT / "domains" / "ferry.pddl"
+PROGRAM = ROOT / "pddlego" / "methods" / "programs" / "reference" / "ferry.py"
+
+TASK = """(define (problem p) (:domain ferry) (:objects l0 l1 c0)
+  (:init (location l0) (location l1) (car c0) (not-eq l0 l1) (not-eq l1 l0) (at-ferry l0) (at c0 l0) (empty-ferry))
+  (:goal (and (at c0 l1))))"""
+PLAN = "(board c0 l0)\n(sail l0 l1)\n(debark c0 l1)\n"
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> str:
+    (tmp_path / "task.pddl").write_text(TASK)
+    return "task.pddl"
+
+
+def test_good_files_are_said_to_be_good(tmp_path: Path, task: str) -> None:
+    (tmp_path / "a.plan").write_text(f"; a comment\n0: {PLAN.upper()}")
+    done = run("check", str(FERRY), task, "--plan", "a.plan", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[1:] == [
+        "task.pddl: a problem of 3 objects, 8 facts",
+        "a.plan: a plan of 3 steps that reaches the goal",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("plan", "lines"),
+    [
+        (
+            "(sail l1 l0)",
+            [
+                "a.plan: unsatisfied precondition, step 0",
+                "  why: (sail l1 l0) has an unsatisfied precondition at time 0",
+                "  do:  (Set (at-ferry l1) to true)",
+            ],
+        ),
+        (
+            "(sail l1 l1)",
+            [
+                "a.plan: unsatisfied precondition, step 0",
+                "  why: (sail l1 l1) has an unsatisfied precondition at time 0",
+                "  do:  (Follow each of:",
+                "           (Set (not-eq l1 l1) to true)",
+                "           and (Set (at-ferry l1) to true)",
+                "       )",
+            ],
+        ),
+        (
+            "(board c0 l0)",
+            [
+                "a.plan: goal not reached, at the end",
+                "  why: The goal is not satisfied",
+                "  do:  (Set (at c0 l1) to true)",
+            ],
+        ),
+        (
+            "(sail l0 l7)",
+            [
+                "a.plan: unknown object, step 0",
+                "  why: (sail l0 l7) at time 0: there is no object l7",
+                "  do:  Use an action and objects that are declared.",
+            ],
+        ),
+        (
+            "sail l0 l1",
+            [
+                "a.plan: syntax",
+                "  why: line 1, 'sail l0 l1', is no action: write (action object …)",
+                "  do:  Write one action a line, each in parentheses.",
+            ],
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_plan_is_said_in_three_lines(
+    tmp_path: Path, task: str, plan: str, lines: list[str]
+) -> None:
+    (tmp_path / "a.plan").write_text(plan)
+    done = run("check", str(FERRY), task, "--plan", "a.plan", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stdout.splitlines() == lines
+
+
+def test_what_is_wrong_with_files_is_said(tmp_path: Path) -> None:
+    (tmp_path / "d.pddl").write_text("(define (domain d) (:predicates (p ?x)) (:action a :parameters () :effect (q)))")
+    done = run("check", "d.pddl", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[0] == "d.pddl: undeclared predicate"
+    (tmp_path / "t.pddl").write_text(TASK.replace("(at c0 l1)", "(at c9 l1)"))
+    done = run("check", str(FERRY), "t.pddl", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "c9" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("check", "nowhere.pddl"), "nowhere.pddl cannot be read"),
+        (("check", "."), "cannot be read"),
+        (("check", str(FERRY), "--plan", "x"), "--plan needs a problem"),
+        (("solve", str(FERRY), str(FERRY)), "is wrong"),
+        (("solve", str(FERRY), "task.pddl", "--planner", "dream"), "is no planner"),
+        (("solve", str(FERRY), "task.pddl", "--search", "dream"), "is not possible"),
+        (("solve", str(FERRY), "task.pddl", "--planner", "program:nowhere.py"), "holds no program"),
+        (("solve", str(FERRY), "task.pddl", "--planner", f"program:{PROGRAM}", "--isolation", "some"), "no isolation"),
+    ],
+)
+def test_wrong_usage_ends_in_three_lines(tmp_path: Path, task: str, arguments: tuple[str, ...], says: str) -> None:
+    done = run(*arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert len(done.stderr.splitlines()) <= 3
+
+
+def test_a_search_prints_a_plan_that_checks(tmp_path: Path, task: str) -> None:
+    done = run("solve", str(FERRY), task, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, PLAN)
+    done = run("solve", str(FERRY), task, "-o", "a.plan", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert run("check", str(FERRY), task, "--plan", "a.plan", cwd=tmp_path).returncode == 0
+
+
+def test_there_is_no_plan(tmp_path: Path) -> None:
+    (tmp_path / "t.pddl").write_text(TASK.replace("(empty-ferry)", ""))
+    done = run("solve", str(FERRY), "t.pddl", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "No plan: unsolvable" in done.stderr
+
+
+@needs_locks
+def test_a_program_plans_and_one_that_fails_is_replaced_by_search(tmp_path: Path, task: str) -> None:
+    done = run("solve", str(FERRY), task, "--planner", f"program:{PROGRAM}", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, PLAN)
+    assert "made a plan of 3 actions" in done.stderr
+    for body in ("return ['(sail l1 l0)']", "raise ValueError('no')", "return None", "while True: pass"):
+        (tmp_path / "p.py").write_text(f"def get_plan(objects, init, goal):\n    {body}\n")
+        done = run("solve", str(FERRY), task, "--planner", "program:p.py", "--planner-timeout", "3", cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (0, PLAN)
+        assert "fails" in done.stderr and "Searching with pyperplan instead" in done.stderr
+
+
+@needs_locks
+def test_the_program_of_a_run_plans(tmp_path: Path, task: str) -> None:
+    small = ("--set", "eval_timeout=5")
+    assert run("play", "ferry", "--mode", "program", *small, cwd=tmp_path).returncode == 0
+    (folder,) = (tmp_path / "runs").iterdir()
+    done = run("solve", str(FERRY), task, "--planner", f"program:{folder}", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, PLAN)

@@ -1,0 +1,49 @@
+"""Plays generalized planning in tests: small tasks, scripted answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pddlego.events import Ended, Event, Limits
+from pddlego.methods.base import Tools
+from pddlego.methods.programs.options import ProgramOptions, ProgramSetting, load
+from pddlego.methods.programs.play import play
+from pddlego.models import Model
+from pddlego.models.base import ScriptedModel
+from pddlego.planning import Planner, ProcessPlanner
+from pddlego.runs.cells import Cell
+
+NOBODY = ScriptedModel(("",), "none")
+
+
+def small(name: str, options: ProgramOptions | None = None, training: int = 3, evaluation: int = 4) -> ProgramSetting:
+    """A setting with a few tasks."""
+    setting = load(name, options or ProgramOptions())
+    file = setting.file.model_copy(update={"training_tasks": training, "evaluation_tasks": evaluation})
+    return replace(setting, file=file)
+
+
+def events_of(
+    setting: ProgramSetting,
+    model: Model | tuple[str, ...] = NOBODY,
+    mode: str = "program",
+    options: ProgramOptions | None = None,
+    planner: Planner | None = None,
+    limits: Limits | None = None,
+) -> list[Event]:
+    """Everything that happens in an episode."""
+    asked: Model = ScriptedModel(model) if isinstance(model, tuple) else model
+    own = planner or ProcessPlanner()
+    try:
+        tools = Tools(model=asked, planner=own, limits=limits or Limits(None))
+        return list(play(Cell(setting.name, mode, asked.name, 0), setting, options or ProgramOptions(), tools))
+    finally:
+        if planner is None:
+            own.close()
+
+
+def ending(events: Sequence[Event]) -> Ended:
+    found = events[-1]
+    assert isinstance(found, Ended)
+    return found

@@ -1,0 +1,134 @@
+"""Every kind of feedback of the paper, from programs that fail in that way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from pddlego.methods.planning_settings import PlanningSetting
+from pddlego.methods.programs.options import ProgramOptions, load
+from pddlego.methods.programs.trial import Kind, Trial, attempt, judged, operators, read_action, shown_plan
+from pddlego.pddl import parse_domain, parse_problem
+from pddlego.sandbox import Sandbox, SandboxLimits
+from pddlego.tasks import Task
+from tests.sandbox.ordinary import needs_locks
+
+pytestmark = needs_locks
+
+TASK = Task(
+    "task",
+    parse_problem("""(define (problem p) (:domain ferry) (:objects l0 l1 c0)
+      (:init (location l0) (location l1) (car c0) (not-eq l0 l1) (not-eq l1 l0) (at-ferry l0) (at c0 l0) (empty-ferry))
+      (:goal (and (at c0 l1))))"""),
+)
+GOOD = ["(board c0 l0)", "(sail l0 l1)", "(debark c0 l1)"]
+LIMITS = SandboxLimits(seconds=20, memory=300)
+
+
+@pytest.fixture(scope="module")
+def ferry() -> PlanningSetting:
+    return load("ferry", ProgramOptions())
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox() as made:
+        yield made
+
+
+def tried(sandbox: Sandbox, ferry: PlanningSetting, source: str, limits: SandboxLimits = LIMITS) -> Trial:
+    return attempt(sandbox, source, ferry.domain, TASK, limits, whole=False)
+
+
+def program(body: str) -> str:
+    return f"def get_plan(objects, init, goal):\n    {body}\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "kind", "message"),
+    [
+        (program(f"return {GOOD}"), Kind.SOLVED, ""),
+        (program(f"return {[each.upper() for each in GOOD]}"), Kind.SOLVED, ""),
+        ("Sail to each car in turn.", Kind.EXCEPTION, "SyntaxError: invalid syntax"),
+        ("def plan(): pass", Kind.EXCEPTION, "NameError: name 'get_plan' is not defined"),
+        (program("import sys; sys.exit(3)"), Kind.EXCEPTION, "SystemExit: 3"),
+        (program("import os; os._exit(0)"), Kind.EXCEPTION, "the program ended its own process (exit code 0)"),
+        (program("return get_plan(objects, init, goal)"), Kind.EXCEPTION, "RecursionError: maximum recursion depth"),
+        (program("return None"), Kind.NO_PLAN, "returned None, which is not a list"),
+        (program("return ('a',)"), Kind.NO_PLAN, "returned ('a',), which is not a list"),
+        (program("return 'x' * 100_000_000"), Kind.NO_PLAN, "the result cannot be sent: it is too large"),
+        (program("return ['x' * 1000] * 100_000"), Kind.NO_PLAN, "the result cannot be sent: it is too large"),
+        (program("return [('sail', 'l0', 'l1')]"), Kind.SYNTAX, "('sail', 'l0', 'l1') at step 0"),
+        (program("return ['sail l0 l1']"), Kind.SYNTAX, "sail l0 l1 at step 0: it is not a string"),
+        (program("return ['(fly l0 l1)']"), Kind.SYNTAX, "(fly l0 l1) at step 0: there is no operator fly"),
+        (program("return ['(board c0 l0)', '(sail l0)']"), Kind.SYNTAX, "(sail l0) at step 1: sail takes 2"),
+        (program("return ['(sail l0 l9)']"), Kind.SEMANTICS, "(sail l0 l9) at time 0: there is no object l9"),
+        (program("return ['(sail l1 l0)']"), Kind.SEMANTICS, "(sail l1 l0) has an unsatisfied precondition at time 0"),
+        (program("return []"), Kind.SEMANTICS, "The goal is not satisfied"),
+        (program("x = []\n    while True: x.append(bytearray(1 << 20))"), Kind.MEMORY, "it needs more than 300 MiB"),
+    ],
+)
+def test_each_kind(sandbox: Sandbox, ferry: PlanningSetting, source: str, kind: Kind, message: str) -> None:
+    found = tried(sandbox, ferry, source)
+    assert found.kind is kind
+    assert found.message.startswith(message), found
+
+
+@pytest.mark.parametrize("body", ["while True: pass", "while True: print('x' * 1000)"])
+def test_an_endless_program_is_told_where_it_was(sandbox: Sandbox, ferry: PlanningSetting, body: str) -> None:
+    found = tried(sandbox, ferry, program(f"{body}"), SandboxLimits(seconds=0.2, patience=1000))
+    assert found.kind is Kind.TIMEOUT
+    assert found.message == "it took longer than 0.2 seconds"
+
+
+def test_advice_is_in_the_words_of_the_paper(ferry: PlanningSetting) -> None:
+    one = judged(["(board c0 l0)", "(sail l1 l1)"], 0.0, ferry.domain, TASK, whole=True)
+    assert one.why == "(sail l1 l1) has an unsatisfied precondition at time 1"
+    assert one.advice == "(Follow each of:\n    (Set (not-eq l1 l1) to true)\n    and (Set (at-ferry l1) to true)\n)"
+    goal = judged([], 0.0, ferry.domain, TASK, whole=True)
+    assert (goal.why, goal.advice) == ("The goal is not satisfied", "(Set (at c0 l1) to true)")
+    nameless = judged(["(sail l0 l9)"], 0.0, ferry.domain, TASK, whole=True)  # the validator VAL says nothing of it
+    assert (nameless.why, nameless.advice) == ("", "")
+
+
+def test_operators_are_listed_by_name(ferry: PlanningSetting) -> None:
+    assert operators(ferry.domain) == "(board ?c ?l) (debark ?c ?l) (sail ?from ?to)"
+
+
+@pytest.mark.parametrize(
+    ("action", "read"),
+    [
+        ("(sail l0 l1)", "(sail l0 l1)"),
+        (" ( SAIL  l0 l1 ) ", "(sail l0 l1)"),
+        ("(sail l0 (l1))", None),
+        ("(sail l0 l1", None),
+        ("()", None),
+        (None, None),
+        (3, None),
+    ],
+)
+def test_what_is_an_action(action: object, read: str | None) -> None:
+    found = read_action(action)
+    assert (None if found is None else str(found)) == read
+
+
+def test_of_a_long_plan_a_prompt_shows_what_is_around_the_step() -> None:
+    plan: list[Any] = [f"(sail l{number} l0)" for number in range(1000)]
+    shown = shown_plan(plan, 500)
+    assert shown.startswith("[…, '(sail l460 l0)'")
+    assert shown.endswith("'(sail l505 l0)', …]")
+    assert shown_plan(plan, 500, whole=True) == repr(plan)
+
+
+def test_constants_of_the_domain_are_objects_of_the_program() -> None:
+    from pddlego.methods.programs.trial import arguments_of
+
+    domain = parse_domain("""(define (domain d) (:types t) (:constants k - t) (:predicates (p ?x - t))
+      (:action a :parameters (?x - t) :precondition (p ?x) :effect (not (p ?x))))""")
+    problem = parse_problem("(define (problem q) (:domain d) (:objects o - t) (:init (p o)) (:goal (not (p o))))")
+    given = arguments_of(domain, Task("q", problem))
+    assert given.objects == {("k", "t"), ("o", "t")}
+    assert given.init == {("p", "o")}
+    assert given.goal == {("not", ("p", "o"))}

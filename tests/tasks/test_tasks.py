@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from pddlego.errors import SettingError
+from pddlego.methods.planning_settings import PlanningSetting, load_planning
+from pddlego.pddl import check
+from pddlego.tasks import Tasks
+from pddlego.tasks.folder import read_tasks
+from tests.scale import scaled
+
+DOMAINS = ("delivery", "ferry", "forest", "gripper", "miconic", "spanner")
+
+DOMAIN = "(define (domain d) (:predicates (p ?x)) (:action a :parameters (?x) :precondition (and) :effect (p ?x)))"
+TASK = "(define (problem q) (:domain d) (:objects o) (:init) (:goal (p o)))"
+
+SIZES = {
+    "delivery": ((7, 13), (50, 76)),
+    "ferry": ((13, 20), (30, 50)),
+    "forest": ((80, 90), (100, 121)),
+    "gripper": ((22, 32), (62, 82)),
+    "miconic": ((6, 28), (11, 190)),
+    "spanner": ((12, 18), (43, 73)),
+    "heavy": ((3, 10), (96, 226)),
+}
+"""Numbers of objects of the paper's tasks; of Miconic the largest of ours are larger."""
+
+
+def setting(name: str) -> PlanningSetting:
+    return PlanningSetting(**load_planning(name))
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+@pytest.mark.parametrize("seed", range(scaled(1, in_ci=3)))
+def test_tasks_are_sound_and_as_large_as_the_papers(name: str, seed: int) -> None:
+    made = setting(name)
+    tasks = made.tasks(seed)
+    assert len(tasks.evaluation) == 30
+    for split, (least, most) in zip((tasks.training, tasks.evaluation), SIZES[name], strict=True):
+        for task in split:
+            assert least <= task.size <= most
+            assert not check(made.domain, task.problem)
+
+
+def test_the_same_seed_gives_the_same_tasks_and_another_gives_others() -> None:
+    assert setting("ferry").tasks(3) == setting("ferry").tasks(3)
+    assert setting("ferry").tasks(3) != setting("ferry").tasks(4)
+    training = {task.problem for task in setting("ferry").tasks(3).training}
+    assert not training & {task.problem for task in setting("ferry").tasks(3).evaluation}
+
+
+def folder(place: Path, manifest: object = None) -> Path:
+    for split in ("train", "eval"):
+        for seed in (0, 1):
+            (place / split / f"seed{seed}").mkdir(parents=True)
+            for number in (10, 9, 1):
+                (place / split / f"seed{seed}" / f"task{number}.pddl").write_text(TASK)
+    (place / "domain.pddl").write_text(DOMAIN)
+    if manifest is not None:
+        (place / "manifest.json").write_text(json.dumps(manifest))
+    return place
+
+
+def names(tasks: Tasks) -> list[str]:
+    return [task.name for task in tasks.training]
+
+
+def test_a_folder_is_read_in_the_order_of_its_manifest_or_of_names(tmp_path: Path) -> None:
+    found = read_tasks(str(folder(tmp_path, {"train/seed0": ["task9.pddl", "task1.pddl"]})))
+    assert found.seeds == (0, 1)
+    assert names(found.tasks(0, found.domain())) == ["task9.pddl", "task1.pddl"]
+    assert names(found.tasks(1, found.domain())) == ["task1.pddl", "task9.pddl", "task10.pddl"]
+
+
+def test_an_archive_is_read_and_nothing_is_unpacked(tmp_path: Path) -> None:
+    packed = tmp_path / "tasks.tar.gz"
+    with tarfile.open(packed, "w:gz") as archive:
+        archive.add(folder(tmp_path / "x"), arcname=".")
+        evil = tarfile.TarInfo("../../train/seed0/evil.pddl")
+        archive.addfile(evil, io.BytesIO(b""))
+    found = read_tasks(str(packed))
+    assert names(found.tasks(0, found.domain())) == ["task1.pddl", "task9.pddl", "task10.pddl"]
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda place: (place / "domain.pddl").unlink(), "no domain.pddl"),
+        (lambda place: (place / "domain.pddl").write_text("(define"), "domain.pddl"),
+        (lambda place: (place / "train/seed0/task1.pddl").write_text("(define (problem"), "task1.pddl"),
+        (lambda place: (place / "train/seed0/task1.pddl").write_text(TASK.replace("(p o)", "(q o)")), "task1.pddl"),
+        (lambda place: (place / "train/seed0/task1.pddl").write_bytes(b"\xff\xfe"), "no text"),
+        (lambda place: (place / "manifest.json").write_text("[1]"), "manifest.json"),
+        (lambda place: (place / "manifest.json").write_text('{"train/seed0": ["x.pddl"]}'), "x.pddl"),
+    ],
+)
+def test_what_is_wrong_with_a_folder_is_said(tmp_path: Path, change: object, says: str) -> None:
+    place = folder(tmp_path)
+    change(place)  # type: ignore[operator]
+    read_tasks.cache_clear()
+    with pytest.raises(SettingError) as refused:
+        found = read_tasks(str(place))
+        found.tasks(0, found.domain())
+    assert says in refused.value.sentence
+
+
+def test_no_folder_and_no_archive(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("x")
+    for place in ("nowhere", str(tmp_path / "a.txt"), str(tmp_path)):
+        with pytest.raises(SettingError):
+            read_tasks(place)
