@@ -1,0 +1,125 @@
+"""What an evaluation promises, for every method: interrupts, continuation, budgets, the cache, replay, reports."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pddlego.methods.programs.reference_model import reference
+from tests.cli.command import run
+from tests.coin_endpoint import next_command
+from tests.model_server import ModelServer, answer
+from tests.sandbox.ordinary import needs_locks
+from tests.scale import PATIENCE
+
+pytestmark = needs_locks
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A mode on a setting, and what its endpoint says to a request."""
+
+    game: str
+    mode: str
+    says: Callable[[dict[str, Any]], str]
+
+
+def next_program(body: dict[str, Any]) -> str:
+    """A summary, a strategy, a program that fails, and one that does not."""
+    asked = len(body["messages"])
+    if asked < 5:
+        return "It is about a ferry."
+    return "```python\nx = 1\n```" if asked == 5 else f"```python\n{reference('ferry')}```"
+
+
+KINDS = [Kind("coin", "act", next_command), Kind("ferry", "program", next_program)]
+SEEDS = "0-2"
+
+
+@pytest.fixture(params=KINDS, ids=lambda kind: kind.mode)
+def kind(request: pytest.FixtureRequest) -> Kind:
+    found: Kind = request.param
+    return found
+
+
+@pytest.fixture
+def command(kind: Kind, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789abcdef")
+    model_server.replies = [lambda body: answer(kind.says(body))]
+    where = ("--models", "m", "--base-url", model_server.url)
+    return ("eval", kind.game, "--modes", kind.mode, *where, "--seeds", SEEDS, "--run", "r", "--workers", "2")
+
+
+def scores(folder: Path) -> list[str]:
+    return [",".join(line.split(",")[:9]) for line in (folder / "runs" / "r" / "results.csv").read_text().splitlines()]
+
+
+def test_a_budget_stops_it_and_it_goes_on_where_it_was(
+    tmp_path: Path, command: tuple[str, ...], model_server: ModelServer
+) -> None:
+    whole = tmp_path / "whole"
+    whole.mkdir()
+    assert run(*command, cwd=whole).returncode == 0
+    expected, calls = scores(whole), len(model_server.requests)
+    model_server.requests.clear()
+    assert run(*command, "--max-calls", "5", cwd=tmp_path).returncode == 3
+    assert len(model_server.requests) == 5
+    assert run(*command, "--max-calls", "1000", cwd=tmp_path).returncode == 0
+    assert scores(tmp_path) == expected
+    assert calls <= len(model_server.requests) <= calls + 5  # what was broken off is asked again, what was done is not
+
+
+def test_what_the_cache_has_is_not_asked_again(
+    tmp_path: Path, command: tuple[str, ...], model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+    assert run(*command, "--cache", "use", cwd=tmp_path / "first").returncode == 0
+    asked = len(model_server.requests)
+    assert run(*command, "--cache", "use", cwd=tmp_path / "second").returncode == 0
+    assert len(model_server.requests) == asked
+    assert scores(tmp_path / "first") == scores(tmp_path / "second")
+
+
+def test_every_episode_plays_again_and_stands_in_every_report(tmp_path: Path, command: tuple[str, ...]) -> None:
+    assert run(*command, cwd=tmp_path).returncode == 0
+    again = run("replay", "runs/r", cwd=tmp_path)
+    assert again.returncode == 0, again.stdout
+    assert again.stdout.count("the same") == 3
+    for form in ("markdown", "csv", "json", "html"):
+        assert run("report", "runs/r", "--format", form, "--output", f"report.{form}", cwd=tmp_path).returncode == 0
+    page = (tmp_path / "report.html").read_text()
+    assert "3 episodes" in page
+    assert page.count('class="page"') == 3
+    assert "sk-canary" not in "".join(path.read_text() for path in tmp_path.rglob("*") if path.is_file())
+    for line in (run("report", "runs/r", cwd=tmp_path), run("show", "runs/r", "1", cwd=tmp_path)):
+        assert line.returncode == 0
+
+
+def test_an_interrupt_leaves_what_was_played_and_nothing_running(
+    tmp_path: Path, kind: Kind, command: tuple[str, ...], model_server: ModelServer
+) -> None:
+    model_server.replies = [lambda body: answer(kind.says(body), delay=0.2)]
+    code = "from pddlego.cli import main; main()"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or str(Path.cwd()) for path in sys.path)}
+    started = [sys.executable, "-c", code, *command]
+    with subprocess.Popen(
+        started, cwd=tmp_path, env=environment, stdout=-1, stderr=-1, start_new_session=True
+    ) as playing:
+        model_server.wait_for_requests(3)
+        os.kill(playing.pid, signal.SIGINT)
+        os.kill(playing.pid, signal.SIGINT)
+        playing.communicate(timeout=PATIENCE)
+    assert playing.returncode in (0, 3, 130)
+    model_server.replies = [lambda body: answer(kind.says(body))]
+    assert run(*command, cwd=tmp_path).returncode == 0
+    assert len(scores(tmp_path)) == 4
