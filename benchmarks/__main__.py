@@ -6,7 +6,7 @@ import os
 import platform
 import sys
 
-from benchmarks import evaluation, games, planning, plans, play, start, tokens, watch
+from benchmarks import evaluation, games, planning, plans, play, programs, sandbox, start, tokens, watch
 
 PARTS = {
     "planning": planning.main,
@@ -17,6 +17,8 @@ PARTS = {
     "tokens": tokens.main,
     "evaluation": evaluation.main,
     "watch": watch.main,
+    "sandbox": sandbox.main,
+    "programs": programs.main,
 }
 
 

@@ -109,7 +109,7 @@ def _tasks_height(view: ProgramView, width: int) -> int:
     return 2 + sum(max(1, -(-len(names) // room)) for names in (view.training, view.evaluation)) + 1
 
 
-LABEL = 18
+LABEL = 17
 """Cells of the words before the marks."""
 
 
