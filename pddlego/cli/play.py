@@ -39,9 +39,11 @@ from pddlego.cli.shared import (
 
 Game = Annotated[str, typer.Argument(help="What to play: a file in envs/ (see 'pddlego games').")]
 PlayMode = Annotated[
-    str,
+    str | None,
     typer.Option(
-        "--mode", help="edit (PDDL-edit), gen (PDDL-gen), act (the model picks commands), random, human (you type)."
+        "--mode",
+        help="Of games: edit (PDDL-edit, the default), gen (PDDL-gen), act (the model picks commands), random, human "
+        "(you type). Of planning domains: program (the default), plan, random.",
     ),
 ]
 Seed = Annotated[int, typer.Option(help="Which house: a seed of the game's fold.")]
@@ -62,7 +64,7 @@ JsonLines = Annotated[bool, typer.Option("--json", help="Print every event as a 
 def play(
     context: typer.Context,
     game: Game,
-    mode: PlayMode = "edit",
+    mode: PlayMode = None,
     seed: Seed = 0,
     model: ModelName = None,
     config: ConfigFile = None,
@@ -101,10 +103,11 @@ def play(
     Exit code: 0 won, 1 not won, 2 wrong usage, 3 the model or the engine failed, 130 interrupted.
     """
     from pddlego.cli.run_play import PlayOptions, run_play
+    from pddlego.methods.registry import first_mode
 
     own = ("game", "mode", "seed", "model", "config", "pace", "confirm", "json_lines", "max_calls", "max_tokens")
     flags = given(context, *own)
-    flags |= {"games": (game,), "modes": (mode,), "seeds": str(seed), "repeats": 1, "ablate": ()}
+    flags |= {"games": (game,), "modes": (mode or first_mode(game),), "seeds": str(seed), "repeats": 1, "ablate": ()}
     if model is not None:
         flags["models"] = (model,)
     raise typer.Exit(run_play(flags, PlayOptions(config, max_calls, max_tokens, pace, confirm or "", json_lines)))

@@ -145,6 +145,13 @@ def method_of_kind(kind: str) -> Method | None:
     return next((each for each in methods() if any(mode.plays == kind for mode in each.modes)), None)
 
 
+def first_mode(setting: str) -> str:
+    """The most important mode of a setting: that in which it is played where none is named. Raises `UsageError`."""
+    kind = read_setting(setting).kind
+    names = [mode.name for each in methods() for mode in each.modes if mode.plays == kind]
+    return names[0] if names else modes()[0].name
+
+
 def ablated(chosen: Iterable[str], ablations: Iterable[str]) -> tuple[str, ...]:
     """Every mode, and after one that has parts the same without each of the ablations (`feedback+tolerance` is both).
 

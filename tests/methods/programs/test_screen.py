@@ -1,0 +1,66 @@
+"""The picture of generalized planning at several sizes, and what is said of its events."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from pddlego.display.description import Describer
+from pddlego.display.glyphs import ASCII, UNICODE
+from pddlego.events import Event
+from pddlego.methods.programs.describe import DESCRIBED
+from pddlego.methods.programs.reference_model import reference
+from pddlego.methods.programs.screen import ProgramScreen
+from pddlego.methods.programs.view import ProgramView
+from tests.methods.programs.playing import events_of, small
+from tests.sandbox.ordinary import needs_locks
+
+pytestmark = needs_locks
+
+SCREEN = ProgramScreen()
+WRONG = "```python\ndef get_plan(objects, init, goal):\n    return ['\x1b[2Jsail']\n```"
+
+
+@pytest.fixture(scope="module")
+def events() -> list[Event]:
+    return events_of(small("ferry"), ("a", "b", WRONG, f"```python\n{reference('ferry')}```"))
+
+
+def drawn(view: ProgramView, width: int, height: int) -> list[str]:
+    console = Console(file=io.StringIO(), width=width, height=height, force_terminal=False)
+    console.print(SCREEN.body(view, width, height, 0.0, UNICODE))
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue().splitlines()
+
+
+@pytest.mark.parametrize(("width", "height"), [(72, 18), (80, 22), (109, 30), (110, 30), (200, 42)])
+def test_every_moment_fits(events: list[Event], width: int, height: int) -> None:
+    view = SCREEN.start
+    for number, event in enumerate(events):
+        view = SCREEN.fold(view, event, float(number))
+        lines = drawn(view, width, height)
+        assert len(lines) <= height
+        assert max(map(len, lines)) <= width
+        assert "\x1b[2J" not in "".join(lines)
+
+
+def test_what_came_last_is_marked_and_the_tasks_are_counted(events: list[Event]) -> None:
+    view = SCREEN.start
+    for event in events:
+        view = SCREEN.fold(view, event, 1.0)
+    text = "\n".join(drawn(view, 120, 40))
+    assert "program 2:" in text
+    assert "+     here = next(" in text
+    assert "training   3/3" in text and "evaluation 4/4" in text
+    assert "answer 1 of 2: 0 of 3 training tasks" in text
+    assert SCREEN.portrait(view).count("def get_plan") == 2
+
+
+def test_each_event_of_the_method_is_told_in_lines(events: list[Event]) -> None:
+    describe = Describer(DESCRIBED)
+    told = [line.text for event in events for line in describe(event, ASCII).brief]
+    assert any("x training-0 (" in line for line in told)
+    assert told[-1].endswith("evaluation: 4 of 4 tasks solved")
+    assert not any("cannot be described" in line for line in told)
