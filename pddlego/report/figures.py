@@ -104,13 +104,11 @@ def _label(cell: Cell, figure: Figure) -> str:
 
 
 def _line(points: Sequence[tuple[float, float]], figure: Figure) -> Iterator[LinePoint]:
-    ordered = sorted(points)
-    if len({x for x, _ in ordered}) <= MOST_POINTS:
-        groups = [[point for point in ordered if point[0] == x] for x in dict.fromkeys(x for x, _ in ordered)]
-    else:
-        size = -(-len(ordered) // MOST_POINTS)
-        groups = [ordered[first : first + size] for first in range(0, len(ordered), size)]
-    for group in groups:
+    places = sorted({x for x, _ in points})
+    size = -(-len(places) // MOST_POINTS)
+    for first in range(0, len(places), max(1, size)):
+        together = set(places[first : first + size])
+        group = [point for point in points if point[0] in together]
         xs, ys = [x for x, _ in group], [y for _, y in group]
         if figure.combined == "median":
             yield LinePoint(statistics.median(xs), statistics.median(ys), 0.0, len(group))

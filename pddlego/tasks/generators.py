@@ -68,12 +68,12 @@ def gripper(rng: random.Random, rooms: int, balls: int) -> Problem:
 
 
 def miconic(rng: random.Random, buildings: int, floors: int, passengers: int) -> Problem:
-    """Every building has at most that many `floors` and `passengers`, and a lift of its own."""
+    """Every building has at most that many `floors`, and at least half of it, `passengers`, and a lift of its own."""
     objects: list[TypedName] = []
     facts: list[tuple[str, ...]] = []
     goal = []
     for building in range(buildings):
-        levels = [f"f{number}_b{building}" for number in range(rng.randint(2, max(2, floors)))]
+        levels = [f"f{number}_b{building}" for number in range(rng.randint(max(2, floors // 2), max(2, floors)))]
         people = [f"p{number}_b{building}" for number in range(rng.randint(1, max(1, passengers)))]
         objects += [*_typed(levels, "floor"), *_typed(people, "passenger")]
         facts += [("above", low, high) for number, low in enumerate(levels) for high in levels[number + 1 :]]
