@@ -36,7 +36,10 @@ from pddlego.cli.shared import (
 )
 
 Games = Annotated[list[str] | None, typer.Argument(help="What to play, several or one with commas. Default: coin.")]
-Modes = Annotated[str | None, typer.Option(help="edit, gen, act, random: several with commas.")]
+Modes = Annotated[
+    str | None,
+    typer.Option(help="edit, gen, act, random; of planning domains program, plan, random: several with commas."),
+]
 Ablate = Annotated[
     str | None,
     typer.Option(help="Play the modes without these parts, too: feedback, tolerance, ladder, feedback+tolerance, …"),

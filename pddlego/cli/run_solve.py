@@ -26,6 +26,8 @@ PROGRAM = "program:"
 FALLBACK = "pyperplan"
 """What searches where a program fails."""
 
+MOST_SECONDS, LEAST_MEMORY = 1e5, 128
+
 MOST_TOLD = 3
 """Defects of a problem that are told."""
 
@@ -44,6 +46,13 @@ class SolveOptions:
 
 def run_solve(domain_file: Path, problem_file: Path, options: SolveOptions) -> int:
     """Print a plan. Returns the exit code; raises `UsageError` and `EngineError`."""
+    if not 0 <= options.timeout <= MOST_SECONDS:  # NaN is neither
+        raise UsageError(
+            f"--planner-timeout {options.timeout:g} is not possible", "It is in seconds; 0: no limit.", "Give another."
+        )
+    if options.memory and not options.memory >= LEAST_MEMORY:
+        why = f"At least {LEAST_MEMORY} MiB are needed; 0: no limit."
+        raise UsageError(f"--planner-memory {options.memory} is not possible", why, "Give more.")
     domain, problem = _read(domain_file, problem_file)
     plan: Plan | None = None
     engine = options.planner

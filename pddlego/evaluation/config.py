@@ -117,11 +117,17 @@ def _refused(error: UsageError) -> PydanticCustomError:
     return PydanticCustomError("mode", "{why}", {"why": f"{error.what}. {error.why.removesuffix('.')}"})
 
 
+CHOOSING = ("model=", "variant=", "domain=")
+"""What may stand behind the name of a file of conversations."""
+
+
 def _listed(text: str) -> tuple[str, ...]:
     """A list with commas. Options of a model (`reader+noise:0.1,seed=3`) have commas of their own."""
     found: list[str] = []
     for part in (each.strip() for each in text.split(",")):
-        if found and found[-1].startswith(("reader+", "transcript:")) and "=" in part:
+        noise = bool(found) and found[-1].startswith("reader+") and "=" in part
+        chosen = bool(found) and found[-1].startswith("transcript:") and part.startswith(CHOOSING)
+        if noise or chosen:
             found[-1] += f",{part}"
         elif part:
             found.append(part)

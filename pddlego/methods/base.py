@@ -134,11 +134,15 @@ class Column:
 
 @dataclass(frozen=True)
 class CountTable:
-    """A group of counts that a method measures, as a table of reports: its title, and what is counted."""
+    """A group of counts that a method measures, as a table of reports: its title, and what is counted.
+
+    `published` are the shares that a paper printed, in per cent, as pairs of what is counted and its share.
+    """
 
     group: str
     title: str
     what: str
+    published: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True)

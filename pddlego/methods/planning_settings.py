@@ -102,10 +102,14 @@ class PlanningSetting(Setting):
             (file.training, file.training_tasks) if split == "training" else (file.evaluation, file.evaluation_tasks)
         )
         assert file.generator is not None
-        return tuple(
-            Task(f"{split}-{each}", generate(file.generator, ranges, f"{file.generator}/{split}/{seed}/{each}"))
-            for each in range(number)
-        )
+        try:
+            return tuple(
+                Task(f"{split}-{each}", generate(file.generator, ranges, f"{file.generator}/{split}/{seed}/{each}"))
+                for each in range(number)
+            )
+        except (IndexError, ValueError) as error:
+            why = f"[{split}]: no task of {file.generator} can be made with these numbers ({error})."
+            raise SettingError(f"envs/{self.name}.toml is wrong", why, "Give larger ranges.") from error
 
 
 def load_planning(name: str, tasks: str | None = None, tasks_no_names: str | None = None) -> dict[str, Any]:

@@ -7,10 +7,9 @@ Our prompts are other words than theirs, so a question that differs from the rec
 from __future__ import annotations
 
 import gzip
-import itertools
 import re
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -25,6 +24,9 @@ from pddlego.util.text import count
 GZIP = b"\x1f\x8b"
 FORM = "It takes JSON lines with model, domain, seed, variant and turns (docs/programs.md)."
 DIFFERS = "recorded for another prompt"
+
+UNASKED = frozenset({"debug"})
+"""Parts that change no question, and so have no variant of their own."""
 
 _OPTION = re.compile(r",(model|variant|domain)=([^,]*)\Z")
 
@@ -139,12 +141,11 @@ def choose(conversations: Sequence[Conversation], wanted: Wanted) -> Conversatio
     raise UsageError(what, why, "Choose with transcript:FILE,model=NAME,variant=NAME.")
 
 
-def _variants(model: str, parts: Iterable[str]) -> list[str]:
-    """The names that a variant may have, without the most parts first."""
-    listed = tuple(parts)
-    chosen = [some for size in range(len(listed), -1, -1) for some in itertools.combinations(listed, size)]
-    names = [" ".join((model, *(f"no-{part}" for part in some))) for some in chosen]
-    return [*names, ""]
+def _variants(model: str, parts: Sequence[str]) -> list[str]:
+    """The names that a variant may have: with each part that is left out, or with those that change a question."""
+    asked = [part for part in parts if part not in UNASKED]
+    names = [" ".join((model, *(f"no-{part}" for part in some))) for some in (parts, asked)]
+    return [*names, *([] if asked else [""])]
 
 
 @dataclass

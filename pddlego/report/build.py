@@ -215,7 +215,7 @@ def build_report(paths: Sequence[Path], prices: Mapping[str, Price] | None = Non
         answers=_counts(grouped, _trouble),
         measured=tuple(_measured(grouped)),
         comparisons=_comparisons(results),
-        figures=draw_figures([each for each in results if each.played]),
+        figures=draw_figures([each for each in results if each.counts]),
         incomplete=played_of(results, {cell for path in paths for cell in read_cells(path)}),
         damage=(*([elsewhere] if elsewhere else []), *_damage(paths)),
     )

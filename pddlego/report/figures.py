@@ -80,7 +80,7 @@ def published_scores(rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
         score = _published(row.setting, row.mode).get(row.mode)
         if score is not None:
             found.append([row.setting, row.mode, row.model, f"{row.score:.2f}", f"{score:.2f}"])
-    return ["game", "mode", "model", "score", "paper"], found
+    return ["game", "mode", "model", "score", "paper (GPT-4)"], found
 
 
 def _figures(cell: Cell) -> tuple[Figure, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
@@ -70,7 +71,26 @@ def extra_tables(report: Report) -> list[tuple[str, list[str], list[list[str]]]]
     """What only some methods have: the paper's scores beside ours, and figures as tables."""
     head, body = published_scores(report.rows)
     found = [("Mean score, and that of the paper", head, body)] if body else []
+    head, body = published_shares(report)
+    found += [("Shares of errors, and those of the paper", head, body)] if body else []
     return found + [(each.figure.title, *each.table()) for each in report.figures]
+
+
+def published_shares(report: Report) -> tuple[list[str], list[list[str]]]:
+    """The shares of what was counted beside those of the paper, over all games of a mode and a model."""
+    found = []
+    for table, counted in report.measured:
+        totals: dict[tuple[str, str], Counter[str]] = {}
+        for count in counted if table.published else ():
+            _, mode, model = count.configuration
+            totals.setdefault((mode, model), Counter())[count.what] += count.number
+        papers = dict(table.published)
+        for (mode, model), numbers in totals.items():
+            for what in dict.fromkeys((*papers, *numbers)):
+                share = 100 * numbers[what] / numbers.total()
+                paper = f"{papers[what]:.1f}%" if what in papers else ""
+                found.append([table.title, mode, model, what, f"{share:.1f}%", paper])
+    return ["of", "mode", "model", "error", "share", "paper (GPT-4)"], found
 
 
 def counts(found: Iterable[Count], what: str) -> tuple[list[str], list[list[str]]]:

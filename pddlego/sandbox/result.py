@@ -43,9 +43,10 @@ class Status(str, Enum):
 class CallResult:
     """What came of a call: `value` if it returned, else `message` in a line, and `traceback` where there is one.
 
-    `error` is the name of the exception's class. `seconds` are of CPU time where that can be measured, else of wall
-    time. `printed` is the beginning of what was printed. `echo` are the arguments as they are after the call, if these
-    were asked for. All of it is what the program says: check it.
+    `error` is the name of the exception's class; `unreadable` says that the text of a program is no Python. `seconds`
+    are of CPU time where that can be measured, else of wall time. `printed` is the beginning of what was printed.
+    `echo` are the arguments as they are after the call, if these were asked for. All of it is what the program says:
+    check it.
     """
 
     status: Status
@@ -56,6 +57,7 @@ class CallResult:
     seconds: float = 0.0
     printed: str = ""
     echo: Any = None
+    unreadable: bool = False
 
     @property
     def returned(self) -> bool:

@@ -97,7 +97,9 @@ class Sandbox:
         theirs_in, out = os.pipe()
         into, theirs_out = os.pipe()
         try:
-            child = self._ask(request, (theirs_in, theirs_out))["child"]
+            found = self._ask(request, (theirs_in, theirs_out))
+            if (child := found["child"]) is None:
+                raise EngineError("No sandbox can be started", f"{found['why']}.", "Play with fewer --workers.")
         except BaseException:
             os.close(out)
             os.close(into)

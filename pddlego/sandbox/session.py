@@ -9,8 +9,10 @@ import select
 import signal
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
+from pddlego.errors import EngineError
 from pddlego.sandbox.jail import values
 from pddlego.sandbox.result import CallResult, SandboxLimits, Status
 
@@ -60,8 +62,9 @@ class Session:
         return tuple(name for name, why in self.found.items() if not why)
 
     def load(self, source: str, seconds: float | None = None) -> CallResult:
-        """Run the program's text, which defines its functions."""
-        self.loaded = self._ask({"load": source.encode(errors="replace").decode()}, seconds)
+        """Run the program's text, which defines its functions. One that is no Python is `unreadable`."""
+        read = self._ask({"compile": source.encode(errors="replace").decode()}, seconds)
+        self.loaded = self._ask({"load": True}, seconds) if read.returned else replace(read, unreadable=True)
         return self.loaded
 
     def call(self, function: str, *arguments: object, seconds: float | None = None, echo: bool = False) -> CallResult:
@@ -83,12 +86,12 @@ class Session:
         self.close()
 
     def _layers(self) -> Mapping[str, str]:
-        """What the process says of its locks before it runs anything."""
+        """What the process says of its locks before it runs anything. Raises `EngineError`."""
         with contextlib.suppress(_BrokenError):
             line, _ = self._exchange(b"", LOCKING, LOCKING, None)
             if line is not None:
                 return {str(name): str(why) for name, why in json.loads(line)["layers"].items()}
-        return {"process": "it ended while it was being locked"}
+        raise EngineError("A sandbox did not start", "Its process ended while it was being locked.", "Try again.")
 
     def _ask(self, request: Mapping[str, Any], seconds: float | None) -> CallResult:
         if self.child is None:
@@ -125,11 +128,11 @@ class Session:
         return CallResult(
             status,
             values.plain(found["value"]) if status is Status.RETURNED else None,
-            message=self._memory_message() if status is Status.MEMORY else str(found.get("message", "")),
-            traceback=str(found.get("traceback", "")),
-            error=str(found.get("error", "")),
+            message=self._memory_message() if status is Status.MEMORY else _text(found, "message"),
+            traceback=_text(found, "traceback"),
+            error=_text(found, "error"),
             seconds=seconds,
-            printed=str(found.get("printed", "")),
+            printed=_text(found, "printed"),
             echo=values.plain(found["echo"]) if "echo" in found else None,
         )
 
@@ -141,6 +144,8 @@ class Session:
 
         `used` is the CPU time of the process until now. Raises `_BrokenError`.
         """
+        if self._buffer:
+            raise ValueError("something came that nobody asked for")
         began = time.monotonic()
         ends, told, left = began + wall, False, min(seconds, wall)
         while True:
@@ -216,6 +221,8 @@ class Session:
             return CallResult(Status.MEMORY, message=self._why, seconds=seconds)
         how = f"signal {-status}" if status is not None and status < 0 else f"exit code {status}"
         self._why = f"the program ended its own process ({how})"
+        if status == -signal.SIGKILL:
+            self._why = "the program closed its connection, and was ended"
         return CallResult(Status.DIED, message=self._why, seconds=seconds)
 
     def _finish(self, kill: bool, why: str = "") -> tuple[int | None, int]:
@@ -226,6 +233,11 @@ class Session:
         for descriptor in (self._out, self._in):
             os.close(descriptor)
         return self._end(child, kill)
+
+
+def _text(found: Mapping[str, Any], name: str) -> str:
+    """A text of an answer, as it can be written down: without half surrogate pairs."""
+    return str(found.get(name, "")).encode("utf-8", "replace").decode()
 
 
 def _too_long(limit: float) -> str:

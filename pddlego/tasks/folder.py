@@ -6,8 +6,10 @@ are sorted by name.
 
 from __future__ import annotations
 
+import lzma
 import re
 import tarfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -60,7 +62,10 @@ class TaskFolder:
 
     def tasks(self, seed: int, domain: Domain) -> Tasks:
         """The tasks of a seed. Raises `SettingError` for a file that is no problem of the domain."""
-        return Tasks(*(tuple(self._split(f"{name}/seed{seed}", domain)) for name in _SPLITS))
+        found = Tasks(*(tuple(self._split(f"{name}/seed{seed}", domain)) for name in _SPLITS))
+        if not (found.training and found.evaluation):
+            raise SettingError(f"{self.place} has no seed {seed}", "Tasks are missing in train/ or eval/.", FORM)
+        return found
 
     def _split(self, folder: str, domain: Domain) -> list[Task]:
         return [Task(name, self._problem(f"{folder}/{name}", domain)) for name in self.order(folder)]
@@ -99,7 +104,7 @@ def read_tasks(place: str) -> TaskFolder:
     path = Path(place)
     try:
         files = _of_archive(path) if path.is_file() else _of_folder(path)
-    except (OSError, tarfile.TarError, EOFError) as error:
+    except (OSError, tarfile.TarError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise SettingError(f"The tasks {place} cannot be read", f"{error}.", FORM) from error
     except UnicodeDecodeError as error:
         raise SettingError(f"The tasks {place} are no text", f"{error}.", FORM) from error

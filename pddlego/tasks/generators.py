@@ -1,6 +1,6 @@
 """Seeded generators of tasks for our planning domains (Silver et al., 2024; the sizes are in the settings).
 
-Each takes numbers drawn from the ranges of a setting. Whatever is drawn, the task can be solved.
+Each takes numbers drawn from the ranges of a setting; every task that can be made of them can be solved.
 """
 
 from __future__ import annotations

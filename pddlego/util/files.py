@@ -51,11 +51,13 @@ MOST_READ = 50_000_000
 def read_text(path: Path) -> str:
     """The text of a file that a user named. Raises `UsageError` if it cannot be read, or is no text."""
     try:
-        if path.is_file() and path.stat().st_size > MOST_READ:
+        with path.open("rb") as file:  # a device has no end, and a pipe no size
+            data = file.read(MOST_READ + 1)
+        if len(data) > MOST_READ:
             raise UsageError(f"{path} is too large", f"At most {MOST_READ:,} bytes are read.", "Name another file.")
-        return path.read_text(encoding="utf-8")
+        return data.decode("utf-8").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path} is no text", f"{error}.", "Name a PDDL file in UTF-8.") from error
+        raise UsageError(f"{path} is no text", f"{error}.", "Save it as UTF-8.") from error
     except OSError as error:
         raise UsageError(f"{path} cannot be read", f"{error.strerror or error}.", "Check the name.") from error
 

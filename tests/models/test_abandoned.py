@@ -61,7 +61,7 @@ def test_no_more_requests_are_open_than_jobs(headers: bool) -> None:
         for each in threads:
             each.join(60)
         assert 8 <= server.came <= 24, "on a busy machine some are closed before the server hears of them"
-        # An abandoned request counts until it is closed. A busy server hears of that late, but eight at once are no two.
+        # An abandoned request counts until it is closed. A busy server hears of that late, but eight are not two.
         assert server.most < 8
 
 

@@ -48,5 +48,5 @@ def test_a_plot_is_sound_also_of_one_point_and_of_zero() -> None:
 def test_the_papers_score_stands_beside_ours_where_there_is_one() -> None:
     results = [summary(0, 1.0), Summary(Cell("coin", "edit", "m", 0), 1, Outcome.WON, score=1.0)]
     head, body = published_scores(rows(results, {}, results, ()))
-    assert head == ["game", "mode", "model", "score", "paper"]
+    assert head == ["game", "mode", "model", "score", "paper (GPT-4)"]
     assert body == [["ferry", "program", "m", "1.00", "0.80"]]

@@ -106,15 +106,80 @@ def test_what_is_printed_is_kept_in_part(sandbox: Sandbox) -> None:
     assert len(found.printed) == 10_000
 
 
-def test_sets_are_in_the_same_order_in_every_run() -> None:
-    source = "def f(x):\n    return list(x)"
-    names = {f"name{number}" for number in range(100)}
-    found = []
-    for _ in range(2):
-        with Sandbox() as made, made.open(source) as program:
-            found.append(program.call("f", sorted(names)).value)
-            found.append(program.call("f", names).value)
-    assert found[1] == found[3]
+_ORDER = """
+import sys; sys.path[:] = sys.argv[1:]
+from pddlego.sandbox import Sandbox
+with Sandbox() as sandbox, sandbox.open("def f(x): return list(x)") as program:
+    print(program.call("f", {f"name{number}" for number in range(100)}).value)
+"""
+
+
+def test_sets_are_in_the_same_order_whatever_the_host() -> None:
+    paths = [path or str(Path.cwd()) for path in sys.path]
+    found = [
+        subprocess.run(
+            [sys.executable, "-c", _ORDER, *paths],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert found[0] == found[1] != ""
+
+
+@pytest.mark.parametrize(
+    "value", [f'{{"s": [{", ".join(str(k * (2**61 - 1)) for k in range(9))}]}}', f"[{'[],' * 1_000_000}[]]"]
+)
+def test_what_a_forged_answer_may_cost_the_host_is_bounded(sandbox: Sandbox, value: str) -> None:
+    source = (
+        "import os\ndef f(line):\n    data = line.encode()\n"
+        "    while data:\n        data = data[os.write(101, data):]\n    os._exit(0)"
+    )
+    with sandbox.open(source) as program:
+        found = program.call("f", f'{{"status": "returned", "value": {value}}}\n')
+    assert found.status is Status.DIED
+    assert "own pipe" in found.message
+
+
+def test_what_was_not_asked_for_ends_the_session(sandbox: Sandbox) -> None:
+    source = "import os\ndef f():\n    return 1\ndef g():\n    os.write(101, b'{}\\n{}\\n')\n    return 2"
+    with sandbox.open(source) as program:
+        assert program.call("f").value == 1
+        assert program.call("g").status is Status.DIED
+        assert program.call("f").status is Status.DIED
+
+
+def test_programs_may_use_what_looks_for_its_module(sandbox: Sandbox) -> None:
+    source = (
+        "from __future__ import annotations\nfrom dataclasses import dataclass\nfrom datetime import datetime\n"
+        "@dataclass\nclass A:\n    x: int\n"
+        "def f():\n    return A(datetime.strptime('2024', '%Y').year).x"
+    )
+    with sandbox.open(source) as program:
+        assert program.call("f").value == 2024, program.loaded
+
+
+def test_limits_that_are_there_already_are_kept(tmp_path: Path) -> None:
+    code = (
+        "import resource, sys; sys.path[:] = sys.argv[1:]\n"
+        "resource.setrlimit(resource.RLIMIT_CPU, (5000, 5000))\n"
+        "from pddlego.sandbox import Sandbox\n"
+        "print(*Sandbox().layers())"
+    )
+    paths = [path or str(Path.cwd()) for path in sys.path]
+    done = subprocess.run([sys.executable, "-c", code, *paths], capture_output=True, text=True, timeout=PATIENCE)
+    assert "limits" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("name", ["read a file", "run a program", "a connection", "list a folder", "import ctypes"])
+def test_without_locks_an_attack_succeeds(name: str) -> None:
+    """So that a probe that cannot fail is noticed. What would harm the machine is not tried."""
+    (probe,) = (each for each in PROBES if each.name == name)
+    with Sandbox("off") as off, off.open(probe.source, probe.limits) as session:
+        found = session.call("attack", os.getpid(), "/nowhere")
+    assert (found.status in probe.stopped) is (name == "import ctypes")
 
 
 def test_many_threads_may_use_it_at_once(sandbox: Sandbox) -> None:

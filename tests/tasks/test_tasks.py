@@ -109,6 +109,12 @@ def test_what_is_wrong_with_a_folder_is_said(tmp_path: Path, change: object, say
     assert says in refused.value.sentence
 
 
+def test_a_seed_without_tasks_is_none(tmp_path: Path) -> None:
+    found = read_tasks(str(folder(tmp_path)))
+    with pytest.raises(SettingError, match="no seed 7"):
+        found.tasks(7, found.domain())
+
+
 def test_no_folder_and_no_archive(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("x")
     for place in ("nowhere", str(tmp_path / "a.txt"), str(tmp_path)):

@@ -34,7 +34,7 @@ def _ran(event: Ran, glyphs: Glyphs) -> Description:
 
 def _evaluated(event: Evaluated, glyphs: Glyphs) -> Description:
     style = "bold green" if event.solved == event.total else "bold yellow" if event.solved else "bold red"
-    line = Line(f"{event.step:>3}  evaluation: {event.solved} of {event.total} tasks solved", style)
+    line = Line(f"{event.step:>3}  {event.command} tasks solved", style)
     return Description("observed", line, (line,) if event.final else ())
 
 

@@ -166,7 +166,13 @@ class Conversation:
         if final:
             self.meter.step()
         yield Evaluated(
-            self.meter.tally.steps, f"evaluation: {solved} of {len(tasks)}", solved, len(tasks), answer, final
+            self.meter.tally.steps,
+            f"evaluation: {solved} of {len(tasks)}",
+            solved,
+            len(tasks),
+            answer=answer,
+            final=final,
+            program=self.kept,
         )
 
     def _outcome(self) -> tuple[Outcome, str]:

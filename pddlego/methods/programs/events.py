@@ -71,7 +71,10 @@ class Ran(ProgramEvent):
 
 @dataclass(frozen=True)
 class Evaluated(ProgramEvent):
-    """All evaluation tasks were tried. `final` says that it is the last word, and not a point of a curve."""
+    """All tasks of a split were tried. `final` says that it is the last word, and not a point of a curve.
+
+    `program` is what was evaluated, which may be less than what was written: an answer that is no Python is not kept.
+    """
 
     type = "evaluated"
     step: int
@@ -80,6 +83,7 @@ class Evaluated(ProgramEvent):
     total: int
     answer: int = 0
     final: bool = True
+    program: str = ""
 
 
 SOLVED = "solved"

@@ -6,8 +6,9 @@ import re
 
 from pddlego.util.answers import spoken
 
-_BLOCK = re.compile(r"```[ \t]*(?:python3?|py)?[ \t]*\r?\n(.*?)(?:```|\Z)", re.DOTALL | re.IGNORECASE)
-_PAPER_BLOCK = re.compile(r"```python\n(.*?)```", re.DOTALL)
+_BLOCK = re.compile(r"```([^\n`]{0,40})\n(.*?)(?:```|\Z)", re.DOTALL)
+_LANGUAGES = frozenset(("", "python", "python3", "py"))
+_PAPER_MARK = "```python"
 
 BETWEEN = "\n\n\n"
 
@@ -20,10 +21,11 @@ def code_of(answer: str, paper: bool = False) -> str:
     The paper's code takes the first block that is marked as Python.
     """
     if paper:
-        match = _PAPER_BLOCK.search(answer)
-        return match.group(1) if match else answer
+        _, mark, rest = answer.partition(_PAPER_MARK)
+        return rest.partition("```")[0] if mark else answer
     said = spoken(answer)
-    blocks = [match.group(1) for match in _BLOCK.finditer(said)]
+    found = [match.groups() for match in _BLOCK.finditer(said)]
+    blocks = [block for language, block in found if language.strip().lower() in _LANGUAGES]
     for number, block in enumerate(blocks):
         if DEFINES.search(block):
             return BETWEEN.join(blocks[: number + 1]).rstrip()

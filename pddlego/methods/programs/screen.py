@@ -64,7 +64,7 @@ class ProgramScreen:
 
     def portrait(self, view: ProgramView) -> str:
         """The last program."""
-        return view.text
+        return view.judged.program if view.judged is not None and view.judged.program else view.text
 
 
 def program_panel(view: ProgramView, width: int, height: int, glyphs: Glyphs) -> Panel:

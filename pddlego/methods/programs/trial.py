@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
@@ -17,8 +17,8 @@ from pddlego.tasks import Task
 
 FUNCTION = "get_plan"
 
-UNREADABLE = frozenset({"SyntaxError", "IndentationError", "TabError"})
-"""What is raised of a text that is no Python."""
+MOST_ACTIONS = 100_000
+"""Actions of a plan that are looked at: validating them takes seconds already."""
 
 BEFORE, AFTER, SHOWN = 40, 5, 2_000
 """Actions around a failing one that a prompt shows, and characters of anything else."""
@@ -71,7 +71,6 @@ class Arguments:
     objects: set[Any]
     init: set[Any]
     goal: set[Any]
-    constants: set[Any] = field(default_factory=set)
 
 
 def arguments_of(domain: Domain, task: Task) -> Arguments:
@@ -93,20 +92,23 @@ def attempt(sandbox: Sandbox, program: str, domain: Domain, task: Task, limits: 
     with sandbox.open(program, limits) as session:
         result = session.loaded
         if not result.returned:
-            return _failed(result, unreadable=result.error in UNREADABLE)
-        given = arguments_of(domain, task)
-        result = session.call(FUNCTION, given.objects, given.init, given.goal)
+            return _failed(result)
+        given, loading = arguments_of(domain, task), result.seconds
+        left = max(0.0, limits.seconds - loading)  # one limit for both
+        result = session.call(FUNCTION, given.objects, given.init, given.goal, seconds=left)
+        late = f"it took longer than {limits.seconds:g} seconds"
+        told = late if result.status is Status.TIMEOUT else result.message
+        result = replace(result, seconds=loading + result.seconds, message=told)
     if not result.returned:
         return _failed(result)
     return judged(result.value, result.seconds, domain, task, whole)
 
 
-def _failed(result: CallResult, unreadable: bool = False) -> Trial:
+def _failed(result: CallResult) -> Trial:
     kinds = {Status.TIMEOUT: Kind.TIMEOUT, Status.MEMORY: Kind.MEMORY, Status.TOO_LARGE: Kind.NO_PLAN}
     kind = kinds.get(result.status, Kind.EXCEPTION)
     trace = result.traceback or (result.message if kind is Kind.EXCEPTION else "")
-    shown = "more than can be read" if kind is Kind.NO_PLAN else ""
-    return Trial(kind, result.message, result.seconds, traceback=trace, shown=shown, unreadable=unreadable)
+    return Trial(kind, result.message, result.seconds, traceback=trace, unreadable=result.unreadable)
 
 
 def judged(value: Any, seconds: float, domain: Domain, task: Task, whole: bool) -> Trial:
@@ -115,9 +117,11 @@ def judged(value: Any, seconds: float, domain: Domain, task: Task, whole: bool) 
         shown = repr(value)
         shown = shown if whole or len(shown) <= SHOWN else f"{shown[:SHOWN]} …"
         return Trial(Kind.NO_PLAN, f"returned {shown[:80]}, which is not a list", seconds, shown=shown)
+    if len(value) > MOST_ACTIONS:
+        return Trial(Kind.NO_PLAN, f"returned {len(value):,} actions, more than can be looked at", seconds)
     steps: list[PlanStep] = []
     for time, action in enumerate(value):
-        step = read_action(action)
+        step = read_action(action, strict=whole)
         why = "it is not a string '(action object …)'" if step is None else _why_not(domain, step)
         if step is None or why:
             text = str(action)[:SHOWN]
@@ -138,8 +142,13 @@ def judged(value: Any, seconds: float, domain: Domain, task: Task, whole: bool) 
     return _invalid(fault, value, seconds, whole)
 
 
-def read_action(action: object) -> PlanStep | None:
-    """The action that a string is, or None."""
+def read_action(action: object, strict: bool = False) -> PlanStep | None:
+    """The action that a string is, or None. A `strict` reader takes blanks and capitals for what they are."""
+    if strict:
+        if not isinstance(action, str) or not (action.startswith("(") and action.endswith(")")):
+            return None
+        name, *args = action[1:-1].split(" ")
+        return PlanStep(name, tuple(arg.lower() for arg in args))
     match = _ACTION.match(action.strip().lower()) if isinstance(action, str) else None
     return PlanStep(match.group(1), tuple(match.group(2).split())) if match else None
 

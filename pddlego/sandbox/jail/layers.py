@@ -92,6 +92,7 @@ def more_memory() -> None:
 
 def _leave_namespaces() -> None:
     """A network without a way out, as the user that we are where that is allowed, else as a new one."""
+    _only_linux()
     call = _library().unshare
     if os.getuid() == 0 and call(_NEW_NET | _NEW_IPC) == 0:
         return
@@ -109,10 +110,19 @@ def _limit(memory: int, total_seconds: int) -> None:
     limits = [("RLIMIT_CPU", total_seconds, total_seconds + 1), ("RLIMIT_FSIZE", 0, 0), ("RLIMIT_CORE", 0, 0)]
     limits += [("RLIMIT_NOFILE", 16, 16), ("RLIMIT_NPROC", 0, 0), ("RLIMIT_MSGQUEUE", 0, 0), ("RLIMIT_MEMLOCK", 0, 0)]
     limits.append(("RLIMIT_AS", memory << 20, (memory << 20) + SPARE))
+    failed = []
     for name, soft, hard in limits:
         kind = getattr(resource, name, None)
-        if kind is not None:
-            resource.setrlimit(kind, (soft, hard))
+        if kind is None:
+            continue
+        try:
+            _, highest = resource.getrlimit(kind)
+            most = hard if highest == resource.RLIM_INFINITY else min(hard, highest)
+            resource.setrlimit(kind, (min(soft, most), most))
+        except (OSError, ValueError) as error:
+            failed.append(f"{name}: {error}")
+    if failed:
+        raise OSError("; ".join(failed))
 
 
 def _die_with(parent: int) -> None:
@@ -124,6 +134,7 @@ def _die_with(parent: int) -> None:
 
 def _close_files() -> None:
     """No file, no connection, no signal to anybody outside: rules without a single exception."""
+    _only_linux()
     call = _library().syscall
     version = call(_CREATE_RULES, None, ctypes.c_size_t(0), _RULES_VERSION)
     if version < 1:
@@ -150,6 +161,12 @@ def _filter_calls() -> None:
     program = _Program(len(steps) // 8, steps)
     if _library().prctl(_SET_SECCOMP, _FILTER, ctypes.byref(program), 0, 0) != 0:
         raise _error()
+
+
+def _only_linux() -> None:
+    """Other systems have other numbers for other calls."""
+    if sys.platform != "linux":
+        raise OSError(f"{sys.platform} has no such lock")
 
 
 def _forbid_privileges() -> None:

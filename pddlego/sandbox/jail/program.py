@@ -10,11 +10,12 @@ import io
 import json
 import linecache
 import os
+import random
 import signal
 import sys
 import traceback
 from collections.abc import Callable
-from types import FrameType
+from types import CodeType, FrameType, ModuleType
 from typing import Any
 
 from . import layers, values
@@ -51,7 +52,10 @@ class Program:
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self._names: dict[str, Any] = {"__name__": "program", "__builtins__": __builtins__}
+        module = ModuleType("program")  # classes of a program look for their module by its name
+        sys.modules["program"] = module
+        self._names = module.__dict__
+        self._code: CodeType | None = None
         self._running = self._stopped = False
 
     def interrupt(self, number: int, frame: FrameType | None) -> None:
@@ -64,14 +68,20 @@ class Program:
     def answer(self, line: bytes) -> dict[str, Any]:
         """What comes of a line that came in."""
         request = json.loads(line)
+        if "compile" in request:
+            return self._guarded(lambda: self._compile(request["compile"]))
         if "load" in request:
-            return self._guarded(lambda: self._load(request["load"]))
+            return self._guarded(self._load)
         arguments = values.plain(request["arguments"])
         return self._guarded(lambda: self._call(request["call"], arguments), arguments if request["echo"] else None)
 
-    def _load(self, source: str) -> None:
+    def _compile(self, source: str) -> None:
         linecache.cache[FILE] = (len(source), None, source.splitlines(keepends=True), FILE)
-        exec(compile(source, FILE, "exec"), self._names)
+        self._code = compile(source, FILE, "exec")
+
+    def _load(self) -> None:
+        if self._code is not None:
+            exec(self._code, self._names)
 
     def _call(self, name: str, arguments: list[Any]) -> Any:
         if name not in self._names:
@@ -94,13 +104,16 @@ class Program:
             self._running = False
             found["status"] = "returned"
         except MemoryError:
+            self._running = False
             starved = True
         except values.TooLargeError as error:
+            self._running = False
             found = {"status": "too large", "message": f"the result cannot be sent: {error}"}
         except KeyboardInterrupt as error:
-            interrupted = not self._running  # it may raise one itself
+            interrupted, self._running = self._stopped, False  # it may raise one itself
             found = {"status": "timeout" if interrupted else "raised", **_told(error)}
         except BaseException as error:  # noqa: BLE001 -- what a program raises ends its call and nothing else
+            self._running = False
             found = {"status": "raised", **_told(error)}
         self._running = False
         if starved:  # not in a handler: as long as there is an error, all that filled the memory is still in use
@@ -120,6 +133,7 @@ def _told(error: BaseException) -> dict[str, str]:
         message = "".join(trace.format_exception_only()).strip().splitlines()[-1]
     except BaseException:  # noqa: BLE001 -- an error of a class of the program's own may refuse to be shown
         text = message = type(error).__name__
+    text, message = values.without_addresses(text), values.without_addresses(message)
     if len(text) > MOST_TRACEBACK:
         half = MOST_TRACEBACK // 2
         text = f"{text[:half]}\n[…]\n{text[-half:]}"
@@ -139,6 +153,7 @@ def serve(incoming: int, outgoing: int, most: int) -> None:
     """Answer until the other side closes."""
     program = Program(most)
     signal.signal(signal.SIGINT, program.interrupt)
+    random.seed(0)  # a program that draws lots draws the same ones in every run
     with open(incoming, "rb") as lines:
         while line := lines.readline():
             send(outgoing, program.answer(line))

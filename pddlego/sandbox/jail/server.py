@@ -24,7 +24,19 @@ PRELOADED = (
     *("abc", "array", "bisect", "cmath", "collections", "collections.abc", "contextlib", "copy", "copyreg"),
     *("dataclasses", "datetime", "decimal", "enum", "fractions", "functools", "heapq", "itertools", "json", "keyword"),
     *("linecache", "math", "numbers", "operator", "pprint", "queue", "random", "re", "statistics", "string", "struct"),
-    *("textwrap", "time", "traceback", "types", "typing", "unicodedata", "warnings", "weakref"),
+    *(
+        "_strptime",
+        "calendar",
+        "locale",
+        "textwrap",
+        "time",
+        "traceback",
+        "types",
+        "typing",
+        "unicodedata",
+        "warnings",
+        "weakref",
+    ),
 )
 """Modules that programs may import. Of everything else there is no file to be found."""
 
@@ -63,7 +75,10 @@ def _start(request: dict[str, Any], descriptors: list[int], more: list[str], chi
         if name not in sys.modules:
             _load(name, more)
     server = os.getpid()
-    child = os.fork()
+    try:
+        child = os.fork()
+    except OSError as error:
+        return {"child": None, "why": str(error)}
     if child:
         children.add(child)
         for descriptor in descriptors:
@@ -78,7 +93,7 @@ def _start(request: dict[str, Any], descriptors: list[int], more: list[str], chi
 def _load(name: str, places: list[str]) -> None:
     """Import a module that is no part of Python, as numpy; one that is not there is missed by the program later."""
     sys.path[:0] = places
-    with contextlib.suppress(ImportError):
+    with contextlib.suppress(Exception):
         importlib.import_module(name)
     del sys.path[: len(places)]
 
@@ -117,7 +132,7 @@ def _end(request: dict[str, Any], children: set[int]) -> dict[str, Any]:
     return {"status": os.waitstatus_to_exitcode(status), "memory": used.ru_maxrss * (1 if _IN_BYTES else 1024)}
 
 
-_PATIENCE = 100
+_PATIENCE = 20
 """Hundredths of a second that a process that closed its pipe may take to end."""
 
 _IN_BYTES = sys.platform == "darwin"

@@ -5,6 +5,8 @@ Never pickle: whoever writes to the pipe is a program that a model wrote. Readin
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +15,16 @@ MOST_DEEP = 200
 
 REPR = 200
 """Characters of the representation of a value that has no form here."""
+
+MOST_PARTS = 1_000_000
+"""Values within a value that are read: a forged line may hold many empty lists."""
+
+LARGEST = 1 << 63
+"""Integers are sent below this size; others are only named."""
+
+
+PART = 12
+"""Characters that a value within a value counts besides its own."""
 
 
 class TooLargeError(Exception):
@@ -39,11 +51,16 @@ def tagged(value: Any, most: int) -> Any:
 
 
 def plain(found: Any) -> Any:
-    """The value that stands for it. Raises `ValueError` for what `tagged` never makes."""
+    """The value that stands for it. Raises `ValueError` for what `tagged` never makes, and for more than it sends."""
     try:
-        return _plain(found)
+        return _Reader().plain(found)
     except (KeyError, TypeError, IndexError, RecursionError) as error:
         raise ValueError(f"no value: {error!r:.100}") from error
+
+
+def without_addresses(text: str) -> str:
+    """A text without places in memory, which are others in every run."""
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", text)
 
 
 class _Tagger:
@@ -55,14 +72,14 @@ class _Tagger:
     def tagged(self, value: Any, depth: int) -> Any:
         kind = type(value)
         if kind is str:
-            self._take(len(value) + 3)
+            self._take((len(value) if value.isascii() else 6 * len(value)) + 3)
             return value
         if kind is bool or value is None or kind is float:
-            self._take(6)
+            self._take(24 if kind is float else 6)
             return value
         if kind is int:
-            if -(1 << 63) <= value < 1 << 63:
-                self._take(6)
+            if -LARGEST <= value < LARGEST:
+                self._take(20)
                 return value
             return self._opaque(value)
         if depth > MOST_DEEP:
@@ -70,20 +87,24 @@ class _Tagger:
         return self._container(value, depth + 1)
 
     def _container(self, value: Any, depth: int) -> Any:
-        self._take(2)
+        self._take(PART)
         if isinstance(value, list):
             return [self.tagged(part, depth) for part in value]
         if isinstance(value, tuple):
             return {"t": [self.tagged(part, depth) for part in value]}
         if isinstance(value, frozenset):
-            return {"f": [self.tagged(part, depth) for part in value]}
+            return {"f": self._sorted(value, depth)}
         if isinstance(value, set):
-            return {"s": [self.tagged(part, depth) for part in value]}
+            return {"s": self._sorted(value, depth)}
         if isinstance(value, dict):
             return {"d": [[self.tagged(key, depth), self.tagged(part, depth)] for key, part in value.items()]}
         if isinstance(value, (str, bool, int, float)):  # of a class of the program's own
             return self._plain_of(value, depth)
         return self._opaque(value)
+
+    def _sorted(self, value: Any, depth: int) -> list[Any]:
+        """The parts of a set in an order that does not depend on the sender: it would go on in what is made of them."""
+        return sorted((self.tagged(part, depth) for part in value), key=json.dumps)
 
     def _plain_of(self, value: Any, depth: int) -> Any:
         base = next(kind for kind in (str, bool, int, float) if isinstance(value, kind))
@@ -92,7 +113,7 @@ class _Tagger:
 
     def _opaque(self, value: Any) -> Any:
         try:
-            shown = repr(value)[:REPR]
+            shown = without_addresses(repr(value))[:REPR]
         except Exception as error:  # noqa: BLE001 -- a program's own class may raise anything
             shown = f"<no representation: {type(error).__name__}>"
         self._take(len(shown))
@@ -104,15 +125,28 @@ class _Tagger:
             raise TooLargeError("it is too large")
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_plain(part) for part in value]
-    if not isinstance(value, dict):
-        return value
-    ((tag, parts),) = value.items()
-    if tag == "d":
-        return {_plain(key): _plain(part) for key, part in parts}
-    if tag == "o":
-        return Opaque(str(parts[0]), str(parts[1]))
-    found = [_plain(part) for part in parts]
-    return {"t": tuple, "s": set, "f": frozenset}[tag](found)
+class _Reader:
+    """Makes values of what was tagged, and counts them: whoever wrote the line may have forged it."""
+
+    def __init__(self) -> None:
+        self.left = MOST_PARTS
+
+    def plain(self, value: Any) -> Any:
+        self.left -= 1
+        if self.left < 0:
+            raise ValueError("it has too many parts")
+        if isinstance(value, str):  # half a surrogate pair can be written nowhere
+            return value if value.isascii() else value.encode("utf-8", "replace").decode()
+        if isinstance(value, int) and not -LARGEST <= value < LARGEST:
+            raise ValueError("an integer is too large")
+        if isinstance(value, list):
+            return [self.plain(part) for part in value]
+        if not isinstance(value, dict):
+            return value
+        ((tag, parts),) = value.items()
+        if tag == "d":
+            return {self.plain(key): self.plain(part) for key, part in parts}
+        if tag == "o":
+            return Opaque(self.plain(str(parts[0])), self.plain(str(parts[1])))
+        found = [self.plain(part) for part in parts]
+        return {"t": tuple, "s": set, "f": frozenset}[tag](found)

@@ -162,15 +162,19 @@ def test_thinking_aloud_is_no_program() -> None:
 @pytest.mark.parametrize(
     ("answer", "code", "paper"),
     [
-        ("a\n```python\nx = 1\n```\nb", "x = 1", "x = 1\n"),
-        ("```python\nx = 1\n```\n```python\ndef get_plan(): pass\n```", "x = 1\n\n\n\ndef get_plan(): pass", "x = 1\n"),
+        ("a\n```python\nx = 1\n```\nb", "x = 1", "\nx = 1\n"),
+        (
+            "```python\nx = 1\n```\n```python\ndef get_plan(): pass\n```",
+            "x = 1\n\n\n\ndef get_plan(): pass",
+            "\nx = 1\n",
+        ),
         (
             "```python\ndef get_plan(): pass\n```\n```python\nprint(1)\n```",
             "def get_plan(): pass",
-            "def get_plan(): pass\n",
+            "\ndef get_plan(): pass\n",
         ),
         ("```\nx = 1\n```", "x = 1", "```\nx = 1\n```"),
-        ("```python\nx = 1", "x = 1", "```python\nx = 1"),
+        ("```python\nx = 1", "x = 1", "\nx = 1"),
         ("x = 1", "x = 1", "x = 1"),
         ("", "", ""),
     ],
@@ -189,3 +193,33 @@ def test_prompts_of_the_users_win(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     events = events_of(small("ferry"), ("a", "b", RIGHT))
     assert [event.messages[-1].content for event in events if isinstance(event, Asked)][1] == "How?"
     assert sum(isinstance(event, Answered) for event in events) == 3
+
+
+def test_what_is_evaluated_is_what_a_run_hands_on(tmp_path: Path) -> None:
+    from pddlego.methods.programs.learned import program_in
+    from pddlego.runs.codec import dump_line
+
+    half = f"```python\n{CODE.replace('return plan', 'return plan if len(goal) > 8 else None')}```"
+    events = events_of(small("ferry", training=1), ("a", "b", half, "Sorry, I cannot do that."))
+    (tmp_path / "episodes").mkdir()
+    journal = tmp_path / "episodes" / "ferry-program-m-seed0.jsonl"
+    journal.write_text("".join(dump_line(event, 0.0) for event in events))
+    assert program_in(tmp_path).count("def get_plan") == 1
+    assert "Sorry" not in program_in(tmp_path)
+
+
+def test_what_only_raises_a_syntax_error_is_kept_and_what_cannot_be_compiled_is_not() -> None:
+    raising = "```python\ndef helper(x):\n    return x\n\neval('1 +')\n```"
+    using = f"```python\n{CODE.replace('return plan', 'return helper(plan)')}```"
+    assert ending(events_of(small("ferry"), ("a", "b", raising, using))).outcome is Outcome.LOST  # it raises again
+    deep = f"```python\nx = {'-' * 100_000}1\n```"
+    assert ending(events_of(small("ferry"), ("a", "b", deep, RIGHT))).outcome is Outcome.WON
+
+
+def test_half_a_surrogate_pair_reaches_no_prompt() -> None:
+    odd = "```python\ndef get_plan(objects, init, goal):\n    return ['(\\ud800)']\n```"
+    raised = "```python\ndef get_plan(objects, init, goal):\n    raise ValueError('\\ud800')\n```"
+    events = events_of(small("ferry"), ("a", "b", odd, raised, RIGHT))
+    sent = [event.messages[-1].content for event in events if isinstance(event, Asked)]
+    assert len(sent) == 5
+    assert all(text.encode() for text in sent)

@@ -132,3 +132,25 @@ def test_constants_of_the_domain_are_objects_of_the_program() -> None:
     assert given.objects == {("k", "t"), ("o", "t")}
     assert given.init == {("p", "o")}
     assert given.goal == {("not", ("p", "o"))}
+
+
+def test_the_papers_reader_of_actions_is_strict() -> None:
+    assert read_action("(SAIL l0 L1)", strict=True) != read_action("(sail l0 l1)", strict=True)
+    assert read_action("(SAIL l0 L1)") == read_action("(sail l0 l1)")
+    assert read_action(" (sail l0 l1)", strict=True) is None
+    double = read_action("(sail  l0 l1)", strict=True)
+    assert double is not None and len(double.args) == 3
+
+
+def test_a_plan_without_an_end_is_not_looked_at(ferry: PlanningSetting) -> None:
+    found = judged(["(sail l0 l1)", "(sail l1 l0)"] * 100_000, 0.0, ferry.domain, TASK, whole=False)
+    assert (found.kind, found.shown) == (Kind.NO_PLAN, "")
+
+
+def test_loading_and_planning_share_one_limit(sandbox: Sandbox, ferry: PlanningSetting) -> None:
+    busy = "import time\nend = time.process_time() + {}\nwhile time.process_time() < end: pass\n"
+    source = (
+        busy.format(0.6) + "def get_plan(o, i, g):\n    " + busy.format(0.6).replace("\n", "\n    ") + "\n    return 1"
+    )
+    assert tried(sandbox, ferry, source, SandboxLimits(seconds=0.9, patience=1000)).kind is Kind.TIMEOUT
+    assert tried(sandbox, ferry, source, SandboxLimits(seconds=5, patience=1000)).kind is Kind.NO_PLAN
