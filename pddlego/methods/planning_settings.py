@@ -60,7 +60,7 @@ class PlanningFile(BaseModel):
 
 @dataclass(frozen=True)
 class PlanningSetting(Setting):
-    """A domain with its tasks. `text` is its file as it stands; `paper` are published shares solved, by mode and model.
+    """A domain with its tasks. `text` is the domain's file as it stands, `file` what the setting's own file says.
 
     `folder` holds the tasks, and `nameless_folder` the same without names, where they are somebody's.
     """
@@ -112,18 +112,27 @@ class PlanningSetting(Setting):
             raise SettingError(f"envs/{self.name}.toml is wrong", why, "Give larger ranges.") from error
 
 
+def published_scores(name: str) -> Mapping[str, float]:
+    """What the file of a setting says that a paper says: mean scores by mode. Raises as `load_planning`."""
+    return _checked(name, read_setting(name, PLANNING).tables).paper
+
+
+def _checked(name: str, tables: Mapping[str, Any]) -> PlanningFile:
+    try:
+        return PlanningFile.model_validate(tables)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise SettingError(f"envs/{name}.toml is wrong", f"{where}: {first['msg']}.", "Mend the file.") from error
+
+
 def load_planning(name: str, tasks: str | None = None, tasks_no_names: str | None = None) -> dict[str, Any]:
     """The fields of the setting `name`; `tasks` takes the place of its own tasks.
 
     Raises `UsageError` if there is none of that name, and `SettingError` if a file of it is wrong.
     """
     table = read_setting(name, PLANNING)
-    try:
-        file = PlanningFile.model_validate(table.tables)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise SettingError(f"envs/{name}.toml is wrong", f"{where}: {first['msg']}.", "Mend the file.") from error
+    file = _checked(name, table.tables)
     place = tasks or file.tasks
     folder = read_tasks(place) if place else None
     hidden = tasks_no_names or (None if tasks else file.tasks_no_names)
@@ -131,7 +140,7 @@ def load_planning(name: str, tasks: str | None = None, tasks_no_names: str | Non
     sources = dict(table.sources)
     if folder is not None:
         domain, text = folder.domain(), folder.domain_text
-        sources |= {"tasks": _digest(folder), **({"tasks_no_names": _digest(nameless)} if nameless else {})}
+        sources |= {"tasks": _digest(folder.place), **({"tasks_no_names": _digest(nameless.place)} if nameless else {})}
         seeds = {"all": range(folder.seeds[0], folder.seeds[-1] + 1)}
         all_seeds = seeds["all"]
     else:
@@ -187,17 +196,9 @@ def _check_domain(name: str, domain: Domain) -> None:
 
 
 @lru_cache(maxsize=8)
-def _digest_of(place: str) -> str:
+def _digest(place: str) -> str:
+    """Of everything in a folder of tasks that was read."""
     found = hashlib.sha256()
     for name, text in sorted(read_tasks(place).files.items()):
         found.update(f"{name}\0{text}\0".encode())
     return found.hexdigest()
-
-
-def _digest(folder: TaskFolder) -> str:
-    return _digest_of(folder.place)
-
-
-def ranges_of(file: PlanningFile) -> Mapping[str, Mapping[str, tuple[int, int]]]:
-    """What the generator draws from, by split."""
-    return {"training": file.training, "evaluation": file.evaluation}

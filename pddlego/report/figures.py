@@ -115,7 +115,3 @@ def _line(points: Sequence[tuple[float, float]], figure: Figure) -> Iterator[Lin
         else:
             error = statistics.stdev(ys) / len(ys) ** 0.5 if len(ys) > 1 else 0.0
             yield LinePoint(statistics.mean(xs), statistics.mean(ys), error, len(group))
-
-
-def _error(error: float) -> str:
-    return f"{error:.2g}" if error else ""

@@ -1,4 +1,4 @@
-"""Runs Python that a model wrote where it can do no harm. Imports nothing of the rest but `errors`."""
+"""Runs Python that a model wrote where it can do no harm. Imports nothing of the rest but `errors` and `util`."""
 
 from pddlego.sandbox.result import CallResult, SandboxLimits, Status
 from pddlego.sandbox.sandbox import ISOLATIONS, Isolation, Sandbox

@@ -62,11 +62,6 @@ class Sandbox:
         self._control: socket.socket | None = None
         self._layers: tuple[str, ...] | None = None
 
-    @property
-    def description(self) -> Mapping[str, Any]:
-        """What holds programs back here, for manifests and events."""
-        return {"isolation": self.isolation, "layers": list(self.layers()), "hash_seed": HASH_SEED}
-
     def layers(self) -> tuple[str, ...]:
         """The layers that hold, of a sandbox that is made for it. Raises `UsageError` where too few of them do."""
         if self._layers is None:
@@ -95,7 +90,12 @@ class Sandbox:
             "only": [LIMITS] if self.isolation == "off" else None,
         }
         theirs_in, out = os.pipe()
-        into, theirs_out = os.pipe()
+        try:
+            into, theirs_out = os.pipe()
+        except OSError:
+            os.close(theirs_in)
+            os.close(out)
+            raise
         try:
             found = self._ask(request, (theirs_in, theirs_out))
             if (child := found["child"]) is None:

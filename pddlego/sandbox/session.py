@@ -15,6 +15,7 @@ from typing import Any
 from pddlego.errors import EngineError
 from pddlego.sandbox.jail import values
 from pddlego.sandbox.result import CallResult, SandboxLimits, Status
+from pddlego.util.text import writable
 
 LOCKING = 60.0
 """Seconds that a process may take to lock itself, on a machine that is busy."""
@@ -63,7 +64,7 @@ class Session:
 
     def load(self, source: str, seconds: float | None = None) -> CallResult:
         """Run the program's text, which defines its functions. One that is no Python is `unreadable`."""
-        read = self._ask({"compile": source.encode(errors="replace").decode()}, seconds)
+        read = self._ask({"compile": writable(source)}, seconds)
         self.loaded = self._ask({"load": True}, seconds) if read.returned else replace(read, unreadable=True)
         return self.loaded
 
@@ -128,11 +129,11 @@ class Session:
         return CallResult(
             status,
             values.plain(found["value"]) if status is Status.RETURNED else None,
-            message=self._memory_message() if status is Status.MEMORY else _text(found, "message"),
-            traceback=_text(found, "traceback"),
-            error=_text(found, "error"),
+            message=self._memory_message() if status is Status.MEMORY else writable(str(found.get("message", ""))),
+            traceback=writable(str(found.get("traceback", ""))),
+            error=writable(str(found.get("error", ""))),
             seconds=seconds,
-            printed=_text(found, "printed"),
+            printed=writable(str(found.get("printed", ""))),
             echo=values.plain(found["echo"]) if "echo" in found else None,
         )
 
@@ -233,11 +234,6 @@ class Session:
         for descriptor in (self._out, self._in):
             os.close(descriptor)
         return self._end(child, kill)
-
-
-def _text(found: Mapping[str, Any], name: str) -> str:
-    """A text of an answer, as it can be written down: without half surrogate pairs."""
-    return str(found.get(name, "")).encode("utf-8", "replace").decode()
 
 
 def _too_long(limit: float) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -66,7 +65,6 @@ def walks(domain: Domain, problem: Problem, rng: random.Random) -> tuple[PlanSte
 
 
 @pytest.mark.oracle
-@pytest.mark.skipif(find_spec("unified_planning") is None, reason="unified-planning is not installed")
 def test_both_say_the_same_of_every_plan(planner: ProcessPlanner) -> None:
     from unified_planning.io import PDDLReader
     from unified_planning.shortcuts import PlanValidator, get_environment

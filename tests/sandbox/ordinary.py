@@ -45,7 +45,8 @@ def probes_as_ordinary_user() -> list[str]:
         place = Path(folder)
         place.chmod(0o755)
         package = place / "pddlego"
-        shutil.copytree(ROOT / "pddlego" / "sandbox", package / "sandbox")
+        for room in ("sandbox", "util"):
+            shutil.copytree(ROOT / "pddlego" / room, package / room)
         shutil.copy(ROOT / "pddlego" / "errors.py", package / "errors.py")
         (package / "__init__.py").write_text("")  # nothing but the sandbox is needed, and nothing but Python
         if os.getuid() != 0:

@@ -7,15 +7,16 @@ import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
-from pddlego.events import Event, Outcome
+from pddlego.events import Event
 from pddlego.methods.base import Tools
+from pddlego.methods.programs.ending import judged_by
 from pddlego.methods.programs.events import SOLVED, Evaluated, Ran
 from pddlego.methods.programs.options import ProgramOptions
 from pddlego.pddl import Domain
 from pddlego.planning import Plan, PlanStatus, PlanStep, Search, validate
 from pddlego.planning.applicable import Simulator
 from pddlego.planning.world import World
-from pddlego.refine.usage import Meter, OverError
+from pddlego.refine.usage import Meter
 from pddlego.tasks import Split, Task, Tasks
 
 SEARCH = Search("gbf", "hff")
@@ -51,13 +52,13 @@ class Baseline:
         """A planner's time is that of the wall: it works in a process of its own."""
         yield from self._tried("training", self._planned)
         yield from self._tried("evaluation", self._planned)
-        raise OverError(*self._outcome())
+        raise judged_by(self.meter, len(self.tasks.evaluation))
 
     def walk(self, seed: str) -> Generator[Event, None, None]:
         """The paper's random policy: until the goal, a dead end, or the horizon."""
         rng = random.Random(seed)
         yield from self._tried("evaluation", lambda task, seconds: self._walked(task, seconds, rng))
-        raise OverError(*self._outcome())
+        raise judged_by(self.meter, len(self.tasks.evaluation))
 
     def _tried(self, split: Split, solve: Solve) -> Generator[Event, None, None]:
         tasks = self.tasks.of(split)
@@ -96,8 +97,3 @@ class Baseline:
                 return "timeout", len(done), ""
         valid = validate(self.domain, task.problem, Plan(tuple(done)), keep=False).valid
         return (SOLVED if valid else "plan semantics"), len(done), ""
-
-    def _outcome(self) -> tuple[Outcome, str]:
-        total = len(self.tasks.evaluation)
-        solved = round(self.meter.score * total)
-        return (Outcome.WON if solved == total else Outcome.LOST), f"{solved} of {total} evaluation tasks solved"

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass, replace
 
-from pddlego.events import Event, Outcome, Rejected
+from pddlego.events import Event, Rejected
 from pddlego.methods.base import Tools, Variant
+from pddlego.methods.programs.ending import judged_by
 from pddlego.methods.programs.events import Evaluated, Ran, Written
 from pddlego.methods.programs.growing import code_of, grown
 from pddlego.methods.programs.modes import NO_COT, NO_DEBUG
@@ -22,7 +23,7 @@ from pddlego.models.prompts import Prompts
 from pddlego.pddl import Domain
 from pddlego.pddl.abbreviate import abbreviated
 from pddlego.refine.chat import Chat
-from pddlego.refine.usage import Meter, OverError
+from pddlego.refine.usage import Meter
 from pddlego.sandbox import Sandbox
 from pddlego.tasks import Split, Task, Tasks
 
@@ -79,7 +80,7 @@ class Conversation:
                 yield from self._evaluate(answer, final=False)
             text = self._debug(trial, task)
         yield from self._evaluate(answer, final=True)
-        raise OverError(*self._outcome())
+        raise judged_by(self.meter, len(self.given.tasks.evaluation))
 
     def _reason(self) -> Steps:
         if self.reasons:
@@ -156,7 +157,7 @@ class Conversation:
         solved = 0
         for number, task in enumerate(tasks):
             trial = yield from self._try("evaluation", number, task, self.kept, answer)
-            if trial.solved or trial.kind is not Kind.TIMEOUT:
+            if trial.kind is not Kind.TIMEOUT:
                 self._endless = 0
             elif self._endless:
                 self._endless += 1
@@ -174,11 +175,6 @@ class Conversation:
             final=final,
             program=self.kept,
         )
-
-    def _outcome(self) -> tuple[Outcome, str]:
-        total = len(self.given.tasks.evaluation)
-        solved = round(self.meter.score * total)
-        return (Outcome.WON if solved == total else Outcome.LOST), f"{solved} of {total} evaluation tasks solved"
 
     def _feedback(self, trial: Trial, task: Task) -> Feedback:
         evidence = (trial.traceback or trial.advice or trial.why,)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pddlego.errors import PddlegoError
 from pddlego.events import Ended, Event, Outcome, Rejected, Tally
 from pddlego.methods.base import Column, CountTable, Figure, Measuring
+from pddlego.methods.planning_settings import published_scores
 from pddlego.methods.programs.events import Began, Evaluated, Ran, Written
 from pddlego.runs.measures import Measures
 
@@ -80,10 +81,8 @@ def _curve(events: Sequence[Event]) -> tuple[tuple[float, float], ...]:
 
 def published(setting: str) -> Mapping[str, float]:
     """The paper's shares solved, by mode; nothing for a setting that is not there any more."""
-    from pddlego.methods.planning_settings import load_planning
-
     try:
-        return dict(load_planning(setting)["file"].paper)
+        return published_scores(setting)
     except PddlegoError:
         return {}
 

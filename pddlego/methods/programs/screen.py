@@ -153,9 +153,10 @@ def talk_panel(view: ProgramView, width: int, height: int, now: float, glyphs: G
         lines.append(
             Text(f"answer {number} of {rounds}: {solved} of {len(view.training)} training tasks", style or "dim")
         )
-    if view.feedback is not None:
-        lines.append(Text(f"{glyphs.failed} {view.feedback.category}", "bold red"))
-        said = "\n".join((view.feedback.message, *view.feedback.evidence))
+    if view.rejected is not None:
+        feedback = view.rejected.feedback
+        lines.append(Text(f"{glyphs.failed} {feedback.category}", "bold red"))
+        said = "\n".join((feedback.message, *feedback.evidence))
         lines += [Text(clean(line), "red") for line in said.splitlines()]
     asking = asking_lines(view, now)
     words = word_lines(view, width - 4, max(0, height - 3)) if view.asking else []

@@ -5,18 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from pddlego.display.view import View, cleaned, fold_common
-from pddlego.events import Event, Rejected
+from pddlego.events import Event
 from pddlego.methods.programs.events import SOLVED, Began, Evaluated, Ran, Written
-from pddlego.models.feedback import Feedback
 
 
 @dataclass(frozen=True)
 class ProgramView(View):
     """The state of one episode as far as it is shown. `before` is the program as it was, `code` what came last.
 
-    `trained` and `tested` hold how each task went, in their order; the next one is being tried. `feedback` is what the
-    last answer was told, `history` the number of training tasks that each answer solved. Many fields, because it is
-    everything that any panel may show.
+    `trained` and `tested` hold how each task went, in their order; the next one is being tried. `history` holds the
+    number of training tasks that each answer solved. Many fields, because it is everything that any panel may show.
     """
 
     domain: str = ""
@@ -29,14 +27,8 @@ class ProgramView(View):
     trained: tuple[str, ...] = ()
     tested: tuple[str, ...] = ()
     last: Ran | None = None
-    feedback: Feedback | None = None
     history: tuple[int, ...] = ()
     judged: Evaluated | None = None
-
-    @property
-    def solved(self) -> int:
-        """Evaluation tasks that were solved."""
-        return self.tested.count(SOLVED)
 
 
 def fold(view: ProgramView, event: Event, seconds: float) -> ProgramView:
@@ -60,12 +52,10 @@ def fold(view: ProgramView, event: Event, seconds: float) -> ProgramView:
         view = replace(view, last=event)
         if event.split == "evaluation":
             if view.trained.count(SOLVED) == len(view.training):  # the last answer was good
-                view = replace(view, rejected=None, feedback=None)
+                view = replace(view, rejected=None)
             return replace(view, tested=(*view.tested[: event.number], event.kind))
         history = (*view.history[:-1], view.history[-1] + event.solved) if view.history else ()
         return replace(view, trained=(*view.trained[: event.number], event.kind), history=history)
-    if isinstance(event, Rejected):
-        return replace(view, feedback=event.feedback)
-    if isinstance(event, Evaluated) and event.final and event.command.startswith("evaluation"):
+    if isinstance(event, Evaluated) and event.final:
         return replace(view, judged=event)
     return view

@@ -31,7 +31,7 @@ MOST_TRACEBACK = 20_000
 
 
 class _Printed(io.TextIOBase):
-    """Keeps the beginning of what a program prints, and counts the rest."""
+    """Keeps the beginning of what a program prints."""
 
     def __init__(self) -> None:
         self.kept: list[str] = []
@@ -120,7 +120,7 @@ class Program:
             self._names.clear()
             layers.more_memory()
             found = {"status": "memory", "message": "MemoryError"}
-        return {**found, "printed": "".join(printed.kept), "characters": printed.length}
+        return {**found, "printed": "".join(printed.kept)}
 
 
 def _told(error: BaseException) -> dict[str, str]:

@@ -75,15 +75,17 @@ def _start(request: dict[str, Any], descriptors: list[int], more: list[str], chi
         if name not in sys.modules:
             _load(name, more)
     server = os.getpid()
+    child, why = None, ""
     try:
         child = os.fork()
     except OSError as error:
-        return {"child": None, "why": str(error)}
-    if child:
-        children.add(child)
+        why = str(error)
+    if child != 0:
         for descriptor in descriptors:
             os.close(descriptor)
-        return {"child": child}
+        if child is not None:
+            children.add(child)
+        return {"child": child, "why": why}
     try:
         _become(request, descriptors, server)
     finally:
