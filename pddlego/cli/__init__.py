@@ -14,3 +14,8 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.stderr.write("Interrupted.\n")
         sys.exit(130)
+    finally:
+        # CPython remembers an interrupt that left code run from a string (dataclasses are made so while modules load),
+        # even where it was caught later, and then dies of the signal instead of giving our exit code. Any further
+        # code from a string makes it forget.
+        exec("")

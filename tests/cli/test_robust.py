@@ -46,6 +46,17 @@ def test_ctrl_c_while_everything_is_starting(tmp_path: Path, delay: float) -> No
         assert read(journal).complete
 
 
+def test_an_interrupt_of_code_from_a_string_is_an_exit_code_too(tmp_path: Path) -> None:
+    """So dataclasses are made while modules load: CPython died of the signal, although it was caught."""
+    program = (
+        "from pddlego.cli import main; import pddlego.cli.main as loaded\n"
+        "loaded.run = lambda: exec('raise KeyboardInterrupt')\n"
+        "main()"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "Interrupted.\n")
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.parametrize("arguments", [("play", "coin", "--seed", "3"), ("games",), ("--version",)])
 def test_a_full_standard_output(tmp_path: Path, arguments: tuple[str, ...]) -> None:
