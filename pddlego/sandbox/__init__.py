@@ -1,7 +1,20 @@
 """Runs Python that a model wrote where it can do no harm. Imports nothing of the rest but `errors` and `util`."""
 
-from pddlego.sandbox.result import CallResult, SandboxLimits, Status
+from pddlego.sandbox.result import Call, CallResult, Changed, Expanded, Expansion, SandboxLimits, State, Status
 from pddlego.sandbox.sandbox import ISOLATIONS, Isolation, Sandbox
 from pddlego.sandbox.session import Session
 
-__all__ = ["ISOLATIONS", "CallResult", "Isolation", "Sandbox", "SandboxLimits", "Session", "Status"]
+__all__ = [
+    "ISOLATIONS",
+    "Call",
+    "CallResult",
+    "Changed",
+    "Expanded",
+    "Expansion",
+    "Isolation",
+    "Sandbox",
+    "SandboxLimits",
+    "Session",
+    "State",
+    "Status",
+]

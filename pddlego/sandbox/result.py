@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, Literal
 
 
 @dataclass(frozen=True)
@@ -62,3 +63,61 @@ class CallResult:
     @property
     def returned(self) -> bool:
         return self.status is Status.RETURNED
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function of a program, with the arguments that it gets besides a state."""
+
+    module: str
+    function: str
+    arguments: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class State:
+    """A state that is sent whole."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """States of a search to be expanded, in their order: `goal` tests a state, `successors` lists what comes after it.
+
+    A state that came up as a successor is named by its number. Where it is `watched`, a state that `successors` changes
+    is noticed. Where it is given, numbers begin anew with `fresh`, and those before it mean nothing any more.
+    """
+
+    states: Sequence[State | int]
+    goal: Call
+    successors: Call
+    watched: bool = False
+    fresh: int | None = None
+
+
+@dataclass(frozen=True)
+class Changed:
+    """`successors` changed its argument: the state as it was afterwards."""
+
+    state: Any
+
+
+Done = Literal[True] | Changed | list[int]
+"""What came of a state: it is a goal, it was changed, or the numbers of its successors."""
+
+
+@dataclass(frozen=True)
+class Expanded:
+    """What came of an expansion: of each state in turn, up to the first goal, change or fault.
+
+    Successors are numbers of states, which are counted in the order in which they came up; `new` are the states that
+    did so now.
+    If `result` did not return, the state after those in `done` made the function fail that `at` names, `goal` or
+    `successors`; after anything but an exception nothing is known of any state.
+    """
+
+    result: CallResult
+    done: tuple[Done, ...] = ()
+    new: tuple[Any, ...] = ()
+    at: str = "goal"

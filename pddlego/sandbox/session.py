@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import Any
 
 from pddlego.errors import EngineError
-from pddlego.sandbox.jail import values
-from pddlego.sandbox.result import CallResult, SandboxLimits, Status
+from pddlego.sandbox.jail import batches, values
+from pddlego.sandbox.result import CallResult, Changed, Done, Expanded, Expansion, SandboxLimits, State, Status
 from pddlego.util.text import writable
 
 LOCKING = 60.0
@@ -25,6 +25,14 @@ ENVELOPE = 100_000
 
 NEARLY = 0.85
 """The share of its memory that a process has had when we take it that it died of wanting more."""
+
+MODULE = "program"
+"""What a program is called that needs no other name."""
+
+_FORGED = "the program wrote to the sandbox's own pipe"
+
+_TOLD = (Status.RETURNED, Status.RAISED)
+"""How a batch ends that says what came of its states."""
 
 End = Callable[[int, bool], tuple[int | None, int]]
 """Ends a process, killing it if told so: its exit code (negative: a signal) and the most bytes that it had."""
@@ -46,6 +54,9 @@ class Session:
         self._out, self._in = pipes
         self._end = end
         self._buffer = bytearray()
+        self._unsent = b""
+        self._posted = 0  # requests that were not answered yet
+        self._used_before: float | None = None  # seconds of CPU time, before the first of them
         self._why = "the process has ended"
         os.set_blocking(self._out, False)
         self._arriving = select.poll()
@@ -62,19 +73,57 @@ class Session:
         """The layers that hold."""
         return tuple(name for name, why in self.found.items() if not why)
 
-    def load(self, source: str, seconds: float | None = None) -> CallResult:
-        """Run the program's text, which defines its functions. One that is no Python is `unreadable`."""
+    def load(self, source: str, seconds: float | None = None, module: str = MODULE) -> CallResult:
+        """Run a program's text, which defines its functions. One that is no Python is `unreadable`.
+
+        Programs of one session see nothing of each other if they have different names as a `module`.
+        """
         read = self._ask({"compile": writable(source)}, seconds)
-        self.loaded = self._ask({"load": True}, seconds) if read.returned else replace(read, unreadable=True)
+        self.loaded = self._ask({"load": module}, seconds) if read.returned else replace(read, unreadable=True)
         return self.loaded
 
-    def call(self, function: str, *arguments: object, seconds: float | None = None, echo: bool = False) -> CallResult:
+    def defines(self, function: str, module: str = MODULE) -> bool:
+        """Whether a program has that name, although something in it failed."""
+        return self._ask({"module": module, "defines": function}, None).value is True
+
+    def call(
+        self,
+        function: str,
+        *arguments: object,
+        seconds: float | None = None,
+        echo: bool = False,
+        module: str = MODULE,
+    ) -> CallResult:
         """Call a function with values of JSON's types, tuples, sets and dictionaries.
 
         `echo` asks for the arguments as they are after the call. `seconds` are of CPU time; None: as the limits say.
         """
         sent = values.tagged(list(arguments), self.limits.most * 10)
-        return self._ask({"call": function, "arguments": sent, "echo": echo}, seconds)
+        return self._ask({"module": module, "call": function, "arguments": sent, "echo": echo}, seconds)
+
+    def post(self, expansion: Expansion) -> None:
+        """Send states to be expanded, without waiting. Each is answered by one `expanded`, in their order."""
+        most = self.limits.most * 10
+        functions = {
+            name: {"function": (call.module, call.function), "arguments": values.tagged(list(call.arguments), most)}
+            for name, call in ((batches.GOAL, expansion.goal), (batches.SUCCESSORS, expansion.successors))
+        }
+        states = [
+            {"v": values.tagged(each.value, most)} if isinstance(each, State) else each for each in expansion.states
+        ]
+        self._post({"states": states, "watched": expansion.watched, "fresh": expansion.fresh, **functions})
+
+    def expanded(self, seconds: float | None = None) -> Expanded:
+        """What came of the first expansion that was not answered yet; `seconds` are for all of its states together."""
+        result, found = self._collect(seconds)
+        if result.status not in _TOLD:
+            return Expanded(result)
+        try:
+            done = tuple(_done(each) for each in found["done"])
+            return Expanded(result, done, tuple(values.plain(found["new"])), str(found["at"]))
+        except (ValueError, TypeError, KeyError):
+            self._finish(kill=True, why="it wrote what is no answer")
+            return Expanded(CallResult(Status.DIED, message=_FORGED))
 
     def close(self) -> None:
         """End the process. Safe to call twice."""
@@ -89,40 +138,60 @@ class Session:
     def _layers(self) -> Mapping[str, str]:
         """What the process says of its locks before it runs anything. Raises `EngineError`."""
         with contextlib.suppress(_BrokenError):
-            line, _ = self._exchange(b"", LOCKING, LOCKING, None)
+            line, _ = self._exchange(LOCKING, LOCKING, None)
             if line is not None:
                 return {str(name): str(why) for name, why in json.loads(line)["layers"].items()}
         raise EngineError("A sandbox did not start", "Its process ended while it was being locked.", "Try again.")
 
     def _ask(self, request: Mapping[str, Any], seconds: float | None) -> CallResult:
+        self._post(request)
+        return self._collect(seconds)[0]
+
+    def _post(self, request: Mapping[str, Any]) -> None:
+        """Send a request, as far as the pipe takes it; the rest goes out while an answer is waited for."""
         if self.child is None:
-            return CallResult(Status.DIED, message=self._why)
+            return
+        if not self._posted:
+            self._used_before = self._used()
+            if self._buffer:
+                self._finish(kill=True, why=_FORGED)
+                return
+        self._posted += 1
+        self._unsent = self._write(self._unsent + json.dumps(request).encode() + b"\n")
+
+    def _collect(self, seconds: float | None) -> tuple[CallResult, Mapping[str, Any]]:
+        """What came of the first request that was not answered yet, and the answer as it stands."""
+        if self.child is None:
+            return CallResult(Status.DIED, message=self._why), {}
         limit = self.limits.seconds if seconds is None else seconds
         wall = limit * self.limits.patience
-        began, clock = self._used(), time.monotonic()
+        began, clock = self._used_before, time.monotonic()
         try:
-            line, late = self._exchange(json.dumps(request).encode() + b"\n", limit, wall, began)
-            spent = max(0.0, (self._used() or 0.0) - began) if began is not None else time.monotonic() - clock
+            line, late = self._exchange(limit, wall, began)
+            self._posted -= 1
+            self._used_before = self._used()
+            spent = max(0.0, (self._used_before or 0.0) - began) if began is not None else time.monotonic() - clock
             if line is None:
                 self._finish(kill=True, why="it was ended because it took too long")
-                return CallResult(Status.TIMEOUT, message=_too_long(limit), seconds=spent)
-            found = self._result(json.loads(line), spent)
+                return CallResult(Status.TIMEOUT, message=_too_long(limit), seconds=spent), {}
+            answer: Mapping[str, Any] = json.loads(line)
+            found = self._result(answer, spent)
         except _BrokenError as error:
             spent = time.monotonic() - clock
-            return self._gone(str(error), spent)
+            return self._gone(str(error), spent), {}
         except (ValueError, KeyError, TypeError, RecursionError):  # the program wrote to the pipe itself
             self._finish(kill=True, why="it wrote what is no answer")
-            return CallResult(Status.DIED, message="the program wrote to the sandbox's own pipe")
+            return CallResult(Status.DIED, message=_FORGED), {}
         except BaseException:
             self.close()  # interrupted between question and answer: the pipe is out of step
             raise
         if late:
             self._finish(kill=True, why="it was ended because it took too long")
             told = found.traceback if found.status is Status.TIMEOUT else ""
-            return CallResult(Status.TIMEOUT, message=_too_long(limit), traceback=told, seconds=spent)
+            return CallResult(Status.TIMEOUT, message=_too_long(limit), traceback=told, seconds=spent), answer
         if found.status is Status.MEMORY:
             self._finish(kill=True, why="it was ended because it ran out of memory")
-        return found
+        return found, answer
 
     def _result(self, found: Mapping[str, Any], seconds: float) -> CallResult:
         status = Status(found["status"])
@@ -140,19 +209,17 @@ class Session:
     def _memory_message(self) -> str:
         return f"it needs more than {self.limits.memory:,} MiB of memory"
 
-    def _exchange(self, data: bytes, seconds: float, wall: float, used: float | None) -> tuple[bytes | None, bool]:
-        """Send, and receive a line; None if there is none in time. The second says whether it had to be told to stop.
+    def _exchange(self, seconds: float, wall: float, used: float | None) -> tuple[bytes | None, bool]:
+        """Receive a line; None if there is none in time. The second says whether it had to be told to stop.
 
-        `used` is the CPU time of the process until now. Raises `_BrokenError`.
+        `used` is the CPU time of the process before. What is not sent yet is sent meanwhile. Raises `_BrokenError`.
         """
-        if self._buffer:
-            raise ValueError("something came that nobody asked for")
         began = time.monotonic()
         ends, told, left = began + wall, False, min(seconds, wall)
         while True:
-            if data:
-                data = self._write(data)
-            if self._wait(bool(data), left) and self._read():
+            if self._unsent:
+                self._unsent = self._write(self._unsent)
+            if b"\n" in self._buffer or (self._wait(bool(self._unsent), left) and self._read()):
                 end = self._buffer.index(b"\n")
                 line = bytes(self._buffer[:end])
                 del self._buffer[: end + 1]
@@ -234,6 +301,17 @@ class Session:
         for descriptor in (self._out, self._in):
             os.close(descriptor)
         return self._end(child, kill)
+
+
+def _done(found: Any) -> Done:
+    """What came of one state, as the sandbox says it."""
+    if found is True:
+        return True
+    if isinstance(found, dict):
+        return Changed(values.plain(found["changed"]))
+    if not isinstance(found, list) or not set(map(type, found)) <= {int} or (found and min(found) < 0):
+        raise ValueError("these are no numbers of states")
+    return found
 
 
 def _too_long(limit: float) -> str:

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from types import CodeType, FrameType, ModuleType
 from typing import Any
 
-from . import layers, values
+from . import batches, layers, values
 
 FILE = "<file-name-omitted>"
 """What a traceback calls the file of the program."""
@@ -52,9 +52,8 @@ class Program:
 
     def __init__(self, most: int) -> None:
         self.most = most
-        module = ModuleType("program")  # classes of a program look for their module by its name
-        sys.modules["program"] = module
-        self._names = module.__dict__
+        self._modules: dict[str, dict[str, Any]] = {}
+        self._expander = batches.Expander(most)
         self._code: CodeType | None = None
         self._running = self._stopped = False
 
@@ -71,22 +70,44 @@ class Program:
         if "compile" in request:
             return self._guarded(lambda: self._compile(request["compile"]))
         if "load" in request:
-            return self._guarded(self._load)
+            return self._guarded(lambda: self._load(request["load"]))
+        if "defines" in request:
+            return self._guarded(lambda: request["defines"] in self._modules.get(request["module"], {}))
+        if "states" in request:
+            return self._expanded(request)
         arguments = values.plain(request["arguments"])
-        return self._guarded(lambda: self._call(request["call"], arguments), arguments if request["echo"] else None)
+        run = lambda: self._function(request["module"], request["call"])(*arguments)  # noqa: E731
+        return self._guarded(run, arguments if request["echo"] else None)
 
     def _compile(self, source: str) -> None:
         linecache.cache[FILE] = (len(source), None, source.splitlines(keepends=True), FILE)
         self._code = compile(source, FILE, "exec")
 
-    def _load(self) -> None:
+    def _load(self, name: str) -> None:
+        module = ModuleType(name)  # classes of a program look for their module by its name
+        sys.modules[name] = module
+        self._modules[name] = module.__dict__
         if self._code is not None:
-            exec(self._code, self._names)
+            exec(self._code, self._modules[name])
 
-    def _call(self, name: str, arguments: list[Any]) -> Any:
-        if name not in self._names:
+    def _function(self, module: str, name: str) -> Callable[..., Any]:
+        if name not in self._modules.get(module, {}):
             raise NameError(f"name '{name}' is not defined")
-        return self._names[name](*arguments)
+        function: Callable[..., Any] = self._modules[module][name]
+        return function
+
+    def _expanded(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Expand states in their order, up to the first that is a goal or makes a function fail.
+
+        `done` holds `true` for a goal, and else the successors' numbers; `at` says which function ran last.
+        """
+        told: dict[str, Any] = {"done": [], "new": [], "at": batches.GOAL}
+
+        def run() -> None:
+            goal, successors = (self._function(*request[name]["function"]) for name in batches.FUNCTIONS)
+            self._expander.expand(request, goal, successors, told)
+
+        return {**self._guarded(run), **told}
 
     def _guarded(self, run: Callable[[], Any], echoed: Any = None) -> dict[str, Any]:
         """Run something of the program's; whatever it raises is an answer."""
@@ -117,7 +138,8 @@ class Program:
             found = {"status": "raised", **_told(error)}
         self._running = False
         if starved:  # not in a handler: as long as there is an error, all that filled the memory is still in use
-            self._names.clear()
+            for names in self._modules.values():
+                names.clear()
             layers.more_memory()
             found = {"status": "memory", "message": "MemoryError"}
         return {**found, "printed": "".join(printed.kept)}

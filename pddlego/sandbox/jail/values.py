@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 MOST_DEEP = 200
@@ -25,6 +26,14 @@ LARGEST = 1 << 63
 
 PART = 12
 """Characters that a value within a value counts besides its own."""
+
+_NUMBERS = frozenset((int, float, bool, type(None)))
+_SMALL = frozenset((float, bool, type(None)))
+_TEXTS = frozenset((str,))
+_ATOMS = _NUMBERS | _TEXTS
+_TUPLES = frozenset((tuple,))
+_LISTS = frozenset((list,))
+_DICTS = frozenset((dict,))
 
 
 class TooLargeError(Exception):
@@ -46,6 +55,7 @@ def tagged(value: Any, most: int) -> Any:
     """What stands for a value in JSON. Raises `TooLargeError` if its text is longer than about `most` characters.
 
     Tuples, sets, frozen sets and dictionaries are objects with one key that says so; all other types are only named.
+    Most values are lists and tuples of numbers or of strings: these are recognised at once, without a look at each.
     """
     return _Tagger(most).tagged(value, 0)
 
@@ -61,6 +71,14 @@ def plain(found: Any) -> Any:
 def without_addresses(text: str) -> str:
     """A text without places in memory, which are others in every run."""
     return re.sub(r" at 0x[0-9a-fA-F]+", "", text)
+
+
+def _are_small(value: Any, kinds: set[type]) -> bool:
+    """Whether all integers among these are of a size that is sent."""
+    if int not in kinds:
+        return True
+    whole = value if kinds == {int} else [part for part in value if type(part) is int]
+    return min(whole) >= -LARGEST and max(whole) < LARGEST
 
 
 class _Tagger:
@@ -89,22 +107,61 @@ class _Tagger:
     def _container(self, value: Any, depth: int) -> Any:
         self._take(PART)
         if isinstance(value, list):
-            return [self.tagged(part, depth) for part in value]
+            return self._list(value, depth)
         if isinstance(value, tuple):
-            return {"t": [self.tagged(part, depth) for part in value]}
-        if isinstance(value, frozenset):
-            return {"f": self._sorted(value, depth)}
-        if isinstance(value, set):
-            return {"s": self._sorted(value, depth)}
+            return {"t": list(value) if self._takes_flat(value) else [self.tagged(part, depth) for part in value]}
+        if isinstance(value, (set, frozenset)):
+            return self._set(value, depth)
         if isinstance(value, dict):
+            if set(map(type, value)) <= _TEXTS:
+                self._take(sum((len(key) if key.isascii() else 6 * len(key)) + 3 for key in value))
+                return {"m": {key: self.tagged(part, depth) for key, part in value.items()}}
             return {"d": [[self.tagged(key, depth), self.tagged(part, depth)] for key, part in value.items()]}
         if isinstance(value, (str, bool, int, float)):  # of a class of the program's own
             return self._plain_of(value, depth)
         return self._opaque(value)
 
-    def _sorted(self, value: Any, depth: int) -> list[Any]:
-        """The parts of a set in an order that does not depend on the sender: it would go on in what is made of them."""
-        return sorted((self.tagged(part, depth) for part in value), key=json.dumps)
+    def _list(self, value: Any, depth: int) -> Any:
+        """Most are of numbers or strings, or of lists or tuples of these, or of dictionaries of one form."""
+        kinds = set(map(type, value))
+        if kinds == _DICTS and len(value) > 1 and depth <= MOST_DEEP:
+            names = tuple(value[0])
+            if set(map(type, names)) <= _TEXTS and all(tuple(part) == names for part in value):
+                return {"c": {name: self.tagged([part[name] for part in value], depth) for name in names}}
+        if kinds <= _ATOMS:
+            return list(value) if self._takes_flat(value) else [self.tagged(part, depth) for part in value]
+        if kinds == _TUPLES and self._takes_flat(list(chain.from_iterable(value)), len(value)):
+            return {"T": value[:]}
+        if kinds == _LISTS:
+            inside = list(chain.from_iterable(value))
+            if self._takes_flat(inside, len(value)):
+                return [part[:] for part in value]
+            tuples = set(map(type, inside)) == _TUPLES
+            if tuples and self._takes_flat(list(chain.from_iterable(inside)), len(value) + len(inside)):
+                return {"L": [part[:] for part in value]}
+        return [self.tagged(part, depth) for part in value]
+
+    def _set(self, value: Any, depth: int) -> Any:
+        """Its parts are in an order that does not depend on the sender: it would go on in what is made of them."""
+        tag, kinds = "f" if isinstance(value, frozenset) else "s", set(map(type, value))
+        if kinds <= _TEXTS and self._takes_flat(value):
+            return {tag: sorted(value)}
+        if tag == "s" and kinds == _TUPLES:
+            inside = list(chain.from_iterable(value))
+            if set(map(type, inside)) <= _TEXTS and self._takes_flat(inside, len(value)):
+                return {"S": sorted(value)}
+        return {tag: sorted((self.tagged(part, depth) for part in value), key=json.dumps)}
+
+    def _takes_flat(self, value: Any, parts: int = 0) -> bool:
+        """Whether these are numbers and strings only, which are counted then, with as many `parts` around them."""
+        kinds = set(map(type, value))
+        if not kinds <= _ATOMS or not _are_small(value, kinds):
+            return False
+        self._take(PART * parts + 20 * len(value))
+        if str in kinds:
+            texts = value if kinds == _TEXTS else [part for part in value if type(part) is str]
+            self._take(sum(map(len, texts)) * (1 if all(map(str.isascii, texts)) else 6))
+        return True
 
     def _plain_of(self, value: Any, depth: int) -> Any:
         base = next(kind for kind in (str, bool, int, float) if isinstance(value, kind))
@@ -131,22 +188,61 @@ class _Reader:
     def __init__(self) -> None:
         self.left = MOST_PARTS
 
-    def plain(self, value: Any) -> Any:
-        self.left -= 1
+    def _count(self, parts: int) -> None:
+        self.left -= parts
         if self.left < 0:
             raise ValueError("it has too many parts")
+
+    def plain(self, value: Any) -> Any:
+        self._count(1)
         if isinstance(value, str):  # half a surrogate pair can be written nowhere
             return value if value.isascii() else value.encode("utf-8", "replace").decode()
         if isinstance(value, int) and not -LARGEST <= value < LARGEST:
             raise ValueError("an integer is too large")
         if isinstance(value, list):
-            return [self.plain(part) for part in value]
+            return self._list(value)
         if not isinstance(value, dict):
             return value
         ((tag, parts),) = value.items()
+        if tag == "m":
+            return {self.plain(key): self.plain(part) for key, part in parts.items()}
         if tag == "d":
             return {self.plain(key): self.plain(part) for key, part in parts}
         if tag == "o":
             return Opaque(self.plain(str(parts[0])), self.plain(str(parts[1])))
-        found = [self.plain(part) for part in parts]
+        if tag == "c":
+            names = [self.plain(name) for name in parts]
+            columns = [self.plain(column) for column in parts.values()]
+            return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+        if tag in ("T", "S"):
+            return (list if tag == "T" else set)(map(tuple, self._rows(parts)))
+        if tag == "L":
+            return [list(map(tuple, self._rows(part))) for part in parts]
+        found = self._list(parts)
         return {"t": tuple, "s": set, "f": frozenset}[tag](found)
+
+    def _list(self, value: list[Any]) -> list[Any]:
+        if self._counts_flat(value):
+            return value[:]
+        if set(map(type, value)) == _LISTS and self._counts_flat(list(chain.from_iterable(value))):
+            self._count(len(value))
+            return [part[:] for part in value]
+        return [self.plain(part) for part in value]
+
+    def _rows(self, value: list[list[Any]]) -> list[list[Any]]:
+        """Lists of numbers or strings, as they are."""
+        self._count(len(value))
+        if not set(map(type, value)) <= _LISTS:
+            raise ValueError("it is not what its tag says")
+        if self._counts_flat(list(chain.from_iterable(value))):
+            return value
+        return [[self.plain(part) for part in row] for row in value]
+
+    def _counts_flat(self, value: list[Any]) -> bool:
+        kinds = set(map(type, value))
+        if not kinds <= _ATOMS or not _are_small(value, kinds):
+            return False
+        if str in kinds and not all(part.isascii() for part in value if type(part) is str):
+            return False
+        self._count(len(value))
+        return True

@@ -1,0 +1,185 @@
+"""The two functions that a model wrote, in one session of the sandbox."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pddlego.methods.thought_of_search.extract import Code
+from pddlego.methods.thought_of_search.faults import Fault, Kind
+from pddlego.methods.thought_of_search.space import Search, Which
+from pddlego.sandbox import Call, CallResult, Changed, Expansion, Sandbox, SandboxLimits, Session, State, Status
+from pddlego.sandbox.sandbox import modules_of
+
+BOTH: tuple[Which, ...] = ("successors", "goal")
+
+KNOWN = 100_000
+"""States whose numbers the sandbox remembers; then both sides begin anew, so that its memory does not grow."""
+
+_ERRORS: dict[Which, Kind] = {"successors": Kind.SUCCESSOR_ERROR, "goal": Kind.GOAL_ERROR}
+_TIMES: dict[Which, Kind] = {"successors": Kind.SUCCESSOR_TIME, "goal": Kind.GOAL_TIME}
+
+
+@dataclass(frozen=True)
+class Visited:
+    """What came of a state: it is a goal, or the numbers of its successors among the states that came up."""
+
+    is_goal: bool
+    successors: Sequence[int] = ()
+
+
+class Functions:
+    """Both functions. `states` are those that came up in the search that is going on, by their numbers.
+
+    `seconds` of CPU time were used by calls so far. Not for several threads.
+    """
+
+    def __init__(self, sandbox: Sandbox, limits: SandboxLimits) -> None:
+        self.limits = limits
+        self.seconds = 0.0
+        self.codes: dict[Which, Code] = {}
+        self.states: list[Any] = []
+        self._search = Search(None)
+        self._offset = 0
+        self._fresh = True
+        self._sandbox = sandbox
+        self._session: Session | None = None
+        self._flying: deque[tuple[Session, Sequence[int], bool]] = deque()
+
+    def put(self, which: Which, code: Code) -> Fault | None:
+        """Load a function in place of the one before. What is wrong with its text, if it cannot be used."""
+        if modules_of(code.text):  # what else may be imported is loaded before the doors are locked
+            self.close()
+        self.codes.pop(which, None)
+        session = self._open(code)
+        self.codes[which] = code
+        result = session.load(code.text, module=which)
+        self.seconds += result.seconds
+        if result.unreadable:
+            return Fault(Kind.UNREADABLE, which, result.message, trace=result.traceback or result.message)
+        if result.returned or (result.status is Status.RAISED and session.defines(code.name, which)):
+            return None  # an example after it may fail: the function is there
+        return _failed(which, result, ())
+
+    def call(self, which: Which, search: Search, state: Any, echo: bool = False) -> CallResult:
+        """Call one function on one state."""
+        code = self.codes[which]
+        result = self._open().call(code.name, state, *search.arguments(which), echo=echo, module=which)
+        self.seconds += result.seconds
+        return result
+
+    def failed(self, which: Which, result: CallResult, shown: tuple[tuple[str, Any], ...]) -> Fault:
+        """What is to be said of a call that did not return."""
+        return _failed(which, result, shown)
+
+    def begin(self, search: Search) -> None:
+        """A search begins: states are counted from its start, which is number 0."""
+        self._search = search
+        while self._flying:  # what nobody waits for any more
+            session = self._flying.popleft()[0]
+            self.seconds += session.expanded().result.seconds
+        self.states = [search.start]
+        self._offset, self._fresh = 1, True
+
+    def post(self, numbers: Sequence[int], watched: bool) -> None:
+        """Have states expanded, without waiting for it. Where it is `watched`, to change one is a fault."""
+        session = self._open()
+        if len(self.states) - self._offset > KNOWN and not self._flying:
+            self._offset, self._fresh = len(self.states), True
+        calls = {which: Call(which, self.codes[which].name, self._search.arguments(which)) for which in BOTH}
+        known = len(self.states) if self._fresh else self._offset
+        sent = [State(self.states[each]) if each < known else each for each in numbers]
+        fresh = self._offset if self._fresh else None
+        session.post(Expansion(sent, calls["goal"], calls["successors"], watched, fresh))
+        self._fresh = False
+        self._flying.append((session, numbers, watched))
+
+    def expanded(self) -> tuple[list[Visited], Fault | None]:
+        """What came of the states that were posted first, in their order, up to the first goal or fault."""
+        session, numbers, watched = self._flying.popleft()
+        states = [self.states[number] for number in numbers]
+        if session is not self._session:
+            return self._one_by_one(states, watched)
+        found = session.expanded()
+        self.seconds += found.result.seconds
+        if found.result.status not in (Status.RETURNED, Status.RAISED):
+            return self._one_by_one(states, watched)
+        self.states.extend(found.new)
+        most = len(self.states)
+        done: list[Visited] = []
+        for each in found.done:
+            if isinstance(each, Changed):
+                return done, _changed(states[len(done)], each.state)
+            if each is True:
+                return [*done, Visited(True)], None
+            if each and max(each) >= most:
+                return done, _forged(states[len(done)])
+            done.append(Visited(False, each))
+        if found.result.returned:
+            return done, None
+        which: Which = "goal" if found.at == "goal" else "successors"
+        return done, _failed(which, found.result, (("state", states[len(done)]),))
+
+    def close(self) -> None:
+        """End the session. Safe to call twice; the next call begins another."""
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+
+    def _one_by_one(self, states: Sequence[Any], watched: bool) -> tuple[list[Visited], Fault | None]:
+        """The same with a call for each: together they failed in a way that does not say at which state."""
+        done: list[Visited] = []
+        for state in states:
+            result = self.call("goal", self._search, state)
+            if not result.returned:
+                return done, _failed("goal", result, (("state", state),))
+            if result.value:
+                return [*done, Visited(True)], None
+            result = self.call("successors", self._search, state, echo=watched)
+            if not result.returned:
+                return done, _failed("successors", result, (("state", state),))
+            if not isinstance(result.value, (list, tuple, set, frozenset)):
+                result = replace(result, message=f"'{type(result.value).__name__}' object is not iterable")
+                return done, _failed("successors", result, (("state", state),))
+            if watched and result.echo[0] != state:
+                return done, _changed(state, result.echo[0])
+            first = len(self.states)
+            self.states.extend(result.value)
+            done.append(Visited(False, range(first, len(self.states))))
+        self._offset, self._fresh = len(self.states), True
+        return done, None
+
+    def _open(self, coming: Code | None = None) -> Session:
+        """The session, with all functions in it; another one where it has ended. `coming` is what is loaded next."""
+        if self._session is None or self._session.child is None:
+            self.close()
+            texts = [code.text for code in (*self.codes.values(), coming) if code is not None]
+            modules = dict.fromkeys(name for text in texts for name in modules_of(text))
+            self._session = self._sandbox.session(self.limits, tuple(modules))
+            self._offset, self._fresh = len(self.states), True
+            for which, code in self.codes.items():
+                self.seconds += self._session.load(code.text, module=which).seconds
+        return self._session
+
+
+def _failed(which: Which, result: CallResult, shown: tuple[tuple[str, Any], ...]) -> Fault:
+    kind = (_TIMES if result.status is Status.TIMEOUT else _ERRORS)[which]
+    return Fault(kind, which, result.message, shown, trace=_last(result.traceback) or result.message)
+
+
+def _last(trace: str) -> str:
+    """The last place of a traceback with its line and its error, as the paper shows it."""
+    lines = trace.splitlines()
+    places = [number for number, line in enumerate(lines) if line.lstrip().startswith("File ")]
+    return "\n".join(line.rstrip() for line in lines[places[-1] :]) if places else trace
+
+
+def _changed(before: Any, after: Any) -> Fault:
+    shown = (("state before the call", before), ("state after the call", after))
+    return Fault(Kind.CHANGED, "successors", "the function changed its argument", shown)
+
+
+def _forged(state: Any) -> Fault:
+    return Fault(Kind.SUCCESSOR_ERROR, "successors", "it wrote to the sandbox's own pipe", (("state", state),))

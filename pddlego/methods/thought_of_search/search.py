@@ -1,0 +1,189 @@
+"""Breadth-first and depth-first search over a model's functions: the search is ours, the functions are not.
+
+States are expanded in batches where the order allows it: those that stand first in a queue are expanded whatever comes
+of each other.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pddlego.methods.thought_of_search.faults import Fault, Kind
+from pddlego.methods.thought_of_search.functions import Visited, Functions
+from pddlego.methods.thought_of_search.space import Key, Order, Search
+
+LARGEST = 256
+"""States of a batch."""
+
+UNDER_WAY, FEW = 2, 16
+"""Batches under way: while one is expanded, we look at what came of the one before. Few states stay together."""
+
+SHORT, LONG = 0.01, 0.04
+"""Seconds that a batch should take: a shorter one is followed by a larger, a longer one by a smaller."""
+
+Check = Callable[[Sequence[tuple[Any, Sequence[Any]]]], "Fault | None"]
+"""Looks at states with their successors: the first thing that is wrong."""
+
+
+@dataclass(frozen=True)
+class SearchLimits:
+    """`seconds` of CPU time, of us and the functions together; `patience` is how many times as long by the clock.
+
+    `expansions` bound the memory. Whatever is reached first ends the search.
+    """
+
+    seconds: float
+    expansions: int
+    patience: float = 4.0
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search found: the states from its start to a goal; nothing, where there is no `path`; or a `fault`."""
+
+    path: tuple[Any, ...] | None
+    expansions: int
+    generated: int
+    seconds: float
+    fault: Fault | None = None
+
+
+@dataclass
+class _Running:
+    """A search that is going on: whence each state that was met was first reached, and what was done."""
+
+    parents: dict[Hashable, int | None] = field(default_factory=dict)
+    keys: list[Hashable] = field(default_factory=list)
+    queued: set[int] = field(default_factory=set)
+    expansions: int = 0
+    generated: int = 0
+
+
+class StateSearch:
+    """Searches with two functions. `key` tells states apart; `check` looks at all that is generated, if there is one.
+
+    `told` hears now and then how many states were expanded, and may end the search by raising something.
+    """
+
+    def __init__(
+        self,
+        functions: Functions,
+        order: Order,
+        key: Key,
+        limits: SearchLimits,
+        check: Check | None = None,
+    ) -> None:
+        self.functions, self.order, self.key, self.limits, self.check = functions, order, key, limits, check
+
+    def run(self, search: Search) -> Iterator[int | Found]:
+        """Search: numbers of expansions from time to time, and `Found` in the end."""
+        functions, running = self.functions, _Running()
+        functions.begin(search)
+        used, clock, began = functions.seconds, time.thread_time(), time.monotonic()
+        waiting: deque[tuple[int, int | None]] = deque([(0, None)])
+        size, told = 1, began
+
+        def ended(path: tuple[Any, ...] | None = None, fault: Fault | None = None) -> Found:
+            seconds = functions.seconds - used + time.thread_time() - clock
+            return Found(path, running.expansions, running.generated, seconds, fault)
+
+        running.keys.append(self.key(search.start))
+        flying: deque[list[int]] = deque()
+        while True:
+            while waiting and len(flying) < (UNDER_WAY if self.order == "breadth-first" else 1):
+                share = max(1, min(size, len(waiting) // UNDER_WAY)) if len(waiting) > FEW else size
+                batch = self._next(waiting, share, running)
+                if batch:
+                    functions.post(batch, self.check is not None)
+                    flying.append(batch)
+            if not flying:
+                break
+            now = time.monotonic()
+            seconds = functions.seconds - used + time.thread_time() - clock
+            why = self._why_over(running, seconds, now - began)
+            if why:
+                yield ended(fault=Fault(Kind.SEARCH_TIME, "successors", why))
+                return
+            if now - told > 1.0:
+                told = now
+                yield running.expansions
+            batch = flying.popleft()
+            done, fault = functions.expanded()
+            running.keys.extend(map(self.key, functions.states[len(running.keys) :]))
+            goal = self._take(batch, done, running, waiting)
+            if (bad := self._bad(batch, done)) is not None:
+                yield ended(fault=bad)
+                return
+            if goal is not None or fault is not None:
+                yield ended(None if goal is None else self._path(goal, running), fault)
+                return
+            took = time.monotonic() - now
+            if self.order == "breadth-first":
+                size = min(LARGEST, size * 2) if took < SHORT else max(1, size // 2) if took > LONG else size
+        yield ended()
+
+    def _why_over(self, running: _Running, seconds: float, wall: float) -> str:
+        limits = self.limits
+        if seconds > limits.seconds or wall > limits.seconds * limits.patience:
+            return f"the search took longer than {limits.seconds:g} seconds ({running.expansions:,} states expanded)"
+        if running.expansions >= limits.expansions:
+            return f"the search expanded {running.expansions:,} states without an end"
+        return ""
+
+    def _next(self, waiting: deque[tuple[int, int | None]], size: int, running: _Running) -> list[int]:
+        """The next states that were not met before; that they are met now is written down."""
+        batch: list[int] = []
+        take = waiting.popleft if self.order == "breadth-first" else waiting.pop
+        while waiting and len(batch) < size:
+            number, parent = take()
+            key = running.keys[number]
+            if key not in running.parents:
+                running.parents[key] = parent
+                batch.append(number)
+        return batch
+
+    def _bad(self, batch: Sequence[int], done: Sequence[Visited]) -> Fault | None:
+        if self.check is None:
+            return None
+        states = self.functions.states
+        return self.check(
+            [
+                (states[number], [states[each] for each in expanded.successors])
+                for number, expanded in zip(batch, done, strict=False)
+                if not expanded.is_goal
+            ]
+        )
+
+    def _take(
+        self,
+        batch: Sequence[int],
+        done: Sequence[Visited],
+        running: _Running,
+        waiting: deque[tuple[int, int | None]],
+    ) -> int | None:
+        """Put what came of a batch into the queue; the goal, if one is there."""
+        for number, expanded in zip(batch, done, strict=False):
+            if expanded.is_goal:
+                return number
+            running.expansions += 1
+            running.generated += len(expanded.successors)
+            if self.order == "depth-first":
+                waiting.extend((successor, number) for successor in expanded.successors)
+                continue
+            for successor in expanded.successors:
+                if successor not in running.queued:  # it stands there already, from a state before
+                    running.queued.add(successor)
+                    waiting.append((successor, number))
+        return None
+
+    def _path(self, goal: int, running: _Running) -> tuple[Any, ...]:
+        found = []
+        number: int | None = goal
+        while number is not None:
+            found.append(self.functions.states[number])
+            number = running.parents[running.keys[number]]
+        return tuple(reversed(found))

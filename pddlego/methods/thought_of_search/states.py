@@ -1,0 +1,90 @@
+"""What tells states apart: numbers but for rounding, and lists whatever their order where that says nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable
+from typing import Any
+
+from pddlego.methods.thought_of_search.space import Key
+
+GRID = 1_234_577.891
+"""Numbers are the same within about a millionth. No simple fraction lies on a border of this grid."""
+
+WHOLE = "."
+"""The state itself, where it is a list whose order says nothing."""
+
+_TEXTS = frozenset((str,))
+_NUMBERS = frozenset((int, float))
+
+
+def canonical(unordered: Collection[str]) -> Key:
+    """Tells states apart by what they mean: `1` and `1.0` are the same, a list and a tuple too.
+
+    `unordered` are the keys of a state under which the order of a list says nothing.
+    """
+    names = frozenset(unordered)
+    whole = WHOLE in names
+
+    def key(state: Any) -> Hashable:
+        if whole and type(state) is list:
+            try:  # most are lists of numbers
+                return tuple(sorted([round(part * GRID) for part in state]))
+            except (TypeError, ValueError, OverflowError):
+                return _bag(state)
+        if isinstance(state, dict):
+            return frozenset(
+                (name, _bag(part) if name in names and isinstance(part, (list, tuple)) else _plain(part))
+                for name, part in state.items()
+            )
+        return _bag(state) if whole and isinstance(state, (list, tuple)) else _plain(state)
+
+    return key
+
+
+def as_the_paper(unordered: Collection[str]) -> Key:
+    """Tells states apart as the paper's code does: by their text, so that `1` and `1.0` are two, and so is the order of
+    a dictionary. All lists that are values of a dictionary are sorted.
+    """
+    kept = not unordered
+
+    def key(state: Any) -> Hashable:
+        if isinstance(state, dict):
+            return "".join(f"{name}:{sorted(part) if isinstance(part, list) else part}" for name, part in state.items())
+        parts = [str(part) for part in state]
+        return " ".join(parts if kept else sorted(parts))
+
+    return key
+
+
+def _plain(value: Any) -> Hashable:
+    kind = type(value)
+    if kind is str or kind is bool or value is None:
+        return value  # type: ignore[no-any-return]
+    if kind is int or kind is float:
+        return _number(value)
+    if kind is list or kind is tuple:
+        kinds = set(map(type, value))
+        if kinds <= _TEXTS:
+            return tuple(value)
+        return tuple(map(_number if kinds <= _NUMBERS else _plain, value))
+    if kind is set or kind is frozenset:
+        return frozenset(map(_plain, value))
+    if kind is dict:
+        return frozenset((_plain(name), _plain(part)) for name, part in value.items())
+    return value  # type: ignore[no-any-return]
+
+
+def _number(value: float) -> Hashable:
+    try:
+        return round(value * GRID)
+    except (OverflowError, ValueError):
+        return str(value)  # no number, or without end
+
+
+def _bag(value: list[Any] | tuple[Any, ...]) -> Hashable:
+    found: list[Any] = list(map(_number if set(map(type, value)) <= _NUMBERS else _plain, value))
+    try:
+        found.sort()
+    except TypeError:
+        found.sort(key=repr)
+    return tuple(found)

@@ -1,0 +1,98 @@
+"""Expands many states of a search with one message: a message for each would cost more than most functions do.
+
+Most successors of a search were met before. So states are numbered as they come up, only new ones are sent, and what
+is to be expanded is named by its number.
+"""
+
+from __future__ import annotations
+
+import marshal
+from collections.abc import Callable
+from typing import Any
+
+from . import values
+
+GOAL, SUCCESSORS = "goal", "successors"
+
+FUNCTIONS = (GOAL, SUCCESSORS)
+"""The two functions of a search space, as requests and answers name them."""
+
+_WITHOUT_REFERENCES = 2
+"""The version of marshal's form in which equal values are equal bytes."""
+
+Copy = Callable[[], Any]
+"""Makes the state anew, so that no call spoils it for another."""
+
+
+class Expander:
+    """Expands states, and keeps those that came up: nothing of this leaves the process but through `values`."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._first = 0
+        self._numbers: dict[bytes, int] = {}
+        self._kept: list[bytes | Copy] = []
+
+    def expand(
+        self, request: dict[str, Any], goal: Callable[..., Any], successors: Callable[..., Any], found: dict[str, Any]
+    ) -> None:
+        """Call both functions on every state. In `found`, `done` grows by `True` for a goal, which is the end, or by
+        the numbers of the successors; `new` are the states that were not sent before; `at` is the function that runs.
+
+        Where changes are `watched`, a state that `successors` changed is the end, too: `done` says how it is `changed`.
+        """
+        if request["fresh"] is not None:
+            self._first = request["fresh"]
+            self._numbers.clear()
+            self._kept.clear()
+        before = len(self._kept)
+        try:
+            self._expand(request, goal, successors, found)
+        finally:
+            found["new"] = values.tagged([_copied(kept) for kept in self._kept[before:]], self.most)
+
+    def _expand(
+        self, request: dict[str, Any], goal: Callable[..., Any], successors: Callable[..., Any], found: dict[str, Any]
+    ) -> None:
+        goal_arguments = values.plain(request[GOAL]["arguments"])
+        arguments = values.plain(request[SUCCESSORS]["arguments"])
+        watched, done, numbers, first, dumps = (
+            request["watched"],
+            found["done"],
+            self._numbers,
+            self._first,
+            marshal.dumps,
+        )
+        for sent in request["states"]:
+            kept = self._kept[sent - first] if type(sent) is int else _copier(sent)
+            found["at"] = GOAL
+            if goal(_copied(kept), *goal_arguments):
+                done.append(True)
+                return
+            found["at"] = SUCCESSORS
+            state = _copied(kept)
+            listed = list(successors(state, *arguments))
+            if watched and state != _copied(kept):
+                done.append({"changed": values.tagged(state, self.most)})
+                return
+            try:
+                forms = [dumps(each, _WITHOUT_REFERENCES) for each in listed]
+                done.append([numbers[form] if form in numbers else self._keep(form) for form in forms])
+            except ValueError:  # something of a class of the program's own is in one
+                done.append([self._keep(_copier({"v": values.tagged(each, self.most)})) for each in listed])
+
+    def _keep(self, form: bytes | Copy) -> int:
+        """The number of a state that is new."""
+        number = self._first + len(self._kept)
+        if type(form) is bytes:
+            self._numbers[form] = number
+        self._kept.append(form)
+        return number
+
+
+def _copier(sent: dict[str, Any]) -> Copy:
+    return lambda: values.plain(sent["v"])
+
+
+def _copied(kept: bytes | Copy) -> Any:
+    return marshal.loads(kept) if type(kept) is bytes else kept()  # type: ignore[operator]
