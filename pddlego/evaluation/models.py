@@ -63,7 +63,10 @@ def recorded_model(cell: Cell, setting: Setting) -> Model:
         return transcript(wanted.place)
     domains = wanted.domains or (setting.name, *setting.also_called)
     parts = tuple(cell.mode.split(WITHOUT)[1:])
-    found = choose(read_conversations(path), replace(wanted, domains=domains, seed=cell.seed, parts=parts))
+    found = choose(
+        read_conversations(path),
+        replace(wanted, domains=domains, seed=cell.seed, parts=parts, variants=setting.recorded_variants(parts)),
+    )
     return ConversationModel(found, wanted.place, cell.model)
 
 

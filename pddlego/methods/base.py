@@ -90,6 +90,10 @@ class Setting:
         """Names under which others may have recorded conversations about it."""
         return ()
 
+    def recorded_variants(self, parts: Sequence[str]) -> tuple[str, ...]:
+        """What others may call the variant of a recorded conversation that leaves these parts out."""
+        return ()
+
     def manifest(self) -> dict[str, Any]:
         """What a run folder records of it besides: plain JSON values."""
         return {"name": self.name}

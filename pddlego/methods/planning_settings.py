@@ -55,6 +55,8 @@ class PlanningFile(BaseModel):
     evaluation_tasks: int = Field(30, ge=1, le=10_000)
     training: dict[str, tuple[int, int]] = Field(default_factory=dict)
     evaluation: dict[str, tuple[int, int]] = Field(default_factory=dict)
+    search: dict[str, tuple[int, int]] = Field(default_factory=dict)
+    search_tasks: int = Field(10, ge=1, le=10_000)
     paper: dict[str, float] = Field(default_factory=dict)
 
 
@@ -81,6 +83,17 @@ class PlanningSetting(Setting):
             return self.folder.tasks(seed, self.domain)
         return Tasks(self._generated(seed, "training"), self._generated(seed, "evaluation"))
 
+    def small_tasks(self, seed: int, purpose: str) -> tuple[Task, ...]:
+        """Tasks that a search without a heuristic can solve: as `[search]` says, else those for training.
+
+        Those for one `purpose` are others than those for another. Raises `SettingError` for files that are none.
+        """
+        if self.folder is not None:
+            training = self.folder.tasks(seed, self.domain).training
+            return tuple(sorted(training, key=lambda task: task.size)[: self.file.search_tasks])
+        ranges = self.file.search or self.file.training
+        return self._made(ranges, self.file.search_tasks, f"{purpose}/{seed}")
+
     def nameless(self, seed: int) -> tuple[str, Domain, Tasks]:
         """The same with names that say nothing: the text of the domain, the domain, and the tasks."""
         if self.nameless_folder is not None:
@@ -101,10 +114,14 @@ class PlanningSetting(Setting):
         ranges, number = (
             (file.training, file.training_tasks) if split == "training" else (file.evaluation, file.evaluation_tasks)
         )
+        return self._made(ranges, number, f"{split}/{seed}")
+
+    def _made(self, ranges: Mapping[str, tuple[int, int]], number: int, purpose: str) -> tuple[Task, ...]:
+        file, split = self.file, purpose.partition("/")[0]
         assert file.generator is not None
         try:
             return tuple(
-                Task(f"{split}-{each}", generate(file.generator, ranges, f"{file.generator}/{split}/{seed}/{each}"))
+                Task(f"{split}-{each}", generate(file.generator, ranges, f"{file.generator}/{purpose}/{each}"))
                 for each in range(number)
             )
         except (IndexError, ValueError) as error:
@@ -174,7 +191,8 @@ def _check_generator(name: str, file: PlanningFile) -> None:
         )
         raise SettingError(f"{where} has no tasks", why, 'Add: tasks = "FOLDER".')
     wanted = set(parameters_of(file.generator))
-    for split, ranges in (("training", file.training), ("evaluation", file.evaluation)):
+    tables = [("training", file.training), ("evaluation", file.evaluation)]
+    for split, ranges in [*tables, *([("search", file.search)] if file.search else [])]:
         if set(ranges) != wanted or any(least > most or least < 0 for least, most in ranges.values()):
             why = f"[{split}] gives a range [least, most] for each of: {', '.join(sorted(wanted))}."
             raise SettingError(f"{where} is wrong", why, "Mend the file.")

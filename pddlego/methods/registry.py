@@ -25,6 +25,7 @@ from pddlego.runs.measures import FIRST, LAST
 BUILT_IN: Mapping[str, str] = {
     "textgames": "pddlego.methods.textgames",
     "programs": "pddlego.methods.programs",
+    "thought_of_search": "pddlego.methods.thought_of_search",
 }
 """Our own methods: their names, and the modules that hold each as `METHOD`."""
 

@@ -54,7 +54,8 @@ class Conversation(BaseModel):
 class Wanted:
     """Which conversation to play: as the `model`'s name says, else as what is played.
 
-    `domains` are the names under which it may have been recorded, `parts` what the mode leaves out.
+    `domains` are the names under which it may have been recorded, `parts` what the mode leaves out; `variants` are
+    names that the variant may have besides.
     """
 
     place: str
@@ -63,6 +64,7 @@ class Wanted:
     domains: tuple[str, ...] = ()
     seed: int = 0
     parts: tuple[str, ...] = ()
+    variants: tuple[str, ...] = ()
 
 
 def parse_place(text: str) -> Wanted:
@@ -118,7 +120,8 @@ def _read(place: str, changed: int) -> tuple[Conversation, ...]:
 def choose(conversations: Sequence[Conversation], wanted: Wanted) -> Conversation:
     """The conversation about a domain and seed, in the variant that fits best. Raises `UsageError` if there is none.
 
-    Of several models the first in the file is played. A variant that leaves a part out is called `MODEL no-PART`; a
+    Of several models the first in the file is played, and of several repetitions without a seed the one whose number
+    the seed is, from 0. A variant that leaves a part out is called `MODEL no-PART`; a
     part that changes no question (as debugging does) has no variant of its own.
     """
     domains = {each.domain for each in conversations}
@@ -129,10 +132,14 @@ def choose(conversations: Sequence[Conversation], wanted: Wanted) -> Conversatio
         raise UsageError(f"{wanted.place} is about other domains", why, "Name one: transcript:FILE,domain=NAME.")
     own = [each for each in conversations if each.domain in (known or domains)]
     model = wanted.model or (own[0].model if own else "")
-    for variant in [wanted.variant] if wanted.variant else _variants(model, wanted.parts):
-        for each in own:
-            if (each.model, each.variant) == (model, variant) and each.seed in (wanted.seed, None):
-                return each
+    for variant in [wanted.variant] if wanted.variant else (*wanted.variants, *_variants(model, wanted.parts)):
+        fitting = [each for each in own if (each.model, each.variant) == (model, variant)]
+        seeded = [each for each in fitting if each.seed == wanted.seed]
+        repeated = [each for each in fitting if each.seed is None]
+        if seeded:
+            return seeded[0]
+        if len(repeated) == 1 or wanted.seed in range(len(repeated)):
+            return repeated[wanted.seed if len(repeated) > 1 else 0]
     models = ", ".join(dict.fromkeys(f"{each.model} ({each.variant})" for each in own))
     seeds = sorted({each.seed for each in own if each.seed is not None})
     listed = f"{seeds[0]}-{seeds[-1]}" if seeds else "none"

@@ -73,7 +73,7 @@ def load(name: str, options: ProgramOptions) -> ProgramSetting:
     return ProgramSetting(**{**fields, "sources": {**fields["sources"], **prompts}}, isolation=options.isolation)
 
 
-def worst_case(setting: PlanningSetting, mode: str, options: ProgramOptions) -> WorstCase:
+def worst_case(setting: PlanningSetting, mode: str, options: ProgramOptions, retries: int) -> WorstCase:
     """The questions of a conversation that never succeeds. A later one holds all that were before it."""
     variant = parse_variant(mode, MODES)
     if variant.mode.name != PROGRAM:
@@ -81,3 +81,6 @@ def worst_case(setting: PlanningSetting, mode: str, options: ProgramOptions) -> 
     rounds = 0 if NO_DEBUG in variant.without else options.debug_rounds
     calls = (1 if NO_COT in variant.without else 3) + rounds
     return WorstCase(calls, len(setting.text) + 2_500 * (SHOWN + calls))
+
+
+OPTIONS = ProgramOptions

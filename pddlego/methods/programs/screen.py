@@ -7,6 +7,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from pddlego.display.code import code_lines, cut
 from pddlego.display.frames import Frame
 from pddlego.display.glyphs import Glyphs
 from pddlego.display.rows import wrapped
@@ -80,28 +81,14 @@ def program_panel(view: ProgramView, width: int, height: int, glyphs: Glyphs) ->
     top = max(0, min(first - BETWEEN, rows - room))
     title = f"program {view.answer}: {rows} lines"
     shown = f"{top + 1}-{min(top + room, rows)} of {rows}" if rows > room else None
-    cut = [_cut(line, width - 4) for line in lines[top : top + room]]
-    return Panel(Group(*cut), title=title, subtitle=shown, width=width, height=height, border_style="dim")
+    fitting = [cut(line, width - 4) for line in lines[top : top + room]]
+    return Panel(Group(*fitting), title=title, subtitle=shown, width=width, height=height, border_style="dim")
 
 
 def _lines(before: str, code: str, text: str, glyphs: Glyphs) -> list[Text]:
     """The lines of a program with their numbers: those of earlier answers dim, those that are new green."""
-    known = set(before.splitlines())
-    every, last = text.splitlines(), code.splitlines()
-    kept = len(every) - len(last)
-    found = []
-    for number, line in enumerate(every):
-        fresh = number >= kept and line.strip() and line not in known
-        style = "green" if fresh else "dim" if number < kept else "default"
-        sign = glyphs.added if fresh else " "
-        found.append(Text(f"{number + 1:>4} {sign} {clean(line)}", style, no_wrap=True))
-    return found
-
-
-def _cut(line: Text, width: int) -> Text:
-    found = line.copy()
-    found.truncate(max(1, width), overflow="ellipsis")
-    return found
+    kept = len(text.splitlines()) - len(code.splitlines())
+    return code_lines(text, kept, frozenset(before.splitlines()), glyphs)
 
 
 def _tasks_height(view: ProgramView, width: int) -> int:
@@ -187,3 +174,6 @@ def _task_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
             text = f"{mark} {event.split:<10} {event.task} ({event.size} objects) {event.seconds:.2f} s: {how}"
             found.append(Text(clean(text), "green" if event.solved else "red"))
     return found or [Text("no task was tried", "dim")]
+
+
+SCREEN = ProgramScreen

@@ -47,10 +47,13 @@ def load(name: str, options: TextGameOptions) -> GameSetting:
     return replace(setting, ladder=ladder)
 
 
-def worst_case(setting: GameSetting, mode: str, retries: int) -> WorstCase:
+def worst_case(setting: GameSetting, mode: str, options: TextGameOptions, retries: int) -> WorstCase:
     """Every command may take a question of its own, and each question all its repeated ones."""
     base = whole(mode)
     prompts = {name: len(text) for name, text in setting.sources.items() if name.startswith("prompts/")}
     own = sum(length for name, length in prompts.items() if base in name or "notes" in name)
     attempts = setting.protocol.attempts or 1 + retries
     return WorstCase(setting.max_steps * attempts, own + len(setting.domain.text) + GROWTH + MAX_REJECTED)
+
+
+OPTIONS = TextGameOptions

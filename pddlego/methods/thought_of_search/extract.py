@@ -33,7 +33,8 @@ def code_of(answer: str, which: Which) -> Code | None:
     A model that shows its old function, and then the new one, means the new one. None if there is no function at all.
     """
     said = spoken(answer)
-    blocks = [block for language, block in _BLOCK.findall(said) if language.strip().lower() in _LANGUAGES]
+    found_blocks = [block for language, block in _BLOCK.findall(said) if language.strip().lower() in _LANGUAGES]
+    blocks = [block.rstrip("` \n") for block in found_blocks]  # of a fence that was cut off something is left
     if not blocks and _DEF.search(said):
         blocks = [said[_DEF.search(said).start() :]]  # type: ignore[union-attr]
     named = [(number, _named(block, which)) for number, block in enumerate(blocks)]

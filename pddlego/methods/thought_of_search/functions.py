@@ -52,6 +52,7 @@ class Functions:
         """Load a function in place of the one before. What is wrong with its text, if it cannot be used."""
         if modules_of(code.text):  # what else may be imported is loaded before the doors are locked
             self.close()
+        self._forget()
         self.codes.pop(which, None)
         session = self._open(code)
         self.codes[which] = code
@@ -65,6 +66,10 @@ class Functions:
 
     def call(self, which: Which, search: Search, state: Any, echo: bool = False) -> CallResult:
         """Call one function on one state."""
+        self._forget()
+        return self._call(which, search, state, echo)
+
+    def _call(self, which: Which, search: Search, state: Any, echo: bool = False) -> CallResult:
         code = self.codes[which]
         result = self._open().call(code.name, state, *search.arguments(which), echo=echo, module=which)
         self.seconds += result.seconds
@@ -77,9 +82,7 @@ class Functions:
     def begin(self, search: Search) -> None:
         """A search begins: states are counted from its start, which is number 0."""
         self._search = search
-        while self._flying:  # what nobody waits for any more
-            session = self._flying.popleft()[0]
-            self.seconds += session.expanded().result.seconds
+        self._forget()
         self.states = [search.start]
         self._offset, self._fresh = 1, True
 
@@ -132,12 +135,12 @@ class Functions:
         """The same with a call for each: together they failed in a way that does not say at which state."""
         done: list[Visited] = []
         for state in states:
-            result = self.call("goal", self._search, state)
+            result = self._call("goal", self._search, state)
             if not result.returned:
                 return done, _failed("goal", result, (("state", state),))
             if result.value:
                 return [*done, Visited(True)], None
-            result = self.call("successors", self._search, state, echo=watched)
+            result = self._call("successors", self._search, state, echo=watched)
             if not result.returned:
                 return done, _failed("successors", result, (("state", state),))
             if not isinstance(result.value, (list, tuple, set, frozenset)):
@@ -150,6 +153,13 @@ class Functions:
             done.append(Visited(False, range(first, len(self.states))))
         self._offset, self._fresh = len(self.states), True
         return done, None
+
+    def _forget(self) -> None:
+        """Wait for what nobody wants to know any more: the next answer is to the next question."""
+        while self._flying:
+            session = self._flying.popleft()[0]
+            if session is self._session:
+                self.seconds += session.expanded().result.seconds
 
     def _open(self, coming: Code | None = None) -> Session:
         """The session, with all functions in it; another one where it has ended. `coming` is what is loaded next."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pddlego.methods.thought_of_search.faults import Fault, Kind
-from pddlego.methods.thought_of_search.functions import Visited, Functions
+from pddlego.methods.thought_of_search.functions import Functions, Visited
 from pddlego.methods.thought_of_search.space import Key, Order, Search
 
 LARGEST = 256

@@ -54,3 +54,6 @@ class GameScreen:
         except PddlSyntaxError:
             return ""
         return draw(house, *PORTRAIT, UNICODE).plain
+
+
+SCREEN = GameScreen

@@ -1,0 +1,103 @@
+"""Makes the lists of states in `domains/`: unit tests and instances of our search problems, the same in every run.
+
+python examples/search_problems.py            all of them
+python examples/search_problems.py 24game     one
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fractions import Fraction
+from itertools import combinations_with_replacement
+from pathlib import Path
+from typing import Any
+
+DOMAINS = Path(__file__).parent.parent / "domains"
+
+Items = dict[str, Iterable[Any]]
+"""What each file holds."""
+
+
+# ---- 24 Game: solvability is proved with fractions, without rounding
+
+
+def combined(numbers: tuple[Fraction, ...]) -> Iterator[tuple[Fraction, ...]]:
+    """Everything that one operation makes of numbers, sorted."""
+    for i, x in enumerate(numbers):
+        for j, y in enumerate(numbers):
+            if i == j:
+                continue
+            rest = [number for place, number in enumerate(numbers) if place not in (i, j)]
+            for made in (x + y, x - y, x * y, *([x / y] if y else [])):
+                yield tuple(sorted((*rest, made)))
+
+
+def makes_24(numbers: tuple[Fraction, ...]) -> bool:
+    """Whether 24 can be made of numbers."""
+    met = {numbers}
+    waiting = [numbers]
+    while waiting:
+        state = waiting.pop()
+        if len(state) == 1 and state[0] == 24:
+            return True
+        for after in combined(state):
+            if after not in met:
+                met.add(after)
+                waiting.append(after)
+    return False
+
+
+def plain(number: Fraction) -> float:
+    """A fraction as a program has it: a whole number where it is one."""
+    return int(number) if number.denominator == 1 else float(number)
+
+
+def known_successors(state: Sequence[float]) -> list[list[float]]:
+    """All successors of a state, each once."""
+    exact = tuple(sorted(Fraction(number).limit_denominator(10_000) for number in state))
+    return [[plain(number) for number in after] for after in sorted(set(combined(exact)))]
+
+
+def game24() -> Items:
+    """Every puzzle with cards from 1 to 13 that can be solved: 1,362."""
+    hands = combinations_with_replacement(range(1, 14), 4)
+    puzzles: list[list[float]] = [list(hand) for hand in hands if makes_24(tuple(map(Fraction, hand)))]
+    tests = random.Random("24game").sample(puzzles, 10)
+    states: list[list[float]] = [
+        [1.5, 8, 12],
+        [6, 6, 12],
+        [2, 12],
+        [6, 18],
+        [0, 24],
+        [0.5, 48],
+        [3, 3, 3],
+        [1, 1],
+        [24, 0],
+    ]
+    return {
+        "goals": [[24], [23.999999999999993]],
+        "non_goals": [[], [3], [24, 1], [1, 6, 4], [1, 1, 4, 6], [23.9]],
+        "successors": [{"state": state, "successors": known_successors(state)} for state in [*tests, *states]],
+        "soundness": [{"state": puzzle} for puzzle in tests],
+        "instances": [{"state": puzzle} for puzzle in puzzles],
+    }
+
+
+MAKERS: dict[str, Callable[[], Items]] = {"24game": game24}
+
+
+def main(names: list[str]) -> None:
+    """Write the files of the problems of these names, or of all."""
+    for name in names or MAKERS:
+        folder = DOMAINS / name
+        folder.mkdir(parents=True, exist_ok=True)
+        for file, items in MAKERS[name]().items():
+            text = "".join(json.dumps(item) + "\n" for item in items)
+            (folder / f"{file}.jsonl").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,120 @@
+"""The Python file of a setting, which says what is right: run in a sandbox, because it may come from anybody.
+
+Its functions take plain values. `item` is always what the file of examples or instances says of one:
+
+    read(item)                      what the functions are given: a dictionary with "state", and as far as there are any
+                                    "successor_arguments", "goal_arguments", "successors"; or a list of these, one for
+                                    each search, of which the first that finds a goal solves the instance
+    check(state, successor, item)   why this is no transition; empty if it may be one
+    is_goal(state, item)            whether a state is a goal (left out: whatever is found is one)
+    validate(path, search, item)    why the states from start to goal are no solution; empty if they are one. `path` is
+                                    None where no search found a goal; `search` is the number of the one that did
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pddlego.errors import SettingError
+from pddlego.methods.thought_of_search.space import BadTransition, GoalTest, Instance, Search, SuccessorTest
+from pddlego.sandbox import CallResult, Sandbox, SandboxLimits, Session, Status
+
+SECONDS = 60.0
+"""Of CPU time for one question."""
+
+MALFORMED = "it has not the form of a state"
+
+_LOOP = """
+
+def _first_bad(transitions, item):
+    for place, (state, successors) in enumerate(transitions):
+        for number, successor in enumerate(successors):
+            try:
+                why = check(state, successor, item)
+            except Exception as error:
+                why = f"{MALFORMED}: {type(error).__name__}: {error}"
+            if why:
+                return [place, number, str(why)]
+    return None
+"""
+
+
+class Checks:
+    """The functions of one file, in a session of their own. `place` is where the file is. Raises `SettingError` for all
+    that goes wrong in them.
+    """
+
+    def __init__(self, sandbox: Sandbox, place: str, text: str, options: Mapping[str, Any]) -> None:
+        self.place = place
+        self._session: Session = sandbox.session(SandboxLimits(seconds=SECONDS))
+        try:
+            settings = f"OPTIONS = {dict(options)!r}\nMALFORMED = {MALFORMED!r}\n"
+            self._loaded(settings + text + _LOOP, "checks")
+            self._knows_goals = self._session.defines("is_goal", "checks")
+        except BaseException:
+            self._session.close()
+            raise
+
+    def close(self) -> None:
+        self._session.close()
+
+    def _loaded(self, source: str, module: str) -> None:
+        result = self._session.load(source, module=module)
+        if not result.returned:
+            raise self._wrong(result)
+
+    def read(self, item: Any) -> list[dict[str, Any]]:
+        """What the functions are given, for each search."""
+        found = self._call("read", item)
+        listed = found if isinstance(found, list) else [found]
+        if not listed or not all(isinstance(each, dict) and "state" in each for each in listed):
+            why = "read(item) returns a dictionary with 'state', or a list of these."
+            raise SettingError(f"{self.place} is wrong", why, "Mend the file.")
+        return listed
+
+    def goal_test(self, item: Any, is_goal: bool) -> GoalTest:
+        return GoalTest(self._searches(item)[0], is_goal)
+
+    def successor_test(self, item: Any) -> SuccessorTest:
+        found = self.read(item)[0]
+        return SuccessorTest(self._searches(item)[0], tuple(found.get("successors", ())))
+
+    def instance(self, name: str, item: Any) -> Instance:
+        return Instance(name, self._searches(item), item)
+
+    def first_bad(self, transitions: Sequence[tuple[Any, Sequence[Any]]], item: Any) -> BadTransition | None:
+        found = self._call("_first_bad", [(state, list(successors)) for state, successors in transitions], item)
+        return None if found is None else BadTransition(*found)
+
+    def is_goal(self, state: Any, item: Any) -> bool:
+        if not self._knows_goals:
+            return True
+        result = self._session.call("is_goal", state, item, module="checks")
+        return bool(result.value) if result.returned else False  # it has not the form of a state
+
+    def validate(self, path: Sequence[Any] | None, search: int, item: Any) -> str:
+        listed = None if path is None else list(path)
+        result = self._session.call("validate", listed, search, item, module="checks")
+        if result.status is Status.RAISED:
+            return f"{MALFORMED}: {result.message}"
+        if not result.returned:
+            raise self._wrong(result)
+        return str(result.value or "")
+
+    def _searches(self, item: Any) -> tuple[Search, ...]:
+        return tuple(
+            Search(each["state"], tuple(each.get("successor_arguments", ())), tuple(each.get("goal_arguments", ())))
+            for each in self.read(item)
+        )
+
+    def _call(self, function: str, *arguments: Any) -> Any:
+        result = self._session.call(function, *arguments, module="checks")
+        if not result.returned:
+            raise self._wrong(result)
+        return result.value
+
+    def _wrong(self, result: CallResult) -> SettingError:
+        trace = [line.strip() for line in result.traceback.splitlines() if line.strip().startswith("File ")]
+        where = f" ({trace[-1]})" if trace else ""
+        return SettingError(f"{self.place} is wrong", f"{result.message}{where}.", "Mend the file.")

@@ -1,0 +1,183 @@
+"""Search problems that files describe: a setting of the kind `search`, lists of states, and a Python file of checks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pddlego.errors import SettingError
+from pddlego.methods.thought_of_search.checks import Checks
+from pddlego.methods.thought_of_search.examples import items_of, text_of
+from pddlego.methods.thought_of_search.faults import brief
+from pddlego.methods.thought_of_search.space import (
+    BadTransition,
+    GoalTest,
+    Instance,
+    Judge,
+    Key,
+    Order,
+    SuccessorTest,
+    Which,
+)
+from pddlego.methods.thought_of_search.states import as_the_paper, canonical
+from pddlego.sandbox import Sandbox
+
+
+class FunctionTable(BaseModel):
+    """What a prompt asks of one function: what it takes, the state first, and what is to be said of it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    arguments: tuple[str, ...] = ("state",)
+    about: str = ""
+    example: str = ""
+
+
+class FilesTable(BaseModel):
+    """Names of files: in `domains/`, or paths."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    checks: str | None = None
+    goals: str | None = None
+    non_goals: str | None = None
+    successors: str | None = None
+    soundness: str | None = None
+    instances: str | None = None
+    soundness_instances: int = Field(default=10, ge=0, le=10_000)
+    instances_from: int = Field(default=0, ge=0)
+
+
+class SearchFile(BaseModel):
+    """What `envs/NAME.toml` may say of a search problem. `space` is its folder in `domains/`.
+
+    `unordered` are the keys of a state under which the order of a list says nothing; `.` is the state itself.
+    `verifies_goals` says whether the paper's code looks at the goals that a search finds. Many fields, because it is a
+    file's.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    title: str = ""
+    about: str = ""
+    space: str | None = None
+    rules: str
+    state: str = ""
+    example: str = ""
+    search: Order = "breadth-first"
+    optimal: bool = False
+    unordered: tuple[str, ...] = ()
+    recorded_as: tuple[str, ...] = ()
+    verifies_goals: bool = True
+    successors: FunctionTable = Field(default_factory=FunctionTable)
+    goal: FunctionTable = Field(default_factory=FunctionTable)
+    files: FilesTable = Field(default_factory=FilesTable)
+    options: dict[str, Any] = Field(default_factory=dict)
+
+    def places(self, name: str) -> dict[str, str]:
+        """The files, by what they are for."""
+        folder = self.space or name
+        usual = {
+            "checks": f"{folder}/checks.py",
+            **{
+                each: f"{folder}/{each}.jsonl"
+                for each in ("goals", "non_goals", "successors", "soundness", "instances")
+            },
+        }
+        return {each: getattr(self.files, each) or usual[each] for each in usual}
+
+
+@dataclass(frozen=True)
+class FileSpace:
+    """A search problem out of files: `places` are their names, `texts` what they hold."""
+
+    file: SearchFile
+    places: Mapping[str, str]
+    texts: Mapping[str, str] = field(repr=False)
+
+    @classmethod
+    def read(cls, name: str, file: SearchFile) -> FileSpace:
+        """Read all files. Raises `SettingError`."""
+        places = file.places(name)
+        return cls(file, places, {each: text_of(place) for each, place in places.items()})
+
+    @property
+    def order(self) -> Order:
+        return self.file.search
+
+    @property
+    def arguments(self) -> Mapping[Which, tuple[str, ...]]:
+        return {"successors": self.file.successors.arguments, "goal": self.file.goal.arguments}
+
+    @property
+    def verifies_goals(self) -> bool:
+        return self.file.verifies_goals
+
+    def prompt(self, judge: Judge) -> Mapping[str, Any]:
+        file = self.file
+        example = file.example or brief(judge.instances[0].searches[0].start)
+        return {
+            "rules": file.rules.strip(),
+            "state": file.state.strip(),
+            "example": example,
+            "successors": file.successors,
+            "goal": file.goal,
+        }
+
+    def key(self, paper: bool) -> Key:
+        return (as_the_paper if paper else canonical)(self.file.unordered)
+
+    def items(self, which: str) -> tuple[dict[str, Any], ...]:
+        """What one of the files holds."""
+        return items_of(self.places[which], self.texts[which])
+
+    @contextmanager
+    def judge(self, sandbox: Sandbox, seed: int) -> Iterator[Judge]:
+        checks = Checks(sandbox, self.places["checks"], self.texts["checks"], self.file.options)
+        try:
+            yield FileJudge(self, checks)
+        finally:
+            checks.close()
+
+
+class FileJudge:
+    """Says what is right as the files do."""
+
+    def __init__(self, space: FileSpace, checks: Checks) -> None:
+        self.checks, self.optimal = checks, space.file.optimal
+        files = space.file.files
+        self.goal_tests: Sequence[GoalTest] = [
+            checks.goal_test(item, which == "goals") for which in ("goals", "non_goals") for item in space.items(which)
+        ]
+        self.successor_tests: Sequence[SuccessorTest] = [
+            checks.successor_test(item) for item in space.items("successors")
+        ]
+        self.soundness: Sequence[Instance] = [
+            self._instance(item, number)
+            for number, item in enumerate(space.items("soundness")[: files.soundness_instances])
+        ]
+        self.instances: Sequence[Instance] = [
+            self._instance(item, number) for number, item in enumerate(space.items("instances")[files.instances_from :])
+        ]
+        if not self.instances:
+            raise SettingError(f"{space.places['instances']} holds no instance", "It is empty.", "Add one.")
+
+    def _instance(self, item: dict[str, Any], number: int) -> Instance:
+        return self.checks.instance(str(item.get("id", number + 1)), item)
+
+    def first_bad(self, instance: Instance, transitions: Sequence[tuple[Any, Sequence[Any]]]) -> BadTransition | None:
+        return self.checks.first_bad(transitions, instance.item)
+
+    def is_goal(self, instance: Instance, search: int, state: Any) -> bool:
+        return self.checks.is_goal(state, instance.item)
+
+    def fault(self, instance: Instance, search: int, path: Sequence[Any] | None) -> str:
+        why = self.checks.validate(path, search, instance.item)
+        cost = instance.item.get("cost")
+        if why or path is None or not self.optimal or cost is None:
+            return why
+        return "" if len(path) - 1 == int(cost) else f"{len(path) - 1} steps, and {cost} are enough"

@@ -1,0 +1,54 @@
+"""What tables and figures say of Thought of Search: those of the paper (Cao et al., 2024)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from pddlego.events import Event, Rejected, Tally
+from pddlego.methods.base import Column, CountTable, Measuring
+from pddlego.methods.thought_of_search.events import Attempted, Coded, Finished
+from pddlego.runs.measures import Measures
+
+
+def measure(events: Sequence[Event], used: Tally) -> Measures:
+    """Answers for both functions, whether both passed, and of those that did the share of instances solved.
+
+    `accuracy` is there only where the tests were passed: read it with `finished`. Expansions a second are of CPU time.
+    """
+    coded = [event for event in events if isinstance(event, Coded)]
+    tried = [event for event in events if isinstance(event, Attempted)]
+    done = next((event for event in reversed(events) if isinstance(event, Finished)), None)
+    answers = Counter(event.which for event in coded)
+    numbers: dict[str, int | float] = {
+        "answers": len(coded),
+        "successor_answers": answers["successors"],
+        "goal_answers": answers["goal"],
+        "finished": int(done is not None),
+    }
+    if done is not None:
+        numbers["accuracy"] = done.solved / done.total
+        numbers["expansions"] = done.expansions
+        if done.seconds > 0:
+            numbers["expansions_per_second"] = done.expansions / done.seconds
+    kinds = Counter(event.feedback.category for event in events if isinstance(event, Rejected))
+    lost = Counter(event.kind for event in tried if not event.solved)
+    return Measures(numbers, {"feedback": kinds, "unsolved": lost})
+
+
+MEASURING = Measuring(
+    of=measure,
+    columns=(
+        Column("answers", blank_zero=True),
+        Column("finished"),
+        Column("accuracy"),
+        Column("successor_answers", shown=False),
+        Column("goal_answers", shown=False),
+        Column("expansions", digits=0, shown=False),
+        Column("expansions_per_second", digits=0, shown=False),
+    ),
+    counts=(
+        CountTable("feedback", "Feedback by kind", "kind"),
+        CountTable("unsolved", "Why instances were not solved", "reason"),
+    ),
+)

@@ -1,0 +1,232 @@
+"""A planning domain as a search space: what is true of it our own simulator knows, so that nobody writes tests by hand.
+
+A state is the set of all facts, each a tuple as `("at", "car1", "l2")`. The true successors of a state are known, so
+that soundness is checked of everything that is generated, and completeness on states that random walks lead to.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from pddlego.errors import SettingError
+from pddlego.methods.planning_settings import PlanningSetting
+from pddlego.methods.thought_of_search.faults import brief
+from pddlego.methods.thought_of_search.file_space import FunctionTable
+from pddlego.methods.thought_of_search.space import (
+    BadTransition,
+    GoalTest,
+    Instance,
+    Judge,
+    Key,
+    Order,
+    Search,
+    SuccessorTest,
+    Which,
+)
+from pddlego.methods.thought_of_search.states import as_the_paper, canonical
+from pddlego.pddl import Atom, Domain
+from pddlego.pddl.problem import read_atom
+from pddlego.planning import Plan, PlanStep, validate
+from pddlego.planning.applicable import Simulator
+from pddlego.planning.world import World
+from pddlego.sandbox import Sandbox
+from pddlego.tasks import Task
+
+Facts = frozenset[Atom]
+
+SAMPLED_TASKS = 3
+"""Tasks whose states are sampled, and which the soundness search solves."""
+
+WALK = 20
+"""Steps of a random walk."""
+
+MOST_EXPANDED = 3_000
+"""States that are expanded by us to find a goal."""
+
+STATE = """
+A state is the set of all facts that are true, each a tuple of the predicate's name and its arguments. Facts that never
+change are in it, too.
+"""
+
+SUCCESSORS = FunctionTable(
+    arguments=("state", "objects"),
+    about="objects is a dictionary that gives the type of every object by its name, which is 'object' where the domain "
+    "has no types. A successor is a set of tuples like the state, for each action with its arguments that can be done.",
+)
+
+GOAL = FunctionTable(
+    arguments=("state", "goal"),
+    about="goal is a list of facts, each a tuple, that must all be true in a goal state.",
+)
+
+
+@dataclass(frozen=True)
+class PlanningSpace:
+    """A planning setting as a search space, tested on so many `sampled` states."""
+
+    setting: PlanningSetting
+    sampled: int
+    verifies_goals: bool = True
+    order: Order = "breadth-first"
+    arguments: Mapping[Which, tuple[str, ...]] = field(
+        default_factory=lambda: {"successors": SUCCESSORS.arguments, "goal": GOAL.arguments}
+    )
+
+    def prompt(self, judge: Judge) -> Mapping[str, Any]:
+        search = judge.soundness[0].searches[0]
+        rules = f"A planning domain in PDDL:\n\n{self.setting.text.strip()}"
+        example = f"{brief(search.start)}\nwith objects = {brief(search.successor_arguments[0])}"
+        goal = FunctionTable(
+            arguments=GOAL.arguments, about=GOAL.about, example=f"For example: goal = {brief(search.goal_arguments[0])}"
+        )
+        return {"rules": rules, "state": STATE.strip(), "example": example, "successors": SUCCESSORS, "goal": goal}
+
+    def key(self, paper: bool) -> Key:
+        return (as_the_paper if paper else canonical)(())
+
+    @contextmanager
+    def judge(self, sandbox: Sandbox, seed: int) -> Iterator[Judge]:
+        yield PlanningJudge(self.setting, self.sampled, seed)
+
+
+class PlanningJudge:
+    """Says what is right as the simulator and the validator do."""
+
+    def __init__(self, setting: PlanningSetting, sampled: int, seed: int) -> None:
+        self.domain = setting.domain
+        self._key = canonical(())
+        self._random = random.Random(f"{setting.name}/{seed}")
+        tests = setting.small_tasks(seed, "tests")[:SAMPLED_TASKS]
+        self.soundness: Sequence[Instance] = [self._instance(task) for task in tests]
+        self.instances: Sequence[Instance] = [self._instance(task) for task in setting.small_tasks(seed, "search")]
+        self.goal_tests: Sequence[GoalTest] = [test for task in tests for test in self._goal_tests(task)]
+        self.successor_tests: Sequence[SuccessorTest] = [
+            test for task in tests for test in self._successor_tests(task, -(-sampled // len(tests)))
+        ][:sampled]
+
+    def first_bad(self, instance: Instance, transitions: Sequence[tuple[Any, Sequence[Any]]]) -> BadTransition | None:
+        world = self._world(instance.item)
+        for place, (state, successors) in enumerate(transitions):
+            known = {self._key(_tuples(facts)) for _, facts in _successors(world, _atoms(state))}
+            for number, successor in enumerate(successors):
+                if not _is_state(successor):
+                    return BadTransition(place, number, "a successor has not the form of a state: a set of tuples")
+                if self._key(successor) not in known:
+                    why = "no action leads from the state to this successor"
+                    return BadTransition(place, number, why)
+        return None
+
+    def is_goal(self, instance: Instance, search: int, state: Any) -> bool:
+        return _is_state(state) and _goal_of(self.domain, instance.item) <= set(state)
+
+    def fault(self, instance: Instance, search: int, path: Sequence[Any] | None) -> str:
+        if path is None:
+            return "it can be solved, and no solution was found"
+        if not all(map(_is_state, path)):
+            return "it has not the form of a state"
+        world, steps = self._world(instance.item), []
+        for number, (before, after) in enumerate(pairwise(path)):
+            found = [step for step, facts in _successors(world, _atoms(before)) if _tuples(facts) == set(after)]
+            if not found:
+                return f"no action leads from state {number} to state {number + 1}"
+            steps.append(found[0])
+        return validate(self.domain, instance.item.problem, Plan(tuple(steps)), keep=False).message
+
+    def _world(self, task: Task) -> World:
+        return World(self.domain, task.problem)
+
+    def _search(self, task: Task, facts: Facts) -> Search:
+        world = self._world(task)
+        goal = sorted(_goal_of(self.domain, task))
+        return Search(_tuples(facts), (dict(sorted(world.types.items())),), (goal,))
+
+    def _instance(self, task: Task) -> Instance:
+        return Instance(task.name, (self._search(task, frozenset(task.problem.facts)),), task)
+
+    def _goal_tests(self, task: Task) -> list[GoalTest]:
+        """A goal that can be reached, and states on the way that are none."""
+        goal = _goal_of(self.domain, task)
+        world, start = self._world(task), frozenset(task.problem.facts)
+        reached = _reached(world, start, goal)
+        walk = [facts for facts in self._walk(world, start, 5) if not goal <= _tuples(facts)]
+        ends = [reached] if reached is not None else []
+        tests = [GoalTest(self._search(task, facts), True) for facts in ends]
+        return [*tests, *(GoalTest(self._search(task, facts), False) for facts in dict.fromkeys(walk))]
+
+    def _successor_tests(self, task: Task, number: int) -> list[SuccessorTest]:
+        world, start = self._world(task), frozenset(task.problem.facts)
+        states: dict[Facts, None] = {start: None}
+        for _ in range(number):
+            for facts in self._walk(world, start, WALK):
+                states.setdefault(facts)
+        chosen = self._random.sample(list(states), min(number, len(states)))
+        return [
+            SuccessorTest(self._search(task, facts), tuple(_tuples(after) for _, after in _successors(world, facts)))
+            for facts in chosen
+        ]
+
+    def _walk(self, world: World, facts: Facts, steps: int) -> Iterator[Facts]:
+        for _ in range(steps):
+            yield facts
+            following = _successors(world, facts)
+            if not following:
+                return
+            facts = self._random.choice(following)[1]
+
+
+def _successors(world: World, facts: Facts) -> list[tuple[PlanStep, Facts]]:
+    """Every action that can be done, with the state that it leads to."""
+    found = []
+    for step in Simulator(world, facts).applicable():
+        action = world.domain.actions_by_name[step.action]
+        binding = {each.name: arg for each, arg in zip(action.parameters, step.args, strict=True)}
+        found.append((step, world.apply(action.effect, facts, binding)))
+    return found
+
+
+def _reached(world: World, start: Facts, goal: set[tuple[str, ...]]) -> Facts | None:
+    """The nearest goal, if there is one among the first states."""
+    waiting, met = deque([start]), {start}
+    for _ in range(MOST_EXPANDED):
+        if not waiting:
+            return None
+        facts = waiting.popleft()
+        if goal <= _tuples(facts):
+            return facts
+        for _, after in _successors(world, facts):
+            if after not in met:
+                met.add(after)
+                waiting.append(after)
+    return None
+
+
+def _tuples(facts: Facts) -> set[tuple[str, ...]]:
+    return {(fact.predicate, *fact.args) for fact in facts}
+
+
+def _atoms(state: Any) -> Facts:
+    return frozenset(Atom(fact[0], tuple(fact[1:])) for fact in state)
+
+
+def _is_state(state: Any) -> bool:
+    return isinstance(state, (set, frozenset)) and all(
+        isinstance(fact, tuple) and fact and all(isinstance(part, str) for part in fact) for fact in state
+    )
+
+
+def _goal_of(domain: Domain, task: Task) -> set[tuple[str, ...]]:
+    """The facts of a goal. Raises `SettingError` for a goal that is more than facts."""
+    goal = task.problem.goal
+    parts = goal[1:] if isinstance(goal, tuple) and goal[:1] == ("and",) else (goal,)
+    atoms = [read_atom(part) for part in parts]
+    derived = {predicate.name for predicate, _ in domain.derived}
+    if any(atom is None or atom.predicate in derived or atom.predicate in ("not", "or") for atom in atoms):
+        why = f"The goal of {task.name} is more than facts that must be true."
+        raise SettingError(f"{domain.name} cannot be played as a search space", why, "Choose another mode.")
+    return {(atom.predicate, *atom.args) for atom in atoms if atom is not None}

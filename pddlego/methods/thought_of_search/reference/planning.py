@@ -1,0 +1,99 @@
+"""Functions for a planning domain, made from its actions: what a model is asked to find out by reading."""
+
+from __future__ import annotations
+
+from pddlego.errors import UsageError
+from pddlego.methods.thought_of_search.space import Which
+from pddlego.pddl import Domain, Sexpr
+
+_GOAL = """def is_goal(state, goal):
+    return all(fact in state for fact in goal)"""
+
+_SUCCESSORS = """def successors(state, objects):
+    from itertools import product
+
+    parents = {parents}
+    actions = {actions}
+
+    def is_a(kind, wanted):
+        return wanted in (kind, "object") or wanted in parents.get(kind, ())
+
+    def holds(condition, binding):
+        head, parts = condition[0], condition[1:]
+        if head == "and":
+            return all(holds(part, binding) for part in parts)
+        if head == "or":
+            return any(holds(part, binding) for part in parts)
+        if head == "not":
+            return not holds(parts[0], binding)
+        if head == "imply":
+            return not holds(parts[0], binding) or holds(parts[1], binding)
+        if head in ("exists", "forall"):
+            found = [holds(parts[1], each) for each in bindings(parts[0], binding)]
+            return any(found) if head == "exists" else all(found)
+        names = tuple(binding.get(part, part) for part in parts)
+        return names[0] == names[1] if head == "=" else (head, *names) in state
+
+    def bindings(parameters, binding):
+        choices = [[name for name, kind in objects.items() if is_a(kind, wanted)] for _, wanted in parameters]
+        for chosen in product(*choices):
+            yield {{**binding, **{{name: value for (name, _), value in zip(parameters, chosen)}}}}
+
+    def apply(effect, binding, adds, deletes):
+        head, parts = effect[0], effect[1:]
+        if head == "and":
+            for part in parts:
+                apply(part, binding, adds, deletes)
+        elif head == "when":
+            if holds(parts[0], binding):
+                apply(parts[1], binding, adds, deletes)
+        elif head == "forall":
+            for each in bindings(parts[0], binding):
+                apply(parts[1], each, adds, deletes)
+        elif head == "not":
+            deletes.add((parts[0][0], *(binding.get(part, part) for part in parts[0][1:])))
+        else:
+            adds.add((head, *(binding.get(part, part) for part in parts)))
+
+    found = []
+    for parameters, precondition, effect in actions:
+        for binding in bindings(parameters, {{}}):
+            if holds(precondition, binding):
+                adds, deletes = set(), set()
+                apply(effect, binding, adds, deletes)
+                found.append((state - deletes) | adds)
+    return found"""
+
+
+def functions_for(domain: Domain) -> dict[Which, str]:
+    """Both functions. Raises `UsageError` for a domain with derived predicates."""
+    if domain.derived:
+        why = "It has derived predicates."
+        raise UsageError(f"The reader cannot play {domain.name}", why, "Name a language model with --model.")
+    actions = [
+        (
+            tuple((each.name, each.type) for each in action.parameters),
+            _plain(action.precondition),
+            _plain(action.effect),
+        )
+        for action in domain.actions
+    ]
+    parents = {kind: tuple(sorted(above)) for kind, above in sorted(domain.types.items())}
+    return {"successors": _SUCCESSORS.format(parents=repr(parents), actions=repr(actions)), "goal": _GOAL}
+
+
+def _plain(part: Sexpr) -> object:
+    """A condition with the variables of quantifiers as pairs of a name and a type."""
+    if isinstance(part, str):
+        return part
+    if not part:
+        return ("and",)
+    if part[0] in ("exists", "forall"):
+        return (part[0], _typed(part[1]), _plain(part[2]))
+    return tuple(_plain(each) for each in part)
+
+
+def _typed(names: Sexpr) -> tuple[tuple[str, str], ...]:
+    from pddlego.pddl.problem import read_typed_list
+
+    return tuple((each.name, each.type) for each in read_typed_list(names, []))

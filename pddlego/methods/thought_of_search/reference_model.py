@@ -1,0 +1,60 @@
+"""Our own functions in the part of the model: `reader`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+from pddlego.errors import UsageError
+from pddlego.methods.thought_of_search.options import SearchSetting
+from pddlego.methods.thought_of_search.planning_space import PlanningSpace
+from pddlego.methods.thought_of_search.reference.planning import functions_for
+from pddlego.methods.thought_of_search.space import Which
+from pddlego.models.base import Completion, Request
+from pddlego.runs.cells import Cell
+
+READER = "reader"
+
+
+@dataclass
+class ReferenceModel:
+    """Answers with functions of ours, the same whatever is said of them."""
+
+    name: str
+    texts: Mapping[Which, str]
+    source: str
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        return {"source": self.source}
+
+    def complete(self, request: Request) -> Completion:
+        which: Which = "goal" if request.purpose.startswith("goal") else "successors"
+        return Completion(f"```python\n{self.texts[which]}\n```")
+
+
+def stand_in(name: str, cell: Cell, setting: SearchSetting | None) -> ReferenceModel | None:
+    """The model of that name. Raises `UsageError` for a setting that has no functions of ours."""
+    if name != READER:
+        return None
+    if setting is None:
+        return ReferenceModel(name, {}, "")
+    if isinstance(setting.space, PlanningSpace):
+        texts = functions_for(setting.space.setting.domain)
+        return ReferenceModel(name, texts, "made from the domain")
+    return ReferenceModel(name, reference(setting.name), f"reference/{setting.name}.py")
+
+
+def reference(setting: str) -> dict[Which, str]:
+    """Our functions for a setting of the kind `search`. Raises `UsageError` if there are none."""
+    name = setting.replace("-", "_").replace("24game", "game24")
+    place = files("pddlego") / "methods" / "thought_of_search" / "reference" / f"{name}.py"
+    if not place.is_file():
+        why = "Functions of ours are there for our own settings only."
+        raise UsageError(f"The reader cannot play {setting}", why, "Name a language model with --model.")
+    successors, mark, goal = place.read_text(encoding="utf-8").partition("\n\n\ndef is_goal")
+    head, _, body = successors.partition("def successors")
+    imports = "".join(line + "\n" for line in head.splitlines() if line.startswith(("import ", "from ")))
+    return {"successors": f"{imports}def successors{body}".strip(), "goal": f"{imports}{mark.strip()}{goal}".strip()}

@@ -1,0 +1,150 @@
+"""The tests of both functions: known states, searches that look at every successor, known successors (steps 2 to 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import Any
+
+from pddlego.events import Event
+from pddlego.methods.thought_of_search.events import PASSED, Searching, Stage, Tested
+from pddlego.methods.thought_of_search.faults import Fault, Kind, brief
+from pddlego.methods.thought_of_search.functions import Functions
+from pddlego.methods.thought_of_search.search import Found, SearchLimits, StateSearch
+from pddlego.methods.thought_of_search.space import Instance, Judge, Key, Search, Space, Which
+from pddlego.sandbox import CallResult
+
+Verdict = Generator[Event, None, "Fault | None"]
+
+
+class Tests:
+    """The tests of an episode. Each yields an event for every test, and returns the first fault that it finds."""
+
+    __test__ = False
+
+    def __init__(self, space: Space, judge: Judge, functions: Functions, limits: SearchLimits, checks: bool) -> None:
+        self.space, self.judge, self.functions, self.limits = space, judge, functions, limits
+        self.checks = checks
+        self.paper = False
+        self.key: Key = space.key(False)
+
+    def as_the_paper(self) -> None:
+        """From now on test as the paper's code does, where that is otherwise."""
+        self.paper, self.key = True, self.space.key(True)
+
+    def goal(self) -> Verdict:
+        """Step 2: known goals, and states that are none."""
+        for number, test in enumerate(self.judge.goal_tests):
+            result = self.functions.call("goal", test.search, test.search.start)
+            shown = self._shown("goal", test.search)
+            fault = None
+            if not result.returned:
+                fault = self.functions.failed("goal", result, shown)
+            elif bool(result.value) != test.is_goal:
+                fault = _wrong_goal(not test.is_goal, shown)
+            yield self._tested("goal", number, fault)
+            if fault is not None:
+                return fault
+        return None
+
+    def soundness(self) -> Verdict:
+        """Step 3: searches that look at every successor. To find no goal is no fault."""
+        for number, instance in enumerate(self.judge.soundness):
+            fault = yield from self._sound(number, instance)
+            if fault is not None:
+                return fault
+        return None
+
+    def completeness(self) -> Verdict:
+        """Step 4: known successors of known states."""
+        for number, test in enumerate(self.judge.successor_tests):
+            state, shown = test.search.start, self._shown("successors", test.search)
+            result = self.functions.call("successors", test.search, state, echo=True)
+            fault = None
+            if not result.returned:
+                fault = self.functions.failed("successors", result, shown)
+            elif not self.paper and result.echo[0] != state:
+                fault = _changed(state, result)
+            else:
+                fault = self._missing(test.known, result, shown)
+            yield self._tested("completeness", number, fault)
+            if fault is not None:
+                return fault
+        return None
+
+    def _sound(self, number: int, instance: Instance) -> Verdict:
+        fault, expanded = None, 0
+        for place, search in enumerate(instance.searches[:1] if self.paper else instance.searches):
+            found = yield from searched(self._search(instance, search), search, instance.name)
+            fault, expanded = found.fault, expanded + found.expansions
+            if fault is None and found.path is not None:
+                looks = self.space.verifies_goals or not self.paper
+                if looks and not self.judge.is_goal(instance, place, found.path[-1]):
+                    state = Search(found.path[-1], search.successor_arguments, search.goal_arguments)
+                    fault = _wrong_goal(True, self._shown("goal", state))
+            if fault is not None:
+                break
+        if fault is not None and fault.kind is not Kind.GOAL:
+            fault = _with_arguments(fault, self._shown(fault.which, search)[1:])
+        yield self._tested("soundness", number, fault, expanded)
+        return fault
+
+    def _search(self, instance: Instance, search: Search) -> StateSearch:
+        def check(transitions: Sequence[tuple[Any, Sequence[Any]]]) -> Fault | None:
+            bad = self.judge.first_bad(instance, transitions) if self.checks else None
+            if bad is None:
+                return None
+            state, successors = transitions[bad.state]
+            shown = (("state", state), ("wrong successor", successors[bad.successor]))
+            return Fault(Kind.TRANSITION, "successors", bad.why, shown, why=bad.why)
+
+        return StateSearch(self.functions, self.space.order, self.key, self.limits, check)
+
+    def _missing(self, known: Sequence[Any], result: CallResult, shown: tuple[tuple[str, Any], ...]) -> Fault | None:
+        if not isinstance(result.value, (list, tuple, set, frozenset)):
+            why = f"it returned {brief(result.value)}, which is no list"
+            return Fault(Kind.SUCCESSOR_ERROR, "successors", why, shown, trace=why)
+        found = {self.key(state) for state in result.value}
+        missing = [state for state in known if self.key(state) not in found]
+        if not missing:
+            return None
+        why = f"{len(missing)} of {len(known)} known successors are missing"
+        return Fault(Kind.MISSING, "successors", why, (*shown, ("missing successors", missing)))
+
+    def _shown(self, which: Which, search: Search) -> tuple[tuple[str, Any], ...]:
+        """The state with the other arguments, by their names."""
+        names = self.space.arguments[which]
+        return tuple(zip(names, (search.start, *search.arguments(which)), strict=False))
+
+    def _tested(self, stage: Stage, number: int, fault: Fault | None, expansions: int = 0) -> Tested:
+        kind, message = (PASSED, "") if fault is None else (fault.kind.value, fault.message)
+        return Tested(stage, number, kind, message, expansions)
+
+
+def searched(search: StateSearch, task: Search, name: str) -> Generator[Event, None, Found]:
+    """Search, and say from time to time how far it is."""
+    for told in search.run(task):
+        if isinstance(told, Found):
+            return told
+        yield Searching(name, told)
+    raise AssertionError("a search ends with what it found")
+
+
+def _wrong_goal(as_goal: bool, shown: tuple[tuple[str, Any], ...]) -> Fault:
+    why = "it calls a state a goal that is none" if as_goal else "it calls a goal no goal"
+    return Fault(Kind.GOAL, "goal", f"{why}: {brief(shown[0][1])[:80]}", shown, as_goal=as_goal)
+
+
+def _changed(state: Any, result: CallResult) -> Fault:
+    shown = (("state before the call", state), ("state after the call", result.echo[0]))
+    return Fault(Kind.CHANGED, "successors", "the function changed its argument", shown)
+
+
+def _with_arguments(fault: Fault, arguments: tuple[tuple[str, Any], ...]) -> Fault:
+    return Fault(
+        fault.kind,
+        fault.which,
+        fault.message,
+        (*fault.shown, *arguments),
+        trace=fault.trace,
+        why=fault.why,
+    )
