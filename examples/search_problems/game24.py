@@ -1,27 +1,13 @@
-"""Makes the lists of states in `domains/`: unit tests and instances of our search problems, the same in every run.
-
-python examples/search_problems.py            all of them
-python examples/search_problems.py 24game     one
-"""
+"""24 Game: solvability is proved with fractions, without rounding."""
 
 from __future__ import annotations
 
-import json
 import random
-import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations_with_replacement
-from pathlib import Path
-from typing import Any
 
-DOMAINS = Path(__file__).parent.parent / "domains"
-
-Items = dict[str, Iterable[Any]]
-"""What each file holds."""
-
-
-# ---- 24 Game: solvability is proved with fractions, without rounding
+from examples.search_problems.items import Items
 
 
 def combined(numbers: tuple[Fraction, ...]) -> Iterator[tuple[Fraction, ...]]:
@@ -84,20 +70,3 @@ def game24() -> Items:
         "soundness": [{"state": puzzle} for puzzle in tests],
         "instances": [{"state": puzzle} for puzzle in puzzles],
     }
-
-
-MAKERS: dict[str, Callable[[], Items]] = {"24game": game24}
-
-
-def main(names: list[str]) -> None:
-    """Write the files of the problems of these names, or of all."""
-    for name in names or MAKERS:
-        folder = DOMAINS / name
-        folder.mkdir(parents=True, exist_ok=True)
-        for file, items in MAKERS[name]().items():
-            text = "".join(json.dumps(item) + "\n" for item in items)
-            (folder / f"{file}.jsonl").write_text(text, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
