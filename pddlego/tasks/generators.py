@@ -120,8 +120,29 @@ def heavy(rng: random.Random, items: int) -> Problem:
     return _problem("heavy", _typed(names), facts, [("packed", each) for each in names])
 
 
+def collector(rng: random.Random, locations: int, doors: int) -> Problem:
+    """Coin Collector with a known map: rooms on a grid, some with closed doors between, and a coin in one."""
+    directions = {(0, 1): ("north", "south"), (1, 0): ("east", "west")}
+    places = {(0, 0): "room0"}
+    edges: list[tuple[str, str, tuple[str, str]]] = []
+    while len(places) < locations:
+        x, y = rng.choice(list(places))
+        (right, up), names = rng.choice(list(directions.items()))
+        sign = rng.choice((1, -1))
+        other = (x + sign * right, y + sign * up)
+        if other not in places:
+            places[other] = f"room{len(places)}"
+            edges.append((places[x, y], places[other], names if sign == 1 else (names[1], names[0])))
+    facts: list[tuple[str, ...]] = [("at", "room0"), ("visited", "room0")]
+    for one, two, (there, back) in edges:
+        facts += [("connected", one, two, there), ("connected", two, one, back)]
+    facts += [("closed_door", one, two) for one, two, _ in rng.sample(edges, min(doors, len(edges)))]
+    facts.append(("item_at", "coin", rng.choice(list(places.values())[1:])))
+    return _problem("coin-collector", _typed(places.values(), "location"), facts, [("have", "coin")])
+
+
 GENERATORS: Mapping[str, Generator] = {
-    made.__name__: made for made in (delivery, forest, gripper, miconic, ferry, spanner, heavy)
+    made.__name__: made for made in (delivery, forest, gripper, miconic, ferry, spanner, heavy, collector)
 }
 
 

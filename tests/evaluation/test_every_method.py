@@ -14,8 +14,10 @@ from typing import Any
 import pytest
 
 from pddlego.methods.programs.reference_model import reference
+from pddlego.methods.thought_of_search.reference_model import reference as functions
 from tests.cli.command import run
 from tests.coin_endpoint import next_command
+from tests.methods.thought_of_search.playing import fenced
 from tests.model_server import ModelServer, answer
 from tests.sandbox.ordinary import needs_locks
 from tests.scale import PATIENCE
@@ -30,6 +32,7 @@ class Kind:
     game: str
     mode: str
     says: Callable[[dict[str, Any]], str]
+    options: tuple[str, ...] = ()
 
 
 def next_program(body: dict[str, Any]) -> str:
@@ -40,7 +43,19 @@ def next_program(body: dict[str, Any]) -> str:
     return "```python\nx = 1\n```" if asked == 5 else f"```python\n{reference('ferry')}```"
 
 
-KINDS = [Kind("coin", "act", next_command), Kind("ferry", "program", next_program)]
+def next_function(body: dict[str, Any]) -> str:
+    """A successor function that fails, a goal test, and a successor function that does not."""
+    asked, texts = len(body["messages"]), functions("deduction")
+    if asked < 5:
+        return "```python\ndef successors(state, rules):\n    return []\n```" if asked == 2 else fenced(texts["goal"])
+    return fenced(texts["successors"])
+
+
+KINDS = [
+    Kind("coin", "act", next_command),
+    Kind("ferry", "program", next_program),
+    Kind("deduction", "tos", next_function, ("--set", "instances=20")),
+]
 SEEDS = "0-2"
 
 
@@ -54,7 +69,7 @@ def kind(request: pytest.FixtureRequest) -> Kind:
 def command(kind: Kind, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789abcdef")
     model_server.replies = [lambda body: answer(kind.says(body))]
-    where = ("--models", "m", "--base-url", model_server.url)
+    where = ("--models", "m", "--base-url", model_server.url, *kind.options)
     return ("eval", kind.game, "--modes", kind.mode, *where, "--seeds", SEEDS, "--run", "r", "--workers", "2")
 
 

@@ -47,6 +47,7 @@ class Coded(SearchEvent):
 class Tested(SearchEvent):
     """A test was made: `kind` is `passed`, or what is wrong. `number` counts the tests of a stage from 0."""
 
+    __test__ = False  # it is no class of tests, whatever its name says to test runners
     type = "tested"
     stage: Stage
     number: int

@@ -126,7 +126,7 @@ class _Tagger:
         kinds = set(map(type, value))
         if kinds == _DICTS and len(value) > 1 and depth <= MOST_DEEP:
             names = tuple(value[0])
-            if set(map(type, names)) <= _TEXTS and all(tuple(part) == names for part in value):
+            if set(map(type, names)) == _TEXTS and all(tuple(part) == names for part in value):
                 return {"c": {name: self.tagged([part[name] for part in value], depth) for name in names}}
         if kinds <= _ATOMS:
             return list(value) if self._takes_flat(value) else [self.tagged(part, depth) for part in value]

@@ -1,0 +1,65 @@
+"""Plays Thought of Search in tests: few tests and instances, scripted answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pddlego.events import Ended, Event, Limits, Rejected
+from pddlego.methods.base import Tools
+from pddlego.methods.thought_of_search.file_space import FileSpace
+from pddlego.methods.thought_of_search.options import SearchOptions, SearchSetting, load
+from pddlego.methods.thought_of_search.play import play
+from pddlego.methods.thought_of_search.reference_model import reference
+from pddlego.models import Model
+from pddlego.models.base import ScriptedModel
+from pddlego.planning import ProcessPlanner
+from pddlego.runs.cells import Cell
+
+FEW = SearchOptions(instances=2)
+
+
+def fenced(text: str) -> str:
+    return f"```python\n{text}\n```"
+
+
+def right(name: str) -> tuple[str, str]:
+    """Answers with our own functions."""
+    texts = reference(name)
+    return fenced(texts["successors"]), fenced(texts["goal"])
+
+
+def small(name: str, options: SearchOptions = FEW, soundness: int = 2) -> SearchSetting:
+    """A setting that makes few searches to test functions."""
+    setting = load(name, options)
+    assert isinstance(setting.space, FileSpace)
+    files = setting.space.file.files.model_copy(update={"soundness_instances": soundness})
+    return replace(setting, space=replace(setting.space, file=setting.space.file.model_copy(update={"files": files})))
+
+
+def events_of(
+    setting: SearchSetting,
+    model: Model | tuple[str, ...],
+    mode: str = "tos",
+    options: SearchOptions = FEW,
+    limits: Limits | None = None,
+) -> list[Event]:
+    """Everything that happens in an episode."""
+    asked: Model = ScriptedModel(model) if isinstance(model, tuple) else model
+    planner = ProcessPlanner()
+    try:
+        tools = Tools(model=asked, planner=planner, limits=limits or Limits(None))
+        return list(play(Cell(setting.name, mode, asked.name, 0), setting, options, tools))
+    finally:
+        planner.close()
+
+
+def ending(events: Sequence[Event]) -> Ended:
+    found = events[-1]
+    assert isinstance(found, Ended)
+    return found
+
+
+def kinds(events: Sequence[Event]) -> list[str]:
+    """What went back to the model, in turn."""
+    return [event.feedback.category for event in events if isinstance(event, Rejected)]

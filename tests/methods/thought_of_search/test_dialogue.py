@@ -1,0 +1,213 @@
+"""The loop: every kind of feedback, the paper's bloopers, models that fix and regress, and what ends an episode."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pddlego.events import Answered, Limits, Outcome, Rejected
+from pddlego.methods.thought_of_search.events import Attempted, Coded, Finished, Tested
+from pddlego.methods.thought_of_search.file_space import FileSpace
+from pddlego.methods.thought_of_search.options import SearchOptions
+from tests.methods.thought_of_search.playing import FEW, ending, events_of, fenced, kinds, right, small
+from tests.sandbox.ordinary import needs_locks
+
+pytestmark = needs_locks
+
+SUCC, GOAL = right("24game")
+QUICK = SearchOptions(instances=1, call_timeout=0.3, search_timeout=2.0)
+
+
+def in_successors(old: str, new: str) -> str:
+    assert old in SUCC
+    return SUCC.replace(old, new)
+
+
+RAISES = in_successors("    found = []", "    found = [][0]")
+CHANGES = in_successors("    return found", "    state.append(0)\n    return found")
+CHANGES_LATER = in_successors(
+    "    return found",
+    "    successors.calls = getattr(successors, 'calls', 0) + 1\n"
+    "    if successors.calls == 2:\n        state.append(0)\n    return found",
+)
+MISSES = in_successors("                found.append([*rest, x * y])\n", "")
+UNSOUND = in_successors("found.append([*rest, x - y])", "found.append([x - y])")
+SLOW = in_successors("    found = []", "    found = []\n    while len(state) == 3:\n        pass")
+STUBBORN = in_successors(
+    "    found = []",
+    "    found = []\n    while True:\n        try:\n            while True:\n                pass\n"
+    "        except:\n            pass",
+)
+ENDLESS = fenced("def successors(state):\n    return [[state[0] + 1, *state[1:]]]")
+WRONG_GOAL = fenced("def is_goal(state):\n    return True")
+LENIENT_GOAL = fenced("def is_goal(state):\n    return len(state) == 1 and state[0] in (24, 23.999999999999993, 12, 2)")
+GOAL_RAISES = fenced("def is_goal(state):\n    return abs(state[0] - 24) < 0.001 and len(state) == 1")
+SLOW_GOAL = fenced(
+    "def is_goal(state):\n    while len(state) == 2:\n        pass\n"
+    "    return len(state) == 1 and abs(state[0] - 24) < .001"
+)
+NO_CODE = "I am afraid that I cannot do that."
+NO_PYTHON = fenced("def successors(state)\n    return []")
+
+
+@pytest.mark.parametrize(
+    ("answers", "kind"),
+    [
+        ((UNSOUND, GOAL, SUCC), "unsound transition"),
+        ((CHANGES, GOAL, SUCC), "input changed"),
+        ((CHANGES_LATER, GOAL, SUCC), "input changed"),
+        ((MISSES, GOAL, SUCC), "successors missing"),
+        ((SUCC, WRONG_GOAL, GOAL), "wrong goal test"),
+        ((RAISES, GOAL, SUCC), "successor exception"),
+        ((SUCC, GOAL_RAISES, GOAL), "goal exception"),
+        ((ENDLESS, GOAL, SUCC), "search timeout"),
+        ((SLOW, GOAL, SUCC), "successor timeout"),
+        ((STUBBORN, GOAL, SUCC), "successor timeout"),
+        ((SUCC, SLOW_GOAL, GOAL), "goal timeout"),
+        ((NO_CODE, SUCC, GOAL), "no function"),
+        ((NO_PYTHON, SUCC, GOAL), "no function"),
+        ((SUCC, NO_CODE, GOAL), "no function"),
+    ],
+)
+def test_each_kind_of_fault_goes_back_once_and_is_mended(answers: tuple[str, ...], kind: str) -> None:
+    mode = "tos-no-check" if kind == "search timeout" else "tos"
+    options = QUICK if "timeout" in kind else FEW
+    events = events_of(small("24game", soundness=1), answers, mode, options)
+    assert kinds(events) == [kind]
+    assert ending(events).outcome is Outcome.WON, ending(events)
+    asked = [event for event in events if isinstance(event, Answered)]
+    assert len(asked) == 3
+    assert [event.kind for event in events if isinstance(event, Tested) and not event.passed] in ([], [kind])
+
+
+def test_a_goal_test_that_a_search_proves_wrong_goes_back_and_is_tested_again() -> None:
+    setting = small("24game", soundness=1)
+    assert isinstance(setting.space, FileSpace)
+    texts = {**setting.space.texts, "non_goals": "[3]\n[24, 1]\n"}
+    events = events_of(replace(setting, space=replace(setting.space, texts=texts)), (SUCC, LENIENT_GOAL, GOAL))
+    assert kinds(events) == ["wrong goal test"]
+    told = next(event for event in events if isinstance(event, Rejected))
+    assert told.feedback.evidence[0] in ("state: [12]", "state: [2]", "state: [2.0]", "state: [12.0]")
+    stages = [event.stage for event in events if isinstance(event, Tested)]
+    assert stages.index("soundness") < len(stages) - stages[::-1].index("goal")  # step 2 again, after step 3
+    assert ending(events).outcome is Outcome.WON
+
+
+def test_one_that_never_mends_it_ends_at_ten_answers() -> None:
+    events = events_of(small("24game"), (SUCC, *([WRONG_GOAL] * 12)))
+    assert ending(events).outcome is Outcome.LOST
+    assert ending(events).message == "not finished: the goal test still fails after 10 answers"
+    assert len([event for event in events if isinstance(event, Coded) and event.which == "goal"]) == 10
+    assert ending(events).score == 0.0
+
+
+def test_a_function_that_is_mended_and_breaks_again() -> None:
+    answers = (MISSES, GOAL, UNSOUND, MISSES, CHANGES, SUCC)
+    events = events_of(small("24game"), answers)
+    assert kinds(events) == ["successors missing", "unsound transition", "successors missing", "input changed"]
+    assert ending(events).outcome is Outcome.WON
+
+
+@pytest.mark.parametrize(
+    ("mode", "answers", "expected"),
+    [
+        ("tos-no-check", (UNSOUND, GOAL, SUCC), ["successors missing"]),
+        ("tos-no-completeness", (MISSES, GOAL), []),
+        ("tos-no-soundness", (UNSOUND, GOAL, SUCC), ["successors missing"]),
+        ("tos-no-goal-tests", (SUCC, GOAL_RAISES), []),
+        ("tos-no-soundness-no-completeness", (UNSOUND, GOAL), []),
+    ],
+)
+def test_what_is_left_out_is_not_noticed(mode: str, answers: tuple[str, ...], expected: list[str]) -> None:
+    events = events_of(small("24game"), answers, mode)
+    assert kinds(events) == expected
+
+
+def test_a_wrong_function_that_passes_is_found_out_by_the_validator() -> None:
+    wrong = in_successors("x + y]", "x + y + 1]")
+    events = events_of(small("24game"), (wrong, GOAL), "tos-no-soundness-no-completeness")
+    assert ending(events).outcome is Outcome.LOST
+    tried = [event for event in events if isinstance(event, Attempted)]
+    assert {event.kind for event in tried} <= {"wrong solution", "no solution"}
+    assert next(event for event in events if isinstance(event, Finished)).solved == 0
+
+
+def test_prose_two_fences_and_helpers_are_read() -> None:
+    helper = fenced(
+        "def combine(x, y):\n    return [x + y, x - y, y - x, x * y] + [a / b for a, b in ((x, y), (y, x)) if b]"
+    )
+    body = (
+        "from itertools import combinations\n\n\ndef successors(state):\n    found = []\n"
+        "    for i, j in combinations(range(len(state)), 2):\n"
+        "        rest = [n for k, n in enumerate(state) if k not in (i, j)]\n"
+        "        found += [rest + [made] for made in combine(state[i], state[j])]\n    return found"
+    )
+    told = f"First a helper:\n\n{helper}\n\nThen the function itself.\n\n{fenced(body)}\n\nThat is all."
+    events = events_of(small("24game"), (told, f"Here it is:\n{GOAL}"))
+    assert kinds(events) == []
+    assert ending(events).outcome is Outcome.WON
+
+
+def test_an_example_after_the_function_does_no_harm() -> None:
+    events = events_of(
+        small("24game"),
+        (
+            SUCC.replace("```", "\nprint(successors(nothing))\n```").replace(
+                "\nprint(successors(nothing))\n```python", "```python", 1
+            ),
+            GOAL,
+        ),
+    )
+    assert kinds(events) == []
+
+
+def test_time_that_is_up_ends_the_episode() -> None:
+    events = events_of(small("24game"), (SUCC, GOAL), limits=Limits(None, seconds=0.0))
+    assert ending(events).outcome is Outcome.BUDGET
+
+
+# The four bloopers that the paper tells of (section 6).
+
+
+def test_unstacking_with_a_full_hand_passes_all_tests_and_is_found_out_by_the_validator() -> None:
+    """As in the paper's logs, which solve 369 of 502: neither a count of blocks nor known successors show it."""
+    successors, goal = right("blocksworld")
+    wrong = successors.replace(
+        '        return found\n    held = state["holding"]\n',
+        '        return found\n    held = state["holding"]\n    for upper, lower in on:\n        if upper in clear:\n'
+        "            rest = without(on, (upper, lower))\n"
+        "            found.append(made([*without(clear, upper), lower], list(table), upper, rest))\n",
+    )
+    assert wrong != successors
+    options = SearchOptions(instances=40)
+    events = events_of(small("blocksworld", options), (wrong, goal), options=options)
+    assert kinds(events) == []
+    assert ending(events).outcome is Outcome.LOST
+    assert {event.kind for event in events if isinstance(event, Attempted)} == {"solved", "wrong solution"}
+
+
+def test_stones_pushed_onto_stones_are_caught() -> None:
+    successors, goal = right("sokoban")
+    wrong = successors.replace(" and place not in stones", "")
+    assert wrong != successors
+    assert kinds(events_of(small("sokoban", soundness=3), (wrong, goal, successors))) == ["unsound transition"]
+    blind = events_of(small("sokoban", soundness=3), (wrong, goal, successors), "tos-no-check-no-completeness")
+    assert kinds(blind) == []
+    assert ending(blind).outcome is Outcome.LOST
+
+
+def test_columns_taken_for_words_of_one_list_are_caught() -> None:
+    successors, goal = right("crosswords")
+    wrong = goal.replace(
+        "zip(rows + columns, horizontal_answers + vertical_answers)",
+        "zip(rows + columns, horizontal_answers + [[words[k] for words in vertical_answers] for k in range(5)])",
+    )
+    assert wrong != goal
+    assert kinds(events_of(small("crosswords", soundness=1), (successors, wrong, goal))) == ["wrong goal test"]
+
+
+def test_both_copies_of_a_number_that_is_there_twice() -> None:
+    wrong = in_successors("if place not in (i, j)", "if number not in (state[i], state[j])")
+    assert kinds(events_of(small("24game"), (wrong, GOAL, SUCC))) == ["unsound transition"]
+    assert kinds(events_of(small("24game"), (wrong, GOAL, SUCC), "tos-no-check")) == ["successors missing"]

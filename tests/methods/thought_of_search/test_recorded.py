@@ -1,0 +1,77 @@
+"""The recorded dialogues of the paper's authors, played: answers, endings and successes are those of their logs."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import run
+from tests.sandbox.ordinary import needs_locks
+from tests.scale import scaled
+
+GAME24 = Path(__file__).parent.parent.parent / "recorded" / "game24"
+CONVERSATIONS = f"transcript:{GAME24 / 'conversations.jsonl.gz'}"
+MODES = {"val": "tos", "noval": "tos-no-check"}
+MEANS = {"gpt4-mini": 8.8, "gpt4": 3.4, "llama3.1-405b": 3.4, "llama3.1-70b": 7.4, "deepseek-coderv2": 4.4}
+
+SETTING = f"""
+extends = "24game"
+space = "24game"
+
+[files]
+goals = "{GAME24 / "24game_goals.jsonl"}"
+non_goals = "{GAME24 / "24game_non_goals.jsonl"}"
+successors = "{GAME24 / "24game_successors.jsonl"}"
+soundness = "{GAME24 / "unittests.csv"}"
+instances = "{GAME24 / "model_test.csv"}"
+"""
+
+pytestmark = needs_locks
+
+
+def recorded() -> dict[tuple[str, str, int], tuple[int, bool]]:
+    """By model, variant and number: how many answers there were, and whether the end was reached."""
+    found: dict[tuple[str, str, int], tuple[int, bool]] = {}
+    with gzip.open(GAME24 / "conversations.jsonl.gz", "rt") as file:
+        for line in file:
+            told = json.loads(line)
+            number = sum(key[:2] == (told["model"], told["variant"]) for key in found)
+            found[told["model"], told["variant"], number] = (len(told["turns"]), told["verdict"] is not None)
+    return found
+
+
+@pytest.mark.parametrize("parity", ["paper", "off"])
+def test_the_dialogues_go_as_they_went(tmp_path: Path, parity: str) -> None:
+    (tmp_path / "envs").mkdir()
+    (tmp_path / "envs" / "cards.toml").write_text(SETTING)
+    chosen = scaled(["gpt4", "deepseek-coderv2"], list(MEANS) if parity == "paper" else ["gpt4", "gpt4-mini"])
+    models = ",".join(f"{CONVERSATIONS},model={name}" for name in chosen)
+    modes = "tos" if parity == "off" else scaled("tos", "tos,tos-no-check")
+    command = ("eval", "cards", "--modes", modes, "--models", models, "--seeds", "0-4", "--workers", "2", "--run", "r")
+    done = run(*command, "--parity", parity, "--set", "instances=3", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    expected = recorded()
+    answers: dict[tuple[str, str], list[int]] = {}
+    for line in (tmp_path / "runs" / "r" / "results.jsonl").read_text().splitlines():
+        result = json.loads(line)
+        model = result["cell"]["model"].partition("model=")[2]
+        variant = next(name for name, mode in MODES.items() if mode == result["cell"]["mode"])
+        numbers = result["measures"]["numbers"]
+        key = (model, variant, result["cell"]["seed"])
+        assert (numbers["answers"], bool(numbers["finished"])) == expected[key], key
+        assert numbers.get("accuracy", 1.0) == 1.0
+        answers.setdefault((model, variant), []).append(numbers["answers"])
+    for model in chosen:
+        assert round(sum(answers[model, "val"]) / 5, 2) == MEANS[model]
+
+
+def test_there_are_five_dialogues_of_each_kind(tmp_path: Path) -> None:
+    (tmp_path / "envs").mkdir()
+    (tmp_path / "envs" / "cards.toml").write_text(SETTING)
+    model = f"{CONVERSATIONS},model=gpt4"
+    done = run("play", "cards", "--mode", "tos", "--model", model, "--seed", "5", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "holds no such conversation" in done.stderr

@@ -1,0 +1,145 @@
+"""Our own functions pass everything in all problems; functions that are wrong are caught, or prove to be the same."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any
+
+import pytest
+
+from pddlego.events import Outcome
+from pddlego.methods.thought_of_search.events import Attempted, Tested
+from pddlego.methods.thought_of_search.options import SearchOptions, load
+from pddlego.methods.thought_of_search.reference_model import reference
+from pddlego.methods.thought_of_search.space import Instance, Search
+from pddlego.sandbox import Sandbox
+from tests.methods.thought_of_search.mutants import mutants
+from tests.methods.thought_of_search.playing import ending, events_of, fenced, kinds, right, small
+from tests.sandbox.ordinary import needs_locks
+from tests.scale import scaled
+
+pytestmark = needs_locks
+
+PROBLEMS = ("24game", "blocksworld", "crosswords", "deduction", "sokoban")
+PLANNING = ("collector", "delivery", "ferry", "forest", "gripper", "heavy", "miconic", "spanner")
+SUCCESSORS, GOAL = "successors", "goal"
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_our_functions_pass_all_tests_and_solve_the_instances(name: str) -> None:
+    options = SearchOptions(instances=scaled(3 if name == "crosswords" else 10, None))
+    events = events_of(load(name, options), right(name), options=options)
+    assert kinds(events) == []
+    assert all(event.passed for event in events if isinstance(event, Tested))
+    assert ending(events).outcome is Outcome.WON
+    assert all(event.solved for event in events if isinstance(event, Attempted))
+
+
+@pytest.mark.parametrize("name", PLANNING)
+def test_planning_domains_are_search_problems_without_a_test_by_hand(name: str) -> None:
+    from pddlego.methods.thought_of_search.planning_space import PlanningSpace
+    from pddlego.methods.thought_of_search.reference.planning import functions_for
+
+    options = SearchOptions(instances=4, sampled=8)
+    setting = load(name, options)
+    assert isinstance(setting.space, PlanningSpace)
+    texts = functions_for(setting.space.setting.domain)
+    answers = (fenced(texts["successors"]), fenced(texts["goal"]))
+    events = events_of(setting, answers, options=options)
+    assert kinds(events) == []
+    assert ending(events).outcome is Outcome.WON, ending(events)
+
+
+def test_a_planning_domain_catches_what_is_no_action_and_what_is_missing() -> None:
+    from pddlego.methods.thought_of_search.planning_space import PlanningSpace
+    from pddlego.methods.thought_of_search.reference.planning import functions_for
+
+    options = SearchOptions(instances=2, sampled=8)
+    setting = load("ferry", options)
+    assert isinstance(setting.space, PlanningSpace)
+    texts = functions_for(setting.space.setting.domain)
+    right_one, goal = fenced(texts["successors"]), fenced(texts["goal"])
+    unsound = right_one.replace("(state - deletes) | adds", "state | adds")
+    missing = right_one.replace("    return found", "    return found[1:]")
+    lists = right_one.replace("    return found", "    return [list(each) for each in found]")
+    events = events_of(setting, (unsound, goal, missing, lists, right_one), options=options)
+    assert kinds(events) == ["unsound transition", "successors missing", "unsound transition"]
+    assert ending(events).outcome is Outcome.WON
+
+
+def all_mutants() -> list[tuple[str, str, str, str]]:
+    """Of every function, in an order that mixes them: problem, function, what was done, text."""
+    found = [
+        (name, which, what, text)
+        for name in PROBLEMS
+        for which in (SUCCESSORS, GOAL)
+        for what, text in mutants(reference(name)[which])  # type: ignore[index]
+    ]
+    random.Random("mutants").shuffle(found)
+    return found
+
+
+MUTANTS = all_mutants()
+CHOSEN = MUTANTS[: scaled(8, 40)]
+
+
+def test_there_are_enough_mutants_of_every_problem() -> None:
+    assert len(MUTANTS) > 100
+    assert {name for name, *_ in MUTANTS[:40]} == set(PROBLEMS)
+
+
+@pytest.mark.parametrize(("name", "which", "what", "text"), CHOSEN, ids=[f"{m[0]}-{m[1]}-{m[2]}" for m in CHOSEN])
+def test_a_mutant_is_caught_or_is_the_same(name: str, which: str, what: str, text: str) -> None:
+    successors, goal = right(name)
+    answers = (fenced(text), goal, successors) if which == SUCCESSORS else (successors, fenced(text), goal)
+    number = 2 if name == "crosswords" else 12  # depth first takes its time
+    options = SearchOptions(instances=number, call_timeout=0.5, search_timeout=8.0, expansions=30_000)
+    events = events_of(small(name, options), answers, options=options)
+    if kinds(events) or ending(events).outcome is not Outcome.WON:
+        return
+    assert agrees(name, which, text), f"{what}: nobody noticed"
+
+
+def agrees(name: str, which: str, text: str) -> bool:
+    """Whether a mutant says the same as our function of all states that can be reached in some instances."""
+    setting = load(name, SearchOptions())
+    key = setting.space.key(False)
+    with Sandbox() as sandbox, setting.space.judge(sandbox, 0) as judge:
+        instances = [*judge.soundness, *judge.instances[:6]]
+    functions = {each: function_of(reference(name)[each]) for each in (SUCCESSORS, GOAL)}  # type: ignore[index]
+    mutant = function_of(text)
+    for search, state in itertools.islice(reachable(instances, functions[SUCCESSORS], key), 3_000):
+        arguments = search.arguments(which)  # type: ignore[arg-type]
+        said, expected = mutant(state, *arguments), functions[which](state, *arguments)
+        if which == SUCCESSORS:
+            said, expected = set(map(key, said)), set(map(key, expected))
+        if said != expected:
+            return False
+    return True
+
+
+def function_of(text: str) -> Callable[..., Any]:
+    names: dict[str, Any] = {}
+    exec(text, names)  # a text of ours, changed in one place
+    found: Callable[..., Any] = names["successors"] if "successors" in names else names["is_goal"]
+    return found
+
+
+def reachable(
+    instances: list[Instance], successors: Callable[..., Any], key: Callable[[Any], Hashable]
+) -> Iterator[tuple[Search, Any]]:
+    for instance in instances:
+        search = instance.searches[0]
+        waiting, met = deque([search.start]), {key(search.start)}
+        for _ in range(400):
+            if not waiting:
+                break
+            state = waiting.popleft()
+            yield search, state
+            for after in successors(state, *search.successor_arguments):
+                if key(after) not in met:
+                    met.add(key(after))
+                    waiting.append(after)

@@ -1,0 +1,131 @@
+"""What tells states apart, and what is read of answers and files."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pddlego.errors import SettingError
+from pddlego.methods.thought_of_search.examples import items_of
+from pddlego.methods.thought_of_search.extract import code_as_the_paper, code_of
+from pddlego.methods.thought_of_search.faults import brief
+from pddlego.methods.thought_of_search.states import as_the_paper, canonical
+
+NUMBERS = st.lists(st.one_of(st.integers(-1000, 1000), st.floats(-1000, 1000)), max_size=4)
+
+
+@given(NUMBERS, st.integers(0, 100))
+def test_the_order_of_numbers_says_nothing_where_it_is_said_so(state: list[float], seed: int) -> None:
+    shuffled = random.Random(seed).sample(state, len(state))
+    assert canonical(["."])(state) == canonical(["."])(shuffled)
+
+
+@given(NUMBERS)
+def test_rounding_and_whole_numbers_make_no_other_state(state: list[float]) -> None:
+    key = canonical(["."])
+    assert key(state) == key([float(number) for number in state])
+    assert key(state) == key(tuple(state))
+
+
+@given(NUMBERS, NUMBERS)
+def test_numbers_that_differ_are_other_states(one: list[float], other: list[float]) -> None:
+    if len(one) != len(other) or any(abs(x - y) > 1e-5 for x, y in zip(sorted(one), sorted(other), strict=True)):
+        assert canonical(["."])(one) != canonical(["."])(other)
+
+
+def test_one_and_one_point_nought_are_two_states_to_the_paper() -> None:
+    assert canonical(["."])([1, 2.0]) == canonical(["."])([2, 1.0])
+    assert as_the_paper(["."])([1, 2.0]) != as_the_paper(["."])([2, 1.0])
+    assert as_the_paper(["."])([2, 1]) == as_the_paper(["."])([1, 2])
+
+
+def test_lists_in_a_dictionary_are_bags_only_where_it_is_said() -> None:
+    key = canonical(["on"])
+    one: dict[str, Any] = {"on": [("a", "b"), ("c", "d")], "row": ["x", "y"]}
+    assert key(one) == key({"row": ["x", "y"], "on": [["c", "d"], ["a", "b"]]})
+    assert key(one) != key({**one, "row": ["y", "x"]})
+    assert key(one) != key({**one, "on": [("b", "a"), ("c", "d")]})
+    assert key(one) != key({**one, "on": [("a", "b"), ("a", "b"), ("c", "d")]})
+
+
+@pytest.mark.parametrize(
+    "state", [[float("nan")], [float("inf"), 1], [[None, "a"]], {"a", "b"}, "text", None, [{}, [], ()]]
+)
+def test_whatever_a_function_returns_has_a_key(state: Any) -> None:
+    assert hash(canonical(["."])(state)) == hash(canonical(["."])(state))
+
+
+DEF = "def successors(state):\n    return []"
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        (f"```python\n{DEF}\n```", DEF),
+        (f"Words.\n```\n{DEF}\n```\nMore words.", DEF),
+        (DEF, DEF),
+        (f"```python\n{DEF}\n``", DEF),
+        (f"<think>def nothing(): pass</think>```py\n{DEF}\n```", DEF),
+        (f"```python\ndef successor_old(s):\n    return 1\n```\nnow\n```python\n{DEF}\n```", None),
+        (
+            f"```python\nimport math\n```\n```python\n{DEF}\n```",
+            f"import math\n\n\n\n{DEF}".replace("\n\n\n\n", "\n\n\n"),
+        ),
+        (f"```python\nprint(1)\n```\n```python\n{DEF}\n```", DEF),
+        (f"```bash\nls\n```\n```python\n{DEF}\n```", DEF),
+    ],
+)
+def test_the_function_is_found(answer: str, text: str | None) -> None:
+    found = code_of(answer, "successors")
+    assert found is not None
+    assert found.name == "successors"
+    assert text is None or found.text == text
+
+
+@pytest.mark.parametrize("answer", ["", "I cannot.", "```python\nx = 1\n```", "```bash\nls\n```"])
+def test_where_there_is_no_function_there_is_none(answer: str) -> None:
+    assert code_of(answer, "successors") is None
+    assert code_as_the_paper(answer, "successors") is None
+
+
+def test_of_several_functions_the_one_with_the_name_is_meant() -> None:
+    text = "def is_ok(x):\n    return True\n\n\ndef get_successors(s):\n    return []\n\n\ndef helper(x):\n    return x"
+    found = code_of(f"```python\n{text}\n```", "successors")
+    assert found is not None
+    assert (found.name, found.text) == ("get_successors", text)
+
+
+def test_the_paper_takes_the_first_function_and_moves_imports_into_it() -> None:
+    text = "import math\n\ndef successor_states(s):\n    return [math.pi]\n\ndef other(s):\n    return 2\n"
+    found = code_as_the_paper(f"```python\n{text}```", "successors")
+    assert found is not None
+    assert found.name == "successor_states"
+    assert "other" not in found.text
+    assert "    import math" in found.text
+
+
+@given(st.text(max_size=300))
+def test_any_answer_is_read(answer: str) -> None:
+    for which in ("successors", "goal"):
+        for read in (code_of, code_as_the_paper):
+            found = read(answer, which)
+            assert found is None or found.name in found.text
+
+
+def test_files_are_lines_lists_and_tables() -> None:
+    assert items_of("a.jsonl", "[24]\n\n[]\n") == ({"state": [24]}, {"state": []})
+    assert items_of("a.jsonl", "[[1, 2], [[3], [2]]]\n") == ({"state": [1, 2], "successors": [[3], [2]]},)
+    assert items_of("a.jsonl", '[\n {"state": 1},\n {"state": 2}\n]') == ({"state": 1}, {"state": 2})
+    assert items_of("a.csv", "Rank,Puzzles\n1,1 1 4 6\n") == ({"Rank": "1", "Puzzles": "1 1 4 6"},)
+    with pytest.raises(SettingError, match="no JSON lines"):
+        items_of("a.jsonl", "[24\n")
+
+
+def test_what_a_prompt_shows_is_the_same_in_every_run_and_not_endless() -> None:
+    assert brief({"b", "a"}) == "{'a', 'b'}"
+    assert brief([("x", {"k": {2, 1}})]) == "[('x', {'k': {1, 2}})]"
+    assert len(brief(list(range(10_000)))) < 2_010
