@@ -6,7 +6,7 @@ import os
 import platform
 import sys
 
-from benchmarks import evaluation, games, planning, plans, play, programs, sandbox, start, tokens, watch
+from benchmarks import evaluation, games, planning, plans, play, programs, sandbox, search, start, tokens, watch
 
 PARTS = {
     "planning": planning.main,
@@ -18,6 +18,7 @@ PARTS = {
     "evaluation": evaluation.main,
     "watch": watch.main,
     "sandbox": sandbox.main,
+    "search": search.main,
     "programs": programs.main,
 }
 

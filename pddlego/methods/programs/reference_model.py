@@ -95,8 +95,9 @@ def stand_in(name: str, cell: Cell, setting: PlanningSetting | None) -> Referenc
 
 def reference(domain: str) -> str | None:
     """The text of our program for a domain of that name, if there is one."""
-    place = files("pddlego.methods.programs") / "reference" / f"{domain}.py"
-    return place.read_text(encoding="utf-8") if re.fullmatch(r"[a-z]+", domain) and place.is_file() else None
+    module = domain.replace("-", "_")
+    place = files("pddlego.methods.programs") / "reference" / f"{module}.py"
+    return place.read_text(encoding="utf-8") if re.fullmatch(r"[a-z]+(-[a-z]+)*", domain) and place.is_file() else None
 
 
 def _code(cell: Cell, setting: PlanningSetting) -> str:

@@ -48,6 +48,11 @@ class Functions:
         self._session: Session | None = None
         self._flying: deque[tuple[Session, Sequence[int], bool]] = deque()
 
+    @property
+    def process(self) -> int | None:
+        """The number of the process that runs them; None if there is none."""
+        return self._session.child if self._session is not None else None
+
     def put(self, which: Which, code: Code) -> Fault | None:
         """Load a function in place of the one before. What is wrong with its text, if it cannot be used."""
         if modules_of(code.text):  # what else may be imported is loaded before the doors are locked

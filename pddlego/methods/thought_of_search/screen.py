@@ -155,11 +155,11 @@ def _instances(view: SearchView, width: int, glyphs: Glyphs) -> Text:
 def _speed(view: SearchView, width: int) -> Text:
     parts = []
     if view.search_seconds > 0:
-        parts.append(f"{view.expansions / view.search_seconds:,.0f} expansions a second")
+        parts.append(f"{view.expansions / view.search_seconds:,.0f} expansions/s")
     if view.left is not None:
         parts.append(f"{_time(view.left)} left")
     if view.searching is not None:
-        parts.append(f"{view.searching.instance}: {view.searching.expansions:,} states expanded")
+        parts.append(f"{view.searching.instance}: {view.searching.expansions:,} expanded")
     return Text(one_line(", ".join(parts), width), "dim", no_wrap=True)
 
 

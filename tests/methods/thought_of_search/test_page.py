@@ -1,0 +1,109 @@
+"""The page that adds a search problem, followed literally."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.command import run
+from tests.methods.thought_of_search.playing import fenced
+from tests.model_server import ModelServer, answer
+from tests.sandbox.ordinary import needs_locks
+
+ROOT = Path(__file__).parent.parent.parent.parent
+PAGE = (ROOT / "docs" / "search.md").read_text(encoding="utf-8")
+FILES = dict(re.findall(r"`((?:envs|domains)/[\w./-]+)`:\n\n```\w+\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
+
+SUCCESSORS = """def successors(state, sizes):
+    found = []
+    for i, size in enumerate(sizes):
+        for amount in {0, size} - {state[i]}:
+            found.append([*state[:i], amount, *state[i + 1:]])
+        for j, room in enumerate(sizes):
+            poured = min(state[i], room - state[j])
+            if i != j and poured:
+                new = list(state)
+                new[i] -= poured
+                new[j] += poured
+                found.append(new)
+    return found"""
+GOAL = "def is_goal(state, wanted):\n    return wanted in state"
+OVERFULL = SUCCESSORS.replace("min(state[i], room - state[j])", "state[i]")
+
+pytestmark = needs_locks
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, text in FILES.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def play(folder: Path, server: ModelServer, *answers: str) -> subprocess.CompletedProcess[str]:
+    def says(body: dict[str, Any]) -> Any:
+        return answer(fenced(answers[(len(body["messages"]) - 2) // 2]))
+
+    server.replies = [says]
+    where = ("--model", "m", "--base-url", server.url)
+    return run("play", "jugs", "--mode", "tos", *where, "--set", "instances=3", cwd=folder)
+
+
+def test_the_page_names_every_file() -> None:
+    parts = ("checks.py", "goals.jsonl", "instances.jsonl", "non_goals.jsonl", "soundness.jsonl", "successors.jsonl")
+    assert set(FILES) == {"envs/jugs.toml", *(f"domains/jugs/{name}" for name in parts)}
+
+
+def test_the_problem_of_the_page_is_played(
+    folder: Path, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789abcdef")
+    done = play(folder, model_server, OVERFULL, GOAL, SUCCESSORS)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "unsound transition" in done.stdout
+    assert "3 of 3 instances solved" in done.stdout
+    first = model_server.requests[0]["messages"]
+    assert [message["role"] for message in first] == ["system", "user"]
+    assert "successors(state, sizes)" in first[1]["content"]
+    told = model_server.requests[-1]["messages"][-1]["content"]
+    assert "A jug holds no less than nothing" in told
+    assert "wrong successor" in told
+
+
+WRONG = [
+    ("domains/jugs/checks.py", "def read(item):\n    return item['nothing']", "KeyError"),
+    ("domains/jugs/checks.py", "def read(item)\n    return item", "SyntaxError"),
+    ("domains/jugs/checks.py", "def read(item):\n    return 1", "read(item) returns"),
+    (
+        "domains/jugs/checks.py",
+        "import os\nos.system('touch PWNED')\ndef read(item):\n    return open('/etc/passwd')",
+        "checks.py is wrong",
+    ),
+    ("domains/jugs/goals.jsonl", "{", "no JSON lines"),
+    ("domains/jugs/instances.jsonl", "", "holds no instance"),
+    ("envs/jugs.toml", 'kind = "search"\n', "rules"),
+    ("envs/jugs.toml", 'kind = "search"\nrules = "r"\nsearch = "A*"\n', "search"),
+    ("envs/jugs.toml", 'kind = "search"\nrules = "r"\n[files]\ngoals = "../nowhere.jsonl"\n', "cannot be read"),
+]
+
+
+@pytest.mark.parametrize(("file", "text", "says"), WRONG)
+def test_wrong_files_are_refused_in_three_lines(folder: Path, file: str, text: str, says: str) -> None:
+    (folder / file).write_text(text)
+    done = run("play", "jugs", "--mode", "tos", "--model", "m", "--base-url", "http://127.0.0.1:9", cwd=folder)
+    assert done.returncode in (2, 3), done.stdout
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (folder / "PWNED").exists()
+
+
+def test_the_reader_has_no_functions_for_it(folder: Path) -> None:
+    done = run("play", "jugs", "--mode", "tos", cwd=folder)
+    assert done.returncode == 2
+    assert "The reader cannot play jugs" in done.stderr
