@@ -93,8 +93,9 @@ class SearchFile(BaseModel):
 
 @dataclass(frozen=True)
 class FileSpace:
-    """A search problem out of files: `places` are their names, `texts` what they hold."""
+    """A search problem out of files: `name` is its folder, `places` are their names, `texts` what they hold."""
 
+    name: str
     file: SearchFile
     places: Mapping[str, str]
     texts: Mapping[str, str] = field(repr=False)
@@ -103,7 +104,7 @@ class FileSpace:
     def read(cls, name: str, file: SearchFile) -> FileSpace:
         """Read all files. Raises `SettingError`."""
         places = file.places(name)
-        return cls(file, places, {each: text_of(place) for each, place in places.items()})
+        return cls(file.space or name, file, places, {each: text_of(place) for each, place in places.items()})
 
     @property
     def order(self) -> Order:

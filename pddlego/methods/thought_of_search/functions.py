@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pddlego.methods.thought_of_search.extract import Code
-from pddlego.methods.thought_of_search.faults import Fault, Kind
+from pddlego.methods.thought_of_search.faults import Fault, Kind, is_changed
 from pddlego.methods.thought_of_search.space import Search, Which
 from pddlego.sandbox import Call, CallResult, Changed, Expansion, Sandbox, SandboxLimits, Session, State, Status
 from pddlego.sandbox.sandbox import modules_of
@@ -46,7 +46,7 @@ class Functions:
         self._fresh = True
         self._sandbox = sandbox
         self._session: Session | None = None
-        self._flying: deque[tuple[Session, Sequence[int], bool]] = deque()
+        self._flying: deque[tuple[Session | None, Sequence[int], bool]] = deque()
 
     @property
     def process(self) -> int | None:
@@ -94,6 +94,9 @@ class Functions:
     def post(self, numbers: Sequence[int], watched: bool) -> None:
         """Have states expanded, without waiting for it. Where it is `watched`, to change one is a fault."""
         session = self._open()
+        if any(flight[0] is not session for flight in self._flying):
+            self._flying.append((None, numbers, watched))  # others were lost on the way: this one waits for its turn
+            return
         if len(self.states) - self._offset > KNOWN and not self._flying:
             self._offset, self._fresh = len(self.states), True
         calls = {which: Call(which, self.codes[which].name, self._search.arguments(which)) for which in BOTH}
@@ -108,11 +111,12 @@ class Functions:
         """What came of the states that were posted first, in their order, up to the first goal or fault."""
         session, numbers, watched = self._flying.popleft()
         states = [self.states[number] for number in numbers]
-        if session is not self._session:
+        if session is None or session is not self._session:
             return self._one_by_one(states, watched)
         found = session.expanded()
         self.seconds += found.result.seconds
         if found.result.status not in (Status.RETURNED, Status.RAISED):
+            self.close()  # what is under way may speak of states that were never sent
             return self._one_by_one(states, watched)
         self.states.extend(found.new)
         most = len(self.states)
@@ -151,7 +155,7 @@ class Functions:
             if not isinstance(result.value, (list, tuple, set, frozenset)):
                 result = replace(result, message=f"'{type(result.value).__name__}' object is not iterable")
                 return done, _failed("successors", result, (("state", state),))
-            if watched and result.echo[0] != state:
+            if watched and is_changed(state, result.echo[0]):
                 return done, _changed(state, result.echo[0])
             first = len(self.states)
             self.states.extend(result.value)
@@ -163,7 +167,7 @@ class Functions:
         """Wait for what nobody wants to know any more: the next answer is to the next question."""
         while self._flying:
             session = self._flying.popleft()[0]
-            if session is self._session:
+            if session is not None and session is self._session:
                 self.seconds += session.expanded().result.seconds
 
     def _open(self, coming: Code | None = None) -> Session:

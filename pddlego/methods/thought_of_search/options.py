@@ -39,7 +39,7 @@ class SearchOptions(BaseModel):
     """`answers` is how many a model may give for each function. Time-outs are seconds of CPU time: of one call, of a
     search of the tests, and of a search that is evaluated; where that is left out it is as long as in the tests.
 
-    `expansions` is how many states a search may expand, `memory` what the functions may have, in MiB. `instances` is
+    `states` is how many a search may meet, `memory` what the functions may have, in MiB. `instances` is
     how many are evaluated: the first ones. `sampled` states of a planning domain are looked at. `parity` does what the
     paper's code did where that is not what makes sense (docs/search.md).
     """
@@ -50,7 +50,7 @@ class SearchOptions(BaseModel):
     call_timeout: float = Field(default=1.0, gt=0, le=86_400)
     search_timeout: float = Field(default=600.0, gt=0, le=86_400)
     eval_timeout: float | None = Field(default=None, gt=0, le=86_400)
-    expansions: int = Field(default=2_000_000, ge=1, le=1_000_000_000)
+    states: int = Field(default=2_000_000, ge=1, le=1_000_000_000)
     memory: int = Field(default=1024, ge=128, le=1_000_000)
     instances: int | None = Field(default=None, ge=1)
     sampled: int = Field(default=20, ge=1, le=10_000)
@@ -66,7 +66,7 @@ class SearchOptions(BaseModel):
     def search(self, evaluating: bool) -> SearchLimits:
         """What one search may use."""
         seconds = self.eval_timeout if evaluating and self.eval_timeout is not None else self.search_timeout
-        return SearchLimits(seconds, self.expansions)
+        return SearchLimits(seconds, self.states)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 from pddlego.errors import UsageError
+from pddlego.methods.thought_of_search.file_space import FileSpace
 from pddlego.methods.thought_of_search.options import SearchSetting
 from pddlego.methods.thought_of_search.planning_space import PlanningSpace
 from pddlego.methods.thought_of_search.reference.planning import functions_for
@@ -44,16 +45,18 @@ def stand_in(name: str, cell: Cell, setting: SearchSetting | None) -> ReferenceM
     if isinstance(setting.space, PlanningSpace):
         texts = functions_for(setting.space.setting.domain)
         return ReferenceModel(name, texts, "made from the domain")
-    return ReferenceModel(name, reference(setting.name), f"reference/{setting.name}.py")
+    if not isinstance(setting.space, FileSpace):
+        return None
+    return ReferenceModel(name, reference(setting.space.name), f"reference/{setting.space.name}.py")
 
 
-def reference(setting: str) -> dict[Which, str]:
-    """Our functions for a setting of the kind `search`. Raises `UsageError` if there are none."""
-    name = setting.replace("-", "_").replace("24game", "game24")
+def reference(space: str) -> dict[Which, str]:
+    """Our functions for a search problem, by its folder in `domains/`. Raises `UsageError` if there are none."""
+    name = space.replace("-", "_").replace("24game", "game24")
     place = files("pddlego") / "methods" / "thought_of_search" / "reference" / f"{name}.py"
     if not place.is_file():
-        why = "Functions of ours are there for our own settings only."
-        raise UsageError(f"The reader cannot play {setting}", why, "Name a language model with --model.")
+        why = "There are functions of ours for our own problems only."
+        raise UsageError(f"The reader cannot play {space}", why, "Name a language model with --model.")
     successors, mark, goal = place.read_text(encoding="utf-8").partition("\n\n\ndef is_goal")
     head, _, body = successors.partition("def successors")
     imports = "".join(line + "\n" for line in head.splitlines() if line.startswith(("import ", "from ")))

@@ -33,11 +33,11 @@ Check = Callable[[Sequence[tuple[Any, Sequence[Any]]]], "Fault | None"]
 class SearchLimits:
     """`seconds` of CPU time, of us and the functions together; `patience` is how many times as long by the clock.
 
-    `expansions` bound the memory. Whatever is reached first ends the search.
+    `states` that are met bound the memory. Whatever is reached first ends the search.
     """
 
     seconds: float
-    expansions: int
+    states: int
     patience: float = 4.0
 
 
@@ -123,15 +123,15 @@ class StateSearch:
                 return
             took = time.monotonic() - now
             if self.order == "breadth-first":
-                size = min(LARGEST, size * 2) if took < SHORT else max(1, size // 2) if took > LONG else size
+                size = min(LARGEST, size * 2) if took < SHORT else max(1, size // 4) if took > LONG else size
         yield ended()
 
     def _why_over(self, running: _Running, seconds: float, wall: float) -> str:
         limits = self.limits
         if seconds > limits.seconds or wall > limits.seconds * limits.patience:
             return f"the search took longer than {limits.seconds:g} seconds ({running.expansions:,} states expanded)"
-        if running.expansions >= limits.expansions:
-            return f"the search expanded {running.expansions:,} states without an end"
+        if len(running.keys) > limits.states:
+            return f"the search met more than {limits.states:,} states ({running.expansions:,} expanded)"
         return ""
 
     def _next(self, waiting: deque[tuple[int, int | None]], size: int, running: _Running) -> list[int]:

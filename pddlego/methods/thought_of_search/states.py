@@ -48,10 +48,14 @@ def as_the_paper(unordered: Collection[str]) -> Key:
     kept = not unordered
 
     def key(state: Any) -> Hashable:
-        if isinstance(state, dict):
-            return "".join(f"{name}:{sorted(part) if isinstance(part, list) else part}" for name, part in state.items())
-        parts = [str(part) for part in state]
-        return " ".join(parts if kept else sorted(parts))
+        try:
+            if isinstance(state, dict):
+                parts = (f"{name}:{sorted(part) if isinstance(part, list) else part}" for name, part in state.items())
+                return "".join(parts)
+            texts = [str(part) for part in state]
+        except TypeError:  # what is no state at all
+            return str(state)
+        return " ".join(texts if kept and not isinstance(state, (set, frozenset)) else sorted(texts))
 
     return key
 

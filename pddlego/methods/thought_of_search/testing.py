@@ -7,7 +7,7 @@ from typing import Any
 
 from pddlego.events import Event
 from pddlego.methods.thought_of_search.events import PASSED, Searching, Stage, Tested
-from pddlego.methods.thought_of_search.faults import Fault, Kind, brief
+from pddlego.methods.thought_of_search.faults import Fault, Kind, brief, is_changed
 from pddlego.methods.thought_of_search.functions import Functions
 from pddlego.methods.thought_of_search.search import Found, SearchLimits, StateSearch
 from pddlego.methods.thought_of_search.space import Instance, Judge, Key, Search, Space, Which
@@ -62,7 +62,7 @@ class Tests:
             fault = None
             if not result.returned:
                 fault = self.functions.failed("successors", result, shown)
-            elif not self.paper and result.echo[0] != state:
+            elif not self.paper and is_changed(state, result.echo[0]):
                 fault = _changed(state, result)
             else:
                 fault = self._missing(test.known, result, shown)

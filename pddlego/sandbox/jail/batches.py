@@ -72,7 +72,7 @@ class Expander:
             found["at"] = SUCCESSORS
             state = _copied(kept)
             listed = list(successors(state, *arguments))
-            if watched and state != _copied(kept):
+            if watched and _differs(state, _copied(kept)):
                 done.append({"changed": values.tagged(state, self.most)})
                 return
             try:
@@ -96,3 +96,13 @@ def _copier(sent: dict[str, Any]) -> Copy:
 
 def _copied(kept: bytes | Copy) -> Any:
     return marshal.loads(kept) if type(kept) is bytes else kept()  # type: ignore[operator]
+
+
+def _differs(state: Any, before: Any) -> bool:
+    """Whether a state was changed. What is no number is not equal to itself, and was not."""
+    if state == before:
+        return False
+    try:
+        return marshal.dumps(state, _WITHOUT_REFERENCES) != marshal.dumps(before, _WITHOUT_REFERENCES)
+    except ValueError:
+        return True

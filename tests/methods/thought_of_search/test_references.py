@@ -96,7 +96,7 @@ def test_a_mutant_is_caught_or_is_the_same(name: str, which: str, what: str, tex
     successors, goal = right(name)
     answers = (fenced(text), goal, successors) if which == SUCCESSORS else (successors, fenced(text), goal)
     number = 2 if name == "crosswords" else 12  # depth first takes its time
-    options = SearchOptions(instances=number, call_timeout=0.5, search_timeout=8.0, expansions=30_000)
+    options = SearchOptions(instances=number, call_timeout=0.5, search_timeout=8.0, states=60_000)
     events = events_of(small(name, options), answers, options=options)
     if kinds(events) or ending(events).outcome is not Outcome.WON:
         return

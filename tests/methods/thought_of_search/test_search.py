@@ -1,0 +1,167 @@
+"""Search in batches is the search that textbooks have, whatever happens on the way."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from pddlego.methods.thought_of_search import functions as functions_module
+from pddlego.methods.thought_of_search.extract import Code
+from pddlego.methods.thought_of_search.faults import Kind
+from pddlego.methods.thought_of_search.functions import Functions
+from pddlego.methods.thought_of_search.search import Check, Found, SearchLimits, StateSearch
+from pddlego.methods.thought_of_search.space import Order, Search
+from pddlego.methods.thought_of_search.states import canonical
+from pddlego.sandbox import Sandbox, SandboxLimits
+from tests.sandbox.ordinary import needs_locks
+
+pytestmark = needs_locks
+
+KEY = canonical(())
+LIMITS = SearchLimits(seconds=60.0, states=100_000)
+
+# A graph with many ways to each state: numbers below `most`, each leads to three others.
+GRAPH = """
+def successors(state, most):
+    n = state[0]
+    found = [[(n * 3 + 1) % most], [(n * 7 + 5) % most], [(n + 11) % most]]
+    return found + [[float(found[0][0])]]
+"""
+GOAL = "def is_goal(state, most):\n    return state[0] == most - 1"
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox() as made:
+        yield made
+
+
+def made(sandbox: Sandbox, successors: str = GRAPH, goal: str = GOAL, seconds: float = 5.0) -> Functions:
+    found = Functions(sandbox, SandboxLimits(seconds=seconds))
+    assert found.put("successors", Code(successors, "successors")) is None
+    assert found.put("goal", Code(goal, "is_goal")) is None
+    return found
+
+
+def searched(
+    functions: Functions,
+    most: int,
+    order: Order = "breadth-first",
+    check: Check | None = None,
+    limits: SearchLimits = LIMITS,
+) -> Found:
+    *_, found = StateSearch(functions, order, KEY, limits, check).run(Search([0], (most,), (most,)))
+    assert isinstance(found, Found)
+    return found
+
+
+def textbook(successors: str, most: int, order: Order) -> tuple[int, int]:
+    """Length of the path, and states that were expanded."""
+    names: dict[str, Any] = {}
+    exec(successors, names)
+    waiting: deque[tuple[list[Any], int]] = deque([([0], 0)])
+    take: Callable[[], tuple[list[Any], int]] = waiting.popleft if order == "breadth-first" else waiting.pop
+    closed: set[Any] = set()
+    expanded = 0
+    while waiting:
+        state, depth = take()
+        if KEY(state) in closed:
+            continue
+        closed.add(KEY(state))
+        if state[0] == most - 1:
+            return depth, expanded
+        expanded += 1
+        waiting.extend((after, depth + 1) for after in names["successors"](state, most))
+    return -1, expanded
+
+
+@pytest.mark.parametrize("order", ["breadth-first", "depth-first"])
+@pytest.mark.parametrize("most", [2, 50, 333, 1_000])
+def test_it_finds_what_a_textbook_finds(sandbox: Sandbox, order: Order, most: int) -> None:
+    functions = made(sandbox)
+    found = searched(functions, most, order)
+    length, expanded = textbook(GRAPH, most, order)
+    assert found.path is not None
+    assert (len(found.path) - 1, found.expansions) == (length, expanded)
+    names: dict[str, Any] = {}
+    exec(GRAPH, names)
+    for before, after in zip(found.path, found.path[1:], strict=False):
+        assert after in names["successors"](before, most)
+    functions.close()
+
+
+def test_numbers_begin_anew_and_the_search_is_the_same(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = searched(made(sandbox), 1_000)
+    monkeypatch.setattr(functions_module, "KNOWN", 20)
+    again = searched(made(sandbox), 1_000)
+    assert (again.path, again.expansions, again.generated) == (whole.path, whole.expansions, whole.generated)
+
+
+def test_batches_that_take_too_long_together_are_done_one_by_one(sandbox: Sandbox) -> None:
+    """Each state takes less than a call may, and a batch of them more: twice, with another batch under way."""
+    slow = GRAPH.replace(
+        "    n = state[0]", "    n = state[0]\n    if n % 7 == 3 and n > 20:\n        x = sum(range(2_000_000))"
+    )
+    found = searched(made(sandbox, slow, seconds=0.25), 333)
+    length, expanded = textbook(GRAPH, 333, "breadth-first")
+    assert found.fault is None
+    assert found.path is not None
+    assert (len(found.path) - 1, found.expansions) == (length, expanded)
+
+
+def test_a_fault_comes_in_the_order_of_the_search(sandbox: Sandbox) -> None:
+    raises = GRAPH.replace("    n = state[0]", "    n = state[0]\n    if n == 71:\n        raise ValueError(n)")
+    found = searched(made(sandbox, raises), 333)
+    assert found.fault is not None
+    assert (found.fault.kind, found.fault.shown) == (Kind.SUCCESSOR_ERROR, (("state", [71]),))
+
+
+def test_the_same_state_in_other_words_is_met_once(sandbox: Sandbox) -> None:
+    words = "def successors(state, most):\n    return [[0.0], (0,), [0], [float('nan')], [1]]"
+    found = searched(made(sandbox, words, "def is_goal(state, most):\n    return False"), 5)
+    assert found.path is None
+    assert found.expansions == 3
+
+
+def test_what_is_no_number_is_no_change(sandbox: Sandbox) -> None:
+    functions = made(
+        sandbox, "def successors(state, most):\n    return [[float('nan')]]", "def is_goal(state, most):\n    return 0"
+    )
+    found = searched(functions, 5, check=lambda transitions: None)
+    assert found.fault is None
+
+
+@pytest.mark.parametrize(
+    ("limits", "says"),
+    [
+        (SearchLimits(seconds=60.0, states=50), "met more than 50 states"),
+        (SearchLimits(seconds=0.0, states=1_000), "took longer than 0 seconds"),
+    ],
+)
+def test_a_search_has_limits(sandbox: Sandbox, limits: SearchLimits, says: str) -> None:
+    found = searched(made(sandbox, goal="def is_goal(state, most):\n    return False"), 1_000, limits=limits)
+    assert found.fault is not None
+    assert found.fault.kind is Kind.SEARCH_TIME
+    assert says in found.fault.message
+
+
+def test_many_successors_are_too_many(sandbox: Sandbox) -> None:
+    functions = Functions(sandbox, SandboxLimits(seconds=20.0, most=100_000))
+    functions.put(
+        "successors", Code("def successors(state, most):\n    return [[n] for n in range(50_000)]", "successors")
+    )
+    functions.put("goal", Code(GOAL, "is_goal"))
+    found = searched(functions, 1_000_000)
+    assert found.fault is not None
+    assert found.fault.kind is Kind.SUCCESSOR_ERROR
+    assert "too large" in found.fault.message
+
+
+def test_functions_do_not_see_each_others_names(sandbox: Sandbox) -> None:
+    functions = made(sandbox, "helper = 1\n" + GRAPH, "def is_goal(state, most):\n    return helper")
+    found = searched(functions, 50)
+    assert found.fault is not None
+    assert found.fault.kind is Kind.GOAL_ERROR
