@@ -112,6 +112,25 @@ def test_batches_that_take_too_long_together_are_done_one_by_one(sandbox: Sandbo
     assert (len(found.path) - 1, found.expansions) == (length, expanded)
 
 
+def test_a_session_that_is_lost_on_the_way_takes_no_answer_along(sandbox: Sandbox) -> None:
+    names: dict[str, Any] = {}
+    exec(GRAPH, names)
+    functions = made(sandbox)
+    functions.begin(Search([0], (333,), (333,)))
+    functions.post([0], False)
+    functions.expanded()
+    functions.post([1], False)
+    functions.post([2], False)
+    functions.close()
+    for number in (1, 2, 3):
+        (visited,), fault = functions.expanded()
+        assert fault is None
+        found = [functions.states[each] for each in visited.successors]
+        assert found == names["successors"](functions.states[number], 333)
+        if number == 1:
+            functions.post([3], False)
+
+
 def test_a_fault_comes_in_the_order_of_the_search(sandbox: Sandbox) -> None:
     raises = GRAPH.replace("    n = state[0]", "    n = state[0]\n    if n == 71:\n        raise ValueError(n)")
     found = searched(made(sandbox, raises), 333)
