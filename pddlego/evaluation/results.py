@@ -78,6 +78,8 @@ def mean_of(measured: Measured | None) -> str:
     """A mean as a cell; empty where there is none, or where 0 says nothing."""
     if measured is None or measured.mean is None or (measured.column.blank_zero and not measured.mean):
         return ""
+    if measured.column.counted:
+        return f"{round(measured.mean * measured.episodes)}/{measured.episodes}"
     return f"{measured.mean:,.{measured.column.digits}f}"
 
 

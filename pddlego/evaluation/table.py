@@ -26,11 +26,12 @@ Configuration = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Measured:
-    """A number of a method in a row: its mean over the episodes of its column, and the median where that is wanted."""
+    """A number of a method in a row: its mean over the `episodes` that have it, and the median where that is wanted."""
 
     column: Column
     mean: float | None
     median: float | None = None
+    episodes: int = 0
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,8 @@ def _measured(column: Column, found: Sequence[Summary]) -> Measured:
     numbers = [summary.measures.numbers[column.name] for summary in chosen if column.name in summary.measures.numbers]
     if not numbers:
         return Measured(column, None)
-    return Measured(column, statistics.mean(numbers), statistics.median(numbers) if column.median else None)
+    middle = statistics.median(numbers) if column.median else None
+    return Measured(column, statistics.mean(numbers), middle, len(numbers))
 
 
 def _cost(found: Sequence[Summary], prices: Mapping[str, Price]) -> float | None:

@@ -124,7 +124,8 @@ class Column:
     """A number that a method measures, as a column of tables: the mean over `all` episodes, or those that were `won`.
 
     `median` adds the median. `blank_zero` leaves a mean of 0 out, `shown` keeps a number out of summaries: it stands in
-    the table of episodes only. Two methods are `compared` by one column: less of it is better.
+    the table of episodes only. One that is 0 or 1 may be `counted`: so many of so many. Two methods are `compared` by
+    one column: less of it is better.
     """
 
     name: str
@@ -133,6 +134,7 @@ class Column:
     median: bool = False
     blank_zero: bool = False
     shown: bool = True
+    counted: bool = False
     compared: bool = False
 
 

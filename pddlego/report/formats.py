@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
+from pddlego.evaluation.results import mean_of
 from pddlego.evaluation.table import Row, columns, result_table
 from pddlego.methods.base import Column
 from pddlego.report.build import Count, Report
@@ -60,7 +61,7 @@ def _details(row: Row, measured: Sequence[Column]) -> list[str]:
     cells += [f"{row.score:.2f}", f"{row.won}/{row.counted}"]
     for column in measured:
         found = row.number(column.name)
-        cells.append(_number(found.mean if found else None, column.digits))
+        cells.append(mean_of(found) if column.counted else _number(found.mean if found else None, column.digits))
         cells += [_number(found.median if found else None, 1)] if column.median else []
     cells += [f"{row.calls:.2f}", f"{row.tokens:,.0f}", f"{row.seconds:.1f}"]
     cells += ["n/a" if row.cost is None else f"{row.cost:.2f}", f"{row.unanswered:.2f}" if row.unanswered else ""]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from pddlego.events import Event, Rejected, Tally
+from pddlego.events import Event, Tally
 from pddlego.methods.base import Column, CountTable, Measuring
 from pddlego.methods.thought_of_search.events import Attempted, Coded, Finished
 from pddlego.runs.measures import Measures
@@ -31,24 +31,20 @@ def measure(events: Sequence[Event], used: Tally) -> Measures:
         numbers["expansions"] = done.expansions
         if done.seconds > 0:
             numbers["expansions_per_second"] = done.expansions / done.seconds
-    kinds = Counter(event.feedback.category for event in events if isinstance(event, Rejected))
     lost = Counter(event.kind for event in tried if not event.solved)
-    return Measures(numbers, {"feedback": kinds, "unsolved": lost})
+    return Measures(numbers, {"unsolved": lost})
 
 
 MEASURING = Measuring(
     of=measure,
     columns=(
         Column("answers", blank_zero=True),
-        Column("finished"),
+        Column("finished", counted=True),
         Column("accuracy"),
         Column("successor_answers", shown=False),
         Column("goal_answers", shown=False),
         Column("expansions", digits=0, shown=False),
         Column("expansions_per_second", digits=0, shown=False),
     ),
-    counts=(
-        CountTable("feedback", "Feedback by kind", "kind"),
-        CountTable("unsolved", "Why instances were not solved", "reason"),
-    ),
+    counts=(CountTable("unsolved", "Why instances were not solved", "reason"),),
 )
