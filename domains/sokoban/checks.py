@@ -24,7 +24,8 @@ def check(state, successor, item):
 
 
 def is_goal(state, item):
-    return all(item["grid"][row][column] == 2 for row, column in state["at-stone"])
+    grid = item["grid"]
+    return all(_is_free(grid, stone) and grid[stone[0]][stone[1]] == 2 for stone in state["at-stone"])
 
 
 def validate(path, search, item):

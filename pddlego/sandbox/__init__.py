@@ -1,5 +1,6 @@
 """Runs Python that a model wrote where it can do no harm. Imports nothing of the rest but `errors` and `util`."""
 
+from pddlego.sandbox.jail.values import TooLargeError
 from pddlego.sandbox.result import Call, CallResult, Changed, Expanded, Expansion, SandboxLimits, State, Status
 from pddlego.sandbox.sandbox import ISOLATIONS, Isolation, Sandbox
 from pddlego.sandbox.session import Session
@@ -17,4 +18,5 @@ __all__ = [
     "Session",
     "State",
     "Status",
+    "TooLargeError",
 ]

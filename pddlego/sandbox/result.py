@@ -98,9 +98,10 @@ class Expansion:
 
 @dataclass(frozen=True)
 class Changed:
-    """`successors` changed its argument: the state as it was afterwards."""
+    """`successors` changed what it was given: the argument at a place, 0 for the state, as it was afterwards."""
 
-    state: Any
+    value: Any
+    place: int = 0
 
 
 Done = Literal[True] | Changed | list[int]

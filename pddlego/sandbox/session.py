@@ -10,7 +10,7 @@ import signal
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from pddlego.errors import EngineError
 from pddlego.sandbox.jail import batches, values
@@ -55,6 +55,7 @@ class Session:
         self._end = end
         self._buffer = bytearray()
         self._unsent = b""
+        self._arguments: dict[str, tuple[Any, ...]] = {}
         self._posted = 0  # requests that were not answered yet
         self._used_before: float | None = None  # seconds of CPU time, before the first of them
         self._why = "the process has ended"
@@ -93,25 +94,36 @@ class Session:
         seconds: float | None = None,
         echo: bool = False,
         module: str = MODULE,
+        result: Literal["any", "truth", "list"] = "any",
     ) -> CallResult:
         """Call a function with values of JSON's types, tuples, sets and dictionaries.
 
-        `echo` asks for the arguments as they are after the call. `seconds` are of CPU time; None: as the limits say.
+        `echo` asks for the arguments as they are after the call. `seconds` are of CPU time; None: as the limits say. Of
+        a `result` only its truth may be wanted, or the list of what it holds. Raises `TooLargeError` for arguments that
+        cannot be sent.
         """
         sent = values.tagged(list(arguments), self.limits.most * 10)
-        return self._ask({"module": module, "call": function, "arguments": sent, "echo": echo}, seconds)
+        request = {"module": module, "call": function, "arguments": sent, "echo": echo, "result": result}
+        return self._ask(request, seconds)
 
     def post(self, expansion: Expansion) -> None:
         """Send states to be expanded, without waiting. Each is answered by one `expanded`, in their order."""
         most = self.limits.most * 10
         functions = {
-            name: {"function": (call.module, call.function), "arguments": values.tagged(list(call.arguments), most)}
+            name: {"function": (call.module, call.function), "arguments": self._new_arguments(name, call.arguments)}
             for name, call in ((batches.GOAL, expansion.goal), (batches.SUCCESSORS, expansion.successors))
         }
         states = [
             {"v": values.tagged(each.value, most)} if isinstance(each, State) else each for each in expansion.states
         ]
         self._post({"states": states, "watched": expansion.watched, "fresh": expansion.fresh, **functions})
+
+    def _new_arguments(self, name: str, arguments: tuple[Any, ...]) -> Any:
+        """Arguments as they are sent; None where they are those of the expansion before."""
+        if self._arguments.get(name) is arguments:
+            return None
+        self._arguments[name] = arguments
+        return values.tagged(list(arguments), self.limits.most * 10)
 
     def expanded(self, seconds: float | None = None) -> Expanded:
         """What came of the first expansion that was not answered yet; `seconds` are for all of its states together."""
@@ -308,7 +320,7 @@ def _done(found: Any) -> Done:
     if found is True:
         return True
     if isinstance(found, dict):
-        return Changed(values.plain(found["changed"]))
+        return Changed(values.plain(found["changed"]), int(found["place"]))
     if not isinstance(found, list) or not set(map(type, found)) <= {int} or (found and min(found) < 0):
         raise ValueError("these are no numbers of states")
     return found

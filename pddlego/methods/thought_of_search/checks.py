@@ -13,15 +13,18 @@ Its functions take plain values. `item` is always what the file of examples or i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pddlego.errors import SettingError
 from pddlego.methods.thought_of_search.space import BadTransition, GoalTest, Instance, Search, SuccessorTest
-from pddlego.sandbox import CallResult, Sandbox, SandboxLimits, Session, Status
+from pddlego.sandbox import CallResult, Sandbox, SandboxLimits, Session, Status, TooLargeError
 
 SECONDS = 60.0
 """Of CPU time for one question."""
+
+MOST = 2_000
+"""Successors that are looked at with one message."""
 
 MALFORMED = "it has not the form of a state"
 
@@ -84,18 +87,37 @@ class Checks:
         return Instance(name, self._searches(item), item)
 
     def first_bad(self, transitions: Sequence[tuple[Any, Sequence[Any]]], item: Any) -> BadTransition | None:
-        found = self._call("_first_bad", [(state, list(successors)) for state, successors in transitions], item)
-        return None if found is None else BadTransition(*found)
+        """The first successor that is none. What is too large to be looked at is none either."""
+        first = 0
+        for part in _parts(transitions):
+            try:
+                result = self._session.call("_first_bad", list(part), item, module="checks")
+            except TooLargeError as error:
+                return BadTransition(first, 0, f"{MALFORMED}: {error}")
+            if result.status is Status.RAISED:
+                return BadTransition(first, 0, f"{MALFORMED}: {result.message}")
+            if not result.returned:
+                raise self._wrong(result)
+            if result.value is not None:
+                place, number, why = result.value
+                return BadTransition(first + place, number, why)
+            first += len(part)
+        return None
 
     def is_goal(self, state: Any, item: Any) -> bool:
         if not self._knows_goals:
             return True
-        result = self._session.call("is_goal", state, item, module="checks")
-        return bool(result.value) if result.returned else False  # it has not the form of a state
+        result = self._session.call("is_goal", state, item, module="checks", result="truth")
+        if not result.returned and result.status is not Status.RAISED:
+            raise self._wrong(result)
+        return result.value is True  # where it raised, the state has not the form of one
 
     def validate(self, path: Sequence[Any] | None, search: int, item: Any) -> str:
         listed = None if path is None else list(path)
-        result = self._session.call("validate", listed, search, item, module="checks")
+        try:
+            result = self._session.call("validate", listed, search, item, module="checks")
+        except TooLargeError as error:
+            return f"{MALFORMED}: {error}"
         if result.status is Status.RAISED:
             return f"{MALFORMED}: {result.message}"
         if not result.returned:
@@ -118,3 +140,17 @@ class Checks:
         trace = [line.strip() for line in result.traceback.splitlines() if line.strip().startswith("File ")]
         where = f" ({trace[-1]})" if trace else ""
         return SettingError(f"{self.place} is wrong", f"{result.message}{where}.", "Mend the file.")
+
+
+def _parts(transitions: Sequence[tuple[Any, Sequence[Any]]]) -> Iterator[list[tuple[Any, list[Any]]]]:
+    """Transitions in pieces that are not too large; a state with many successors is a piece of its own."""
+    part: list[tuple[Any, list[Any]]] = []
+    size = 0
+    for state, successors in transitions:
+        if part and size + len(successors) > MOST:
+            yield part
+            part, size = [], 0
+        part.append((state, list(successors)))
+        size += len(successors)
+    if part:
+        yield part

@@ -41,6 +41,7 @@ class Dialogue:
         self.space, self.judge, self.functions, self.tests = space, judge, functions, tests
         self.stages, self.most = stages, answers
         self.answers: dict[Which, int] = {"successors": 0, "goal": 0}
+        self.failing: Which | None = None  # the function that has no answer left
         self._passed = 0  # answers with a goal test that passed
         self._prompts = Prompts("thought_of_search")
 
@@ -96,6 +97,7 @@ class Dialogue:
             if fault is not None:
                 yield Rejected(self.answers[which], _feedback(fault))
             if not self._may_ask(which):
+                self.failing = which
                 return False
             purpose = which if not self.answers[which] else f"{which} again"
             said = yield from self._chat.say(purpose, text, max(0, self.answers[which] - 1))

@@ -11,10 +11,13 @@ from pddlego.util.answers import spoken
 _BLOCK = re.compile(r"```([^\n`]{0,40})\n(.*?)(?:```|\Z)", re.DOTALL)
 _LANGUAGES = frozenset(("", "python", "python3", "py"))
 _DEF = re.compile(r"^(?:async\s+)?def\s+([A-Za-z_]\w*)", re.MULTILINE)
-_DEFINITION = re.compile(r"(?:def|class|import|from|async def|@|#|[)\]}]|\s|$)|[A-Za-z_]\w*\s*(?::[^=]*)?=[^=]")
+_DEFINITION = re.compile(r"(?:def|class|import|from|async def|@|#|[)\]}]|\s|$)|[A-Za-z_]\w*\s*(?::[^=]*)?=[^=(]*$")
 
 WORDS: dict[Which, tuple[str, ...]] = {"successors": ("succ",), "goal": ("goal",)}
 """What the name of each function holds, if a block has several functions."""
+
+ASKED: dict[Which, str] = {"successors": "successors", "goal": "is_goal"}
+"""The names that prompts ask for."""
 
 _PAPER_WORDS: dict[Which, str] = {"successors": "successor", "goal": "goal"}
 
@@ -49,8 +52,11 @@ def code_of(answer: str, which: Which) -> Code | None:
 
 
 def _named(block: str, which: Which) -> str | None:
-    """The last function of a block whose name says that it is the one."""
+    """The function of a block whose name says that it is the one: the name that was asked for, else the last."""
     names = [name for name in _DEF.findall(block) if any(word in name.lower() for word in WORDS[which])]
+    if ASKED[which] in names:
+        return ASKED[which]
+    names = [name for name in names if not name.startswith("_")] or names
     return names[-1] if names else None
 
 

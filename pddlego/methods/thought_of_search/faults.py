@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
@@ -42,7 +42,6 @@ class Fault:
     trace: str = ""
     why: str = ""
     as_goal: bool = False
-    missing: tuple[Any, ...] = field(default=())
 
     @property
     def lines(self) -> tuple[str, ...]:

@@ -164,6 +164,10 @@ class FileJudge:
         self.instances: Sequence[Instance] = [
             self._instance(item, number) for number, item in enumerate(space.items("instances")[files.instances_from :])
         ]
+        costless = [instance.name for instance in self.instances if self.optimal and not _has_cost(instance.item)]
+        if costless:
+            what = f"{space.places['instances']} says no cost of instance {costless[0]}"
+            raise SettingError(what, "The setting is optimal.", 'Add "cost": the least number of steps.')
         if not self.instances:
             raise SettingError(f"{space.places['instances']} holds no instance", "It is empty.", "Add one.")
 
@@ -178,7 +182,12 @@ class FileJudge:
 
     def fault(self, instance: Instance, search: int, path: Sequence[Any] | None) -> str:
         why = self.checks.validate(path, search, instance.item)
-        cost = instance.item.get("cost")
-        if why or path is None or not self.optimal or cost is None:
+        if why or path is None or not self.optimal:
             return why
-        return "" if len(path) - 1 == int(cost) else f"{len(path) - 1} steps, and {cost} are enough"
+        cost = int(instance.item["cost"])
+        return "" if len(path) - 1 == cost else f"{len(path) - 1} steps, and {cost} are enough"
+
+
+def _has_cost(item: dict[str, Any]) -> bool:
+    """Whether it says what the best solution costs, or that there is none."""
+    return str(item.get("cost", "")).isdecimal() or item.get("solvable") is False

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from pddlego.methods.thought_of_search.extract import Code
 from pddlego.methods.thought_of_search.faults import Fault, Kind, is_changed
 from pddlego.methods.thought_of_search.space import Search, Which
-from pddlego.sandbox import Call, CallResult, Changed, Expansion, Sandbox, SandboxLimits, Session, State, Status
+from pddlego.sandbox import (
+    Call,
+    CallResult,
+    Changed,
+    Expanded,
+    Expansion,
+    Sandbox,
+    SandboxLimits,
+    Session,
+    State,
+    Status,
+)
 from pddlego.sandbox.sandbox import modules_of
 
 BOTH: tuple[Which, ...] = ("successors", "goal")
@@ -30,6 +41,15 @@ class Visited:
     successors: Sequence[int] = ()
 
 
+@dataclass
+class _Flight:
+    """States that were posted; `session` is where they are, once they were sent."""
+
+    numbers: Sequence[int]
+    watched: bool
+    session: Session | None = None
+
+
 class Functions:
     """Both functions. `states` are those that came up in the search that is going on, by their numbers.
 
@@ -46,7 +66,7 @@ class Functions:
         self._fresh = True
         self._sandbox = sandbox
         self._session: Session | None = None
-        self._flying: deque[tuple[Session | None, Sequence[int], bool]] = deque()
+        self._flying: deque[_Flight] = deque()
 
     @property
     def process(self) -> int | None:
@@ -76,7 +96,9 @@ class Functions:
 
     def _call(self, which: Which, search: Search, state: Any, echo: bool = False) -> CallResult:
         code = self.codes[which]
-        result = self._open().call(code.name, state, *search.arguments(which), echo=echo, module=which)
+        wanted: Literal["truth", "list"] = "truth" if which == "goal" else "list"
+        given = (state, *search.arguments(which))
+        result = self._open().call(code.name, *given, echo=echo, module=which, result=wanted)
         self.seconds += result.seconds
         return result
 
@@ -92,38 +114,56 @@ class Functions:
         self._offset, self._fresh = 1, True
 
     def post(self, numbers: Sequence[int], watched: bool) -> None:
-        """Have states expanded, without waiting for it. Where it is `watched`, to change one is a fault."""
+        """Have states expanded, without waiting for it. Where it is `watched`, to change an argument is a fault."""
+        flight = _Flight(numbers, watched)
         session = self._open()
-        if any(flight[0] is not session for flight in self._flying):
-            self._flying.append((None, numbers, watched))  # others were lost on the way: this one waits for its turn
-            return
-        if len(self.states) - self._offset > KNOWN and not self._flying:
+        in_order = not self._is_full and all(each.session is session for each in self._flying)
+        if in_order or not self._flying:
+            self._send(flight)
+        self._flying.append(flight)
+
+    @property
+    def _is_full(self) -> bool:
+        """Whether the sandbox knows so many states that it should forget them."""
+        return len(self.states) - self._offset > KNOWN
+
+    def _send(self, flight: _Flight) -> None:
+        session = self._open()
+        if self._is_full and not any(each.session is session for each in self._flying):
             self._offset, self._fresh = len(self.states), True
         calls = {which: Call(which, self.codes[which].name, self._search.arguments(which)) for which in BOTH}
         known = len(self.states) if self._fresh else self._offset
-        sent = [State(self.states[each]) if each < known else each for each in numbers]
+        sent = [State(self.states[each]) if each < known else each for each in flight.numbers]
         fresh = self._offset if self._fresh else None
-        session.post(Expansion(sent, calls["goal"], calls["successors"], watched, fresh))
+        session.post(Expansion(sent, calls["goal"], calls["successors"], flight.watched, fresh))
         self._fresh = False
-        self._flying.append((session, numbers, watched))
+        flight.session = session
 
     def expanded(self) -> tuple[list[Visited], Fault | None]:
         """What came of the states that were posted first, in their order, up to the first goal or fault."""
-        session, numbers, watched = self._flying.popleft()
-        states = [self.states[number] for number in numbers]
-        if session is None or session is not self._session:
-            return self._one_by_one(states, watched)
-        found = session.expanded()
+        flight = self._flying.popleft()
+        states = [self.states[number] for number in flight.numbers]
+        if flight.session is None:  # something before it was lost, or the sandbox had to forget first
+            for waiting in (flight, *self._flying):
+                self._send(waiting)
+        if flight.session is not self._session or flight.session is None:
+            return self._one_by_one(states, flight.watched)
+        found = flight.session.expanded()
         self.seconds += found.result.seconds
         if found.result.status not in (Status.RETURNED, Status.RAISED):
             self.close()  # what is under way may speak of states that were never sent
-            return self._one_by_one(states, watched)
+            return self._one_by_one(states, flight.watched)
+        if len(found.done) > len(states) or (
+            found.result.returned and len(found.done) < len(states) and _goes_on(found)
+        ):
+            return [], _forged(states[0])
         self.states.extend(found.new)
         most = len(self.states)
         done: list[Visited] = []
         for each in found.done:
             if isinstance(each, Changed):
-                return done, _changed(states[len(done)], each.state)
+                before = (states[len(done)], *self._search.successor_arguments)
+                return done, changed(before[each.place], each.value)
             if each is True:
                 return [*done, Visited(True)], None
             if each and max(each) >= most:
@@ -147,16 +187,14 @@ class Functions:
             result = self._call("goal", self._search, state)
             if not result.returned:
                 return done, _failed("goal", result, (("state", state),))
-            if result.value:
+            if result.value is True:
                 return [*done, Visited(True)], None
             result = self._call("successors", self._search, state, echo=watched)
             if not result.returned:
                 return done, _failed("successors", result, (("state", state),))
-            if not isinstance(result.value, (list, tuple, set, frozenset)):
-                result = replace(result, message=f"'{type(result.value).__name__}' object is not iterable")
-                return done, _failed("successors", result, (("state", state),))
-            if watched and is_changed(state, result.echo[0]):
-                return done, _changed(state, result.echo[0])
+            fault = change_of((state, *self._search.successor_arguments), result.echo) if watched else None
+            if fault is not None:
+                return done, fault
             first = len(self.states)
             self.states.extend(result.value)
             done.append(Visited(False, range(first, len(self.states))))
@@ -166,7 +204,7 @@ class Functions:
     def _forget(self) -> None:
         """Wait for what nobody wants to know any more: the next answer is to the next question."""
         while self._flying:
-            session = self._flying.popleft()[0]
+            session = self._flying.popleft().session
             if session is not None and session is self._session:
                 self.seconds += session.expanded().result.seconds
 
@@ -195,9 +233,20 @@ def _last(trace: str) -> str:
     return "\n".join(line.rstrip() for line in lines[places[-1] :]) if places else trace
 
 
-def _changed(before: Any, after: Any) -> Fault:
-    shown = (("state before the call", before), ("state after the call", after))
+def changed(before: Any, after: Any) -> Fault:
+    """A function that changed what it was given."""
+    shown = (("before the call", before), ("after the call", after))
     return Fault(Kind.CHANGED, "successors", "the function changed its argument", shown)
+
+
+def change_of(before: Sequence[Any], after: Sequence[Any]) -> Fault | None:
+    """The fault of a call whose arguments were others afterwards."""
+    return next((changed(*pair) for pair in zip(before, after, strict=False) if is_changed(*pair)), None)
+
+
+def _goes_on(found: Expanded) -> bool:
+    """Whether nothing in what was done says why it is not more."""
+    return not found.done or isinstance(found.done[-1], list)
 
 
 def _forged(state: Any) -> Fault:

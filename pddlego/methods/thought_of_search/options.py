@@ -137,7 +137,7 @@ def _of_files(name: str, table: SettingTable, prompts: Mapping[str, str], option
 
 def worst_case(setting: SearchSetting, mode: str, options: SearchOptions, retries: int) -> WorstCase:
     """The questions of a conversation that never succeeds. A later one holds all that were before it."""
-    calls = 2 * options.answers - 1
+    calls = (3 if options.parity == "paper" else 2) * options.answers
     texts = sum(len(text) for name, text in setting.sources.items() if name.startswith("envs/"))
     return WorstCase(calls, texts + calls * (ANSWER + QUESTION) // 2)
 

@@ -85,8 +85,7 @@ class _Episode:
         yield Prepared(*map(len, tests))
         passed = yield from self.dialogue.run(chat, self.meter)
         if not passed:
-            said = self.dialogue.answers
-            which = "goal test" if said["goal"] >= most else "successor function"
+            which = "goal test" if self.dialogue.failing == "goal" else "successor function"
             raise OverError(Outcome.LOST, f"{UNFINISHED}: the {which} still fails after {most} answers")
         yield from self._evaluate()
 

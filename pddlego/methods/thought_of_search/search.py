@@ -129,9 +129,9 @@ class StateSearch:
     def _why_over(self, running: _Running, seconds: float, wall: float) -> str:
         limits = self.limits
         if seconds > limits.seconds or wall > limits.seconds * limits.patience:
-            return f"the search took longer than {limits.seconds:g} seconds ({running.expansions:,} states expanded)"
+            return f"the search took longer than {limits.seconds:g} seconds"
         if len(running.keys) > limits.states:
-            return f"the search met more than {limits.states:,} states ({running.expansions:,} expanded)"
+            return f"the search met more than {limits.states:,} states"
         return ""
 
     def _next(self, waiting: deque[tuple[int, int | None]], size: int, running: _Running) -> list[int]:
@@ -152,7 +152,7 @@ class StateSearch:
         states = self.functions.states
         return self.check(
             [
-                (states[number], [states[each] for each in expanded.successors])
+                (states[number], [states[each] for each in dict.fromkeys(expanded.successors)])
                 for number, expanded in zip(batch, done, strict=False)
                 if not expanded.is_goal
             ]

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Hashable
+from itertools import chain
 from typing import Any
 
 from pddlego.methods.thought_of_search.space import Key
 
 GRID = 1_234_577.891
 """Numbers are the same within about a millionth. No simple fraction lies on a border of this grid."""
+
+LARGE = 2.0**50
+"""Numbers beyond it are the same only if they are equal."""
 
 WHOLE = "."
 """The state itself, where it is a list whose order says nothing."""
@@ -27,10 +32,9 @@ def canonical(unordered: Collection[str]) -> Key:
 
     def key(state: Any) -> Hashable:
         if whole and type(state) is list:
-            try:  # most are lists of numbers
+            if state and set(map(type, state)) <= _NUMBERS and min(state) > -LARGE and max(state) < LARGE:
                 return tuple(sorted([round(part * GRID) for part in state]))
-            except (TypeError, ValueError, OverflowError):
-                return _bag(state)
+            return _bag(state)
         if isinstance(state, dict):
             return frozenset(
                 (name, _bag(part) if name in names and isinstance(part, (list, tuple)) else _plain(part))
@@ -79,16 +83,20 @@ def _plain(value: Any) -> Hashable:
 
 
 def _number(value: float) -> Hashable:
-    try:
+    if -LARGE < value < LARGE:
         return round(value * GRID)
+    try:
+        return ("large", int(value))  # exact: what is so large has no fraction
     except (OverflowError, ValueError):
         return str(value)  # no number, or without end
 
 
 def _bag(value: list[Any] | tuple[Any, ...]) -> Hashable:
-    found: list[Any] = list(map(_number if set(map(type, value)) <= _NUMBERS else _plain, value))
-    try:
-        found.sort()
-    except TypeError:
-        found.sort(key=repr)
-    return tuple(found)
+    kinds = set(map(type, value))
+    if kinds <= _TEXTS:
+        return tuple(sorted(value))
+    found: list[Any] = list(map(_number if kinds <= _NUMBERS else _plain, value))
+    made = set(map(type, found))
+    if made == {int} or (made == {tuple} and set(map(type, chain.from_iterable(found))) <= _TEXTS):
+        return tuple(sorted(found))
+    return frozenset(Counter(found).items())  # what cannot be sorted in one way only

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pddlego.events import Event
 from pddlego.methods.thought_of_search.events import PASSED, Searching, Stage, Tested
-from pddlego.methods.thought_of_search.faults import Fault, Kind, brief, is_changed
-from pddlego.methods.thought_of_search.functions import Functions
+from pddlego.methods.thought_of_search.faults import Fault, Kind, brief
+from pddlego.methods.thought_of_search.functions import Functions, change_of
 from pddlego.methods.thought_of_search.search import Found, SearchLimits, StateSearch
 from pddlego.methods.thought_of_search.space import Instance, Judge, Key, Search, Space, Which
 from pddlego.sandbox import CallResult
@@ -39,7 +40,7 @@ class Tests:
             fault = None
             if not result.returned:
                 fault = self.functions.failed("goal", result, shown)
-            elif bool(result.value) != test.is_goal:
+            elif result.value is not test.is_goal:
                 fault = _wrong_goal(not test.is_goal, shown)
             yield self._tested("goal", number, fault)
             if fault is not None:
@@ -62,10 +63,11 @@ class Tests:
             fault = None
             if not result.returned:
                 fault = self.functions.failed("successors", result, shown)
-            elif not self.paper and is_changed(state, result.echo[0]):
-                fault = _changed(state, result)
             else:
-                fault = self._missing(test.known, result, shown)
+                given = (state, *test.search.successor_arguments)
+                fault = (None if self.paper else change_of(given, result.echo)) or self._missing(
+                    test.known, result, shown
+                )
             yield self._tested("completeness", number, fault)
             if fault is not None:
                 return fault
@@ -84,7 +86,7 @@ class Tests:
             if fault is not None:
                 break
         if fault is not None and fault.kind is not Kind.GOAL:
-            fault = _with_arguments(fault, self._shown(fault.which, search)[1:])
+            fault = replace(fault, shown=(*fault.shown, *self._shown(fault.which, search)[1:]))
         yield self._tested("soundness", number, fault, expanded)
         return fault
 
@@ -100,9 +102,6 @@ class Tests:
         return StateSearch(self.functions, self.space.order, self.key, self.limits, check)
 
     def _missing(self, known: Sequence[Any], result: CallResult, shown: tuple[tuple[str, Any], ...]) -> Fault | None:
-        if not isinstance(result.value, (list, tuple, set, frozenset)):
-            why = f"it returned {brief(result.value)}, which is no list"
-            return Fault(Kind.SUCCESSOR_ERROR, "successors", why, shown, trace=why)
         found = {self.key(state) for state in result.value}
         missing = [state for state in known if self.key(state) not in found]
         if not missing:
@@ -132,19 +131,3 @@ def searched(search: StateSearch, task: Search, name: str) -> Generator[Event, N
 def _wrong_goal(as_goal: bool, shown: tuple[tuple[str, Any], ...]) -> Fault:
     why = "it calls a state a goal that is none" if as_goal else "it calls a goal no goal"
     return Fault(Kind.GOAL, "goal", f"{why}: {brief(shown[0][1])[:80]}", shown, as_goal=as_goal)
-
-
-def _changed(state: Any, result: CallResult) -> Fault:
-    shown = (("state before the call", state), ("state after the call", result.echo[0]))
-    return Fault(Kind.CHANGED, "successors", "the function changed its argument", shown)
-
-
-def _with_arguments(fault: Fault, arguments: tuple[tuple[str, Any], ...]) -> Fault:
-    return Fault(
-        fault.kind,
-        fault.which,
-        fault.message,
-        (*fault.shown, *arguments),
-        trace=fault.trace,
-        why=fault.why,
-    )

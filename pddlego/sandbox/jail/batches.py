@@ -32,6 +32,7 @@ class Expander:
         self._first = 0
         self._numbers: dict[bytes, int] = {}
         self._kept: list[bytes | Copy] = []
+        self._sent: dict[str, Any] = {}
 
     def expand(
         self, request: dict[str, Any], goal: Callable[..., Any], successors: Callable[..., Any], found: dict[str, Any]
@@ -54,8 +55,10 @@ class Expander:
     def _expand(
         self, request: dict[str, Any], goal: Callable[..., Any], successors: Callable[..., Any], found: dict[str, Any]
     ) -> None:
-        goal_arguments = values.plain(request[GOAL]["arguments"])
-        arguments = values.plain(request[SUCCESSORS]["arguments"])
+        for name in FUNCTIONS:
+            if request[name]["arguments"] is not None:
+                self._sent[name] = request[name]["arguments"]
+        goal_given, given = (_Arguments(self._sent[name]) for name in FUNCTIONS)
         watched, done, numbers, first, dumps = (
             request["watched"],
             found["done"],
@@ -66,14 +69,19 @@ class Expander:
         for sent in request["states"]:
             kept = self._kept[sent - first] if type(sent) is int else _copier(sent)
             found["at"] = GOAL
-            if goal(_copied(kept), *goal_arguments):
+            if goal(_copied(kept), *goal_given.values):
                 done.append(True)
                 return
+            goal_given.renew()
             found["at"] = SUCCESSORS
             state = _copied(kept)
-            listed = list(successors(state, *arguments))
+            listed = list(successors(state, *given.values))
             if watched and _differs(state, _copied(kept)):
-                done.append({"changed": values.tagged(state, self.most)})
+                done.append({"changed": values.tagged(state, self.most), "place": 0})
+                return
+            place = given.renew()
+            if watched and place is not None:
+                done.append({"changed": values.tagged(given.changed, self.most), "place": place + 1})
                 return
             try:
                 forms = [dumps(each, _WITHOUT_REFERENCES) for each in listed]
@@ -88,6 +96,27 @@ class Expander:
             self._numbers[form] = number
         self._kept.append(form)
         return number
+
+
+class _Arguments:
+    """What a function gets besides a state: the same at every call, whatever the calls before did to it."""
+
+    def __init__(self, sent: Any) -> None:
+        self._sent = sent
+        self.values, self._before = values.plain(sent), values.plain(sent)
+        self.changed: Any = None
+
+    def renew(self) -> int | None:
+        """Make good what was changed: the place of the first such argument, if there is one."""
+        if self.values == self._before:
+            return None
+        place = next(
+            (n for n, pair in enumerate(zip(self.values, self._before, strict=False)) if _differs(*pair)), None
+        )
+        if place is not None:
+            self.changed = self.values[place]
+        self.values = values.plain(self._sent)
+        return place
 
 
 def _copier(sent: dict[str, Any]) -> Copy:

@@ -30,6 +30,10 @@ MOST_TRACEBACK = 20_000
 """Characters of a traceback that are kept."""
 
 
+_CONVERTED: dict[str, Callable[[Any], Any]] = {"any": lambda value: value, "truth": bool, "list": list}
+"""What is made of a result before it is sent: only here it is known what a class of the program's own is worth."""
+
+
 class _Printed(io.TextIOBase):
     """Keeps the beginning of what a program prints."""
 
@@ -75,8 +79,13 @@ class Program:
             return self._guarded(lambda: request["defines"] in self._modules.get(request["module"], {}))
         if "states" in request:
             return self._expanded(request)
-        arguments = values.plain(request["arguments"])
-        run = lambda: self._function(request["module"], request["call"])(*arguments)  # noqa: E731
+        arguments: list[Any] = []
+
+        def run() -> Any:
+            arguments.extend(values.plain(request["arguments"]))
+            found = self._function(request["module"], request["call"])(*arguments)
+            return _CONVERTED[request["result"]](found)
+
         return self._guarded(run, arguments if request["echo"] else None)
 
     def _compile(self, source: str) -> None:
