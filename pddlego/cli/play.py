@@ -43,7 +43,7 @@ PlayMode = Annotated[
     typer.Option(
         "--mode",
         help="Of games: edit (PDDL-edit, the default), gen (PDDL-gen), act (the model picks commands), random, human "
-        "(you type). Of planning domains: program (the default), plan, random.",
+        "(you type). Of planning domains: program (the default), plan, random, tos; of search problems: tos.",
     ),
 ]
 Seed = Annotated[int, typer.Option(help="Which house: a seed of the game's fold.")]

@@ -61,7 +61,7 @@ def replay(recorded: Recorded, planner: Planner, play: Play | None = None) -> Re
     same, step = 0, 0
     with closing(_again(recorded, planner, play)) as events:
         for then in _comparable(recorded):
-            now = next(events, None)
+            now = next((event for event in events if not event.passing), None)
             _check_itself(then, now)
             step = step_of(then) or step
             difference = _difference(step, then, now)

@@ -74,13 +74,23 @@ class Session:
         """The layers that hold."""
         return tuple(name for name, why in self.found.items() if not why)
 
-    def load(self, source: str, seconds: float | None = None, module: str = MODULE) -> CallResult:
+    def load(
+        self,
+        source: str,
+        seconds: float | None = None,
+        module: str = MODULE,
+        names: Mapping[str, Any] | None = None,
+    ) -> CallResult:
         """Run a program's text, which defines its functions. One that is no Python is `unreadable`.
 
-        Programs of one session see nothing of each other if they have different names as a `module`.
+        Programs of one session see nothing of each other if they have different names as a `module`. `names` are values
+        that the program knows from its beginning.
         """
-        read = self._ask({"compile": writable(source)}, seconds)
-        self.loaded = self._ask({"load": module}, seconds) if read.returned else replace(read, unreadable=True)
+        read = self._ask({"compile": writable(source), "module": module}, seconds)
+        known = values.tagged(dict(names or {}), self.limits.most)
+        self.loaded = (
+            self._ask({"load": module, "names": known}, seconds) if read.returned else replace(read, unreadable=True)
+        )
         return self.loaded
 
     def defines(self, function: str, module: str = MODULE) -> bool:
@@ -327,4 +337,4 @@ def _done(found: Any) -> Done:
 
 
 def _too_long(limit: float) -> str:
-    return f"it took longer than {limit:g} seconds"
+    return f"it took longer than {limit:g} {'second' if limit == 1 else 'seconds'}"

@@ -28,6 +28,13 @@ MOST = 2_000
 
 MALFORMED = "it has not the form of a state"
 
+MODULE = "checks"
+
+NEEDED = ("read", "check", "validate")
+
+MISTAKES = frozenset(("NameError", "UnboundLocalError", "ImportError", "ModuleNotFoundError", "PermissionError"))
+"""Exceptions that are the file's own fault, whatever it is given."""
+
 _LOOP = """
 
 def _first_bad(transitions, item):
@@ -35,6 +42,8 @@ def _first_bad(transitions, item):
         for number, successor in enumerate(successors):
             try:
                 why = check(state, successor, item)
+            except (NameError, ImportError):
+                raise
             except Exception as error:
                 why = f"{MALFORMED}: {type(error).__name__}: {error}"
             if why:
@@ -44,17 +53,22 @@ def _first_bad(transitions, item):
 
 
 class Checks:
-    """The functions of one file, in a session of their own. `place` is where the file is. Raises `SettingError` for all
-    that goes wrong in them.
+    """The functions of one file, in a session of their own. `place` is where the file is. They raise `SettingError` for
+    a file that is wrong; that they fail on what a model's function made is no fault of theirs.
     """
 
     def __init__(self, sandbox: Sandbox, place: str, text: str, options: Mapping[str, Any]) -> None:
         self.place = place
         self._session: Session = sandbox.session(SandboxLimits(seconds=SECONDS))
         try:
-            settings = f"OPTIONS = {dict(options)!r}\nMALFORMED = {MALFORMED!r}\n"
-            self._loaded(settings + text + _LOOP, "checks")
-            self._knows_goals = self._session.defines("is_goal", "checks")
+            names = {"OPTIONS": dict(options), "MALFORMED": MALFORMED}
+            self._loaded(text.removeprefix("\ufeff") + _LOOP, names)
+            for function in NEEDED:
+                if not self._session.defines(function, MODULE):
+                    raise SettingError(
+                        f"{place} is wrong", f"It has no function {function}.", "Add it (docs/search.md)."
+                    )
+            self.knows_goals = self._session.defines("is_goal", MODULE)
         except BaseException:
             self._session.close()
             raise
@@ -62,8 +76,8 @@ class Checks:
     def close(self) -> None:
         self._session.close()
 
-    def _loaded(self, source: str, module: str) -> None:
-        result = self._session.load(source, module=module)
+    def _loaded(self, source: str, names: Mapping[str, Any]) -> None:
+        result = self._session.load(source, module=MODULE, names=names)
         if not result.returned:
             raise self._wrong(result)
 
@@ -91,10 +105,10 @@ class Checks:
         first = 0
         for part in _parts(transitions):
             try:
-                result = self._session.call("_first_bad", list(part), item, module="checks")
+                result = self._session.call("_first_bad", list(part), item, module=MODULE)
             except TooLargeError as error:
                 return BadTransition(first, 0, f"{MALFORMED}: {error}")
-            if result.status is Status.RAISED:
+            if result.status is Status.RAISED and result.error not in MISTAKES:
                 return BadTransition(first, 0, f"{MALFORMED}: {result.message}")
             if not result.returned:
                 raise self._wrong(result)
@@ -105,20 +119,20 @@ class Checks:
         return None
 
     def is_goal(self, state: Any, item: Any) -> bool:
-        if not self._knows_goals:
+        if not self.knows_goals:
             return True
-        result = self._session.call("is_goal", state, item, module="checks", result="truth")
-        if not result.returned and result.status is not Status.RAISED:
+        result = self._session.call("is_goal", state, item, module=MODULE, result="truth")
+        if not result.returned and (result.status is not Status.RAISED or result.error in MISTAKES):
             raise self._wrong(result)
         return result.value is True  # where it raised, the state has not the form of one
 
     def validate(self, path: Sequence[Any] | None, search: int, item: Any) -> str:
         listed = None if path is None else list(path)
         try:
-            result = self._session.call("validate", listed, search, item, module="checks")
+            result = self._session.call("validate", listed, search, item, module=MODULE)
         except TooLargeError as error:
             return f"{MALFORMED}: {error}"
-        if result.status is Status.RAISED:
+        if result.status is Status.RAISED and result.error not in MISTAKES:
             return f"{MALFORMED}: {result.message}"
         if not result.returned:
             raise self._wrong(result)
@@ -131,7 +145,10 @@ class Checks:
         )
 
     def _call(self, function: str, *arguments: Any) -> Any:
-        result = self._session.call(function, *arguments, module="checks")
+        try:
+            result = self._session.call(function, *arguments, module=MODULE)
+        except TooLargeError as error:
+            raise SettingError(f"An item of {self.place} cannot be read", f"{error}.", "Make it smaller.") from error
         if not result.returned:
             raise self._wrong(result)
         return result.value

@@ -20,7 +20,7 @@ def text_of(place: str) -> str:
     if plain and resources.has(FOLDER, place):
         return resources.read(FOLDER, place)
     try:
-        return Path(place).read_text(encoding="utf-8")
+        return Path(place).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise SettingError(f"{place} cannot be read", f"{why}.", "Name a file in domains/, or a path.") from error
@@ -34,7 +34,7 @@ def items_of(place: str, text: str) -> tuple[dict[str, Any], ...]:
         return tuple(dict(row) for row in csv.DictReader(io.StringIO(text)))
     try:
         return tuple(_item(value) for value in _values(text))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise SettingError(f"{place} holds no JSON lines", f"{error}.", "Give one JSON value a line.") from error
 
 
@@ -42,7 +42,7 @@ def _values(text: str) -> list[Any]:
     """A file that is one list of objects holds these, every other file a value a line."""
     try:
         whole = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         whole = None
     if isinstance(whole, list) and whole and all(isinstance(each, dict) for each in whole):
         return whole

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from keyword import iskeyword
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from pddlego.errors import SettingError
 from pddlego.methods.thought_of_search.checks import Checks
@@ -27,12 +28,21 @@ from pddlego.methods.thought_of_search.states import as_the_paper, canonical
 from pddlego.sandbox import Sandbox
 
 
+def _identifier(name: str) -> str:
+    if not name.isidentifier() or iskeyword(name):
+        raise ValueError(f"'{name}' is no name of an argument")
+    return name
+
+
+Identifier = Annotated[str, AfterValidator(_identifier)]
+
+
 class FunctionTable(BaseModel):
     """What a prompt asks of one function: what it takes, the state first, and what is to be said of it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    arguments: tuple[str, ...] = ("state",)
+    arguments: tuple[Identifier, ...] = Field(default=("state",), min_length=1)
     about: str = ""
     example: str = ""
 
@@ -169,7 +179,36 @@ class FileJudge:
             what = f"{space.places['instances']} says no cost of instance {costless[0]}"
             raise SettingError(what, "The setting is optimal.", 'Add "cost": the least number of steps.')
         if not self.instances:
-            raise SettingError(f"{space.places['instances']} holds no instance", "It is empty.", "Add one.")
+            why = "It is empty." if not files.instances_from else f"None is left from {files.instances_from} on."
+            raise SettingError(f"{space.places['instances']} holds no instance", why, "Add one.")
+        self._check_arguments(space)
+        self._check_examples(space)
+
+    def _check_arguments(self, space: FileSpace) -> None:
+        """Raises `SettingError` if the functions get more or less than the setting says that they take."""
+        searches = [(search, instance) for instance in self.instances[:1] for search in instance.searches]
+        for search, instance in [*searches, *((each.searches[0], each) for each in self.soundness[:1])]:
+            for which, names in space.arguments.items():
+                given = 1 + len(search.arguments(which))
+                if given != len(names):
+                    why = f"[{which}] names {', '.join(names)}, and read gives {given} of instance {instance.name}."
+                    raise SettingError(f"{space.places['checks']} is wrong", why, "Mend one of both.")
+
+    def _check_examples(self, space: FileSpace) -> None:
+        """Raises `SettingError` for known goals and known successors of which the checks say that they are none."""
+        for which, wanted in (("goals", True), ("non_goals", False)):
+            for number, item in enumerate(space.items(which), start=1):
+                if self.checks.knows_goals and self.checks.is_goal(self.checks.read(item)[0]["state"], item) != wanted:
+                    what = f"{space.places['checks']} and {space.places[which]} disagree"
+                    why = f"is_goal says {'no' if wanted else 'yes'} of number {number}."
+                    raise SettingError(what, why, "Mend one of both.")
+        for number, item in enumerate(space.items("successors"), start=1):
+            found = self.checks.read(item)[0]
+            bad = self.checks.first_bad([(found["state"], found.get("successors", ()))], item)
+            if bad is not None:
+                what = f"{space.places['checks']} and {space.places['successors']} disagree"
+                why = f"check says of successor {bad.successor + 1} of number {number}: {bad.why}."
+                raise SettingError(what, why, "Mend one of both.")
 
     def _instance(self, item: dict[str, Any], number: int) -> Instance:
         return self.checks.instance(str(item.get("id", number + 1)), item)

@@ -7,6 +7,7 @@ is to be expanded is named by its number.
 from __future__ import annotations
 
 import marshal
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +20,14 @@ FUNCTIONS = (GOAL, SUCCESSORS)
 
 _WITHOUT_REFERENCES = 2
 """The version of marshal's form in which equal values are equal bytes."""
+
+
+def listed(found: Any) -> list[Any]:
+    """What a function returned or yields, as a list. Raises `TypeError` for what holds no states."""
+    if isinstance(found, (str, bytes, dict)):
+        raise TypeError(f"a list of states is wanted, and it returned a {type(found).__name__}")
+    return list(found)
+
 
 Copy = Callable[[], Any]
 """Makes the state anew, so that no call spoils it for another."""
@@ -75,7 +84,7 @@ class Expander:
             goal_given.renew()
             found["at"] = SUCCESSORS
             state = _copied(kept)
-            listed = list(successors(state, *given.values))
+            found_states = listed(successors(state, *given.values))
             if watched and _differs(state, _copied(kept)):
                 done.append({"changed": values.tagged(state, self.most), "place": 0})
                 return
@@ -83,11 +92,13 @@ class Expander:
             if watched and place is not None:
                 done.append({"changed": values.tagged(given.changed, self.most), "place": place + 1})
                 return
+            if "numpy" in sys.modules:  # whose values look like bytes to marshal
+                found_states = [values.plain(values.tagged(each, self.most)) for each in found_states]
             try:
-                forms = [dumps(each, _WITHOUT_REFERENCES) for each in listed]
+                forms = [dumps(each, _WITHOUT_REFERENCES) for each in found_states]
                 done.append([numbers[form] if form in numbers else self._keep(form) for form in forms])
             except ValueError:  # something of a class of the program's own is in one
-                done.append([self._keep(_copier({"v": values.tagged(each, self.most)})) for each in listed])
+                done.append([self._keep(_copier({"v": values.tagged(each, self.most)})) for each in found_states])
 
     def _keep(self, form: bytes | Copy) -> int:
         """The number of a state that is new."""

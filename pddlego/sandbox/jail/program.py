@@ -30,8 +30,13 @@ MOST_TRACEBACK = 20_000
 """Characters of a traceback that are kept."""
 
 
-_CONVERTED: dict[str, Callable[[Any], Any]] = {"any": lambda value: value, "truth": bool, "list": list}
+_CONVERTED: dict[str, Callable[[Any], Any]] = {"any": lambda value: value, "truth": bool, "list": batches.listed}
 """What is made of a result before it is sent: only here it is known what a class of the program's own is worth."""
+
+
+def file_of(module: str) -> str:
+    """What a traceback calls the file of a program of that name."""
+    return FILE if module == "program" else f"<file of {module}>"
 
 
 class _Printed(io.TextIOBase):
@@ -72,9 +77,9 @@ class Program:
         """What comes of a line that came in."""
         request = json.loads(line)
         if "compile" in request:
-            return self._guarded(lambda: self._compile(request["compile"]))
+            return self._guarded(lambda: self._compile(request["compile"], request["module"]))
         if "load" in request:
-            return self._guarded(lambda: self._load(request["load"]))
+            return self._guarded(lambda: self._load(request["load"], request["names"]))
         if "defines" in request:
             return self._guarded(lambda: request["defines"] in self._modules.get(request["module"], {}))
         if "states" in request:
@@ -88,14 +93,16 @@ class Program:
 
         return self._guarded(run, arguments if request["echo"] else None)
 
-    def _compile(self, source: str) -> None:
-        linecache.cache[FILE] = (len(source), None, source.splitlines(keepends=True), FILE)
-        self._code = compile(source, FILE, "exec")
+    def _compile(self, source: str, module: str) -> None:
+        file = file_of(module)
+        linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+        self._code = compile(source, file, "exec")
 
-    def _load(self, name: str) -> None:
+    def _load(self, name: str, names: Any) -> None:
         module = ModuleType(name)  # classes of a program look for their module by its name
         sys.modules[name] = module
         self._modules[name] = module.__dict__
+        module.__dict__.update(values.plain(names))
         if self._code is not None:
             exec(self._code, self._modules[name])
 
@@ -176,7 +183,7 @@ def _only_own(trace: traceback.TracebackException | None) -> None:
     seen = set()
     while trace is not None and id(trace) not in seen:
         seen.add(id(trace))
-        trace.stack[:] = [frame for frame in trace.stack if frame.filename == FILE]
+        trace.stack[:] = [frame for frame in trace.stack if frame.filename.startswith("<file")]
         trace = trace.__cause__ or trace.__context__
 
 

@@ -169,6 +169,8 @@ class _Tagger:
         return self.tagged(plain, depth) if type(plain) is base else self._opaque(value)
 
     def _opaque(self, value: Any) -> Any:
+        if type(value).__module__ == "numpy" and hasattr(value, "tolist") and type(value.tolist()) is not type(value):
+            return self.tagged(value.tolist(), 1)
         try:
             shown = without_addresses(repr(value))[:REPR]
         except Exception as error:  # noqa: BLE001 -- a program's own class may raise anything

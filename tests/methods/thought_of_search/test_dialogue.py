@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib.util import find_spec
 
 import pytest
 
@@ -165,6 +166,74 @@ def test_an_example_after_the_function_does_no_harm() -> None:
 def test_time_that_is_up_ends_the_episode() -> None:
     events = events_of(small("24game"), (SUCC, GOAL), limits=Limits(None, seconds=0.0))
     assert ending(events).outcome is Outcome.BUDGET
+
+
+SPOILED = fenced("def successors(state, rules):\n    return [state | {rules.pop()[1]}] if rules else []")
+
+
+def test_an_argument_besides_the_state_may_not_be_changed_either() -> None:
+    successors, goal = right("deduction")
+    events = events_of(small("deduction"), (SPOILED, goal, successors))
+    assert kinds(events) == ["input changed"]
+    assert ending(events).outcome is Outcome.WON
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "from fractions import Fraction\ndef is_goal(state):\n"
+        "    return Fraction(int(len(state) == 1 and abs(state[0] - 24) < .001))",
+        "class Yes:\n    def __bool__(self):\n        return len(self.s) == 1 and abs(self.s[0] - 24) < .001\n"
+        "def is_goal(state):\n    made = Yes()\n    made.s = state\n    return made",
+    ],
+)
+def test_the_truth_of_a_result_is_what_the_function_says(goal: str) -> None:
+    assert kinds(events_of(small("24game"), (SUCC, fenced(goal)))) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("    yield from found", []),
+        ("    return tuple(found)", []),
+        ("    return {str(each): each for each in found}", ["successor exception"]),
+        ("    return str(found)", ["successor exception"]),
+        ("    while True:\n        yield [1]", ["successor timeout"]),
+        ("    return [found[0]] * 3_000 if found else []", ["successors missing"]),
+        ("    return [found[0]] * 400_000 if found else []", ["successor exception"]),
+        ("    return found if len(state) < 4 else [['x' * 3_000_000, 2, 3]] * 100", ["successor exception"]),
+    ],
+)
+def test_whatever_is_returned_is_a_list_of_states_or_a_fault(body: str, expected: list[str]) -> None:
+    answers = (in_successors("    return found", body), GOAL, SUCC)
+    events = events_of(small("24game", soundness=1), answers, options=QUICK)
+    assert kinds(events) == expected
+    assert ending(events).outcome is Outcome.WON
+
+
+@pytest.mark.skipif(find_spec("numpy") is None, reason="needs numpy")
+def test_numbers_of_numpy_are_numbers() -> None:
+    goal = fenced("import numpy as np\ndef is_goal(state):\n    return len(state) == 1 and np.isclose(state[0], 24)")
+    scalars = in_successors(
+        "    return found", "    import numpy as np\n    return [[np.float64(n) for n in s] for s in found]"
+    )
+    arrays = in_successors("    return found", "    import numpy as np\n    return [np.array(s) for s in found]")
+    for successors in (scalars, arrays):
+        events = events_of(small("24game"), (successors, goal))
+        assert kinds(events) == []
+        assert ending(events).outcome is Outcome.WON
+
+
+def test_an_error_is_shown_with_its_own_line() -> None:
+    events = events_of(small("24game"), (RAISES, GOAL, SUCC))
+    told = next(event for event in events if isinstance(event, Rejected))
+    assert "    found = [][0]" in told.feedback.evidence
+
+
+def test_the_function_that_failed_is_named_in_the_end() -> None:
+    options = SearchOptions(instances=1, answers=2)
+    events = events_of(small("24game", options), (MISSES, WRONG_GOAL, GOAL, MISSES), options=options)
+    assert ending(events).message == "not finished: the successor function still fails after 2 answers"
 
 
 # The four bloopers that the paper tells of (section 6).

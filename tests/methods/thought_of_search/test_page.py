@@ -76,10 +76,24 @@ def test_the_problem_of_the_page_is_played(
     assert "wrong successor" in told
 
 
+REST = "\n\ndef check(s, t, i):\n    return ''\n\ndef validate(p, s, i):\n    return ''\n"
+CHECKS = FILES["domains/jugs/checks.py"]
 WRONG = [
-    ("domains/jugs/checks.py", "def read(item):\n    return item['nothing']", "KeyError"),
+    ("domains/jugs/checks.py", "def read(item):\n    return item\n", "It has no function check"),
+    ("domains/jugs/checks.py", CHECKS.replace("if any(amount < 0", "if nothing and any(amount < 0"), "NameError"),
+    ("domains/jugs/checks.py", CHECKS.replace('item["wanted"] in state', 'item["wanted"] not in state'), "disagree"),
+    ("domains/jugs/checks.py", CHECKS.replace("amount > size", "amount >= size"), "disagree"),
+    ("domains/jugs/instances.jsonl", '{"state": [0, 0], "sizes": [5, 3], "wanted": 4, "cost": "six"}', "says no cost"),
+    ("domains/jugs/goals.jsonl", "[" * 100_000, "no JSON lines"),
+    (
+        "envs/jugs.toml",
+        FILES["envs/jugs.toml"].replace('"state", "sizes"', '"state", "sizes", "more"'),
+        "names state, sizes, more",
+    ),
+    ("envs/jugs.toml", FILES["envs/jugs.toml"].replace('"sizes"', '"1x"'), "is no name of an argument"),
+    ("domains/jugs/checks.py", "def read(item):\n    return item['nothing']" + REST, "KeyError"),
     ("domains/jugs/checks.py", "def read(item)\n    return item", "SyntaxError"),
-    ("domains/jugs/checks.py", "def read(item):\n    return 1", "read(item) returns"),
+    ("domains/jugs/checks.py", "def read(item):\n    return 1" + REST, "read(item) returns"),
     (
         "domains/jugs/checks.py",
         "import os\nos.system('touch PWNED')\ndef read(item):\n    return open('/etc/passwd')",
@@ -101,6 +115,13 @@ def test_wrong_files_are_refused_in_three_lines(folder: Path, file: str, text: s
     assert says in done.stderr
     assert "Traceback" not in done.stderr
     assert not (folder / "PWNED").exists()
+
+
+def test_a_file_of_checks_may_begin_as_files_do(folder: Path, model_server: ModelServer) -> None:
+    text = '"""Jugs."""\n\nfrom __future__ import annotations\n' + CHECKS.replace('"""What is right with jugs."""', "")
+    (folder / "domains" / "jugs" / "checks.py").write_text("\ufeff" + text, encoding="utf-8")
+    done = play(folder, model_server, SUCCESSORS, GOAL)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_reader_has_no_functions_for_it(folder: Path) -> None:

@@ -15,7 +15,7 @@ from pddlego.methods.thought_of_search.functions import Functions
 from pddlego.methods.thought_of_search.search import Check, Found, SearchLimits, StateSearch
 from pddlego.methods.thought_of_search.space import Order, Search
 from pddlego.methods.thought_of_search.states import canonical
-from pddlego.sandbox import Sandbox, SandboxLimits
+from pddlego.sandbox import Expansion, Sandbox, SandboxLimits, Session
 from tests.sandbox.ordinary import needs_locks
 
 pytestmark = needs_locks
@@ -96,7 +96,15 @@ def test_it_finds_what_a_textbook_finds(sandbox: Sandbox, order: Order, most: in
 def test_numbers_begin_anew_and_the_search_is_the_same(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = searched(made(sandbox), 1_000)
     monkeypatch.setattr(functions_module, "KNOWN", 20)
+    sent: list[Expansion] = []
+
+    def post(session: Session, wanted: Expansion, post: Callable[[Session, Expansion], None] = Session.post) -> None:
+        sent.append(wanted)
+        post(session, wanted)
+
+    monkeypatch.setattr(Session, "post", post)
     again = searched(made(sandbox), 1_000)
+    assert sum(each.fresh is not None for each in sent) > 5
     assert (again.path, again.expansions, again.generated) == (whole.path, whole.expansions, whole.generated)
 
 
@@ -122,13 +130,13 @@ def test_a_session_that_is_lost_on_the_way_takes_no_answer_along(sandbox: Sandbo
     functions.post([1], False)
     functions.post([2], False)
     functions.close()
-    for number in (1, 2, 3):
+    for number in (1, 2, 3, 4, 5):
         (visited,), fault = functions.expanded()
         assert fault is None
         found = [functions.states[each] for each in visited.successors]
         assert found == names["successors"](functions.states[number], 333)
-        if number == 1:
-            functions.post([3], False)
+        if number < 4:
+            functions.post([number + 2], False)
 
 
 def test_a_fault_comes_in_the_order_of_the_search(sandbox: Sandbox) -> None:

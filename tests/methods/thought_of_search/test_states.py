@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from typing import Any
 
@@ -57,6 +58,33 @@ def test_lists_in_a_dictionary_are_bags_only_where_it_is_said() -> None:
 )
 def test_whatever_a_function_returns_has_a_key(state: Any) -> None:
     assert hash(canonical(["."])(state)) == hash(canonical(["."])(state))
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [{"x": 1}, {"y": 2}, {"z": 3}],
+        [{"a", "b"}, {"c"}, {"d", "a"}],
+        [("a", None), ("a", "b"), (1, 2)],
+        [1, "a", None],
+    ],
+)
+def test_bags_of_anything_have_one_key(parts: list[Any]) -> None:
+    assert len({canonical(["."])(list(order)) for order in itertools.permutations(parts)}) == 1
+
+
+def test_large_numbers_are_told_apart() -> None:
+    key = canonical(["."])
+    assert key([2**60]) != key([2**60 + 1])
+    assert key([2**54, 1]) != key([2**54 + 1, 1])
+    assert key([2**60]) == key([float(2**60)])
+
+
+def test_helpers_whose_names_are_alike_are_not_meant() -> None:
+    text = "def successors(s):\n    return []\n\n\ndef _dedupe_successors(s):\n    return 1"
+    found = code_of(f"```python\nstate = [1]\nresult = successors(state)\n```\n```python\n{text}\n```", "successors")
+    assert found is not None
+    assert (found.name, found.text) == ("successors", text)
 
 
 DEF = "def successors(state):\n    return []"
