@@ -86,7 +86,8 @@ class Expansion:
     """States of a search to be expanded, in their order: `goal` tests a state, `successors` lists what comes after it.
 
     A state that came up as a successor is named by its number. Where it is `watched`, a state that `successors` changes
-    is noticed. Where it is given, numbers begin anew with `fresh`, and those before it mean nothing any more.
+    is noticed. Where it is given, numbers begin anew with `fresh`, and those before it mean nothing any more. So many
+    states that come up are expanded `ahead`, as far as there is time.
     """
 
     states: Sequence[State | int]
@@ -94,6 +95,7 @@ class Expansion:
     successors: Call
     watched: bool = False
     fresh: int | None = None
+    ahead: int = 0
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ class Expanded:
     """What came of an expansion: of each state in turn, up to the first goal, change or fault.
 
     Successors are numbers of states, which are counted in the order in which they came up; `new` are the states that
-    did so now.
+    did so now, and `ahead` what came of some of them.
     If `result` did not return, the state after those in `done` made the function fail that `at` names, `goal` or
     `successors`; after anything but an exception nothing is known of any state.
     """
@@ -121,4 +123,5 @@ class Expanded:
     result: CallResult
     done: tuple[Done, ...] = ()
     new: tuple[Any, ...] = ()
+    ahead: tuple[tuple[int, Done], ...] = ()
     at: str = "goal"

@@ -16,10 +16,10 @@ from pddlego.methods.thought_of_search.faults import Fault, Kind
 from pddlego.methods.thought_of_search.functions import Functions, Visited
 from pddlego.methods.thought_of_search.space import Key, Order, Search
 
-LARGEST = 256
-"""States of a batch."""
+FIRST, LARGEST = 32, 256
+"""States of a batch, at first and at most."""
 
-UNDER_WAY, FEW = 2, 16
+UNDER_WAY, FEW = 2, 64
 """Batches under way: while one is expanded, we look at what came of the one before. Few states stay together."""
 
 SHORT, LONG = 0.01, 0.04
@@ -85,7 +85,7 @@ class StateSearch:
         functions.begin(search)
         used, clock, began = functions.seconds, time.thread_time(), time.monotonic()
         waiting: deque[tuple[int, int | None]] = deque([(0, None)])
-        size, told = 1, began
+        size, told = (FIRST if self.order == "breadth-first" else 1), began
 
         def ended(path: tuple[Any, ...] | None = None, fault: Fault | None = None) -> Found:
             seconds = functions.seconds - used + time.thread_time() - clock
@@ -98,7 +98,8 @@ class StateSearch:
                 share = max(1, min(size, len(waiting) // UNDER_WAY)) if len(waiting) > FEW else size
                 batch = self._next(waiting, share, running)
                 if batch:
-                    functions.post(batch, self.check is not None)
+                    alone = not waiting and self.check is None and self.order == "breadth-first"
+                    functions.post(batch, self.check is not None, _ahead(running.expansions) if alone else 0)
                     flying.append(batch)
             if not flying:
                 break
@@ -187,3 +188,8 @@ class StateSearch:
             found.append(self.functions.states[number])
             number = running.parents[running.keys[number]]
         return tuple(reversed(found))
+
+
+def _ahead(expansions: int) -> int:
+    """How many states are expanded ahead where none is waiting: as many as were needed so far may be needed again."""
+    return min(LARGEST, max(8, expansions))

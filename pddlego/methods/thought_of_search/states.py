@@ -37,8 +37,10 @@ def canonical(unordered: Collection[str]) -> Key:
             return _bag(state)
         if isinstance(state, dict):
             return frozenset(
-                (name, _bag(part) if name in names and isinstance(part, (list, tuple)) else _plain(part))
-                for name, part in state.items()
+                [
+                    (name, _bag(part) if name in names and isinstance(part, (list, tuple)) else _plain(part))
+                    for name, part in state.items()
+                ]
             )
         return _bag(state) if whole and isinstance(state, (list, tuple)) else _plain(state)
 
@@ -93,7 +95,7 @@ def _number(value: float) -> Hashable:
 
 def _bag(value: list[Any] | tuple[Any, ...]) -> Hashable:
     kinds = set(map(type, value))
-    if kinds <= _TEXTS:
+    if kinds <= _TEXTS or (kinds == {tuple} and set(map(type, chain.from_iterable(value))) <= _TEXTS):
         return tuple(sorted(value))
     found: list[Any] = list(map(_number if kinds <= _NUMBERS else _plain, value))
     made = set(map(type, found))

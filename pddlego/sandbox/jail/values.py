@@ -244,7 +244,9 @@ class _Reader:
         kinds = set(map(type, value))
         if not kinds <= _ATOMS or not _are_small(value, kinds):
             return False
-        if str in kinds and not all(part.isascii() for part in value if type(part) is str):
-            return False
+        if str in kinds:
+            texts = value if kinds == _TEXTS else [part for part in value if type(part) is str]
+            if not all(map(str.isascii, texts)):
+                return False
         self._count(len(value))
         return True
