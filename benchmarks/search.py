@@ -43,7 +43,7 @@ class HostFunctions(Functions):
         self._search, self.states = search, [search.start]
         self._waiting.clear()
 
-    def post(self, numbers: Sequence[int], watched: bool, ahead: int = 0) -> None:
+    def post(self, numbers: Sequence[int], watched: bool) -> None:
         self._waiting.append(numbers)
 
     def expanded(self) -> tuple[list[Visited], Fault | None]:

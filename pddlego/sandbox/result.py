@@ -86,8 +86,7 @@ class Expansion:
     """States of a search to be expanded, in their order: `goal` tests a state, `successors` lists what comes after it.
 
     A state that came up as a successor is named by its number. Where it is `watched`, a state that `successors` changes
-    is noticed. Where it is given, numbers begin anew with `fresh`, and those before it mean nothing any more. So many
-    states that come up are expanded `ahead`, as far as there is time.
+    is noticed. Where it is given, numbers begin anew with `fresh`, and those before it mean nothing any more.
     """
 
     states: Sequence[State | int]
@@ -95,7 +94,6 @@ class Expansion:
     successors: Call
     watched: bool = False
     fresh: int | None = None
-    ahead: int = 0
 
 
 @dataclass(frozen=True)
@@ -115,7 +113,7 @@ class Expanded:
     """What came of an expansion: of each state in turn, up to the first goal, change or fault.
 
     Successors are numbers of states, which are counted in the order in which they came up; `new` are the states that
-    did so now, and `ahead` what came of some of them.
+    did so now.
     If `result` did not return, the state after those in `done` made the function fail that `at` names, `goal` or
     `successors`; after anything but an exception nothing is known of any state.
     """
@@ -123,5 +121,4 @@ class Expanded:
     result: CallResult
     done: tuple[Done, ...] = ()
     new: tuple[Any, ...] = ()
-    ahead: tuple[tuple[int, Done], ...] = ()
     at: str = "goal"

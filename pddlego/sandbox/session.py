@@ -126,15 +126,7 @@ class Session:
         states = [
             {"v": values.tagged(each.value, most)} if isinstance(each, State) else each for each in expansion.states
         ]
-        self._post(
-            {
-                "states": states,
-                "watched": expansion.watched,
-                "fresh": expansion.fresh,
-                **functions,
-                "ahead": expansion.ahead,
-            }
-        )
+        self._post({"states": states, "watched": expansion.watched, "fresh": expansion.fresh, **functions})
 
     def _new_arguments(self, name: str, arguments: tuple[Any, ...]) -> Any:
         """Arguments as they are sent; None where they are those of the expansion before."""
@@ -150,8 +142,7 @@ class Session:
             return Expanded(result)
         try:
             done = tuple(_done(each) for each in found["done"])
-            ahead = tuple((int(number), _done(each)) for number, each in found["ahead"])
-            return Expanded(result, done, tuple(values.plain(found["new"])), ahead, str(found["at"]))
+            return Expanded(result, done, tuple(values.plain(found["new"])), str(found["at"]))
         except (ValueError, TypeError, KeyError):
             self._finish(kill=True, why="it wrote what is no answer")
             return Expanded(CallResult(Status.DIED, message=_FORGED))

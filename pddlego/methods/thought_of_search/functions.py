@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 from pddlego.methods.thought_of_search.extract import Code
@@ -44,17 +43,11 @@ class Visited:
 
 @dataclass
 class _Flight:
-    """States that were posted; those not known already are `asked` for. `session` is where, once that was done."""
+    """States that were posted; `session` is where they are, once they were sent."""
 
     numbers: Sequence[int]
-    asked: Sequence[int]
     watched: bool
-    ahead: int
     session: Session | None = None
-
-    @cached_property
-    def asked_for(self) -> frozenset[int]:
-        return frozenset(self.asked)
 
 
 class Functions:
@@ -73,7 +66,6 @@ class Functions:
         self._fresh = True
         self._sandbox = sandbox
         self._session: Session | None = None
-        self._ahead: dict[int, Visited] = {}
         self._flying: deque[_Flight] = deque()
 
     @property
@@ -119,17 +111,13 @@ class Functions:
         self._search = search
         self._forget()
         self.states = [search.start]
-        self._ahead.clear()
         self._offset, self._fresh = 1, True
 
-    def post(self, numbers: Sequence[int], watched: bool, ahead: int = 0) -> None:
-        """Have states expanded, without waiting for it. Where it is `watched`, to change an argument is a fault.
-
-        So many of their successors may be expanded `ahead`, because they are likely to come next.
-        """
-        flight = _Flight(numbers, [each for each in numbers if each not in self._ahead], watched, ahead)
+    def post(self, numbers: Sequence[int], watched: bool) -> None:
+        """Have states expanded, without waiting for it. Where it is `watched`, to change an argument is a fault."""
+        flight = _Flight(numbers, watched)
         session = self._open()
-        in_order = not self._is_full and all(each.session is session or not each.asked for each in self._flying)
+        in_order = not self._is_full and all(each.session is session for each in self._flying)
         if in_order or not self._flying:
             self._send(flight)
         self._flying.append(flight)
@@ -140,37 +128,21 @@ class Functions:
         return len(self.states) - self._offset > KNOWN
 
     def _send(self, flight: _Flight) -> None:
-        if not flight.asked:
-            return
         session = self._open()
         if self._is_full and not any(each.session is session for each in self._flying):
             self._offset, self._fresh = len(self.states), True
         calls = {which: Call(which, self.codes[which].name, self._search.arguments(which)) for which in BOTH}
         known = len(self.states) if self._fresh else self._offset
-        sent = [State(self.states[each]) if each < known else each for each in flight.asked]
+        sent = [State(self.states[each]) if each < known else each for each in flight.numbers]
         fresh = self._offset if self._fresh else None
-        session.post(Expansion(sent, calls["goal"], calls["successors"], flight.watched, fresh, flight.ahead))
+        session.post(Expansion(sent, calls["goal"], calls["successors"], flight.watched, fresh))
         self._fresh = False
         flight.session = session
 
     def expanded(self) -> tuple[list[Visited], Fault | None]:
         """What came of the states that were posted first, in their order, up to the first goal or fault."""
         flight = self._flying.popleft()
-        asked, fault = self._answered(flight) if flight.asked else ([], None)
-        answers = iter(asked)
-        done: list[Visited] = []
-        for number in flight.numbers:
-            visited = self._ahead.get(number) if number not in flight.asked_for else next(answers, None)
-            if visited is None:
-                return done, fault
-            done.append(visited)
-            if visited.is_goal:
-                return done, None
-        return done, fault
-
-    def _answered(self, flight: _Flight) -> tuple[list[Visited], Fault | None]:
-        """What came of the states of a flight that had to be asked for."""
-        states = [self.states[number] for number in flight.asked]
+        states = [self.states[number] for number in flight.numbers]
         if flight.session is None:  # something before it was lost, or the sandbox had to forget first
             for waiting in (flight, *self._flying):
                 self._send(waiting)
@@ -181,21 +153,22 @@ class Functions:
         if found.result.status not in (Status.RETURNED, Status.RAISED):
             self.close()  # what is under way may speak of states that were never sent
             return self._one_by_one(states, flight.watched)
-        if not _fits(found, len(states)):
+        if len(found.done) > len(states) or (
+            found.result.returned and len(found.done) < len(states) and _goes_on(found)
+        ):
             return [], _forged(states[0])
         self.states.extend(found.new)
+        most = len(self.states)
         done: list[Visited] = []
         for each in found.done:
             if isinstance(each, Changed):
                 before = (states[len(done)], *self._search.successor_arguments)
                 return done, changed(before[each.place], each.value)
-            visited = self._visited(each)
-            if visited is None:
+            if each is True:
+                return [*done, Visited(True)], None
+            if each and max(each) >= most:
                 return done, _forged(states[len(done)])
-            done.append(visited)
-        for number, each in found.ahead:
-            if not isinstance(each, Changed) and (visited := self._visited(each)) is not None:
-                self._ahead[number] = visited
+            done.append(Visited(False, each))
         if found.result.returned:
             return done, None
         which: Which = "goal" if found.at == "goal" else "successors"
@@ -206,12 +179,6 @@ class Functions:
         if self._session is not None:
             self._session.close()
             self._session = None
-
-    def _visited(self, found: Literal[True] | list[int]) -> Visited | None:
-        """What is said of a state; None for numbers of states that never came up."""
-        if found is True:
-            return Visited(True)
-        return Visited(False, found) if not found or max(found) < len(self.states) else None
 
     def _one_by_one(self, states: Sequence[Any], watched: bool) -> tuple[list[Visited], Fault | None]:
         """The same with a call for each: together they failed in a way that does not say at which state."""
@@ -277,10 +244,9 @@ def change_of(before: Sequence[Any], after: Sequence[Any]) -> Fault | None:
     return next((changed(*pair) for pair in zip(before, after, strict=False) if is_changed(*pair)), None)
 
 
-def _fits(found: Expanded, asked: int) -> bool:
-    """Whether an answer speaks of as many states as it should."""
-    stopped = not found.result.returned or (found.done and not isinstance(found.done[-1], list))
-    return len(found.done) == asked or (bool(stopped) and len(found.done) < asked + found.result.returned)
+def _goes_on(found: Expanded) -> bool:
+    """Whether nothing in what was done says why it is not more."""
+    return not found.done or isinstance(found.done[-1], list)
 
 
 def _forged(state: Any) -> Fault:

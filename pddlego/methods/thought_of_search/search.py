@@ -19,7 +19,7 @@ from pddlego.methods.thought_of_search.space import Key, Order, Search
 FIRST, LARGEST = 32, 256
 """States of a batch, at first and at most."""
 
-UNDER_WAY, FEW = 2, 64
+UNDER_WAY, FEW = 2, 16
 """Batches under way: while one is expanded, we look at what came of the one before. Few states stay together."""
 
 SHORT, LONG = 0.01, 0.04
@@ -98,8 +98,7 @@ class StateSearch:
                 share = max(1, min(size, len(waiting) // UNDER_WAY)) if len(waiting) > FEW else size
                 batch = self._next(waiting, share, running)
                 if batch:
-                    alone = not waiting and self.check is None and self.order == "breadth-first"
-                    functions.post(batch, self.check is not None, _ahead(running.expansions) if alone else 0)
+                    functions.post(batch, self.check is not None)
                     flying.append(batch)
             if not flying:
                 break
@@ -188,8 +187,3 @@ class StateSearch:
             found.append(self.functions.states[number])
             number = running.parents[running.keys[number]]
         return tuple(reversed(found))
-
-
-def _ahead(expansions: int) -> int:
-    """How many states are expanded ahead where none is waiting: as many as were needed so far may be needed again."""
-    return min(LARGEST, max(8, expansions))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import marshal
 import sys
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -18,9 +17,6 @@ GOAL, SUCCESSORS = "goal", "successors"
 
 FUNCTIONS = (GOAL, SUCCESSORS)
 """The two functions of a search space, as requests and answers name them."""
-
-AHEAD = 0.01
-"""Seconds for states that were not asked for yet."""
 
 _WITHOUT_REFERENCES = 2
 """The version of marshal's form in which equal values are equal bytes."""
@@ -53,8 +49,6 @@ class Expander:
         """Call both functions on every state. In `found`, `done` grows by `True` for a goal, which is the end, or by
         the numbers of the successors; `new` are the states that were not sent before; `at` is the function that runs.
 
-        `ahead` are states that came up now, each with what came of it, as far as there was time for them.
-
         Where changes are `watched`, a state that `successors` changed is the end, too: `done` says how it is `changed`.
         """
         if request["fresh"] is not None:
@@ -74,52 +68,37 @@ class Expander:
             if request[name]["arguments"] is not None:
                 self._sent[name] = request[name]["arguments"]
         goal_given, given = (_Arguments(self._sent[name]) for name in FUNCTIONS)
-
-        def visited(kept: bytes | Copy) -> Any:
-            """What is told of a state."""
+        watched, done, numbers, first, dumps = (
+            request["watched"],
+            found["done"],
+            self._numbers,
+            self._first,
+            marshal.dumps,
+        )
+        for sent in request["states"]:
+            kept = self._kept[sent - first] if type(sent) is int else _copier(sent)
             found["at"] = GOAL
             if goal(_copied(kept), *goal_given.values):
-                return True
+                done.append(True)
+                return
             goal_given.renew()
             found["at"] = SUCCESSORS
             state = _copied(kept)
-            made = listed(successors(state, *given.values))
+            found_states = listed(successors(state, *given.values))
+            if watched and _differs(state, _copied(kept)):
+                done.append({"changed": values.tagged(state, self.most), "place": 0})
+                return
             place = given.renew()
-            if request["watched"] and _differs(state, _copied(kept)):
-                return {"changed": values.tagged(state, self.most), "place": 0}
-            if request["watched"] and place is not None:
-                return {"changed": values.tagged(given.changed, self.most), "place": place + 1}
-            return self._numbered(made)
-
-        before = len(self._kept)
-        for sent in request["states"]:
-            found["done"].append(visited(self._kept[sent - self._first] if type(sent) is int else _copier(sent)))
-            if type(found["done"][-1]) is not list:
+            if watched and place is not None:
+                done.append({"changed": values.tagged(given.changed, self.most), "place": place + 1})
                 return
-        self._go_on(visited, before, request["ahead"], found["ahead"])
-
-    def _go_on(self, visited: Callable[[bytes | Copy], Any], first: int, most: int, told: list[Any]) -> None:
-        """Expand states that came up, because they will be asked for next. A fault is told when they are."""
-        until = time.perf_counter() + AHEAD
-        number = first
-        while number < min(len(self._kept), first + most) and time.perf_counter() < until:
+            if "numpy" in sys.modules:  # whose values look like bytes to marshal
+                found_states = [values.plain(values.tagged(each, self.most)) for each in found_states]
             try:
-                told.append([self._first + number, visited(self._kept[number])])
-            except KeyboardInterrupt:
-                raise
-            except BaseException:  # noqa: BLE001 -- whatever it is, it comes again
-                return
-            number += 1
-
-    def _numbered(self, states: list[Any]) -> list[int]:
-        if "numpy" in sys.modules:  # whose values look like bytes to marshal
-            states = [values.plain(values.tagged(each, self.most)) for each in states]
-        numbers = self._numbers
-        try:
-            forms = [marshal.dumps(each, _WITHOUT_REFERENCES) for each in states]
-            return [numbers[form] if form in numbers else self._keep(form) for form in forms]
-        except ValueError:  # something of a class of the program's own is in one
-            return [self._keep(_copier({"v": values.tagged(each, self.most)})) for each in states]
+                forms = [dumps(each, _WITHOUT_REFERENCES) for each in found_states]
+                done.append([numbers[form] if form in numbers else self._keep(form) for form in forms])
+            except ValueError:  # something of a class of the program's own is in one
+                done.append([self._keep(_copier({"v": values.tagged(each, self.most)})) for each in found_states])
 
     def _keep(self, form: bytes | Copy) -> int:
         """The number of a state that is new."""

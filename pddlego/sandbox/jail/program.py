@@ -117,7 +117,7 @@ class Program:
 
         `done` holds `true` for a goal, and else the successors' numbers; `at` says which function ran last.
         """
-        told: dict[str, Any] = {"done": [], "ahead": [], "new": [], "at": batches.GOAL}
+        told: dict[str, Any] = {"done": [], "new": [], "at": batches.GOAL}
 
         def run() -> None:
             goal, successors = (self._function(*request[name]["function"]) for name in batches.FUNCTIONS)
