@@ -31,9 +31,8 @@ def test_an_answer_is_seen_as_it_is_written(tmp_path: Path, model_server: ModelS
         assert "nothing is known yet" in watching.wait_for("behind them.", PATIENCE)
         words.set()
         for terminal in (playing, watching):
-            shown = terminal.wait_for("● kitchen", PATIENCE)
-            assert "what arrives" in shown
-            assert "asking m (edit)" in shown
+            for shown in ("● kitchen", "what arrives", "asking m (edit)"):  # a screen may be seen half drawn
+                terminal.wait_for(shown, PATIENCE)
         end.set()
         playing.wait_for("code 1", PATIENCE)
     finally:

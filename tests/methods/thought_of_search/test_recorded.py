@@ -47,7 +47,7 @@ def recorded() -> dict[tuple[str, str, int], tuple[int, bool]]:
 def test_the_dialogues_go_as_they_went(tmp_path: Path, parity: str) -> None:
     (tmp_path / "envs").mkdir()
     (tmp_path / "envs" / "cards.toml").write_text(SETTING)
-    chosen = scaled(["gpt4", "deepseek-coderv2"], list(MEANS) if parity == "paper" else ["gpt4", "gpt4-mini"])
+    chosen = scaled(["gpt4", "deepseek-coderv2"], list(MEANS) if parity == "paper" else ["gpt4"])
     models = ",".join(f"{CONVERSATIONS},model={name}" for name in chosen)
     modes = "tos" if parity == "off" else scaled("tos", "tos,tos-no-check")
     command = ("eval", "cards", "--modes", modes, "--models", models, "--seeds", "0-4", "--workers", "2", "--run", "r")

@@ -83,7 +83,7 @@ def all_mutants() -> list[tuple[str, str, str, str]]:
 
 
 MUTANTS = all_mutants()
-CHOSEN = MUTANTS[: scaled(8, 40)]
+CHOSEN = MUTANTS[: scaled(8, 32)]
 
 
 def test_there_are_enough_mutants_of_every_problem() -> None:
