@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from pddlego.errors import SettingError
 from pddlego.methods.base import Setting
-from pddlego.methods.setting_files import read_setting
+from pddlego.methods.setting_files import checked, read_setting
 from pddlego.pddl import Domain, PddlSyntaxError, parse_domain
 from pddlego.pddl.anonymous import anonymous
 from pddlego.pddl.check_domain import check_domain
@@ -131,16 +131,7 @@ class PlanningSetting(Setting):
 
 def published_scores(name: str) -> Mapping[str, float]:
     """What the file of a setting says that a paper says: mean scores by mode. Raises as `load_planning`."""
-    return _checked(name, read_setting(name, PLANNING).tables).paper
-
-
-def _checked(name: str, tables: Mapping[str, Any]) -> PlanningFile:
-    try:
-        return PlanningFile.model_validate(tables)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise SettingError(f"envs/{name}.toml is wrong", f"{where}: {first['msg']}.", "Mend the file.") from error
+    return checked(name, PlanningFile, read_setting(name, PLANNING).tables).paper
 
 
 def load_planning(name: str, tasks: str | None = None, tasks_no_names: str | None = None) -> dict[str, Any]:
@@ -149,7 +140,7 @@ def load_planning(name: str, tasks: str | None = None, tasks_no_names: str | Non
     Raises `UsageError` if there is none of that name, and `SettingError` if a file of it is wrong.
     """
     table = read_setting(name, PLANNING)
-    file = _checked(name, table.tables)
+    file = checked(name, PlanningFile, table.tables)
     place = tasks or file.tasks
     folder = read_tasks(place) if place else None
     hidden = tasks_no_names or (None if tasks else file.tasks_no_names)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
 
 from pddlego.errors import SettingError, UsageError
 from pddlego.util import resources
 from pddlego.util.toml import parse_toml
+
+File = TypeVar("File", bound=BaseModel)
 
 KIND = "kind"
 """The key that says what kind of setting a file is."""
@@ -55,6 +59,16 @@ def read_setting(name: str, kind: str | None = None) -> SettingTable:
         raise UsageError(f"{name} cannot be played in this mode", why, "Choose another --mode.")
     sources = {f"envs/{part}.toml": resources.read("envs", f"{part}.toml") for part in chain}
     return SettingTable(found, merged, sources)
+
+
+def checked(name: str, model: type[File], tables: Mapping[str, Any]) -> File:
+    """What the file of a setting says, as a value. Raises `SettingError` if it may not say that."""
+    try:
+        return model.model_validate(tables)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise SettingError(f"envs/{name}.toml is wrong", f"{where}: {first['msg']}.", "Mend the file.") from error
 
 
 def _chain(name: str) -> dict[str, dict[str, Any]]:

@@ -1,6 +1,6 @@
 """Runs Python that a model wrote where it can do no harm. Imports nothing of the rest but `errors` and `util`."""
 
-from pddlego.sandbox.jail.values import TooLargeError
+from pddlego.sandbox.jail.values import TooLargeError, differs
 from pddlego.sandbox.result import Call, CallResult, Changed, Expanded, Expansion, SandboxLimits, State, Status
 from pddlego.sandbox.sandbox import ISOLATIONS, Isolation, Sandbox
 from pddlego.sandbox.session import Session
@@ -19,4 +19,5 @@ __all__ = [
     "State",
     "Status",
     "TooLargeError",
+    "differs",
 ]

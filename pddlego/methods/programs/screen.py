@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from rich.console import Group, RenderableType
 from rich.panel import Panel
-from rich.table import Table
 from rich.text import Text
 
 from pddlego.display.code import code_lines, cut
 from pddlego.display.frames import Frame
 from pddlego.display.glyphs import Glyphs
-from pddlego.display.rows import wrapped
+from pddlego.display.rows import beside, marks, panel, wrapped
 from pddlego.display.screens import Tab, asking_lines, word_lines
 from pddlego.events import Event
 from pddlego.methods.programs.events import SOLVED, Ran, Written
@@ -45,11 +44,7 @@ class ProgramScreen:
                 tasks_panel(view, width - left, tasks, glyphs),
                 talk_panel(view, width - left, height - tasks, now, glyphs),
             )
-            grid = Table.grid(padding=0)
-            grid.add_column()
-            grid.add_column()
-            grid.add_row(program_panel(view, left, height, glyphs), right)
-            return grid
+            return beside(program_panel(view, left, height, glyphs), right)
         tasks, talk = _tasks_height(view, width), max(5, height // 3)
         return Group(
             program_panel(view, width, height - tasks - talk, glyphs),
@@ -74,7 +69,7 @@ def program_panel(view: ProgramView, width: int, height: int, glyphs: Glyphs) ->
         waiting = (
             "no program" if (view.training and not view.model) or view.mode in ("plan", "random") else "no program yet"
         )
-        return _panel([Text(waiting, "dim")], "program", width, height)
+        return panel([Text(waiting, "dim")], "program", width, height)
     lines = list(_lines(view.before, view.code, view.text, glyphs))
     first = next((number for number, line in enumerate(lines) if line.style != "dim"), 0)
     room, rows = max(1, height - 2), len(lines)
@@ -110,20 +105,13 @@ def tasks_panel(view: ProgramView, width: int, height: int, glyphs: Glyphs) -> P
         judged = view.judged
         style = "bold green" if judged.solved == judged.total else "bold yellow"
         lines.append(Text(f"score {judged.solved / judged.total:.2f}", style))
-    return _panel(lines[: max(1, height - 2)], f"tasks of {view.domain}" if view.domain else "tasks", width, height)
+    return panel(lines[: max(1, height - 2)], f"tasks of {view.domain}" if view.domain else "tasks", width, height)
 
 
 def _marks(label: str, names: tuple[str, ...], kinds: tuple[str, ...], width: int, glyphs: Glyphs) -> list[Text]:
-    solved = kinds.count(SOLVED)
-    line = Text(f"{label:<11}{f'{solved}/{len(names)}':<{LABEL - 11}}", "bold", no_wrap=True)
-    for number in range(len(names)):
-        if number >= len(kinds):
-            line.append(glyphs.dot, "dim")
-        elif kinds[number] == SOLVED:
-            line.append(glyphs.done, "green")
-        else:
-            line.append(glyphs.failed, "red")
-    return wrapped([line], max(LABEL + 1, width))
+    solved = [kind == SOLVED for kind in kinds]
+    told = f"{label:<11}{f'{sum(solved)}/{len(names)}':<{LABEL - 11}}"
+    return marks(told, solved, len(names), width, glyphs)
 
 
 def _last(ran: Ran, width: int) -> Text:
@@ -148,14 +136,10 @@ def talk_panel(view: ProgramView, width: int, height: int, now: float, glyphs: G
     asking = asking_lines(view, now)
     words = word_lines(view, width - 4, max(0, height - 3)) if view.asking else []
     if words:
-        return _panel([*asking, *words][-max(1, height - 2) :], "answer", width, height)
+        return panel([*asking, *words][-max(1, height - 2) :], "answer", width, height)
     rows = wrapped(lines, width - 4)
     room = max(1, height - 2 - len(asking))
-    return _panel([*rows[-room:], *asking], "feedback", width, height)
-
-
-def _panel(lines: list[Text], title: str, width: int, height: int) -> Panel:
-    return Panel(Group(*lines), title=title, width=width, height=height, border_style="dim")
+    return panel([*rows[-room:], *asking], "feedback", width, height)
 
 
 def _program_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:

@@ -124,7 +124,7 @@ class Dialogue:
 
     def _first(self, which: Which) -> str:
         shown = {**self.space.prompt(self.judge), "arguments": self.space.arguments[which]}
-        return self._prompts.render(f"thought_of_search/{which}", **shown).strip()
+        return self._prompts.render(f"thought_of_search/{self.space.templates}{which}", **shown).strip()
 
     def _told(self, fault: Fault) -> str:
         lines = "\n".join(fault.lines)

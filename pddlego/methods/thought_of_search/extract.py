@@ -38,8 +38,8 @@ def code_of(answer: str, which: Which) -> Code | None:
     said = spoken(answer)
     found_blocks = [block for language, block in _BLOCK.findall(said) if language.strip().lower() in _LANGUAGES]
     blocks = [block.rstrip("` \n") for block in found_blocks]  # of a fence that was cut off something is left
-    if not blocks and _DEF.search(said):
-        blocks = [said[_DEF.search(said).start() :]]  # type: ignore[union-attr]
+    if not blocks and (first := _DEF.search(said)):
+        blocks = [said[first.start() :]]
     named = [(number, _named(block, which)) for number, block in enumerate(blocks)]
     found = [(number, name) for number, name in named if name] or [
         (number, names[-1]) for number, block in enumerate(blocks) if (names := _DEF.findall(block))

@@ -49,11 +49,6 @@ class Fault:
         return tuple(f"{name}: {brief(value)}" for name, value in self.shown)
 
 
-def is_changed(before: Any, after: Any) -> bool:
-    """Whether a value is another one than before. What is no number is not equal to itself, and has not changed."""
-    return bool(before != after) and _written(before) != _written(after)
-
-
 def brief(value: Any) -> str:
     """A value as it is written in Python, cut where it is endless. A set is in the same order in every run."""
     shown = _written(value)

@@ -125,6 +125,10 @@ class FileSpace:
         return {"successors": self.file.successors.arguments, "goal": self.file.goal.arguments}
 
     @property
+    def templates(self) -> str:
+        return ""
+
+    @property
     def verifies_goals(self) -> bool:
         return self.file.verifies_goals
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from pddlego.methods.thought_of_search.extract import Code
-from pddlego.methods.thought_of_search.faults import Fault, Kind, is_changed
+from pddlego.methods.thought_of_search.faults import Fault, Kind
 from pddlego.methods.thought_of_search.space import Search, Which
 from pddlego.sandbox import (
     Call,
@@ -21,6 +21,7 @@ from pddlego.sandbox import (
     Session,
     State,
     Status,
+    differs,
 )
 from pddlego.sandbox.sandbox import modules_of
 
@@ -87,7 +88,7 @@ class Functions:
             return Fault(Kind.UNREADABLE, which, result.message, trace=result.traceback or result.message)
         if result.returned or (result.status is Status.RAISED and session.defines(code.name, which)):
             return None  # an example after it may fail: the function is there
-        return _failed(which, result, ())
+        return failed(which, result, ())
 
     def call(self, which: Which, search: Search, state: Any, echo: bool = False) -> CallResult:
         """Call one function on one state."""
@@ -101,10 +102,6 @@ class Functions:
         result = self._open().call(code.name, *given, echo=echo, module=which, result=wanted)
         self.seconds += result.seconds
         return result
-
-    def failed(self, which: Which, result: CallResult, shown: tuple[tuple[str, Any], ...]) -> Fault:
-        """What is to be said of a call that did not return."""
-        return _failed(which, result, shown)
 
     def begin(self, search: Search) -> None:
         """A search begins: states are counted from its start, which is number 0."""
@@ -172,7 +169,7 @@ class Functions:
         if found.result.returned:
             return done, None
         which: Which = "goal" if found.at == "goal" else "successors"
-        return done, _failed(which, found.result, (("state", states[len(done)]),))
+        return done, failed(which, found.result, (("state", states[len(done)]),))
 
     def close(self) -> None:
         """End the session. Safe to call twice; the next call begins another."""
@@ -186,12 +183,12 @@ class Functions:
         for state in states:
             result = self._call("goal", self._search, state)
             if not result.returned:
-                return done, _failed("goal", result, (("state", state),))
+                return done, failed("goal", result, (("state", state),))
             if result.value is True:
                 return [*done, Visited(True)], None
             result = self._call("successors", self._search, state, echo=watched)
             if not result.returned:
-                return done, _failed("successors", result, (("state", state),))
+                return done, failed("successors", result, (("state", state),))
             fault = change_of((state, *self._search.successor_arguments), result.echo) if watched else None
             if fault is not None:
                 return done, fault
@@ -221,7 +218,8 @@ class Functions:
         return self._session
 
 
-def _failed(which: Which, result: CallResult, shown: tuple[tuple[str, Any], ...]) -> Fault:
+def failed(which: Which, result: CallResult, shown: tuple[tuple[str, Any], ...]) -> Fault:
+    """What is to be said of a call that did not return."""
     kind = (_TIMES if result.status is Status.TIMEOUT else _ERRORS)[which]
     return Fault(kind, which, result.message, shown, trace=_last(result.traceback) or result.message)
 
@@ -241,7 +239,7 @@ def changed(before: Any, after: Any) -> Fault:
 
 def change_of(before: Sequence[Any], after: Sequence[Any]) -> Fault | None:
     """The fault of a call whose arguments were others afterwards."""
-    return next((changed(*pair) for pair in zip(before, after, strict=False) if is_changed(*pair)), None)
+    return next((changed(*pair) for pair in zip(before, after, strict=False) if differs(*pair)), None)
 
 
 def _goes_on(found: Expanded) -> bool:

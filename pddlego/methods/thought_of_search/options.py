@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from pddlego.errors import SettingError
 from pddlego.methods.base import Setting, WorstCase
 from pddlego.methods.planning_settings import PLANNING, PlanningSetting, load_planning
-from pddlego.methods.setting_files import SettingTable, read_setting
+from pddlego.methods.setting_files import SettingTable, checked, read_setting
 from pddlego.methods.thought_of_search.file_space import FileSpace, SearchFile
 from pddlego.methods.thought_of_search.modes import NO_CHECK, SEARCH
 from pddlego.methods.thought_of_search.planning_space import PlanningSpace
@@ -21,7 +20,7 @@ from pddlego.planning import Planner
 from pddlego.sandbox import Isolation, Sandbox, SandboxLimits
 from pddlego.util import resources
 
-PROMPTS = ("system", "successors", "goal", "feedback")
+PROMPTS = ("system", "successors", "goal", "feedback", "planning-successors", "planning-goal")
 
 REPEATS = range(5)
 """Seeds of a setting whose problems are in files: the paper repeats each dialogue five times."""
@@ -39,9 +38,9 @@ class SearchOptions(BaseModel):
     """`answers` is how many a model may give for each function. Time-outs are seconds of CPU time: of one call, of a
     search of the tests, and of a search that is evaluated; where that is left out it is as long as in the tests.
 
-    `states` is how many a search may meet, `memory` what the functions may have, in MiB. `instances` is
-    how many are evaluated: the first ones. `sampled` states of a planning domain are looked at. `parity` does what the
-    paper's code did where that is not what makes sense (docs/search.md).
+    `states` is how many a search may meet, `memory` what the functions may have, in MiB. `instances` is how many are
+    evaluated: the first ones. `sampled` states of a planning domain are looked at; `tasks` is a folder that takes the
+    place of its tasks. `parity` does what the paper's code did where that is not what makes sense (docs/search.md).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -113,12 +112,7 @@ def load(name: str, options: SearchOptions) -> SearchSetting:
 
 
 def _of_files(name: str, table: SettingTable, prompts: Mapping[str, str], options: SearchOptions) -> SearchSetting:
-    try:
-        file = SearchFile.model_validate(table.tables)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise SettingError(f"envs/{name}.toml is wrong", f"{where}: {first['msg']}.", "Mend the file.") from error
+    file = checked(name, SearchFile, table.tables)
     space = FileSpace.read(name, file)
     texts: dict[str, Any] = {f"domains/{place}": space.texts[each] for each, place in space.places.items()}
     return SearchSetting(

@@ -17,7 +17,6 @@ from typing import Any
 from pddlego.errors import SettingError
 from pddlego.methods.planning_settings import PlanningSetting
 from pddlego.methods.thought_of_search.faults import brief
-from pddlego.methods.thought_of_search.file_space import FunctionTable
 from pddlego.methods.thought_of_search.space import (
     BadTransition,
     GoalTest,
@@ -49,22 +48,6 @@ WALK = 20
 MOST_EXPANDED = 3_000
 """States that are expanded by us to find a goal."""
 
-STATE = """
-A state is the set of all facts that are true, each a tuple of the predicate's name and its arguments. Facts that never
-change are in it, too.
-"""
-
-SUCCESSORS = FunctionTable(
-    arguments=("state", "objects"),
-    about="objects is a dictionary that gives the type of every object by its name, which is 'object' where the domain "
-    "has no types. A successor is a set of tuples like the state, for each action with its arguments that can be done.",
-)
-
-GOAL = FunctionTable(
-    arguments=("state", "goal"),
-    about="goal is a list of facts, each a tuple, that must all be true in a goal state.",
-)
-
 
 @dataclass(frozen=True)
 class PlanningSpace:
@@ -73,19 +56,20 @@ class PlanningSpace:
     setting: PlanningSetting
     sampled: int
     verifies_goals: bool = True
+    templates: str = "planning-"
     order: Order = "breadth-first"
     arguments: Mapping[Which, tuple[str, ...]] = field(
-        default_factory=lambda: {"successors": SUCCESSORS.arguments, "goal": GOAL.arguments}
+        default_factory=lambda: {"successors": ("state", "objects"), "goal": ("state", "goal")}
     )
 
     def prompt(self, judge: Judge) -> Mapping[str, Any]:
         search = judge.soundness[0].searches[0]
-        rules = f"A planning domain in PDDL:\n\n{self.setting.text.strip()}"
-        example = f"{brief(search.start)}\nwith objects = {brief(search.successor_arguments[0])}"
-        goal = FunctionTable(
-            arguments=GOAL.arguments, about=GOAL.about, example=f"For example: goal = {brief(search.goal_arguments[0])}"
-        )
-        return {"rules": rules, "state": STATE.strip(), "example": example, "successors": SUCCESSORS, "goal": goal}
+        return {
+            "domain": self.setting.text.strip(),
+            "example": brief(search.start),
+            "objects": brief(search.successor_arguments[0]),
+            "goal": brief(search.goal_arguments[0]),
+        }
 
     def key(self, paper: bool) -> Key:
         return (as_the_paper if paper else canonical)(())

@@ -127,8 +127,9 @@ class _Episode:
             limits = replace(limits, seconds=left, patience=1.0)
         search = StateSearch(self.functions, self.space.order, self.tests.key, limits)
         found = Found(None, 0, 0, 0.0)
-        place = 0
-        for place, task in enumerate(instance.searches):  # noqa: B007 -- where the last one was
+        last = 0
+        for number_of_search, task in enumerate(instance.searches):
+            last = number_of_search
             found = yield from searched(search, task, instance.name)
             expansions += found.expansions
             generated += found.generated
@@ -139,7 +140,7 @@ class _Episode:
             self.meter.check_time(shorter and "search" in found.fault.kind.value)
             kind, message = found.fault.kind.value, found.fault.message
         else:
-            why = self.judge.fault(instance, place, found.path)
+            why = self.judge.fault(instance, last, found.path)
             kind, message = (
                 (SOLVED, "") if not why else ("no solution" if found.path is None else "wrong solution", why)
             )

@@ -52,12 +52,11 @@ def stand_in(name: str, cell: Cell, setting: SearchSetting | None) -> ReferenceM
 
 def reference(space: str) -> dict[Which, str]:
     """Our functions for a search problem, by its folder in `domains/`. Raises `UsageError` if there are none."""
-    name = space.replace("-", "_").replace("24game", "game24")
+    name = {"24game": "game24"}.get(space, space)  # the name of a module begins with no digit
     place = files("pddlego") / "methods" / "thought_of_search" / "reference" / f"{name}.py"
     if not place.is_file():
         why = "There are functions of ours for our own problems only."
         raise UsageError(f"The reader cannot play {space}", why, "Name a language model with --model.")
-    successors, mark, goal = place.read_text(encoding="utf-8").partition("\n\n\ndef is_goal")
-    head, _, body = successors.partition("def successors")
-    imports = "".join(line + "\n" for line in head.splitlines() if line.startswith(("import ", "from ")))
-    return {"successors": f"{imports}def successors{body}".strip(), "goal": f"{imports}{mark.strip()}{goal}".strip()}
+    _, both = place.read_text(encoding="utf-8").split("\n\n\n", 1)  # after what it is called
+    successors, goal = both.split("\n\n\n", 1)
+    return {"successors": successors.strip(), "goal": goal.strip()}

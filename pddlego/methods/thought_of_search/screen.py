@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from rich.console import Group, RenderableType
 from rich.panel import Panel
-from rich.table import Table
 from rich.text import Text
 
 from pddlego.display.code import code_lines, cut
 from pddlego.display.frames import Frame
 from pddlego.display.glyphs import Glyphs
-from pddlego.display.rows import wrapped
+from pddlego.display.rows import beside, marks, panel, wrapped
 from pddlego.display.screens import Tab, asking_lines, word_lines
 from pddlego.events import Event
 from pddlego.methods.thought_of_search.events import PASSED, Attempted, Stage, Tested
@@ -52,11 +51,7 @@ class SearchScreen:
                 tests_panel(view, width - left, tests, glyphs),
                 talk_panel(view, width - left, height - tests, now, glyphs),
             )
-            grid = Table.grid(padding=0)
-            grid.add_column()
-            grid.add_column()
-            grid.add_row(_functions(view, left, height, glyphs), right)
-            return grid
+            return beside(_functions(view, left, height, glyphs), right)
         tests, talk = _tests_height(view, width), max(4, height // 4)
         return Group(
             _functions(view, width, height - tests - talk, glyphs),
@@ -92,7 +87,7 @@ def function_panel(view: SearchView, which: Which, width: int, height: int, glyp
     """A function from a little before what its last answer changed."""
     function = view.functions.get(which, Function())
     if not function.text:
-        return _panel([Text(f"no {TITLES[which]} yet", "dim")], TITLES[which], width, height)
+        return panel([Text(f"no {TITLES[which]} yet", "dim")], TITLES[which], width, height)
     lines = code_lines(function.text, 0, frozenset(function.before.splitlines()), glyphs)
     room, rows = max(1, height - 2), len(lines)
     first = next((number for number, line in enumerate(lines) if line.style == "green"), 0)
@@ -122,20 +117,13 @@ def tests_panel(view: SearchView, width: int, height: int, glyphs: Glyphs) -> Pa
     for stage, total in _totals(view).items():
         lines += _marks(stage, view.marks.get(stage, ()), total, inside, glyphs)
     lines += [_instances(view, inside, glyphs), _speed(view, inside)]
-    return _panel(lines[: max(1, height - 2)], "tests", width, height)
+    return panel(lines[: max(1, height - 2)], "tests", width, height)
 
 
 def _marks(label: str, kinds: tuple[str, ...], total: int, width: int, glyphs: Glyphs) -> list[Text]:
-    passed = kinds.count(PASSED)
-    line = Text(f"{label:<13}{f'{passed}/{total}':<{LABEL - 13}}", "bold", no_wrap=True)
-    for number in range(total):
-        if number >= len(kinds):
-            line.append(glyphs.dot, "dim")
-        elif kinds[number] == PASSED:
-            line.append(glyphs.done, "green")
-        else:
-            line.append(glyphs.failed, "red")
-    return wrapped([line], max(LABEL + 1, width))
+    passed = [kind == PASSED for kind in kinds]
+    told = f"{label:<13}{f'{sum(passed)}/{total}':<{LABEL - 13}}"
+    return marks(told, passed, total, width, glyphs)
 
 
 def _instances(view: SearchView, width: int, glyphs: Glyphs) -> Text:
@@ -187,13 +175,9 @@ def talk_panel(view: SearchView, width: int, height: int, now: float, glyphs: Gl
     words = word_lines(view, width - 4, max(0, height - 3)) if view.asking else []
     room = max(1, height - 2)
     if words:
-        return _panel([*asking, *words][-room:], "answer", width, height)
+        return panel([*asking, *words][-room:], "answer", width, height)
     rows = wrapped(lines, width - 4)
-    return _panel([*rows[: max(0, room - len(asking))], *asking], title, width, height)
-
-
-def _panel(lines: list[Text], title: str, width: int, height: int) -> Panel:
-    return Panel(Group(*lines), title=title, width=width, height=height, border_style="dim")
+    return panel([*rows[: max(0, room - len(asking))], *asking], title, width, height)
 
 
 def _function_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:

@@ -64,10 +64,7 @@ class _Running:
 
 
 class StateSearch:
-    """Searches with two functions. `key` tells states apart; `check` looks at all that is generated, if there is one.
-
-    `told` hears now and then how many states were expanded, and may end the search by raising something.
-    """
+    """Searches with two functions. `key` tells states apart; `check`, if there is one, looks at all that comes up."""
 
     def __init__(
         self,
@@ -87,9 +84,11 @@ class StateSearch:
         waiting: deque[tuple[int, int | None]] = deque([(0, None)])
         size, told = (FIRST if self.order == "breadth-first" else 1), began
 
+        def spent() -> float:
+            return functions.seconds - used + time.thread_time() - clock
+
         def ended(path: tuple[Any, ...] | None = None, fault: Fault | None = None) -> Found:
-            seconds = functions.seconds - used + time.thread_time() - clock
-            return Found(path, running.expansions, running.generated, seconds, fault)
+            return Found(path, running.expansions, running.generated, spent(), fault)
 
         running.keys.append(self.key(search.start))
         flying: deque[list[int]] = deque()
@@ -103,8 +102,7 @@ class StateSearch:
             if not flying:
                 break
             now = time.monotonic()
-            seconds = functions.seconds - used + time.thread_time() - clock
-            why = self._why_over(running, seconds, now - began)
+            why = self._why_over(running, spent(), now - began)
             if why:
                 yield ended(fault=Fault(Kind.SEARCH_TIME, "successors", why))
                 return

@@ -88,7 +88,8 @@ class Judge(Protocol):
 class Space(Protocol):
     """A search problem, as a setting has it.
 
-    `arguments` names what each function takes, the state first. `prompt` holds what the templates show of the domain.
+    `arguments` names what each function takes, the state first. `prompt` holds what the templates show of the domain,
+    whose names begin with `templates`.
     `verifies_goals` says whether the paper's code looks at the goals that a search finds.
     """
 
@@ -97,6 +98,9 @@ class Space(Protocol):
 
     @property
     def arguments(self) -> Mapping[Which, tuple[str, ...]]: ...
+
+    @property
+    def templates(self) -> str: ...
 
     @property
     def verifies_goals(self) -> bool: ...

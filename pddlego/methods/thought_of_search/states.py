@@ -68,8 +68,6 @@ def as_the_paper(unordered: Collection[str]) -> Key:
 
 def _plain(value: Any) -> Hashable:
     kind = type(value)
-    if kind is str or kind is bool or value is None:
-        return value  # type: ignore[no-any-return]
     if kind is int or kind is float:
         return _number(value)
     if kind is list or kind is tuple:
@@ -81,7 +79,8 @@ def _plain(value: Any) -> Hashable:
         return frozenset(map(_plain, value))
     if kind is dict:
         return frozenset((_plain(name), _plain(part)) for name, part in value.items())
-    return value  # type: ignore[no-any-return]
+    atom: Hashable = value
+    return atom
 
 
 def _number(value: float) -> Hashable:

@@ -9,7 +9,7 @@ from typing import Any
 from pddlego.events import Event
 from pddlego.methods.thought_of_search.events import PASSED, Searching, Stage, Tested
 from pddlego.methods.thought_of_search.faults import Fault, Kind, brief
-from pddlego.methods.thought_of_search.functions import Functions, change_of
+from pddlego.methods.thought_of_search.functions import Functions, change_of, failed
 from pddlego.methods.thought_of_search.search import Found, SearchLimits, StateSearch
 from pddlego.methods.thought_of_search.space import Instance, Judge, Key, Search, Space, Which
 from pddlego.sandbox import CallResult
@@ -39,7 +39,7 @@ class Tests:
             shown = self._shown("goal", test.search)
             fault = None
             if not result.returned:
-                fault = self.functions.failed("goal", result, shown)
+                fault = failed("goal", result, shown)
             elif result.value is not test.is_goal:
                 fault = _wrong_goal(not test.is_goal, shown)
             yield self._tested("goal", number, fault)
@@ -62,7 +62,7 @@ class Tests:
             result = self.functions.call("successors", test.search, state, echo=True)
             fault = None
             if not result.returned:
-                fault = self.functions.failed("successors", result, shown)
+                fault = failed("successors", result, shown)
             else:
                 given = (state, *test.search.successor_arguments)
                 fault = (None if self.paper else change_of(given, result.echo)) or self._missing(

@@ -18,9 +18,6 @@ GOAL, SUCCESSORS = "goal", "successors"
 FUNCTIONS = (GOAL, SUCCESSORS)
 """The two functions of a search space, as requests and answers name them."""
 
-_WITHOUT_REFERENCES = 2
-"""The version of marshal's form in which equal values are equal bytes."""
-
 
 def listed(found: Any) -> list[Any]:
     """What a function returned or yields, as a list. Raises `TypeError` for what holds no states."""
@@ -85,7 +82,7 @@ class Expander:
             found["at"] = SUCCESSORS
             state = _copied(kept)
             found_states = listed(successors(state, *given.values))
-            if watched and _differs(state, _copied(kept)):
+            if watched and values.differs(state, _copied(kept)):
                 done.append({"changed": values.tagged(state, self.most), "place": 0})
                 return
             place = given.renew()
@@ -95,7 +92,7 @@ class Expander:
             if "numpy" in sys.modules:  # whose values look like bytes to marshal
                 found_states = [values.plain(values.tagged(each, self.most)) for each in found_states]
             try:
-                forms = [dumps(each, _WITHOUT_REFERENCES) for each in found_states]
+                forms = [dumps(each, values.WITHOUT_REFERENCES) for each in found_states]
                 done.append([numbers[form] if form in numbers else self._keep(form) for form in forms])
             except ValueError:  # something of a class of the program's own is in one
                 done.append([self._keep(_copier({"v": values.tagged(each, self.most)})) for each in found_states])
@@ -122,7 +119,7 @@ class _Arguments:
         if self.values == self._before:
             return None
         place = next(
-            (n for n, pair in enumerate(zip(self.values, self._before, strict=False)) if _differs(*pair)), None
+            (n for n, pair in enumerate(zip(self.values, self._before, strict=False)) if values.differs(*pair)), None
         )
         if place is not None:
             self.changed = self.values[place]
@@ -135,14 +132,4 @@ def _copier(sent: dict[str, Any]) -> Copy:
 
 
 def _copied(kept: bytes | Copy) -> Any:
-    return marshal.loads(kept) if type(kept) is bytes else kept()  # type: ignore[operator]
-
-
-def _differs(state: Any, before: Any) -> bool:
-    """Whether a state was changed. What is no number is not equal to itself, and was not."""
-    if state == before:
-        return False
-    try:
-        return marshal.dumps(state, _WITHOUT_REFERENCES) != marshal.dumps(before, _WITHOUT_REFERENCES)
-    except ValueError:
-        return True
+    return marshal.loads(kept) if isinstance(kept, bytes) else kept()

@@ -6,6 +6,7 @@ Never pickle: whoever writes to the pipe is a program that a model wrote. Readin
 from __future__ import annotations
 
 import json
+import marshal
 import re
 from dataclasses import dataclass
 from itertools import chain
@@ -23,6 +24,9 @@ MOST_PARTS = 1_000_000
 LARGEST = 1 << 63
 """Integers are sent below this size; others are only named."""
 
+
+WITHOUT_REFERENCES = 2
+"""The version of marshal's form in which equal values are equal bytes."""
 
 PART = 12
 """Characters that a value within a value counts besides its own."""
@@ -66,6 +70,16 @@ def plain(found: Any) -> Any:
         return _Reader().plain(found)
     except (KeyError, TypeError, IndexError, RecursionError) as error:
         raise ValueError(f"no value: {error!r:.100}") from error
+
+
+def differs(value: Any, before: Any) -> bool:
+    """Whether a value was changed. What is no number is not equal to itself, and was not."""
+    if value == before:
+        return False
+    try:
+        return marshal.dumps(value, WITHOUT_REFERENCES) != marshal.dumps(before, WITHOUT_REFERENCES)
+    except ValueError:
+        return True
 
 
 def without_addresses(text: str) -> str:

@@ -14,7 +14,7 @@ from pddlego.events import Outcome
 from pddlego.methods.thought_of_search.events import Attempted, Tested
 from pddlego.methods.thought_of_search.options import SearchOptions, load
 from pddlego.methods.thought_of_search.reference_model import reference
-from pddlego.methods.thought_of_search.space import Instance, Search
+from pddlego.methods.thought_of_search.space import Instance, Search, Which
 from pddlego.sandbox import Sandbox
 from tests.methods.thought_of_search.mutants import mutants
 from tests.methods.thought_of_search.playing import ending, events_of, fenced, kinds, right, small
@@ -25,7 +25,8 @@ pytestmark = needs_locks
 
 PROBLEMS = ("24game", "blocksworld", "crosswords", "deduction", "sokoban")
 PLANNING = ("collector", "delivery", "ferry", "forest", "gripper", "heavy", "miconic", "spanner")
-SUCCESSORS, GOAL = "successors", "goal"
+SUCCESSORS: Which = "successors"
+GOAL: Which = "goal"
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -70,13 +71,13 @@ def test_a_planning_domain_catches_what_is_no_action_and_what_is_missing() -> No
     assert ending(events).outcome is Outcome.WON
 
 
-def all_mutants() -> list[tuple[str, str, str, str]]:
+def all_mutants() -> list[tuple[str, Which, str, str]]:
     """Of every function, in an order that mixes them: problem, function, what was done, text."""
     found = [
         (name, which, what, text)
         for name in PROBLEMS
         for which in (SUCCESSORS, GOAL)
-        for what, text in mutants(reference(name)[which])  # type: ignore[index]
+        for what, text in mutants(reference(name)[which])
     ]
     random.Random("mutants").shuffle(found)
     return found
@@ -92,7 +93,7 @@ def test_there_are_enough_mutants_of_every_problem() -> None:
 
 
 @pytest.mark.parametrize(("name", "which", "what", "text"), CHOSEN, ids=[f"{m[0]}-{m[1]}-{m[2]}" for m in CHOSEN])
-def test_a_mutant_is_caught_or_is_the_same(name: str, which: str, what: str, text: str) -> None:
+def test_a_mutant_is_caught_or_is_the_same(name: str, which: Which, what: str, text: str) -> None:
     successors, goal = right(name)
     answers = (fenced(text), goal, successors) if which == SUCCESSORS else (successors, fenced(text), goal)
     number = 2 if name == "crosswords" else 12  # depth first takes its time
@@ -104,16 +105,16 @@ def test_a_mutant_is_caught_or_is_the_same(name: str, which: str, what: str, tex
     assert agrees(name, which, text), f"{what}: nobody noticed"
 
 
-def agrees(name: str, which: str, text: str) -> bool:
+def agrees(name: str, which: Which, text: str) -> bool:
     """Whether a mutant says the same as our function of all states that can be reached in some instances."""
     setting = load(name, SearchOptions())
     key = setting.space.key(False)
     with Sandbox() as sandbox, setting.space.judge(sandbox, 0) as judge:
         instances = [*judge.soundness, *judge.instances[:6]]
-    functions = {each: function_of(reference(name)[each]) for each in (SUCCESSORS, GOAL)}  # type: ignore[index]
+    functions = {each: function_of(reference(name)[each]) for each in (SUCCESSORS, GOAL)}
     mutant = function_of(text)
     for search, state in itertools.islice(reachable(instances, functions[SUCCESSORS], key), 3_000):
-        arguments = search.arguments(which)  # type: ignore[arg-type]
+        arguments = search.arguments(which)
         said, expected = mutant(state, *arguments), functions[which](state, *arguments)
         if which == SUCCESSORS:
             said, expected = set(map(key, said)), set(map(key, expected))
