@@ -59,8 +59,10 @@ class GroundTask:
     operators: tuple[Operator, ...]
 
 
-def ground(domain: Domain, problem: Problem) -> GroundTask | None:
+def ground(domain: Domain, problem: Problem, relevant: bool = True) -> GroundTask | None:
     """Ground `problem`. None means that the goal is out of reach even if nothing were ever deleted.
+
+    Operators that cannot contribute to the goal are left out, if only the `relevant` ones are wanted.
 
     Raises `NotPlannableError` for what the translator rejects and for what cannot be compiled into STRIPS. Redirects
     standard output while it works, because the translator prints: not for use in a process with threads that print.
@@ -77,7 +79,8 @@ def ground(domain: Domain, problem: Problem) -> GroundTask | None:
     if not reachable or goal is None:
         return None
     initial = {_text(atom) for atom in task.init if getattr(atom, "predicate", "=") != "=" and atom in fluents}
-    compiled = _relevant(_Compiler(axioms).compile(initial, actions, goal))
+    compiled = _Compiler(axioms).compile(initial, actions, goal)
+    compiled = _relevant(compiled) if relevant else compiled
     return replace(compiled, operators=_ordered(domain, compiled.operators))
 
 

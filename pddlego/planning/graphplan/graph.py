@@ -1,0 +1,157 @@
+"""The planning graph: levels of facts and actions, and which of them exclude each other, as bit sets."""
+
+from __future__ import annotations
+
+from pddlego.planning.graphplan.task import GraphTask, bits
+
+
+class PlanningGraph:
+    """The graph as far as it is expanded.
+
+    `facts[k]` are the facts of level k, `excluded[k][p]` those that exclude fact p there. `actions[k]` are the actions
+    between levels k - 1 and k, `exclusive[k][a]` those that exclude action a there, also such that are not in the level;
+    number 0 of both is empty. Two facts that do not exclude each other never do later, pruned or not: their no-ops stay.
+    """
+
+    def __init__(self, task: GraphTask) -> None:
+        self.task = task
+        count = len(task.facts)
+        self.facts = [task.initial]
+        self.excluded: list[list[int]] = [[0] * count]
+        self.actions = [0]
+        self.exclusive: list[list[int]] = [[]]
+        self._adders, self._needers, deleters = [0] * count, [0] * count, [0] * count
+        for action in range(len(task.actions)):
+            one = 1 << action
+            for fact in bits(task.adds[action]):
+                self._adders[fact] |= one
+            for fact in bits(task.needs[action]):
+                self._needers[fact] |= one
+            for fact in bits(task.deletes[action]):
+                deleters[fact] |= one
+        self._noops = self._noops_of(task.initial)
+        self._always = [self._static(action, deleters) for action in range(len(task.actions))]
+        self._competing = [0] * len(task.actions)
+        self._blocked = [0] * count
+        self._changed = 0
+
+    @property
+    def level(self) -> int:
+        return len(self.facts) - 1
+
+    @property
+    def satisfied(self) -> bool:
+        """Whether the last level has all goals, and no two of them exclude each other."""
+        goal, excluded = self.task.goal, self.excluded[-1]
+        return not goal & ~self.facts[-1] and not any(excluded[fact] & goal for fact in bits(goal))
+
+    @property
+    def level_off(self) -> int | None:
+        """The first level from which on all are alike, if there is one yet: the same facts have the same candidates,
+        and of the same candidates the same are kept."""
+        level = self.level
+        while level and self._same(level, level - 1):
+            level -= 1
+        return level if level < self.level else None
+
+    def _same(self, level: int, other: int) -> bool:
+        return self.facts[level] == self.facts[other] and self.excluded[level] == self.excluded[other]
+
+    def candidates(self) -> int:
+        """The real actions that the next level may have: what they need is there, and does not exclude each other."""
+        facts, excluded = self.facts[-1], self.excluded[-1]
+        found = 0
+        for action in range(self.task.real):
+            needs = self.task.needs[action]
+            if not needs & ~facts and not any(excluded[fact] & needs for fact in bits(needs)):
+                found |= 1 << action
+        return found
+
+    def expand(self, kept: int) -> None:
+        """Add a level with these of the candidates, and all no-ops."""
+        facts, excluded = self.facts[-1], self.excluded[-1]
+        present = kept | self._noops
+        exclusive = self._compete(present)
+        after = facts
+        for action in bits(kept):
+            after |= self.task.adds[action]
+        self.actions.append(present)
+        self.exclusive.append(exclusive)
+        self.facts.append(after)
+        self.excluded.append(self._exclude(present, exclusive, facts, after, excluded))
+        self._noops |= self._noops_of(after & ~facts)
+
+    def mutexes(self, level: int) -> int:
+        """How many pairs of actions of a level exclude each other."""
+        present, exclusive = self.actions[level], self.exclusive[level]
+        return sum((exclusive[action] & present).bit_count() for action in bits(present)) // 2
+
+    def fact_mutexes(self, level: int) -> int:
+        """How many pairs of facts of a level exclude each other."""
+        return sum(mask.bit_count() for mask in self.excluded[level]) // 2
+
+    def supporters(self, level: int, fact: int) -> int:
+        """The actions of a level that add a fact."""
+        return self._adders[fact] & self.actions[level]
+
+    def _noops_of(self, facts: int) -> int:
+        return facts << self.task.real
+
+    def _static(self, action: int, deleters: list[int]) -> int:
+        """The actions that exclude one in every level: inconsistent effects, and interference."""
+        task, found = self.task, 0
+        for fact in bits(task.adds[action] | task.needs[action]):
+            found |= deleters[fact]
+        for fact in bits(task.deletes[action]):
+            found |= self._adders[fact] | self._needers[fact]
+        return found & ~(1 << action)
+
+    def _compete(self, present: int) -> list[int]:
+        """What excludes each action in the next level: what always does, and what needs an excluded fact."""
+        excluded, needs = self.excluded[-1], self.task.needs
+        before = self.excluded[-2] if len(self.excluded) > 1 else None
+        seen = self.actions[-1] if before is not None else 0
+        changed = 0
+        for fact in bits(self.facts[-1]):
+            if before is None or excluded[fact] != before[fact]:
+                changed |= 1 << fact
+                blocked = 0
+                for other in bits(excluded[fact]):
+                    blocked |= self._needers[other]
+                self._blocked[fact] = blocked
+        exclusive = list(self.exclusive[-1]) if before is not None else list(self._always)
+        for action in bits(present):
+            if needs[action] & changed or not seen >> action & 1:
+                competing = 0
+                for fact in bits(needs[action]):
+                    competing |= self._blocked[fact]
+                exclusive[action] = self._always[action] | competing
+        return exclusive
+
+    def _exclude(self, present: int, exclusive: list[int], facts: int, after: int, before: list[int]) -> list[int]:
+        """Inconsistent support: the facts all of whose ways exclude all ways of another.
+
+        Only pairs with a fact that is new, and pairs that excluded each other, have to be looked at.
+        """
+        found = [0] * len(before)
+        new = after & ~facts
+        adding: dict[int, int] = {}
+        free: dict[int, int] = {}
+        for fact in bits(after):
+            if not (before[fact] or new):
+                continue
+            ways = adding[fact] = self._adders[fact] & present
+            common = -1
+            for action in bits(ways):
+                common &= exclusive[action]
+                if not common:
+                    break
+            free[fact] = ~common
+        for fact in free:
+            rest = (before[fact] & ~((2 << fact) - 1)) if not new >> fact & 1 else after & ~(1 << fact)
+            able = free[fact]
+            for other in bits(rest):
+                if not adding[other] & able:
+                    found[fact] |= 1 << other
+                    found[other] |= 1 << fact
+        return found

@@ -1,0 +1,174 @@
+"""Graphplan in passes: expand the graph, asking what to keep, until a backward search finds a plan (Algorithm 1).
+
+The paper's loop, with what it leaves open: the graph begins anew in each pass, the last pass prunes nothing, and a
+graph whose levels are all alike from some point on is proved to hold no plan.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field
+
+from pddlego.planning.graphplan.extract import Count, Extraction
+from pddlego.planning.graphplan.graph import PlanningGraph
+from pddlego.planning.graphplan.task import GraphTask, bits
+from pddlego.planning.graphplan.values import Ending, Expanded, GraphSearch, Moment, Passed, Planned, Question, Searched
+
+Planning = Generator[Question | Moment, "Sequence[str] | None", Planned]
+
+Key = tuple[int, int]
+"""The facts and the candidates of a question."""
+
+
+def plan_graph(task: GraphTask, search: GraphSearch, tick: Callable[[], None] = lambda: None) -> Planning:
+    """Plan: yields questions, whose answers are sent in, and moments, to which nothing is sent.
+
+    `tick` is called again and again while searching, and may raise to break off.
+    """
+    kappas = [kappa for kappa in search.kappas if kappa > 0] if search.prune else []
+    answers = _Answers({}, {})
+    for iteration, kappa in enumerate((*kappas, 0.0), start=1):
+        one_pass = _Pass(task, search, iteration, kappa, answers, tick)
+        planned = yield from one_pass.run()
+        yield Passed(iteration, kappa, one_pass.graph.level, planned.ending)
+        if planned.ending in ("found", "no plan"):
+            break
+    return planned
+
+
+@dataclass
+class _Answers:
+    """What was answered to questions: they are asked once, whatever the pass."""
+
+    kept: dict[Key, int]
+    ranks: dict[Key, dict[int, int]] = field(default_factory=dict)
+
+
+class _Pass:
+    """One pass: a graph that is pruned with the probability kappa."""
+
+    def __init__(
+        self,
+        task: GraphTask,
+        search: GraphSearch,
+        iteration: int,
+        kappa: float,
+        answers: _Answers,
+        tick: Callable[[], None],
+    ) -> None:
+        self.task, self.search, self.iteration, self.kappa, self.answers = task, search, iteration, kappa, answers
+        self.graph = PlanningGraph(task)
+        self._ranks: dict[int, dict[int, int]] = {}
+        self._extraction = Extraction(self.graph, self._ranks, search.memo, tick)
+        self._tick = tick
+        self._tossed: dict[Key, bool] = {}
+        self._draw = random.Random(f"{search.seed}/{iteration}").random
+        self._pruned = self._hopeless = False
+
+    def run(self) -> Planning:
+        graph, satisfied = self.graph, self.graph.satisfied
+        while True:
+            self._tick()
+            if satisfied:
+                steps = yield from self._searched()
+                if steps is not None:
+                    return Planned("found", self._named(steps))
+            if self._hopeless or (not satisfied and graph.level_off is not None):
+                return Planned("given up" if self._pruned else "no plan")
+            if self.search.levels is not None and graph.level >= self.search.levels:
+                return Planned("levels")
+            satisfied = yield from self._expanded()
+
+    def _expanded(self) -> Generator[Question | Moment, Sequence[str] | None, bool]:
+        graph, candidates = self.graph, self.graph.candidates()
+        kept = candidates
+        if candidates and self._prunes((graph.facts[-1], candidates)):
+            kept = yield from self._kept(candidates)
+            self._pruned = self._pruned or kept != candidates
+        before = graph.facts[-1].bit_count()
+        graph.expand(kept)
+        level, satisfied = graph.level, graph.satisfied
+        yield Expanded(
+            self.iteration,
+            level,
+            facts=before,
+            candidates=candidates.bit_count(),
+            kept=kept.bit_count(),
+            noops=before,
+            mutexes=graph.mutexes(level),
+            new_facts=graph.facts[-1].bit_count(),
+            fact_mutexes=graph.fact_mutexes(level),
+            satisfied=satisfied,
+            pruned=self._names(candidates & ~kept),
+        )
+        return satisfied
+
+    def _prunes(self, key: Key) -> bool:
+        """Whether the level is pruned. Tossed once for what is the same question: levels that are alike stay alike."""
+        if not self.kappa:
+            return False
+        if self.search.coin == "pass":
+            key = (0, 0)
+        if key not in self._tossed:
+            self._tossed[key] = self.kappa >= 1 or self._draw() < self.kappa
+        return self._tossed[key]
+
+    def _kept(self, candidates: int) -> Generator[Question | Moment, Sequence[str] | None, int]:
+        key = (self.graph.facts[-1], candidates)
+        if key not in self.answers.kept:
+            answer = yield self._question("prune", self.graph.level + 1, candidates)
+            named = self._numbers(answer or ())
+            kept = sum(1 << action for action in named if candidates >> action & 1)
+            self.answers.kept[key] = self._with_namesakes(kept, candidates) or candidates
+        return self.answers.kept[key]
+
+    def _searched(self) -> Generator[Question | Moment, Sequence[str] | None, list[list[int]] | None]:
+        level = self.graph.level
+        if self.search.sort:
+            for unsorted in range(len(self._ranks) + 1, level + 1):
+                self._ranks[unsorted] = yield from self._ranked(unsorted)
+        extraction = self._extraction
+        extraction.count = count = Count()
+        steps = extraction.find(level, self.task.goal)
+        level_off = self.graph.level_off
+        if steps is None and level_off is not None:
+            self._hopeless = extraction.hopeless(level_off)
+        found = steps is not None
+        yield Searched(self.iteration, level, count.nodes, count.sets, count.nogoods, count.hits, found)
+        return steps
+
+    def _ranked(self, level: int) -> Generator[Question | Moment, Sequence[str] | None, dict[int, int]]:
+        kept = self.graph.actions[level] & ((1 << self.task.real) - 1)
+        key = (self.graph.facts[level - 1], kept)
+        if key not in self.answers.ranks:
+            named: list[int] = []
+            if kept.bit_count() > 1:
+                answer = yield self._question("sort", level, kept)
+                named = self._numbers(answer or ())
+            present = self.graph.actions[level]
+            ordered = [action for action in dict.fromkeys(named) if present >> action & 1]
+            self.answers.ranks[key] = {action: rank for rank, action in enumerate(ordered)}
+        return self.answers.ranks[key]
+
+    def _question(self, purpose: str, level: int, candidates: int) -> Question:
+        facts = self.task.named(self.graph.facts[level - 1])
+        names = tuple(dict.fromkeys(self._names(candidates)))
+        return Question("prune" if purpose == "prune" else "sort", level, facts, names)
+
+    def _numbers(self, names: Sequence[str]) -> list[int]:
+        return [self.task.numbers[name] for name in names if name in self.task.numbers]
+
+    def _with_namesakes(self, kept: int, candidates: int) -> int:
+        """An action that was compiled into several is kept with all of them."""
+        names = set(self._names(kept))
+        return sum(1 << action for action in bits(candidates) if self.task.actions[action] in names)
+
+    def _names(self, actions: int) -> tuple[str, ...]:
+        return tuple(self.task.actions[action] for action in bits(actions))
+
+    def _named(self, steps: list[list[int]]) -> tuple[tuple[str, ...], ...]:
+        """The real actions of each level, in the task's order, without the artificial last step."""
+        real = [sorted(action for action in level if action < self.task.real) for level in steps]
+        named = (tuple(self.task.actions[each] for each in level if each != self.task.goal_step) for level in real)
+        return tuple(level for level in named if level)

@@ -1,0 +1,109 @@
+"""What flows between the algorithm and whoever drives it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Purpose = Literal["prune", "sort"]
+
+Ending = Literal["found", "no plan", "levels", "given up"]
+"""How a pass ended: with a plan; with a proof that its graph holds none; after the most levels that it may have; or
+because a graph without the pruned actions holds none, which proves nothing."""
+
+
+@dataclass(frozen=True)
+class GraphSearch:
+    """How to plan.
+
+    With `prune` and `sort` somebody is asked which actions to keep, and which to try first. `kappas` are the
+    probabilities with which a level is pruned, one for each pass (the paper's kappa_i); a pass without pruning follows
+    as the last one, so that planning stays complete. The `coin` is tossed for each level, or once for a pass. `levels`
+    are the most action levels of a graph; None: no bound. `memo` keeps what was found impossible (no-goods); without,
+    nothing proves that there is no plan once all goals are in the graph. `seed` draws the coins.
+    """
+
+    prune: bool = False
+    sort: bool = False
+    kappas: tuple[float, ...] = (1.0,)
+    coin: Literal["level", "pass"] = "level"
+    levels: int | None = None
+    memo: bool = True
+    seed: str = ""
+
+
+@dataclass(frozen=True)
+class Question:
+    """Which of the `candidates` of an action level to keep (`prune`), or in which order to try those kept (`sort`).
+
+    The answer is a sequence of candidates as they are written here. What is no candidate is ignored, an empty answer
+    keeps all, and what a sorted answer does not name comes last. `facts` are those of the level before.
+    """
+
+    purpose: Purpose
+    level: int
+    facts: tuple[str, ...]
+    candidates: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Expanded:
+    """An action level was made from `facts` facts: of `candidates` actions so many were `kept`, both without no-ops.
+
+    `noops` are the actions that keep a fact as it is, `mutexes` the pairs of all these that exclude each other.
+    `new_facts` and `fact_mutexes` are those of the level behind it; `satisfied` says that it has all goals, no two of
+    which exclude each other. `pruned` names the actions that were not kept.
+    """
+
+    iteration: int
+    level: int
+    facts: int
+    candidates: int
+    kept: int
+    noops: int
+    mutexes: int
+    new_facts: int
+    fact_mutexes: int
+    satisfied: bool
+    pruned: tuple[str, ...] = ()
+
+    @property
+    def actions(self) -> int:
+        """All actions of the level, no-ops too: what the paper counts as expanded."""
+        return self.kept + self.noops
+
+
+@dataclass(frozen=True)
+class Searched:
+    """The graph was searched backwards from `level`: `nodes` actions were tried for a goal, `sets` are the sets of
+    goals that were looked at; `nogoods` were found impossible, `hits` times one was met again. All of this search."""
+
+    iteration: int
+    level: int
+    nodes: int
+    sets: int
+    nogoods: int
+    hits: int
+    found: bool
+
+
+@dataclass(frozen=True)
+class Passed:
+    """A pass with this `kappa` has ended after so many `levels`."""
+
+    iteration: int
+    kappa: float
+    levels: int
+    ending: Ending
+
+
+@dataclass(frozen=True)
+class Planned:
+    """How planning ended. `steps` are the names of the actions of each level that has any; None without a plan."""
+
+    ending: Ending
+    steps: tuple[tuple[str, ...], ...] | None = None
+
+
+Moment = Expanded | Searched | Passed
+"""What happens while planning."""
