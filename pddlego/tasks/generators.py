@@ -7,26 +7,28 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
 
-from pddlego.pddl import Atom, Problem, Sexpr, TypedName
+from pddlego.pddl import Problem, TypedName
+from pddlego.tasks import competition
+from pddlego.tasks.making import Fact, make_problem, names, typed
 
 Generator = Callable[..., Problem]
 
 
 def delivery(rng: random.Random, places: int, customers: int, extra_papers: int) -> Problem:
     """`customers` of the `places` want a paper; some of the others are not safe to go to."""
-    names = _names("loc", places)
-    base, *others = rng.sample(names, places)
+    spots = names("loc", places)
+    base, *others = rng.sample(spots, places)
     wanting, rest = others[:customers], others[customers:]
-    papers = _names("paper", len(wanting) + extra_papers)
+    papers = names("paper", len(wanting) + extra_papers)
     facts = [("at", base), ("home-base", base), ("safe", base)]
     facts += [(word, place) for place in wanting for word in ("wants-paper", "safe")]
     facts += [("safe", place) for place in rest if rng.random() < 0.5]
     facts += [("unpacked", paper) for paper in papers]
-    objects = [*_typed(names, "place"), *_typed(papers, "paper")]
-    return _problem("delivery", objects, facts, [("satisfied", place) for place in wanting])
+    objects = [*typed(spots, "place"), *typed(papers, "paper")]
+    return make_problem("delivery", objects, facts, [("satisfied", place) for place in wanting])
 
 
 def forest(rng: random.Random, rows: int, columns: int) -> Problem:
@@ -42,7 +44,7 @@ def forest(rng: random.Random, rows: int, columns: int) -> Problem:
     def name(square: tuple[int, int]) -> str:
         return f"r{square[0]}-c{square[1]}"
 
-    facts: list[tuple[str, ...]] = [("at", name(trail[0]))]
+    facts: list[Fact] = [("at", name(trail[0]))]
     facts += [("trail", name(one), name(other)) for one, other in itertools.pairwise(trail)]
     for row, column in squares:
         near = [(row + 1, column), (row - 1, column), (row, column + 1), (row, column - 1)]
@@ -53,71 +55,71 @@ def forest(rng: random.Random, rows: int, columns: int) -> Problem:
             facts += [("hill", name(square))] if drawn < 0.25 else []
         elif drawn < 0.6:
             facts.append(("water" if drawn < 0.35 else "hill", name(square)))
-    return _problem("forest", _typed(map(name, squares), "square"), facts, [("at", name(trail[-1]))])
+    return make_problem("forest", typed(map(name, squares), "square"), facts, [("at", name(trail[-1]))])
 
 
 def gripper(rng: random.Random, rooms: int, balls: int) -> Problem:
     """Every ball is in some room and wanted in another, or where it is."""
-    places, things, hands = _names("room", rooms), _names("ball", balls), ("left", "right")
-    facts: list[tuple[str, ...]] = [("robot-at", rng.choice(places))]
+    places, things, hands = names("room", rooms), names("ball", balls), ("left", "right")
+    facts: list[Fact] = [("robot-at", rng.choice(places))]
     facts += [("room", each) for each in places] + [("ball", each) for each in things]
     facts += [(word, each) for each in hands for word in ("gripper", "free")]
     facts += [("at", each, rng.choice(places)) for each in things]
     goal = [("at", each, rng.choice(places)) for each in things]
-    return _problem("gripper", _typed([*places, *things, *hands]), facts, goal)
+    return make_problem("gripper", typed([*places, *things, *hands]), facts, goal)
 
 
 def miconic(rng: random.Random, buildings: int, floors: int, passengers: int) -> Problem:
     """Every building has at most that many `floors`, and at least half of it, `passengers`, and a lift of its own."""
     objects: list[TypedName] = []
-    facts: list[tuple[str, ...]] = []
+    facts: list[Fact] = []
     goal = []
     for building in range(buildings):
         levels = [f"f{number}_b{building}" for number in range(rng.randint(max(2, floors // 2), max(2, floors)))]
         people = [f"p{number}_b{building}" for number in range(rng.randint(1, max(1, passengers)))]
-        objects += [*_typed(levels, "floor"), *_typed(people, "passenger")]
+        objects += [*typed(levels, "floor"), *typed(people, "passenger")]
         facts += [("above", low, high) for number, low in enumerate(levels) for high in levels[number + 1 :]]
         facts.append(("lift-at", rng.choice(levels)))
         for person in people:
             here, there = rng.sample(levels, 2)
             facts += [("origin", person, here), ("destin", person, there)]
             goal.append(("served", person))
-    return _problem("miconic", objects, facts, goal)
+    return make_problem("miconic", objects, facts, goal)
 
 
 def ferry(rng: random.Random, locations: int, cars: int) -> Problem:
     """Every car is somewhere and wanted somewhere."""
-    places, vehicles = _names("l", locations), _names("c", cars)
-    facts: list[tuple[str, ...]] = [("empty-ferry",), ("at-ferry", rng.choice(places))]
+    places, vehicles = names("l", locations), names("c", cars)
+    facts: list[Fact] = [("empty-ferry",), ("at-ferry", rng.choice(places))]
     facts += [("location", each) for each in places] + [("car", each) for each in vehicles]
     facts += [("not-eq", one, other) for one in places for other in places if one != other]
     facts += [("at", each, rng.choice(places)) for each in vehicles]
     goal = [("at", each, rng.choice(places)) for each in vehicles]
-    return _problem("ferry", _typed([*places, *vehicles]), facts, goal)
+    return make_problem("ferry", typed([*places, *vehicles]), facts, goal)
 
 
 def spanner(rng: random.Random, locations: int, nuts: int, extra_spanners: int) -> Problem:
     """A corridor in which no nut comes before the spanner that it needs."""
-    places = ["shed", *_names("location", locations), "gate"]
-    bolts, tools = _names("nut", nuts), _names("spanner", nuts + extra_spanners)
-    facts: list[tuple[str, ...]] = [("at", "bob", "shed")]
+    places = ["shed", *names("location", locations), "gate"]
+    bolts, tools = names("nut", nuts), names("spanner", nuts + extra_spanners)
+    facts: list[Fact] = [("at", "bob", "shed")]
     facts += [("link", one, other) for one, other in itertools.pairwise(places)]
     for nut, tool in zip(bolts, tools, strict=False):
         first, last = sorted(rng.choices(range(1, len(places)), k=2))
         facts += [("at", tool, places[first]), ("at", nut, places[last]), ("loose", nut)]
     facts += [("at", tool, rng.choice(places[1:])) for tool in tools[nuts:]]
     facts += [("usable", tool) for tool in tools]
-    objects = [*_typed(places, "location"), TypedName("bob", "man"), *_typed(tools, "spanner"), *_typed(bolts, "nut")]
-    return _problem("spanner", objects, facts, [("tightened", nut) for nut in bolts])
+    objects = [*typed(places, "location"), TypedName("bob", "man"), *typed(tools, "spanner"), *typed(bolts, "nut")]
+    return make_problem("spanner", objects, facts, [("tightened", nut) for nut in bolts])
 
 
 def heavy(rng: random.Random, items: int) -> Problem:
     """Things of different weights, all to be packed."""
-    names = _names("item", items)
-    order = rng.sample(names, items)
-    facts: list[tuple[str, ...]] = [("box-empty",), *(("unpacked", each) for each in names)]
+    things = names("item", items)
+    order = rng.sample(things, items)
+    facts: list[Fact] = [("box-empty",), *(("unpacked", each) for each in things)]
     facts += [("heavier", one, other) for number, one in enumerate(order) for other in order[number + 1 :]]
-    return _problem("heavy", _typed(names), facts, [("packed", each) for each in names])
+    return make_problem("heavy", typed(things), facts, [("packed", each) for each in things])
 
 
 def collector(rng: random.Random, locations: int, doors: int) -> Problem:
@@ -127,22 +129,27 @@ def collector(rng: random.Random, locations: int, doors: int) -> Problem:
     edges: list[tuple[str, str, tuple[str, str]]] = []
     while len(places) < locations:
         x, y = rng.choice(list(places))
-        (right, up), names = rng.choice(list(directions.items()))
+        (right, up), ways = rng.choice(list(directions.items()))
         sign = rng.choice((1, -1))
         other = (x + sign * right, y + sign * up)
         if other not in places:
             places[other] = f"room{len(places)}"
-            edges.append((places[x, y], places[other], names if sign == 1 else (names[1], names[0])))
-    facts: list[tuple[str, ...]] = [("at", "room0"), ("visited", "room0")]
+            edges.append((places[x, y], places[other], ways if sign == 1 else (ways[1], ways[0])))
+    facts: list[Fact] = [("at", "room0"), ("visited", "room0")]
     for one, two, (there, back) in edges:
         facts += [("connected", one, two, there), ("connected", two, one, back)]
     facts += [("closed_door", one, two) for one, two, _ in rng.sample(edges, min(doors, len(edges)))]
     facts.append(("item_at", "coin", rng.choice(list(places.values())[1:])))
-    return _problem("coin-collector", _typed(places.values(), "location"), facts, [("have", "coin")])
+    return make_problem("coin-collector", typed(places.values(), "location"), facts, [("have", "coin")])
 
 
 GENERATORS: Mapping[str, Generator] = {
-    made.__name__: made for made in (delivery, forest, gripper, miconic, ferry, spanner, heavy, collector)
+    made.__name__: made
+    for made in (
+        *(delivery, forest, gripper, miconic, ferry, spanner, heavy, collector),
+        *(competition.logistics, competition.movie, competition.blocks, competition.satellite, competition.zenotravel),
+        *(competition.driverlog, competition.woodworking, competition.openstacks),
+    )
 }
 
 
@@ -156,19 +163,3 @@ def generate(name: str, ranges: Mapping[str, Sequence[int]], seed: str) -> Probl
     rng = random.Random(seed)
     drawn = {parameter: rng.randint(*ranges[parameter]) for parameter in parameters_of(name)}
     return GENERATORS[name](rng, **drawn)
-
-
-def _names(prefix: str, number: int) -> list[str]:
-    return [f"{prefix}{each}" for each in range(number)]
-
-
-def _typed(names: Iterable[str], kind: str = "object") -> Iterator[TypedName]:
-    return (TypedName(name, kind) for name in names)
-
-
-def _problem(
-    domain: str, objects: Iterable[TypedName], facts: Iterable[tuple[str, ...]], goal: Sequence[tuple[str, ...]]
-) -> Problem:
-    atoms = frozenset(Atom(head, tuple(args)) for head, *args in facts)
-    wanted: Sexpr = ("and", *sorted(goal))
-    return Problem(f"{domain}-task", domain, frozenset(objects), atoms, wanted)

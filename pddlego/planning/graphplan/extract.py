@@ -9,13 +9,13 @@ again by every set of goals that holds it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from pddlego.planning.graphplan.graph import PlanningGraph
 from pddlego.planning.graphplan.task import bits
 
-Chosen = tuple[int, int, "Chosen"] | None  # type: ignore[misc]
+Chosen = tuple[int, int, "Chosen"] | None
 """What was chosen in a level so far, the last first: the goal (as a bit), and the action for it."""
 
 
@@ -68,7 +68,7 @@ class _Choice:
         self.level, self.remaining, self.forbidden, self.chosen = level, remaining, forbidden, chosen
         self.first, self.above = first, above
         self.goal = self.conflict = self.available = 0
-        self.ways = iter(())
+        self.ways: Iterator[int] = iter(())
 
 
 class Extraction:
@@ -122,14 +122,15 @@ class Extraction:
     def hopeless(self, level_off: int) -> bool:
         """Whether longer graphs hold no plan either, after a search from the last level has found none.
 
-        That is so if behind the point where all levels are alike there is a level each of whose no-goods holds a no-good
-        of the next one: then what blocks every way down to it blocks every way down to the next, and so on.
+        That is so if, from where all levels are alike, there is a level each of whose no-goods holds one of the next
+        level: then what blocks every way down to it blocks every way down to the next, and so on.
         """
         if not self.memo:
             return False
         for level in range(level_off, self.graph.level):
             here, above = self.nogoods[level], self.nogoods[level + 1]
-            if here.all and all(above.within(each) or self.find(level + 1, each) is None for each in tuple(here.all)):
+            # A search may add to the no-goods that are gone through, and these must hold, too.
+            if here.all and all(above.within(each) or self.find(level + 1, each) is None for each in here.all):
                 return True
         return False
 
@@ -141,16 +142,16 @@ class Extraction:
                 continue
             self.count.nodes += 1
             remaining = top.remaining & ~self._adds[action]
-            chosen = (top.goal, action, top.chosen)
+            chosen: Chosen = (top.goal, action, top.chosen)
             if remaining:
                 stack.append(self._choice(level, remaining, top.forbidden | graph.exclusive[level][action], chosen))
                 return None
             goals = 0
-            link: Chosen = chosen
+            link = chosen
             while link is not None:
                 goals |= self._needs[link[1]]
                 link = link[2]
-            if level == 1:
+            if level == 1 or not goals:
                 stack.append(_Choice(0, 0, 0, None, 0, chosen))
                 return 0
             known = self._known(level - 1, goals)
@@ -183,7 +184,7 @@ class Extraction:
         return self._prepared(_Choice(level, remaining, forbidden, chosen, 0, None))
 
     def _prepared(self, choice: _Choice) -> _Choice:
-        """Choose the goal with the fewest actions left; what was excluded by earlier choices is part of why it fails."""
+        """Choose the goal with the fewest actions left. Choices that exclude others are part of why it may fail."""
         level, forbidden = choice.level, choice.forbidden
         best, least, all_ways = -1, 1 << 60, 0
         ordered: tuple[int, ...] = ()
@@ -232,9 +233,10 @@ class Extraction:
         found: list[list[int]] = []
         for choice in reversed(stack):
             if choice.above is not None:
-                level, link = [], choice.above
+                level: list[int] = []
+                link: Chosen = choice.above
                 while link is not None:
                     level.append(link[1])
                     link = link[2]
                 found.append(level)
-        return found
+        return [[] for _ in range(stack[0].level - len(found))] + found

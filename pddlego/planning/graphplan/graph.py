@@ -9,8 +9,8 @@ class PlanningGraph:
     """The graph as far as it is expanded.
 
     `facts[k]` are the facts of level k, `excluded[k][p]` those that exclude fact p there. `actions[k]` are the actions
-    between levels k - 1 and k, `exclusive[k][a]` those that exclude action a there, also such that are not in the level;
-    number 0 of both is empty. Two facts that do not exclude each other never do later, pruned or not: their no-ops stay.
+    between levels k - 1 and k, `exclusive[k][a]` those that exclude action a there, also such as are not in the level;
+    number 0 of both is empty. Facts that do not exclude each other never do later, pruned or not: their no-ops stay.
     """
 
     def __init__(self, task: GraphTask) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pddlego.planning.graphplan.extract import Count, Extraction
 from pddlego.planning.graphplan.graph import PlanningGraph
 from pddlego.planning.graphplan.task import GraphTask, bits
-from pddlego.planning.graphplan.values import Ending, Expanded, GraphSearch, Moment, Passed, Planned, Question, Searched
+from pddlego.planning.graphplan.values import Expanded, GraphSearch, Moment, Passed, Planned, Question, Searched
 
 Planning = Generator[Question | Moment, "Sequence[str] | None", Planned]
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from pddlego.planning.ground import GOAL_STEP, GroundTask
 from pddlego.pddl.names import natural
+from pddlego.planning.ground import GOAL_STEP, GroundTask
 
 
 def bits(number: int) -> Iterator[int]:
