@@ -17,6 +17,8 @@ from pddlego.cli.shared import (
     Fold,
     IsolationName,
     Java,
+    Kappa,
+    Levels,
     MaxAnswerTokens,
     MaxSeconds,
     MaxSteps,
@@ -27,11 +29,13 @@ from pddlego.cli.shared import (
     PlannerMemory,
     PlannerName,
     PlannerTimeout,
+    Prune,
     ReasoningEffort,
     Replan,
     Retries,
     Search,
     Set,
+    SortBy,
     Stream,
     TasksPlace,
     Temperature,
@@ -43,7 +47,7 @@ PlayMode = Annotated[
     typer.Option(
         "--mode",
         help="Of games: edit (PDDL-edit, the default), gen (PDDL-gen), act (the model picks commands), random, human "
-        "(you type). Of planning domains: program (the default), plan, random, tos; of search problems: tos.",
+        "(you type). Of planning domains: program (the default), plan, random, tos, graphplan; of search problems tos.",
     ),
 ]
 Seed = Annotated[int, typer.Option(help="Which house: a seed of the game's fold.")]
@@ -92,6 +96,10 @@ def play(
     planner: PlannerName = None,
     planner_timeout: PlannerTimeout = None,
     planner_memory: PlannerMemory = None,
+    prune: Prune = None,
+    sort: SortBy = None,
+    kappa: Kappa = None,
+    levels: Levels = None,
     java: Java = None,
     tasks: TasksPlace = None,
     eval_timeout: EvalTimeout = None,

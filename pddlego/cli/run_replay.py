@@ -10,7 +10,6 @@ from pddlego.cli.interrupts import polite_kills
 from pddlego.display.console import Console
 from pddlego.evaluation.recorded import Recorded, load_recorded
 from pddlego.evaluation.replay import Replayed, replay
-from pddlego.planning.make import make_planner
 from pddlego.runs.folders import find_journals, place_of
 from pddlego.util.text import clean
 
@@ -21,8 +20,7 @@ def run_replay(run: str, seed: int | None, java: str | None) -> int:
     console = Console()
     for journal in find_journals(place_of(run), seed):
         recorded = load_recorded(journal, java)
-        chosen = recorded.planner
-        with make_planner(chosen.name, chosen.timeout, chosen.memory) as planner:
+        with recorded.planner.make() as planner:
             replayed = replay(recorded, planner)
         for line, style in _replayed(journal, recorded, replayed):
             console.print(clean(line), style=style, markup=False, highlight=False, soft_wrap=True)

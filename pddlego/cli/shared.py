@@ -91,7 +91,21 @@ Parity = Annotated[
 # the planner
 
 PlannerName = Annotated[
-    str | None, typer.Option("--planner", help="pyperplan, or fast-downward (extra; it chooses its own search).")
+    str | None,
+    typer.Option("--planner", help="pyperplan, graphplan, or fast-downward (extra). The last two search in their way."),
 ]
 PlannerTimeout = Annotated[float | None, typer.Option(help="Seconds that one planning call may take. Default: 30.")]
 PlannerMemory = Annotated[int | None, typer.Option(help="MiB that the planner may use; 0: no limit. Default: 4096.")]
+
+# graphplan
+
+Prune = Annotated[
+    str | None,
+    typer.Option(help="Who is asked which actions of a level to keep: a model, relaxed, oracle, random:P, keep-all."),
+]
+SortBy = Annotated[str | None, typer.Option("--sort", help="Who is asked which actions of a level to try first.")]
+Kappa = Annotated[
+    str | None,
+    typer.Option(help="The probability that a level is pruned, of each pass, with commas. The last prunes nothing."),
+]
+Levels = Annotated[int | None, typer.Option(help="Levels that a planning graph may have. Default: what it takes.")]

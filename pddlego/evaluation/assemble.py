@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pddlego.errors import UsageError
-from pddlego.evaluation.models import is_free, make_model
+from pddlego.evaluation.models import is_free, is_free_adviser, make_adviser_model, make_model
 from pddlego.evaluation.options import EvaluationOptions
 from pddlego.evaluation.runner import Evaluation, Executor
 from pddlego.evaluation.table import result_table
@@ -19,8 +19,8 @@ from pddlego.methods.registry import make_codec, measuring_of, modes
 from pddlego.models.limiter import CellLimiter, RequestLimiter, SharedLimiter
 from pddlego.models.spending import Price
 from pddlego.planning import Planner
-from pddlego.planning.make import make_planner
 from pddlego.planning.pool import PlannerPool
+from pddlego.refine.advice import Advisers
 from pddlego.refine.approval import Overseer
 from pddlego.runs.cells import Cell
 from pddlego.runs.ledger import LEDGER, Ledger, LedgerEntry, read_ledger
@@ -36,8 +36,7 @@ Person = Callable[[tuple[str, ...]], str]
 
 def make_planners(options: EvaluationOptions) -> PlannerPool:
     """The planners of an evaluation, tried out on the ladder of every setting. Raises `UsageError`, `SettingError`."""
-    chosen = options.planner
-    made = [make_planner(chosen.name, chosen.timeout, chosen.memory) for _ in range(options.planners)]
+    made = [options.planner.make() for _ in range(options.planners)]
     pool = PlannerPool(made)
     try:
         for setting in options.settings:
@@ -89,7 +88,8 @@ def evaluating(options: EvaluationOptions, path: Path, about: Mapping[str, Any] 
             limiter = SharedLimiter(options.llm_jobs, options.budget, ledger, prices, max_answer=most)
             store.remarks += ledger.remarks
             store.recover(cells)
-            _check_ledger(path, ledger, store)
+            if not any(map(is_free_adviser, options.planner.advisers)):  # their calls are counted, and send nothing
+                _check_ledger(path, ledger, store)
             known = {cell: found for cell in cells if (found := store.finished(cell)) is not None}
             waiting = [cell for cell in cells if cell not in known]
             with _executor(options, planner, limiter) as executor:
@@ -161,6 +161,10 @@ def play(
     """
     played = options.played_in(cell)
     own = CellLimiter(limiter, cell.label) if isinstance(limiter, SharedLimiter) else limiter
+    prune, sort = (
+        None if name is None else make_adviser_model(name, cell, options.model, own)
+        for name in (options.planner.prune, options.planner.sort)
+    )
     tools = Tools(
         model=make_model(cell, played.method, played.setting, options.model, own),
         planner=planner,
@@ -168,6 +172,8 @@ def play(
         retries=options.retries,
         overseer=overseer,
         person=person,
+        advisers=Advisers(prune, sort),
+        planning=options.planner,
         begin=begin,
     )
     return played.method.run(cell, played.setting, played.options, tools)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic_core import PydanticCustomError
@@ -55,6 +55,10 @@ class EvalConfig(BaseModel):
     planner: str = "pyperplan"
     planner_timeout: float = Field(30.0, gt=0, le=86_400)
     planner_memory: int = Field(4096, ge=0)
+    prune: str | None = Field(None, min_length=1)
+    sort: str | None = Field(None, min_length=1)
+    kappa: tuple[Annotated[float, Field(ge=0, le=1)], ...] = (1.0,)
+    levels: int | None = Field(None, ge=1, le=100_000)
     workers: int = Field(4, ge=1, le=1024)
     llm_jobs: int = Field(16, ge=1, le=1024)
     executor: Literal["threads", "processes", "ray"] = "threads"
@@ -83,6 +87,13 @@ class EvalConfig(BaseModel):
         if any(isinstance(each, bool) or not isinstance(each, (int, str)) for each in listed):
             return value
         return ",".join(map(str, listed))
+
+    @field_validator("kappa", mode="before")
+    @classmethod
+    def _numbers(cls, value: object) -> object:
+        if isinstance(value, str):
+            return tuple(part.strip() for part in value.split(","))
+        return tuple(value) if isinstance(value, list) else (value,) if isinstance(value, (int, float)) else value
 
     @field_validator("games", "modes", "models")
     @classmethod

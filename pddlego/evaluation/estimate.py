@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from pddlego.evaluation.models import is_free
+from pddlego.evaluation.models import is_free, is_free_adviser
 from pddlego.evaluation.options import EvaluationOptions
 from pddlego.evaluation.rehearsal import rehearse
 from pddlego.models.spending import OUTPUT_ESTIMATE
+from pddlego.planning.graphplan.values import MOST_QUESTIONS
+from pddlego.runs.cells import Cell
+
+ADVICE = 12_000
+"""Characters of a question of the planner: a domain, the facts of a level, and some hundred actions (an estimate)."""
 
 
 @dataclass(frozen=True)
@@ -72,4 +78,17 @@ def worst_cases(options: EvaluationOptions) -> list[Estimate]:
         price = options.prices.get(cell.model)
         cost = 0.0 if free else price.cost(tokens_in, tokens_out) if price else None
         found.append(Estimate(*cell.configuration, number, calls, tokens_in + tokens_out, cost))
+        found += _advice(options, cell, number * worst.plans, number)
     return found
+
+
+def _advice(options: EvaluationOptions, cell: Cell, plans: int, episodes: int) -> Iterator[Estimate]:
+    """What the planner may ask language models in so many planning calls: a line for each of them."""
+    for name in options.planner.advisers if plans else ():
+        if not is_free_adviser(name):
+            calls = plans * MOST_QUESTIONS * options.model.attempts
+            tokens_in, tokens_out = calls * (ADVICE // 3), calls * OUTPUT_ESTIMATE
+            price = options.prices.get(name)
+            cost = price.cost(tokens_in, tokens_out) if price else None
+            who = f"{name} (advises)"
+            yield Estimate(cell.setting, cell.mode, who, episodes, calls, tokens_in + tokens_out, cost)

@@ -30,7 +30,7 @@ from pddlego.evaluation.runner import INTERRUPTED, Executor, Player
 from pddlego.events import Ended, Event, Outcome
 from pddlego.models.limiter import SharedLimiter
 from pddlego.planning import ProcessPlanner
-from pddlego.planning.make import make_planner
+from pddlego.planning.make import PlannerOptions
 from pddlego.runs.cells import Cell
 from pddlego.runs.journal import TimedEvent
 from pddlego.runs.recording import Timed
@@ -85,17 +85,16 @@ def play_whole(options: EvaluationOptions, address: LimiterAddress, cell: Cell) 
     """
     server, owner = connect(address), f"{cell.label}/{secrets.token_hex(8)}"
     server.begin(owner)
-    chosen = options.planner
-    planner = _planner(chosen.name, chosen.timeout, chosen.memory)
+    planner = _planner(options.planner)
     events = play(cell, options, planner, RemoteLimiter(server, owner))
     timed = events if isinstance(events, Timed) else Timed(events)
     return [(event, timed.seconds) for event in timed]
 
 
 @lru_cache(maxsize=1)
-def _planner(name: str, timeout: float, memory: int) -> ProcessPlanner:
+def _planner(options: PlannerOptions) -> ProcessPlanner:
     """The planner of a worker process, which lives as long as that."""
-    return make_planner(name, timeout, memory)
+    return options.make()
 
 
 @contextmanager

@@ -9,14 +9,15 @@ from pathlib import Path
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import EvalConfig, Resolved, with_overrides
 from pddlego.evaluation.matrix import parse_seeds
-from pddlego.evaluation.models import is_free, make_model
-from pddlego.evaluation.options import EvaluationOptions, PlannerOptions, Played
+from pddlego.evaluation.models import is_free, is_free_adviser, make_adviser_model, make_model
+from pddlego.evaluation.options import EvaluationOptions, Played
 from pddlego.evaluation.prices import check_prices, read_prices
 from pddlego.events import Limits
 from pddlego.methods.registry import ablated, method_of, parse_mode
 from pddlego.methods.setting_files import parse_overrides
 from pddlego.models.endpoint import ModelOptions, parse_extra_body, prepare_cache
 from pddlego.models.spending import Spending
+from pddlego.planning.make import PlannerOptions
 from pddlego.runs.cells import NO_MODEL, Cell, Matrix
 
 
@@ -54,25 +55,50 @@ def make_options(resolved: Resolved, sends: bool = True, somebody_types: bool = 
         seeds[name] = parse_seeds(config.seeds, each.setting)
     matrix = Matrix(seeds, modes, config.models, config.repeats, without_model)
     _check_models(matrix, played, model, sends)
+    planner = _planner(config, model, sends)
     if config.max_cost is not None:
         samples = _samples(matrix)
         paid = {name: any(not is_free(cell) for cell in samples if cell.model == name) for name in matrix.models}
+        paid |= {name: True for name in planner.advisers if not is_free_adviser(name)}
         check_prices(paid, prices)
     return EvaluationOptions(
         matrix=matrix,
         played=played,
         model=model,
-        planner=PlannerOptions(config.planner, config.planner_timeout, config.planner_memory),
+        planner=planner,
         limits=Limits(None, seconds=config.max_seconds),
         retries=config.retries,
         workers=config.workers,
         llm_jobs=config.llm_jobs,
-        planners=max(1, min(config.workers, os.cpu_count() or 1)),
+        # One that waits for an answer works no more than an idle one.
+        planners=config.workers if planner.advisers else max(1, min(config.workers, os.cpu_count() or 1)),
         budget=Spending(config.max_calls, config.max_tokens, config.max_cost),
         prices=prices,
         executor=config.executor,
         address=config.address,
     )
+
+
+def _planner(config: EvalConfig, model: ModelOptions, sends: bool) -> PlannerOptions:
+    """The planner. Raises `UsageError` for options that only graphplan has, and for advisers that cannot be asked."""
+    plays = config.planner == "graphplan" or any(parse_mode(mode).mode.name == "graphplan" for mode in config.modes)
+    for flag, value in (("prune", config.prune), ("sort", config.sort), ("levels", config.levels)):
+        if value is not None and not plays:
+            why = f"The planner is {config.planner}, and only graphplan has levels to prune and to sort."
+            raise UsageError(f"--{flag} is not possible", why, "Add --planner graphplan, or leave it out.")
+    options = PlannerOptions(
+        config.planner,
+        config.planner_timeout,
+        config.planner_memory,
+        config.prune,
+        config.sort,
+        config.kappa,
+        config.levels,
+    )
+    for name in options.advisers:
+        if sends or is_free_adviser(name):
+            make_adviser_model(name, Cell(config.games[0], "graphplan", name, 0), model)
+    return options
 
 
 def _check_modes(config: EvalConfig, modes: tuple[str, ...], somebody_types: bool) -> None:

@@ -19,6 +19,7 @@ from pddlego.models.conversations import (
 from pddlego.models.endpoint import ModelOptions, make_endpoint
 from pddlego.models.limiter import RequestLimiter
 from pddlego.models.transcript import TranscriptModel
+from pddlego.refine.advisers import make_adviser
 from pddlego.runs.cells import NO_MODEL, Cell
 from pddlego.runs.codec import Codec
 from pddlego.runs.folders import find_journal
@@ -50,6 +51,21 @@ def make_model(
         why = f"Mode {cell.mode} has no built-in model of that name."
         raise UsageError(f"There is no model {cell.model}", why, "Name a language model with --model.")
     return make_endpoint(replace(options, name=cell.model, seed=cell.model_seed, repeat=cell.repeat), limiter)
+
+
+def is_free_adviser(name: str) -> bool:
+    """Whether an adviser of the planner sends nothing to an endpoint."""
+    return name.startswith(TRANSCRIPT) or make_adviser(name, "") is not None
+
+
+def make_adviser_model(name: str, cell: Cell, options: ModelOptions, limiter: RequestLimiter | None = None) -> Model:
+    """Who is asked by the planner while a cell is played. Raises `UsageError` as `make_model`."""
+    if name.startswith(TRANSCRIPT):
+        return transcript(name.removeprefix(TRANSCRIPT))
+    own = make_adviser(name, f"{cell.setting}/{cell.model_seed}")
+    if own is not None:
+        return own
+    return make_endpoint(replace(options, name=name, seed=cell.model_seed, repeat=cell.repeat), limiter)
 
 
 def recorded_model(cell: Cell, setting: Setting) -> Model:

@@ -15,20 +15,12 @@ from pddlego.methods.registry import method, package_of
 from pddlego.models.credentials import without_credentials
 from pddlego.models.endpoint import ModelOptions
 from pddlego.models.spending import Price, Spending
+from pddlego.planning.make import PlannerOptions
 from pddlego.runs.cells import Cell, Matrix
 from pddlego.runs.manifest import installed_version
 
 DETERMINING = ("pddlego", "textworld-express", "fast-downward.translate", "pyperplan")
 """Packages whose version may change what an episode does: the agent, the game engine, the planner."""
-
-
-@dataclass(frozen=True)
-class PlannerOptions:
-    """A planner by its name, the seconds that a call may take, and its memory in MiB (0: no limit)."""
-
-    name: str = "pyperplan"
-    timeout: float = 30.0
-    memory: int = 4096
 
 
 @dataclass(frozen=True)
@@ -90,7 +82,7 @@ class EvaluationOptions:
         return {
             "settings": self._settings(),
             "retries": self.retries,
-            "planner": {"engine": self.planner.name, "timeout": self.planner.timeout, "memory": self.planner.memory},
+            "planner": self.planner.manifest(),
             "temperature": self.model.temperature,
             **({"reasoning_effort": self.model.reasoning_effort} if self.model.reasoning_effort else {}),
             **({"extra_body": dict(self.model.extra_body)} if self.model.extra_body else {}),

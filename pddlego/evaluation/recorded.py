@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from pddlego.errors import JournalError, PddlegoError, UsageError
-from pddlego.evaluation.options import PlannerOptions, Played
+from pddlego.evaluation.options import Played
 from pddlego.events import Event, Started
 from pddlego.methods.registry import make_codec, method
 from pddlego.models.endpoint import ModelOptions
+from pddlego.planning.make import PlannerOptions
 from pddlego.runs.cells import Cell
 from pddlego.runs.folders import MANIFEST
 from pddlego.runs.journal import Journal, read_journal
@@ -75,7 +76,6 @@ def _recorded(journal: Journal, started: Started, manifest: Mapping[str, Any], j
     has_java = java is not None and "java" in played_by.options.model_fields
     options = played_by.options.model_validate(kept["options"] | ({"java": java} if has_java else {}))
     setting = played_by.load(started.setting, options)
-    planner = manifest["planner"]
     return Recorded(
         journal=journal,
         started=started,
@@ -86,7 +86,7 @@ def _recorded(journal: Journal, started: Started, manifest: Mapping[str, Any], j
             reasoning_effort=manifest.get("reasoning_effort"),
             extra_body=dict(manifest.get("extra_body") or {}),
         ),
-        planner=PlannerOptions(planner["engine"], float(planner["timeout"]), int(planner["memory"])),
+        planner=PlannerOptions.recorded(manifest["planner"]),
         retries=int(manifest["retries"]),
         changed=tuple(_changed(setting.sources, kept.get("files") or {})),
     )

@@ -14,6 +14,8 @@ from pddlego.errors import UsageError
 from pddlego.events import Event, Limits, Tally
 from pddlego.models import Model
 from pddlego.planning import Planner
+from pddlego.planning.make import PlannerOptions
+from pddlego.refine.advice import Advisers
 from pddlego.refine.approval import Overseer
 from pddlego.runs.cells import Cell
 from pddlego.runs.measures import Measures
@@ -187,9 +189,10 @@ class Tools:
     """What a method may use to play one cell.
 
     `limits` are those of the episode, as far as they were given. `person` types where a mode needs one: given what is
-    possible, it returns what was typed. `recorded` are the events of an episode that is played again: `model` and
-    `overseer` answer as they did then, and `person` is to be made of it. `begin` is where to begin, for methods that
-    can go on from the middle of an episode.
+    possible, it returns what was typed. `planning` says how the planner plans, and `advisers` are asked by one that
+    asks. `recorded` are the events of an episode that is played again: `model` and `overseer` answer as they did then,
+    and `person` is to be made of it. `begin` is where to begin, for methods that can go on from the middle of an
+    episode.
     """
 
     model: Model
@@ -198,16 +201,22 @@ class Tools:
     retries: int = 5
     overseer: Overseer | None = None
     person: Callable[[tuple[str, ...]], str] | None = None
+    advisers: Advisers = field(default_factory=Advisers)
+    planning: PlannerOptions = field(default_factory=PlannerOptions)
     recorded: tuple[Event, ...] | None = None
     begin: Any = None
 
 
 @dataclass(frozen=True)
 class WorstCase:
-    """The most that an episode may ask: how many questions, and how many characters each has (an estimate)."""
+    """The most that an episode may ask: how many questions, and how many characters each has (an estimate).
+
+    `plans` are the planning calls that it may make, each of which may ask questions of its own.
+    """
 
     calls: int
     characters: int
+    plans: int = 0
 
 
 class Method(Protocol):

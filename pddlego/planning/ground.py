@@ -39,6 +39,10 @@ class EngineFailedError(Exception):
     """The engine broke down; the problem may be sound."""
 
 
+class BoundError(Exception):
+    """The engine looked no further than it was allowed to; the message says how far."""
+
+
 @dataclass(frozen=True)
 class Operator:
     """A ground STRIPS operator. `action` is the ground action, shared by all operators compiled from it."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from pddlego.pddl import Domain, Problem, Sexpr
+from pddlego.planning.asking import Asking, planned, unasked
 from pddlego.planning.result import BREADTH_FIRST, Plan, Planner, PlanStatus, PlanStep, Search
 
 
@@ -50,6 +51,18 @@ def climb(
     objection: Callable[[PlanStep], str] = lambda step: "",
     seconds_left: Callable[[], float | None] = lambda: None,
 ) -> LadderResult:
+    """As `climbing`, with nobody to ask."""
+    return unasked(climbing(planner, domain, problem, rungs, objection, seconds_left))
+
+
+def climbing(
+    planner: Planner,
+    domain: Domain,
+    problem: Problem,
+    rungs: Sequence[Rung],
+    objection: Callable[[PlanStep], str] = lambda step: "",
+    seconds_left: Callable[[], float | None] = lambda: None,
+) -> Asking[LadderResult]:
     """Try the rungs in order and stop at the first that has a plan.
 
     A rung that is already true gives no plan and the next one is tried, and so does one whose plan begins with a step
@@ -62,9 +75,7 @@ def climb(
         left = seconds_left()
         if left is not None and left <= 0 and tried:
             break
-        # Only where there is a limit: other planners need not know of it.
-        limited = {} if left is None else {"seconds": left}
-        result = planner.solve(domain, problem.with_goal(rung.goal), rung.search, **limited)
+        result = yield from planned(planner, domain, problem.with_goal(rung.goal), rung.search, left)
         why = objection(result.plan.steps[0]) if result.plan is not None else ""
         if why and result.plan is not None:
             message = f"the plan begins with {result.plan.steps[0]}, and {why}"

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pddlego.pddl import Domain, Problem
+from pddlego.planning.asking import Asking, planned, unasked
 from pddlego.planning.result import Planner, PlanResult, PlanStatus, Search
 
 
@@ -31,6 +32,10 @@ class PlannerPool:
 
     def solve(self, domain: Domain, problem: Problem, search: Search, seconds: float | None = None) -> PlanResult:
         """Plan for `problem.goal` with the first planner that is idle; waiting for it counts, too."""
+        return unasked(self.planning(domain, problem, search, seconds))
+
+    def planning(self, domain: Domain, problem: Problem, search: Search, seconds: float | None) -> Asking[PlanResult]:
+        """As `solve`; a planner that waits for an answer is not idle."""
         began = time.monotonic()
         try:
             planner = self._idle.get(timeout=seconds)
@@ -39,7 +44,7 @@ class PlannerPool:
             return PlanResult(PlanStatus.TIMEOUT, problem.goal, None, "no planner was idle in time", waited)
         left = None if seconds is None else max(0.01, seconds - (time.monotonic() - began))
         try:
-            return planner.solve(domain, problem, search, left)
+            return (yield from planned(planner, domain, problem, search, left))
         finally:
             self._idle.put(planner)
 

@@ -12,17 +12,21 @@ import tempfile
 import threading
 import time
 from collections.abc import Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from pddlego.pddl import Domain, Problem
+from pddlego.planning.asking import Asking, unasked
+from pddlego.planning.graphplan.task import GraphTask
+from pddlego.planning.graphplan.values import GraphSearch, Moment, Question
 from pddlego.planning.result import PlanResult, PlanStatus, Search
 from pddlego.planning.solve import OUT_OF_MEMORY
-from pddlego.planning.worker import NO_MEMORY, receive, send
+from pddlego.planning.worker import NO_MEMORY, Job, TaskKind, receive, send
 from pddlego.util.deadline import Deadline
 from pddlego.util.environment import for_children
 
-ENGINES = ("pyperplan", "fast-downward")
+ENGINES = ("pyperplan", "fast-downward", "graphplan")
 
 MAX_TIMEOUT = 1_000_000.0
 """Seconds; more than any timer is asked for, and less than the longest that the system takes."""
@@ -37,31 +41,55 @@ class ProcessPlanner:
     """Plans in a process of its own, started at once and again after a time-out or a crash.
 
     `timeout` is in seconds for each call, `memory` in MiB for the process; 0 is no limit. Calls from several threads
-    wait for each other; planners are cheap, so give each worker its own where that matters.
+    wait for each other; planners are cheap, so give each worker its own where that matters. `graph` says how the engine
+    graphplan plans; no other reads it.
     """
 
-    def __init__(self, engine: str = "pyperplan", timeout: float = 30.0, memory: int = 4096) -> None:
+    def __init__(
+        self,
+        engine: str = "pyperplan",
+        timeout: float = 30.0,
+        memory: int = 4096,
+        graph: GraphSearch | None = None,
+    ) -> None:
         if engine not in ENGINES:
             raise ValueError(f"there is no planner '{engine}'; the planners are {', '.join(ENGINES)}")
         self.engine = engine
         self.timeout = timeout
         self.memory = memory
+        self.graph = graph or GraphSearch()
         self._lock = threading.Lock()
         self._folder = tempfile.mkdtemp(prefix="pddlego-planner-")
         self._process = self._start()
 
     @property
     def description(self) -> Mapping[str, Any]:
-        return {"engine": self.engine, "timeout": self.timeout, "memory": self.memory}
+        graph = {"graph": asdict(self.graph)} if self.engine == "graphplan" else {}
+        return {"engine": self.engine, "timeout": self.timeout, "memory": self.memory, **graph}
 
     def solve(self, domain: Domain, problem: Problem, search: Search, seconds: float | None = None) -> PlanResult:
         """Plan for `problem.goal`; `timeout`, `out of memory` and `crashed` are answers like any other.
 
         `seconds` may be fewer than the planner's own time-out, and are no more.
         """
+        return unasked(self.planning(domain, problem, search, seconds))
+
+    def planning(
+        self,
+        domain: Domain,
+        problem: Problem,
+        search: Search,
+        seconds: float | None = None,
+        task: TaskKind = "relevant",
+    ) -> Asking[PlanResult]:
+        """As `solve`, with the questions of the engine graphplan, and what happens there. Waiting does not count.
+
+        Graphplan plans with what is `relevant`, or with the `whole` ground task, also with what can never change.
+        """
         own = self.timeout or MAX_TIMEOUT
+        job = Job(domain.text, problem, search, self.graph, task)
         with self._lock:
-            return self._solve(domain, problem, search, own if seconds is None else min(own, max(0.01, seconds)))
+            return (yield from self._planning(domain, job, own if seconds is None else min(own, max(0.01, seconds))))
 
     def close(self) -> None:
         with self._lock:
@@ -74,45 +102,68 @@ class ProcessPlanner:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _solve(self, domain: Domain, problem: Problem, search: Search, timeout: float) -> PlanResult:
-        started = time.perf_counter()
-        deadline = Deadline(timeout, self._signal)
-        try:
-            answer = self._ask((domain.text, problem, search))
-            deadline.cancel()
-            if deadline.expired:
-                self._restart()  # the answer and the kill crossed
-            return answer
-        except (EOFError, OSError):
-            seconds = time.perf_counter() - started
-            # It closed its pipe, so it is ending: its own exit code says why, if we do not kill it first.
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(timeout=ENDING)
-            self._kill()
-            if deadline.expired:
-                message = f"no answer within {timeout:.3g} s"
-                return PlanResult(PlanStatus.TIMEOUT, problem.goal, None, message, seconds)
-            if self._process.returncode == NO_MEMORY:
-                return PlanResult(PlanStatus.MEMORY, problem.goal, None, OUT_OF_MEMORY, seconds)
-            message = f"the planner process ended ({self._process.returncode}); its memory limit is {self.memory} MiB"
-            return PlanResult(PlanStatus.CRASHED, problem.goal, None, message, seconds)
-        except BaseException:
-            # Interrupted between question and answer: the pipe is out of step, so the process must go.
-            self._kill()
-            raise
-        finally:
-            deadline.cancel()
+    def _planning(self, domain: Domain, job: Job, timeout: float) -> Asking[PlanResult]:
+        spent, task, problem = 0.0, None, job.problem
+        question: object = job
+        while True:
+            began = time.perf_counter()
+            deadline = Deadline(max(0.01, timeout - spent), self._signal)
+            try:
+                found = self._ask(question)
+                deadline.cancel()
+                if deadline.expired:
+                    self._restart()  # the answer and the kill crossed
+                    if not isinstance(found, PlanResult):
+                        raise EOFError
+            except (EOFError, OSError):
+                spent += time.perf_counter() - began
+                return self._gone(problem, deadline.expired, timeout, spent)
+            except BaseException:
+                # Interrupted between question and answer: the pipe is out of step, so the process must go.
+                self._kill()
+                raise
+            finally:
+                deadline.cancel()
+            spent += time.perf_counter() - began
+            if isinstance(found, PlanResult):
+                return found
+            if isinstance(found, GraphTask):
+                task, question = found, None
+                continue
+            if isinstance(found, Question):
+                found = replace(found, domain=domain, problem=problem, task=task)
+            try:
+                answer = yield cast("Question | Moment", found)
+            except BaseException:
+                self._kill()  # nobody wants the answer any more, and the process still works on it
+                raise
+            question = tuple(answer) if answer is not None and isinstance(found, Question) else None
 
-    def _ask(self, question: tuple[str, Problem, Search]) -> PlanResult:
-        """Ask the process; if it was gone before it heard the question, ask a new one."""
-        if self._process.poll() is not None:
+    def _gone(self, problem: Problem, expired: bool, timeout: float, seconds: float) -> PlanResult:
+        """What it means that the process has ended instead of answering."""
+        # It closed its pipe, so it is ending: its own exit code says why, if we do not kill it first.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=ENDING)
+        self._kill()
+        if expired:
+            return PlanResult(PlanStatus.TIMEOUT, problem.goal, None, f"no answer within {timeout:.3g} s", seconds)
+        if self._process.returncode == NO_MEMORY:
+            return PlanResult(PlanStatus.MEMORY, problem.goal, None, OUT_OF_MEMORY, seconds)
+        message = f"the planner process ended ({self._process.returncode}); its memory limit is {self.memory} MiB"
+        return PlanResult(PlanStatus.CRASHED, problem.goal, None, message, seconds)
+
+    def _ask(self, question: object) -> object:
+        """Send a question, and receive what comes; if the process was gone before it heard a job, ask a new one."""
+        if isinstance(question, Job) and self._process.poll() is not None:
             self._restart()
         try:
             send(cast(BinaryIO, self._process.stdin), question)
         except OSError:
+            if not isinstance(question, Job):
+                raise
             self._restart()
             send(cast(BinaryIO, self._process.stdin), question)
-        return cast(PlanResult, receive(cast(BinaryIO, self._process.stdout)))
+        return receive(cast(BinaryIO, self._process.stdout))
 
     def _restart(self) -> None:
         self._kill()

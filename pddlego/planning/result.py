@@ -12,7 +12,7 @@ from pddlego.pddl import Domain, Problem, Sexpr
 
 
 class PlanStatus(str, Enum):
-    """How a planning call ended."""
+    """How a planning call ended. `bound`: none within the levels that were allowed, maybe a longer one."""
 
     SOLVED = "solved"
     ALREADY_TRUE = "already true"
@@ -20,6 +20,7 @@ class PlanStatus(str, Enum):
     INVALID = "invalid"
     TIMEOUT = "timeout"
     MEMORY = "out of memory"
+    BOUND = "bound"
     CRASHED = "crashed"
 
 

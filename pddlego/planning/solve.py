@@ -32,7 +32,7 @@ def solve(domain: Domain, problem: Problem, search: Search, solver: Solver) -> P
 
 
 def _solve(domain: Domain, problem: Problem, search: Search, solver: Solver) -> tuple[PlanStatus, Plan | None, str]:
-    from pddlego.planning.ground import EngineFailedError, NotPlannableError
+    from pddlego.planning.ground import BoundError, EngineFailedError, NotPlannableError
 
     defects = [each for each in check(domain, problem) if each.blocking]
     if defects:
@@ -48,6 +48,8 @@ def _solve(domain: Domain, problem: Problem, search: Search, solver: Solver) -> 
         return PlanStatus.INVALID, None, own or str(error)
     except EngineFailedError as error:
         return PlanStatus.CRASHED, None, str(error)
+    except BoundError as error:
+        return PlanStatus.BOUND, None, str(error)
     except RecursionError:
         return PlanStatus.INVALID, None, "a condition is nested too deeply"
     if plan is None:

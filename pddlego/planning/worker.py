@@ -15,14 +15,31 @@ import struct
 import sys
 import threading
 import time
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import BinaryIO, cast
+from typing import BinaryIO, Literal
 
 from pddlego.pddl import Domain, Problem, parse_domain
+from pddlego.planning.graphplan.values import GraphSearch
 from pddlego.planning.result import PlanResult, PlanStatus, Search
 from pddlego.planning.solve import OUT_OF_MEMORY, Solver, solve, solve_strips
 
 HEADER = struct.Struct("!I")
+
+TaskKind = Literal["relevant", "whole"]
+"""Which ground task: what may contribute to the goal, or everything."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a planning process is asked: the text of the domain, the problem, how to search."""
+
+    text: str
+    problem: Problem
+    search: Search
+    graph: GraphSearch = field(default_factory=GraphSearch)
+    task: TaskKind = "relevant"
+
 
 NO_MEMORY = 77
 """The exit status of a process that had no memory left even to say so."""
@@ -62,20 +79,36 @@ def main() -> None:
     gc.freeze()  # what is loaded now stays: the collector need not look at it again at every call
     try:
         while True:
-            request = receive(sys.stdin.buffer)
-            send(answers, _answer(request, solver))
+            job = receive(sys.stdin.buffer)
+            if isinstance(job, Job):  # else an answer to a question of a job that has ended
+                send(answers, _answer(job, _Pipe(answers), solver))
     except EOFError:
         pass
     except MemoryError:
         os._exit(NO_MEMORY)
 
 
-def _answer(request: object, solver: Solver) -> PlanResult:
-    text, problem, search = cast("tuple[str, Problem, Search]", request)
+class _Pipe:
+    """Both directions, in the middle of a job."""
+
+    def __init__(self, answers: BinaryIO) -> None:
+        self._answers = answers
+
+    def tell(self, value: object) -> object:
+        """Send something that is not the end, and receive what is said to it."""
+        send(self._answers, value)
+        return receive(sys.stdin.buffer)
+
+
+def _answer(job: Job, pipe: _Pipe, solver: Solver | None) -> PlanResult:
+    if solver is None:
+        from pddlego.planning.graphplan.engine import graph_solver
+
+        solver = graph_solver(job.graph, job.task == "whole", pipe.tell)
     with contextlib.suppress(MemoryError):
-        return solve(_domain(text), problem, search, solver)
+        return solve(_domain(job.text), job.problem, job.search, solver)
     # Not in a handler: as long as there is an error, everything that the search had found is still in use.
-    return PlanResult(PlanStatus.MEMORY, problem.goal, message=OUT_OF_MEMORY)
+    return PlanResult(PlanStatus.MEMORY, job.problem.goal, message=OUT_OF_MEMORY)
 
 
 @lru_cache(maxsize=8)
@@ -83,7 +116,12 @@ def _domain(text: str) -> Domain:
     return parse_domain(text)
 
 
-def _solver(engine: str) -> Solver:
+def _solver(engine: str) -> Solver | None:
+    """Who plans; None for Graphplan, which is made for each job."""
+    if engine == "graphplan":
+        import pddlego.planning.graphplan.engine
+
+        return None
     if engine == "fast-downward":
         from pddlego.planning.unified import solve_fast_downward
 

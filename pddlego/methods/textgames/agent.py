@@ -42,7 +42,9 @@ from pddlego.methods.textgames.world import ObservedGame
 from pddlego.models import Completion, Model
 from pddlego.pddl import Problem
 from pddlego.pddl.invariants import contradictions
-from pddlego.planning import Planner, PlanStatus, PlanStep, climb
+from pddlego.planning import Planner, PlanStatus, PlanStep
+from pddlego.planning.ladder import climbing
+from pddlego.refine.advice import Advisers, advised
 from pddlego.refine.approval import REJECTED_BY_PERSON, Overseer, Verdict, judge
 from pddlego.refine.ask import ask
 from pddlego.refine.episode import played
@@ -69,10 +71,11 @@ class Agent:
         clock: Callable[[], float] = time.monotonic,
         overseer: Overseer | None = None,
         restart: Restart | None = None,
+        advisers: Advisers | None = None,
     ) -> None:
         self.episode, self.setting = episode, episode.setting
         self.method, self.model, self.planner = method, model, planner
-        self.overseer, self.restart = overseer, restart
+        self.overseer, self.restart, self.advisers = overseer, restart, advisers or Advisers()
         self.monitors = method.plans and "replanning" not in episode.without
         self._meter = Meter(episode.limits, clock)
         self._problem = self.setting.start
@@ -179,11 +182,12 @@ class Agent:
         self, retry: Retry, answer: str, proposal: ProblemProposal, source: Source = "model"
     ) -> Generator[Event, None, Attempt[Intentions]]:
         problem = self._rules.known(proposal.problem)
-        ladder = climb(
+        planning = climbing(
             *(self.planner, self.setting.domain, problem, self._rules.ladder(self.setting.ladder)),
             lambda step: self._objection(step, problem),
             lambda: self._meter.seconds_left,
         )
+        ladder = yield from advised(planning, self.advisers, self._meter)
         intentions, planned = intended(self.setting, problem, ladder)
         self._rung = ladder.rung
         last = ladder.tried[-1]

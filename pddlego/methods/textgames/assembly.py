@@ -28,6 +28,7 @@ from pddlego.models import Model
 from pddlego.models.feedback import Feedback
 from pddlego.models.prompts import Prompts
 from pddlego.planning import Planner
+from pddlego.refine.advice import Advisers
 from pddlego.refine.approval import Overseer
 from pddlego.runs.recording import Timed
 
@@ -93,8 +94,9 @@ def episode_events(
     overseer: Overseer | None = None,
     restart: Restart | None = None,
     person: Person | None = None,
+    advisers: Advisers | None = None,
 ) -> Timed:
     """Play and yield every event. `overseer` is asked before things take effect, `person` types in mode human."""
     method = make_method(episode.mode, episode.setting, episode.seed, person)
-    agent = Agent(episode, game, method, model, planner, overseer=overseer, restart=restart)
+    agent = Agent(episode, game, method, model, planner, overseer=overseer, restart=restart, advisers=advisers)
     return Timed(agent.run(), lambda: agent.seconds)

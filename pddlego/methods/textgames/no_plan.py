@@ -13,6 +13,7 @@ NO_PLAN = {
     PlanStatus.ALREADY_TRUE: ("goal already true", "in this problem file the goal is true before any action:"),
     PlanStatus.INVALID: ("invalid problem", "the planner cannot read the problem file:"),
     PlanStatus.TIMEOUT: ("planner timeout", "the planner found no plan in time for this problem file:"),
+    PlanStatus.BOUND: ("planner bound", "the planner found no plan that is short enough for this problem file:"),
     PlanStatus.MEMORY: (
         "planner out of memory",
         "the planner ran out of memory with this problem file; make it smaller:",
@@ -20,7 +21,7 @@ NO_PLAN = {
 }
 """What the model is told when the ladder gives no plan, by the status of the rung that says most."""
 
-SAYS_MOST = (PlanStatus.INVALID, PlanStatus.MEMORY, PlanStatus.TIMEOUT)
+SAYS_MOST = (PlanStatus.INVALID, PlanStatus.MEMORY, PlanStatus.TIMEOUT, PlanStatus.BOUND)
 """Of goals that failed in several ways these are told first: that another goal is true already says nothing then."""
 
 

@@ -53,7 +53,8 @@ def worst_case(setting: GameSetting, mode: str, options: TextGameOptions, retrie
     prompts = {name: len(text) for name, text in setting.sources.items() if name.startswith("prompts/")}
     own = sum(length for name, length in prompts.items() if base in name or "notes" in name)
     attempts = setting.protocol.attempts or 1 + retries
-    return WorstCase(setting.max_steps * attempts, own + len(setting.domain.text) + GROWTH + MAX_REJECTED)
+    calls = setting.max_steps * attempts
+    return WorstCase(calls, own + len(setting.domain.text) + GROWTH + MAX_REJECTED, calls * len(setting.ladder))
 
 
 OPTIONS = TextGameOptions

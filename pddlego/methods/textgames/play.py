@@ -33,6 +33,7 @@ def play(cell: Cell, setting: GameSetting, options: TextGameOptions, tools: Tool
         tools.planner,
         overseer=tools.overseer,
         restart=tools.begin if recorded is None else restart_of(recorded),
+        advisers=tools.advisers,
         person=tools.person if recorded is None else _typed(recorded),
     )
 

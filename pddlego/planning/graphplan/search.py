@@ -13,7 +13,17 @@ from dataclasses import dataclass, field
 from pddlego.planning.graphplan.extract import Count, Extraction
 from pddlego.planning.graphplan.graph import PlanningGraph
 from pddlego.planning.graphplan.task import GraphTask, bits
-from pddlego.planning.graphplan.values import Expanded, GraphSearch, Moment, Passed, Planned, Question, Searched
+from pddlego.planning.graphplan.values import (
+    Expanded,
+    GraphSearch,
+    Moment,
+    Passed,
+    Planned,
+    Purpose,
+    Question,
+    Searched,
+)
+from pddlego.planning.ground import GOAL_STEP
 
 Planning = Generator[Question | Moment, "Sequence[str] | None", Planned]
 
@@ -27,7 +37,7 @@ def plan_graph(task: GraphTask, search: GraphSearch, tick: Callable[[], None] = 
     `tick` is called again and again while searching, and may raise to break off.
     """
     kappas = [kappa for kappa in search.kappas if kappa > 0] if search.prune else []
-    answers = _Answers({}, {})
+    answers = _Answers()
     for iteration, kappa in enumerate((*kappas, 0.0), start=1):
         one_pass = _Pass(task, search, iteration, kappa, answers, tick)
         planned = yield from one_pass.run()
@@ -39,10 +49,11 @@ def plan_graph(task: GraphTask, search: GraphSearch, tick: Callable[[], None] = 
 
 @dataclass
 class _Answers:
-    """What was answered to questions: they are asked once, whatever the pass."""
+    """What was answered to questions: they are asked once, whatever the pass. `asked` counts them."""
 
-    kept: dict[Key, int]
+    kept: dict[Key, int] = field(default_factory=dict)
     ranks: dict[Key, dict[int, int]] = field(default_factory=dict)
+    asked: int = 0
 
 
 class _Pass:
@@ -117,8 +128,7 @@ class _Pass:
     def _kept(self, candidates: int) -> Generator[Question | Moment, Sequence[str] | None, int]:
         key = (self.graph.facts[-1], candidates)
         if key not in self.answers.kept:
-            answer = yield self._question("prune", self.graph.level + 1, candidates)
-            named = self._numbers(answer or ())
+            named = yield from self._asked("prune", self.graph.level + 1, candidates)
             kept = sum(1 << action for action in named if candidates >> action & 1)
             self.answers.kept[key] = self._with_namesakes(kept, candidates) or candidates
         return self.answers.kept[key]
@@ -144,17 +154,22 @@ class _Pass:
         if key not in self.answers.ranks:
             named: list[int] = []
             if kept.bit_count() > 1:
-                answer = yield self._question("sort", level, kept)
-                named = self._numbers(answer or ())
+                named = yield from self._asked("sort", level, kept)
             present = self.graph.actions[level]
             ordered = [action for action in dict.fromkeys(named) if present >> action & 1]
             self.answers.ranks[key] = {action: rank for rank, action in enumerate(ordered)}
         return self.answers.ranks[key]
 
-    def _question(self, purpose: str, level: int, candidates: int) -> Question:
+    def _asked(
+        self, purpose: Purpose, level: int, candidates: int
+    ) -> Generator[Question | Moment, Sequence[str] | None, list[int]]:
+        """The actions that an answer names; none after the last question that may be asked."""
+        if self.answers.asked >= self.search.questions:
+            return []
+        self.answers.asked += 1
         facts = self.task.named(self.graph.facts[level - 1])
-        names = tuple(dict.fromkeys(self._names(candidates)))
-        return Question("prune" if purpose == "prune" else "sort", level, facts, names)
+        answer = yield Question(purpose, level, facts, tuple(dict.fromkeys(self._names(candidates))))
+        return self._numbers(answer or ())
 
     def _numbers(self, names: Sequence[str]) -> list[int]:
         return [self.task.numbers[name] for name in names if name in self.task.numbers]
@@ -170,5 +185,6 @@ class _Pass:
     def _named(self, steps: list[list[int]]) -> tuple[tuple[str, ...], ...]:
         """The real actions of each level, in the task's order, without the artificial last step."""
         real = [sorted(action for action in level if action < self.task.real) for level in steps]
-        named = (tuple(self.task.actions[each] for each in level if each != self.task.goal_step) for level in real)
+        names = ([self.task.actions[action] for action in level] for level in real)
+        named = (tuple(name for name in level if name != GOAL_STEP) for level in names)
         return tuple(level for level in named if level)

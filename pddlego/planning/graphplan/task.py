@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pddlego.pddl.names import natural
-from pddlego.planning.ground import GOAL_STEP, GroundTask
+from pddlego.planning.ground import GroundTask
 
 
 def bits(number: int) -> Iterator[int]:
@@ -41,11 +41,6 @@ class GraphTask:
         for number, name in enumerate(self.actions):
             found.setdefault(name, number)
         return found
-
-    @cached_property
-    def goal_step(self) -> int | None:
-        """The artificial last step, where the goal can be reached in several ways."""
-        return self.numbers.get(GOAL_STEP)
 
     def named(self, facts: int) -> tuple[str, ...]:
         """The names of a set of facts."""

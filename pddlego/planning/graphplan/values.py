@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
+
+from pddlego.pddl import Domain, Problem
+from pddlego.planning.graphplan.task import GraphTask
 
 Purpose = Literal["prune", "sort"]
 
 Ending = Literal["found", "no plan", "levels", "given up"]
 """How a pass ended: with a plan; with a proof that its graph holds none; after the most levels that it may have; or
 because a graph without the pruned actions holds none, which proves nothing."""
+
+
+MOST_QUESTIONS = 200
+"""Questions of one planning call, so that what a night may cost can be said before it."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +27,8 @@ class GraphSearch:
     probabilities with which a level is pruned, one for each pass (the paper's kappa_i); a pass without pruning follows
     as the last one, so that planning stays complete. The `coin` is tossed for each level, or once for a pass. `levels`
     are the most action levels of a graph; None: no bound. `memo` keeps what was found impossible (no-goods); without,
-    nothing proves that there is no plan once all goals are in the graph. `seed` draws the coins.
+    nothing proves that there is no plan once all goals are in the graph. `seed` draws the coins. At most so many
+    `questions` are asked; after that everything is kept.
     """
 
     prune: bool = False
@@ -30,6 +38,7 @@ class GraphSearch:
     levels: int | None = None
     memo: bool = True
     seed: str = ""
+    questions: int = MOST_QUESTIONS
 
 
 @dataclass(frozen=True)
@@ -38,12 +47,18 @@ class Question:
 
     The answer is a sequence of candidates as they are written here. What is no candidate is ignored, an empty answer
     keeps all, and what a sorted answer does not name comes last. `facts` are those of the level before.
+
+    What it is about is added on its way out of the planning process: domain and problem for a model that reads them,
+    and the ground task for rules that compute.
     """
 
     purpose: Purpose
     level: int
     facts: tuple[str, ...]
     candidates: tuple[str, ...]
+    domain: Domain | None = field(default=None, compare=False, repr=False)
+    problem: Problem | None = field(default=None, compare=False, repr=False)
+    task: GraphTask | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)

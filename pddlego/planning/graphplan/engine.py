@@ -1,0 +1,68 @@
+"""Graphplan as an engine of the planning process: ground, compile, plan, and pass on questions and what happens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pddlego.pddl import Domain, Problem
+from pddlego.planning.graphplan.search import plan_graph
+from pddlego.planning.graphplan.task import GraphTask, compile_task
+from pddlego.planning.graphplan.values import GraphSearch, Planned
+from pddlego.planning.ground import BoundError, NotPlannableError, ground
+from pddlego.planning.result import Plan, PlanStep, Search
+from pddlego.planning.solve import Solver
+
+Tell = Callable[[object], object]
+"""Passes something on, and returns what was said to it."""
+
+
+def graph_solver(graph: GraphSearch, whole: bool, tell: Tell) -> Solver:
+    """A solver that plans as `graph` says. The whole ground task holds also what no plan needs, and what never changes.
+
+    What it tells is, in this order: the ground task, if somebody is to be asked about it; questions and moments.
+    """
+
+    def solve(domain: Domain, problem: Problem, search: Search) -> Plan | None:
+        task = graph_task(domain, problem, whole)
+        if task is None:
+            return None
+        if graph.prune or graph.sort:
+            tell(task)
+        planned = _told(task, graph, tell)
+        if planned.ending == "levels":
+            raise BoundError(f"no plan has at most {graph.levels} levels")
+        if planned.steps is None:
+            return None
+        return Plan(tuple(_step(name) for level in planned.steps for name in level))
+
+    return solve
+
+
+def graph_task(domain: Domain, problem: Problem, whole: bool = False) -> GraphTask | None:
+    """The task of a problem. None where the goal is out of reach even if nothing were ever deleted.
+
+    Raises `NotPlannableError` for what cannot be compiled.
+    """
+    task = ground(domain, problem, relevant=not whole)
+    if task is None:
+        return None
+    others = [str(fact) for fact in problem.facts] if whole else []
+    return compile_task(task, others)
+
+
+def _told(task: GraphTask, graph: GraphSearch, tell: Tell) -> Planned:
+    planning, answer = plan_graph(task, graph), None
+    try:
+        while True:
+            said = tell(planning.send(answer))
+            answer = said if isinstance(said, tuple) else None
+    except StopIteration as ended:
+        planned: Planned = ended.value
+        return planned
+    except RecursionError as error:
+        raise NotPlannableError("the planning graph is nested too deeply") from error
+
+
+def _step(name: str) -> PlanStep:
+    action, *args = name.strip("()").split()
+    return PlanStep(action, tuple(args))

@@ -1,0 +1,185 @@
+"""Advisers without a language model: rules, chance, and one that does its worst.
+
+They answer in words, as a language model does, so that what they say is read in the same way.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pddlego.errors import UsageError
+from pddlego.models.base import Completion, Request
+from pddlego.planning.graphplan.answers import written
+from pddlego.planning.graphplan.relaxed import relevance
+from pddlego.planning.graphplan.search import plan_graph
+from pddlego.planning.graphplan.task import GraphTask
+from pddlego.planning.graphplan.values import GraphSearch, Question
+
+READER = "reader"
+"""The name under which every method has a built-in model; here it is `relaxed`."""
+
+NAMES = ("relaxed", "oracle", "keep-all", "random", "adversarial")
+
+ORACLE_SECONDS = 60.0
+"""Seconds that the oracle looks for a plan; without one it keeps everything."""
+
+_RANDOM = re.compile(r"random(?::(0|1|0?\.\d+|1\.0*))?\Z")
+_NOISE = re.compile(rf"{READER}\+noise:(0|1|0?\.\d+|1\.0*)(?:,seed=(\d{{1,9}}))?\Z")
+
+Choose = Callable[[Question, random.Random], Sequence[str]]
+"""Names some of the candidates, in an order."""
+
+
+@dataclass
+class Adviser:
+    """Answers with what `choose` names."""
+
+    name: str
+    choose: Choose
+    rng: random.Random
+    description: Mapping[str, Any] = field(default_factory=dict)
+
+    def complete(self, request: Request) -> Completion:
+        question = request.context
+        assert isinstance(question, Question)
+        assert question.domain is not None
+        return Completion("\n".join(written(name, question.domain) for name in self.choose(question, self.rng)))
+
+
+def make_adviser(name: str, seed: str) -> Adviser | None:
+    """The adviser of that name; None for a language model's. Raises `UsageError` for one that is written wrongly."""
+    rng = random.Random(f"{name}/{seed}")
+    if name in (READER, "relaxed"):
+        return Adviser(name, Relaxed(), rng)
+    if name.startswith(f"{READER}+"):
+        match = _NOISE.match(name)
+        if match is None:
+            why = "The built-in ones are reader, and reader+noise:P, which errs on purpose."
+            raise UsageError(f"There is no model {name}", why, "Example: reader+noise:0.1,seed=3.")
+        return Adviser(name, Noisy(Relaxed(), float(match.group(1))), rng, {"noise": float(match.group(1))})
+    if name.partition(":")[0] == "random":
+        match = _RANDOM.match(name)
+        if match is None:
+            why = "random:P keeps every action with the probability P."
+            raise UsageError(f"There is no model {name}", why, "Example: random:0.5.")
+        return Adviser(name, Chance(float(match.group(1) or 0.5)), rng)
+    made: dict[str, Callable[[], Choose]] = {"keep-all": KeepAll, "oracle": Oracle, "adversarial": Adversarial}
+    return Adviser(name, made[name](), rng) if name in made else None
+
+
+class KeepAll:
+    """Keeps everything in its order: Graphplan as it is."""
+
+    def __call__(self, question: Question, rng: random.Random) -> Sequence[str]:
+        return question.candidates
+
+
+@dataclass
+class Chance:
+    """Keeps each action with the probability `keep`, and shuffles."""
+
+    keep: float
+
+    def __call__(self, question: Question, rng: random.Random) -> Sequence[str]:
+        names = list(question.candidates)
+        if question.purpose == "prune":
+            return [name for name in names if rng.random() < self.keep]
+        rng.shuffle(names)
+        return names
+
+
+class Relaxed:
+    """Keeps what may help by the delete relaxation, and tries first what is nearest to the goal."""
+
+    def __init__(self) -> None:
+        self._known: tuple[GraphTask, dict[str, int]] | None = None
+
+    def __call__(self, question: Question, rng: random.Random) -> Sequence[str]:
+        distances = self._distances(question.task)
+        if question.purpose == "prune":
+            return [name for name in question.candidates if name in distances]
+        return sorted(question.candidates, key=lambda name: distances.get(name, len(distances)))
+
+    def _distances(self, task: GraphTask | None) -> Mapping[str, int]:
+        assert task is not None
+        if self._known is None or self._known[0] is not task:
+            found: dict[str, int] = {}
+            for action, distance in relevance(task).distances.items():
+                name = task.actions[action]
+                found[name] = min(distance, found.get(name, distance))
+            self._known = task, found
+        return self._known[1]
+
+
+@dataclass
+class Noisy:
+    """Another's choice, of which each action is left out with the probability `noise`, and another put in."""
+
+    choose: Choose
+    noise: float
+
+    def __call__(self, question: Question, rng: random.Random) -> Sequence[str]:
+        chosen = list(self.choose(question, rng))
+        return [rng.choice(question.candidates) if rng.random() < self.noise else name for name in chosen]
+
+
+class Oracle:
+    """Knows a shortest plan: keeps its actions, and tries first those of the level."""
+
+    def __init__(self) -> None:
+        self._known: tuple[GraphTask, tuple[tuple[str, ...], ...]] | None = None
+
+    def __call__(self, question: Question, rng: random.Random) -> Sequence[str]:
+        steps = self._plan(question.task)
+        planned = {name for level in steps for name in level}
+        if not planned:
+            return question.candidates
+        if question.purpose == "prune":
+            return [name for name in question.candidates if name in planned]
+        now = set(steps[question.level - 1]) if question.level <= len(steps) else set()
+        return sorted(question.candidates, key=lambda name: (name not in now, name not in planned))
+
+    def _plan(self, task: GraphTask | None) -> tuple[tuple[str, ...], ...]:
+        assert task is not None
+        if self._known is None or self._known[0] is not task:
+            self._known = task, _plan_of(task)
+        return self._known[1]
+
+
+def _plan_of(task: GraphTask) -> tuple[tuple[str, ...], ...]:
+    """The actions of each level of a plan; nothing where none is found in time."""
+    ends = time.monotonic() + ORACLE_SECONDS
+
+    def tick() -> None:
+        if time.monotonic() > ends:
+            raise TimeoutError
+
+    planning = plan_graph(task, GraphSearch(), tick)
+    try:
+        while True:
+            planning.send(None)
+    except StopIteration as ended:
+        return ended.value.steps or ()
+    except TimeoutError:
+        return ()
+
+
+class Adversarial:
+    """Keeps the one action that helps least, invents others, answers with prose, and reverses every order."""
+
+    def __init__(self) -> None:
+        self._relaxed = Relaxed()
+        self._calls = 0
+
+    def __call__(self, question: Question, rng: random.Random) -> Sequence[str]:
+        self._calls += 1
+        backwards = list(reversed(self._relaxed(question, rng)))
+        if question.purpose == "sort":
+            return ["(teleport everything)", *backwards]
+        useless = [name for name in question.candidates if name not in backwards] or list(question.candidates)
+        return ["(I would not do any of these)"] if self._calls % 5 == 0 else ["(teleport everything)", useless[-1]]
