@@ -57,6 +57,8 @@ class PlanningFile(BaseModel):
     evaluation: dict[str, tuple[int, int]] = Field(default_factory=dict)
     search: dict[str, tuple[int, int]] = Field(default_factory=dict)
     search_tasks: int = Field(10, ge=1, le=10_000)
+    graphplan: dict[str, tuple[int, int]] = Field(default_factory=dict)
+    corrupt: float = Field(0.0, ge=0, le=1)
     paper: dict[str, float] = Field(default_factory=dict)
 
 
@@ -93,6 +95,17 @@ class PlanningSetting(Setting):
             return tuple(sorted(training, key=lambda task: task.size)[: self.file.search_tasks])
         ranges = self.file.search or self.file.training
         return self._made(ranges, self.file.search_tasks, f"{purpose}/{seed}")
+
+    def one_task(self, seed: int, number: int = 0) -> Task:
+        """The task of a seed for a planner that is given one: of the sizes in `[graphplan]`, else a small one.
+
+        Of a folder it is that evaluation task of the seed. Raises `SettingError` for files that are none.
+        """
+        if self.folder is not None:
+            tasks = self.folder.tasks(seed, self.domain).evaluation
+            return tasks[number % len(tasks)]
+        ranges = self.file.graphplan or self.file.search or self.file.training
+        return self._made(ranges, number + 1, f"graphplan/{seed}")[number]
 
     def nameless(self, seed: int) -> tuple[str, Domain, Tasks]:
         """The same with names that say nothing: the text of the domain, the domain, and the tasks."""
@@ -183,7 +196,8 @@ def _check_generator(name: str, file: PlanningFile) -> None:
         raise SettingError(f"{where} has no tasks", why, 'Add: tasks = "FOLDER".')
     wanted = set(parameters_of(file.generator))
     tables = [("training", file.training), ("evaluation", file.evaluation)]
-    for split, ranges in [*tables, *([("search", file.search)] if file.search else [])]:
+    tables += [(split, ranges) for split, ranges in (("search", file.search), ("graphplan", file.graphplan)) if ranges]
+    for split, ranges in tables:
         if set(ranges) != wanted or any(least > most or least < 0 for least, most in ranges.values()):
             why = f"[{split}] gives a range [least, most] for each of: {', '.join(sorted(wanted))}."
             raise SettingError(f"{where} is wrong", why, "Mend the file.")

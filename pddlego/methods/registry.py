@@ -26,6 +26,7 @@ BUILT_IN: Mapping[str, str] = {
     "textgames": "pddlego.methods.textgames",
     "programs": "pddlego.methods.programs",
     "thought_of_search": "pddlego.methods.thought_of_search",
+    "graphplan": "pddlego.methods.graphplan",
 }
 """Our own methods: their names, and the modules that hold each as `METHOD`."""
 

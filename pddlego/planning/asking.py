@@ -5,7 +5,7 @@ A planner that asks nothing is one that yields nothing, so that whoever can answ
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Protocol, TypeVar, runtime_checkable
 
 from pddlego.pddl import Domain, Problem
@@ -38,11 +38,11 @@ def planned(
     return planner.solve(domain, problem, search, **({} if seconds is None else {"seconds": seconds}))
 
 
-def unasked(planning: Asking[T]) -> T:
-    """The end of planning when nobody answers."""
+def unasked(planning: Asking[T], told: Callable[[Question | Moment], None] = lambda moment: None) -> T:
+    """The end of planning when nobody answers; `told` hears what happens."""
     while True:
         try:
-            planning.send(None)
+            told(planning.send(None))
         except StopIteration as ended:
             found: T = ended.value
             return found

@@ -155,7 +155,7 @@ def _plan_of(task: GraphTask) -> tuple[tuple[str, ...], ...]:
     """The actions of each level of a plan; nothing where none is found in time."""
     ends = time.monotonic() + ORACLE_SECONDS
 
-    def tick() -> None:
+    def tick(progress: object) -> None:
         if time.monotonic() > ends:
             raise TimeoutError
 

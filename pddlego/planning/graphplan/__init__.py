@@ -6,7 +6,16 @@ is nothing to it; whatever the answers are, the last pass asks nothing, so that 
 
 from pddlego.planning.graphplan.search import plan_graph
 from pddlego.planning.graphplan.task import GraphTask, compile_task
-from pddlego.planning.graphplan.values import Expanded, GraphSearch, Moment, Passed, Planned, Question, Searched
+from pddlego.planning.graphplan.values import (
+    Expanded,
+    GraphSearch,
+    Moment,
+    Passed,
+    Planned,
+    Question,
+    Searched,
+    Searching,
+)
 
 __all__ = [
     "Expanded",
@@ -17,6 +26,7 @@ __all__ = [
     "Planned",
     "Question",
     "Searched",
+    "Searching",
     "compile_task",
     "plan_graph",
 ]

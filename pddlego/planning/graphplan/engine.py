@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 from pddlego.pddl import Domain, Problem
 from pddlego.planning.graphplan.search import plan_graph
 from pddlego.planning.graphplan.task import GraphTask, compile_task
-from pddlego.planning.graphplan.values import GraphSearch, Planned
-from pddlego.planning.ground import BoundError, NotPlannableError, ground
+from pddlego.planning.graphplan.values import GraphSearch, Planned, Searching
+from pddlego.planning.ground import BoundError, ground
 from pddlego.planning.result import Plan, PlanStep, Search
 from pddlego.planning.solve import Solver
+
+OFTEN = 0.25
+"""Seconds after which it is said how far a search is."""
 
 Tell = Callable[[object], object]
 """Passes something on, and returns what was said to it."""
@@ -51,7 +55,15 @@ def graph_task(domain: Domain, problem: Problem, whole: bool = False) -> GraphTa
 
 
 def _told(task: GraphTask, graph: GraphSearch, tell: Tell) -> Planned:
-    planning, answer = plan_graph(task, graph), None
+    told = time.monotonic()
+
+    def tick(progress: Callable[[], Searching]) -> None:
+        nonlocal told
+        if time.monotonic() - told > OFTEN:
+            tell(progress())
+            told = time.monotonic()
+
+    planning, answer = plan_graph(task, graph, tick), None
     try:
         while True:
             said = tell(planning.send(answer))
@@ -59,8 +71,6 @@ def _told(task: GraphTask, graph: GraphSearch, tell: Tell) -> Planned:
     except StopIteration as ended:
         planned: Planned = ended.value
         return planned
-    except RecursionError as error:
-        raise NotPlannableError("the planning graph is nested too deeply") from error
 
 
 def _step(name: str) -> PlanStep:

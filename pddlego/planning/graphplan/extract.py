@@ -75,7 +75,7 @@ class Extraction:
     """Searches one graph, again each time it has grown. `ranks` say, by level, which actions to try first.
 
     What is not ranked follows: the no-op, then the others in their order. `tick` is called at every set of goals, and
-    may raise to break off.
+    may raise to break off; the last one was looked at in level `depth`.
     """
 
     def __init__(
@@ -89,6 +89,7 @@ class Extraction:
         self.ranks = ranks if ranks is not None else {}
         self.nogoods: dict[int, NoGoods] = defaultdict(NoGoods)
         self.count = Count()
+        self.depth = 0
         self._ways: dict[tuple[int, int], tuple[int, tuple[int, ...]]] = {}
         self._needs, self._adds = graph.task.needs, graph.task.adds
 
@@ -166,6 +167,7 @@ class Extraction:
 
     def _known(self, level: int, goals: int) -> int:
         """A no-good that these goals hold."""
+        self.depth = level
         self._tick()
         self.count.sets += 1
         found = self.nogoods[level].within(goals) if self.memo else 0

@@ -22,6 +22,7 @@ from pddlego.planning.graphplan.values import (
     Purpose,
     Question,
     Searched,
+    Searching,
 )
 from pddlego.planning.ground import GOAL_STEP
 
@@ -31,17 +32,22 @@ Key = tuple[int, int]
 """The facts and the candidates of a question."""
 
 
-def plan_graph(task: GraphTask, search: GraphSearch, tick: Callable[[], None] = lambda: None) -> Planning:
-    """Plan: yields questions, whose answers are sent in, and moments, to which nothing is sent.
+Tick = Callable[[Callable[[], Searching]], None]
+"""Is called again and again in a search, with what can say how far it is; may raise to break off."""
 
-    `tick` is called again and again while searching, and may raise to break off.
-    """
+
+def _no_tick(progress: Callable[[], Searching]) -> None:
+    pass
+
+
+def plan_graph(task: GraphTask, search: GraphSearch, tick: Tick = _no_tick) -> Planning:
+    """Plan: yields questions, whose answers are sent in, and moments, to which nothing is sent."""
     kappas = [kappa for kappa in search.kappas if kappa > 0] if search.prune else []
     answers = _Answers()
     for iteration, kappa in enumerate((*kappas, 0.0), start=1):
         one_pass = _Pass(task, search, iteration, kappa, answers, tick)
         planned = yield from one_pass.run()
-        yield Passed(iteration, kappa, one_pass.graph.level, planned.ending)
+        yield Passed(iteration, kappa, one_pass.graph.level, planned.ending, planned.steps or ())
         if planned.ending in ("found", "no plan"):
             break
     return planned
@@ -66,13 +72,12 @@ class _Pass:
         iteration: int,
         kappa: float,
         answers: _Answers,
-        tick: Callable[[], None],
+        tick: Tick,
     ) -> None:
         self.task, self.search, self.iteration, self.kappa, self.answers = task, search, iteration, kappa, answers
         self.graph = PlanningGraph(task)
         self._ranks: dict[int, dict[int, int]] = {}
-        self._extraction = Extraction(self.graph, self._ranks, search.memo, tick)
-        self._tick = tick
+        self._extraction = Extraction(self.graph, self._ranks, search.memo, lambda: tick(self._progress))
         self._tossed: dict[Key, bool] = {}
         self._draw = random.Random(f"{search.seed}/{iteration}").random
         self._pruned = self._hopeless = False
@@ -80,7 +85,6 @@ class _Pass:
     def run(self) -> Planning:
         graph, satisfied = self.graph, self.graph.satisfied
         while True:
-            self._tick()
             if satisfied:
                 steps = yield from self._searched()
                 if steps is not None:
@@ -90,6 +94,11 @@ class _Pass:
             if self.search.levels is not None and graph.level >= self.search.levels:
                 return Planned("levels")
             satisfied = yield from self._expanded()
+
+    def _progress(self) -> Searching:
+        extraction = self._extraction
+        count = extraction.count
+        return Searching(self.iteration, self.graph.level, extraction.depth, count.nodes, count.sets, count.nogoods)
 
     def _expanded(self) -> Generator[Question | Moment, Sequence[str] | None, bool]:
         graph, candidates = self.graph, self.graph.candidates()

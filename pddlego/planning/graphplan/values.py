@@ -103,13 +103,26 @@ class Searched:
 
 
 @dataclass(frozen=True)
+class Searching:
+    """A search is under way: so much of it is done, and it has come down to level `depth`."""
+
+    iteration: int
+    level: int
+    depth: int
+    nodes: int
+    sets: int
+    nogoods: int
+
+
+@dataclass(frozen=True)
 class Passed:
-    """A pass with this `kappa` has ended after so many `levels`."""
+    """A pass with this `kappa` has ended after so many `levels`; `steps` are the actions of each level of its plan."""
 
     iteration: int
     kappa: float
     levels: int
     ending: Ending
+    steps: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -120,5 +133,5 @@ class Planned:
     steps: tuple[tuple[str, ...], ...] | None = None
 
 
-Moment = Expanded | Searched | Passed
+Moment = Expanded | Searching | Searched | Passed
 """What happens while planning."""

@@ -1,0 +1,87 @@
+"""What is said of the events of Graphplan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pddlego.display.description import Describe, Description, Line, in_one_line
+from pddlego.display.glyphs import Glyphs
+from pddlego.events import Event
+from pddlego.methods.graphplan.events import SOLVED, Bounded, Concluded, Given, Grown, Looked, Looking, PassEnded
+from pddlego.util.text import count
+
+ENDINGS = {
+    "found": "a plan was found",
+    "no plan": "there is no plan, and that is proved",
+    "levels": "no plan within the levels that are allowed",
+    "given up": "no plan without what was pruned",
+}
+
+
+def _given(event: Given, glyphs: Glyphs) -> Description:
+    text = f"     {event.domain}, {event.task}: {count(event.objects, 'object')}, {count(event.goals, 'goal')}"
+    if not event.removed:
+        return Description("", Line(text, "dim"))
+    lost = Line(f"     the domain has lost {count(len(event.removed), 'condition')} ({event.corrupt:.0%})", "yellow")
+    lines = tuple(Line(f"{glyphs.removed} {each}", "red") for each in event.removed)
+    return Description("", Line(text, "dim"), (lost,), lines)
+
+
+def _grown(event: Grown, glyphs: Glyphs) -> Description:
+    made = event.made
+    mark = f" {glyphs.done} all goals" if made.satisfied else ""
+    said = (
+        f"{event.step:>3}  level {made.level:>2}: {made.facts} facts, {made.kept} of {made.candidates} actions, "
+        f"{made.mutexes:,} mutex pairs{mark}"
+    )
+    line = Line(said, "green" if made.satisfied else "bold" if made.pruned else "")
+    pruned = tuple(Line(f"{glyphs.removed} {name}", "red") for name in made.pruned)
+    return Description("observed", line, (line,), pruned)
+
+
+def _looking(event: Looking, glyphs: Glyphs) -> Description:
+    so_far = event.so_far
+    said = f"     searching from level {so_far.level}, at {so_far.depth}: {count(so_far.nodes, 'node')}"
+    return Description("", Line(f"{said}, {count(so_far.nogoods, 'no-good')}", "dim"))
+
+
+def _looked(event: Looked, glyphs: Glyphs) -> Description:
+    made = event.made
+    mark, style = (glyphs.done, "green") if made.found else (glyphs.failed, "dim")
+    told = f"{count(made.nodes, 'node')}, {count(made.nogoods, 'no-good')}, {made.hits:,} met again"
+    line = Line(f"     {mark} search from level {made.level}: {told}", style)
+    return Description("planned", line, (line,))
+
+
+def _passed(event: PassEnded, glyphs: Glyphs) -> Description:
+    made = event.made
+    style = "green" if made.ending == "found" else "yellow"
+    pruning = f"pruning with probability {made.kappa:g}" if made.kappa else "nothing is pruned"
+    text = f"     pass {made.iteration} ({pruning}) ends at level {made.levels}: {ENDINGS[made.ending]}"
+    return Description("planned", Line(text, style), (Line(text, style),))
+
+
+def _bounded(event: Bounded, glyphs: Glyphs) -> Description:
+    what = "not known: Graphplan alone found no plan in time" if event.levels is None else count(event.levels, "level")
+    return in_one_line("", f"     the bound on the intact domain: {what}", "dim")
+
+
+def _concluded(event: Concluded, glyphs: Glyphs) -> Description:
+    style = "bold green" if event.kind == SOLVED else "bold red"
+    bound = "" if event.bound is None else f" (bound {event.bound})"
+    verdict = f": {event.kind}{bound}" if event.steps or event.kind != SOLVED else ""
+    line = Line(f"{event.step:>3}  {event.command}{verdict}", style)
+    detail = tuple(Line(f"  {number:>2}  {' '.join(level)}") for number, level in enumerate(event.steps, start=1))
+    return Description("observed", line, (line,), detail)
+
+
+DESCRIBED: Mapping[type[Event], Describe] = {
+    Given: _given,
+    Grown: _grown,
+    Looking: _looking,
+    Looked: _looked,
+    PassEnded: _passed,
+    Bounded: _bounded,
+    Concluded: _concluded,
+}
+"""Every event of Graphplan, with what is said of it."""

@@ -1,0 +1,80 @@
+"""What tables and figures say of Graphplan: those of the paper (LLMs4Plan)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from pddlego.errors import PddlegoError
+from pddlego.events import Asked, Event, Tally
+from pddlego.methods.base import Column, CountTable, Figure, Measuring
+from pddlego.methods.graphplan.events import SOLVED, Concluded, Given, Grown, Looked, PassEnded
+from pddlego.methods.planning_settings import published_scores
+from pddlego.runs.measures import Measures
+
+NODES = "search nodes"
+
+
+def measure(events: Sequence[Event], used: Tally) -> Measures:
+    """What planning took, over all passes: actions of all levels with their no-ops, mutex pairs, and search nodes."""
+    grown = [event.made for event in events if isinstance(event, Grown)]
+    looked = [event.made for event in events if isinstance(event, Looked)]
+    passes = [event.made for event in events if isinstance(event, PassEnded)]
+    asked = Counter(event.purpose for event in events if isinstance(event, Asked))
+    done = next((event for event in reversed(events) if isinstance(event, Concluded)), None)
+    given = next((event for event in events if isinstance(event, Given)), None)
+    numbers: dict[str, int | float] = {
+        "expanded": sum(made.actions for made in grown),
+        "pruned": sum(len(made.pruned) for made in grown),
+        "mutexes": sum(made.mutexes for made in grown),
+        "nodes": sum(made.nodes for made in looked),
+        "goal_sets": sum(made.sets for made in looked),
+        "nogoods": sum(made.nogoods for made in looked),
+        "passes": len(passes),
+        "prune_calls": asked["prune"],
+        "sort_calls": asked["sort"],
+    }
+    if done is not None:
+        numbers["valid"] = int(done.valid)
+        if done.steps:
+            numbers["levels"] = len(done.steps)
+            numbers["actions"] = sum(map(len, done.steps))
+        if done.bound is not None:
+            numbers["bound"] = done.bound
+    lost = Counter([done.kind] if done is not None and done.kind != SOLVED else [])
+    solved = done is not None and done.kind == SOLVED and given is not None
+    points = ((float(given.objects), float(numbers["nodes"])),) if solved and given is not None else ()
+    return Measures(numbers, {"lost": lost}, {NODES: points})
+
+
+def published(setting: str) -> Mapping[str, float]:
+    """The paper's success rates, by mode; nothing for a setting that is not there any more."""
+    try:
+        return published_scores(setting)
+    except PddlegoError:
+        return {}
+
+
+MEASURING = Measuring(
+    of=measure,
+    columns=(
+        Column("valid", counted=True),
+        Column("expanded", digits=0),
+        Column("mutexes", digits=0),
+        Column("nodes", over="won", digits=0, compared=True),
+        Column("passes", shown=False),
+        Column("levels", over="won", digits=1),
+        Column("actions", over="won", digits=1, shown=False),
+        Column("bound", digits=1, shown=False),
+        Column("pruned", digits=0, shown=False),
+        Column("goal_sets", digits=0, shown=False),
+        Column("nogoods", digits=0, shown=False),
+        Column("prune_calls", digits=1, shown=False),
+        Column("sort_calls", digits=1, shown=False),
+    ),
+    counts=(CountTable("lost", "Why tasks were not solved", "reason"),),
+    figures=(
+        Figure(NODES, "Search nodes against size, of solved tasks", "objects", "nodes", "median", logarithmic=True),
+    ),
+    published=published,
+)

@@ -1,0 +1,154 @@
+"""Plays a cell of Graphplan: one task, planned for with a model that is asked, and judged in the intact domain."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from dataclasses import replace
+
+from pddlego.events import Event, Outcome, Started
+from pddlego.methods.base import Tools, parse_variant
+from pddlego.methods.graphplan.events import SOLVED, Bounded, Concluded, Given, Grown, Looked, Looking, PassEnded
+from pddlego.methods.graphplan.modes import MODES, NO_PRUNE, NO_SORT
+from pddlego.methods.graphplan.options import GraphplanOptions, GraphplanSetting
+from pddlego.pddl import Domain, Problem
+from pddlego.planning import PlanResult, PlanStatus, Search, validate
+from pddlego.planning.asking import unasked
+from pddlego.planning.graphplan.values import Expanded, GraphSearch, Moment, Passed, Searched, Searching
+from pddlego.planning.make import make_planner
+from pddlego.refine.advice import Advisers, advised
+from pddlego.refine.episode import played
+from pddlego.refine.usage import Meter, OverError
+from pddlego.runs.cells import Cell
+from pddlego.util.text import count
+
+Steps = Generator[Event, None, None]
+
+
+def play(cell: Cell, setting: GraphplanSetting, options: GraphplanOptions, tools: Tools) -> Iterator[Event]:
+    """Every event of the episode."""
+    meter = Meter(replace(tools.limits, steps=None))
+    return played(_Episode(cell, setting, options, tools, meter).run(), meter)
+
+
+class _Episode:
+    """One episode, from the first level to the verdict."""
+
+    def __init__(
+        self, cell: Cell, setting: GraphplanSetting, options: GraphplanOptions, tools: Tools, meter: Meter
+    ) -> None:
+        self.cell, self.setting, self.tools, self.meter = cell, setting, tools, meter
+        without = parse_variant(cell.mode, MODES).without
+        self.task = setting.one_task(cell.seed, options.task)
+        self.domain, self.removed = setting.given(cell.seed)
+        self.search = GraphSearch(
+            NO_PRUNE not in without,
+            NO_SORT not in without,
+            tools.planning.kappas,
+            options.coin,
+            tools.planning.levels,
+            options.memo,
+            f"{cell.setting}/{cell.seed}",
+        )
+        self.advisers = Advisers(tools.advisers.prune or tools.model, tools.advisers.sort or tools.model)
+        self._pruned = False
+        self._steps: tuple[tuple[str, ...], ...] = ()
+
+    def run(self) -> Steps:
+        """Ends by raising `OverError`."""
+        setting, meter, cell = self.setting, self.meter, self.cell
+        yield Started(
+            setting.name,
+            setting.title,
+            cell.mode,
+            self.tools.model.name,
+            cell.seed,
+            setting.about,
+            limits=meter.limits,
+            played_by="graphplan",
+        )
+        goal = self.task.problem.goal
+        goals = len(goal) - 1 if goal[:1] == ("and",) else 1
+        yield Given(self.domain.name, self.task.name, self.task.size, goals, setting.share, self.removed)
+        result = yield from self._plan()
+        meter.check_time(result.status is PlanStatus.TIMEOUT and self._is_short)
+        valid, message = self._judged(result)
+        bound: int | None = None
+        if valid:
+            bound = yield from self._bound()
+        kind = self._kind(result, valid, bound)
+        meter.step()
+        meter.score = float(kind == SOLVED)
+        text = f"plan: {count(sum(map(len, self._steps)), 'action')} in {count(len(self._steps), 'level')}"
+        yield Concluded(
+            meter.tally.steps,
+            text if result.plan is not None else "no plan",
+            kind,
+            message,
+            steps=self._steps,
+            valid=valid,
+            bound=bound,
+        )
+        raise OverError(Outcome.WON if kind == SOLVED else Outcome.LOST, "" if kind == SOLVED else message or kind)
+
+    @property
+    def _is_short(self) -> bool:
+        """Whether less than a planning call's time is left of the episode's."""
+        left = self.meter.seconds_left
+        return left is not None and left <= 0.05
+
+    def _plan(self) -> Generator[Event, None, PlanResult]:
+        options = self.tools.planning
+        with make_planner("graphplan", options.timeout, options.memory, self.search) as planner:
+            left = self.meter.seconds_left
+            planning = planner.planning(self.domain, self.task.problem, Search(), left, "whole")
+            return (yield from advised(planning, self.advisers, self.meter, self._told))
+
+    def _told(self, moment: Moment) -> Iterator[Event]:
+        if isinstance(moment, Expanded):
+            self.meter.step()
+            self._pruned = self._pruned or bool(moment.pruned)
+            kept = f"{moment.kept} of {moment.candidates} actions kept"
+            yield Grown(self.meter.tally.steps, f"level {moment.level}: {kept}", moment)
+        elif isinstance(moment, Searching):
+            yield Looking(moment)
+        elif isinstance(moment, Searched):
+            yield Looked(moment)
+        elif isinstance(moment, Passed):
+            self._steps = moment.steps
+            self._pruned = self._pruned and moment.ending == "found"
+            yield PassEnded(moment)
+
+    def _judged(self, result: PlanResult) -> tuple[bool, str]:
+        """Whether the plan works in the intact domain, and what is to be said if it does not."""
+        if result.status is PlanStatus.ALREADY_TRUE:
+            return True, ""
+        if result.plan is None:
+            return False, result.message
+        found = validate(self.setting.domain, self.task.problem, result.plan)
+        return found.valid, f"the plan does not work in the intact domain: {found.message}" if not found.valid else ""
+
+    def _bound(self) -> Generator[Event, None, int | None]:
+        """How many levels are enough: those of the plan, if nothing was pruned or lost, else what Graphplan finds."""
+        levels: int | None = len(self._steps)
+        if self._pruned or self.removed:
+            levels = self._levels(self.setting.domain, self.task.problem)
+            yield Bounded(levels)
+        return levels
+
+    def _levels(self, domain: Domain, problem: Problem) -> int | None:
+        options = self.tools.planning
+        found: int | None = None
+
+        def read(planner_moment: object) -> None:
+            nonlocal found
+            if isinstance(planner_moment, Passed) and planner_moment.ending == "found":
+                found = len(planner_moment.steps)
+
+        with make_planner("graphplan", options.timeout, options.memory) as planner:
+            result = unasked(planner.planning(domain, problem, Search(), self.meter.seconds_left), read)
+        return 0 if result.status is PlanStatus.ALREADY_TRUE else found
+
+    def _kind(self, result: PlanResult, valid: bool, bound: int | None) -> str:
+        if not valid:
+            return "invalid plan" if result.plan is not None else result.status.value
+        return SOLVED if bound is None or len(self._steps) <= bound else "too long"

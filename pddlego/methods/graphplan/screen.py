@@ -1,0 +1,164 @@
+"""The live picture of Graphplan: the graph level by level, the search, the plan, and what the model is saying."""
+
+from __future__ import annotations
+
+from rich.console import Group, RenderableType
+from rich.panel import Panel
+from rich.text import Text
+
+from pddlego.display.frames import Frame
+from pddlego.display.glyphs import Glyphs
+from pddlego.display.rows import beside, panel, wrapped
+from pddlego.display.screens import Tab, asking_lines, word_lines
+from pddlego.events import Event
+from pddlego.methods.graphplan.describe import ENDINGS
+from pddlego.methods.graphplan.events import SOLVED, Concluded, Grown
+from pddlego.methods.graphplan.view import GraphView, fold
+from pddlego.planning.graphplan.values import Expanded, Searched, Searching
+from pddlego.util.text import clean, count, one_line
+
+WIDE = 110
+
+NUMBERS = 34
+"""Cells of a level's numbers, before its bar."""
+
+
+class GraphScreen:
+    """A `Screen`."""
+
+    start = GraphView()
+
+    @property
+    def tabs(self) -> tuple[Tab, ...]:
+        return (
+            Tab("pruned", "actions that this level did not keep", _pruned_lines),
+            Tab("plan", "the plan, level by level", _plan_lines),
+        )
+
+    def fold(self, view: GraphView, event: Event, seconds: float) -> GraphView:
+        return fold(view, event, seconds)
+
+    def body(self, view: GraphView, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
+        if width >= WIDE:
+            left = width * 56 // 100
+            search = max(6, height // 3)
+            right = Group(
+                search_panel(view, width - left, search, glyphs),
+                talk_panel(view, width - left, height - search, now, glyphs),
+            )
+            return beside(graph_panel(view, left, height, glyphs), right)
+        search, talk = max(5, height // 4), max(4, height // 4)
+        return Group(
+            graph_panel(view, width, height - search - talk, glyphs),
+            search_panel(view, width, search, glyphs),
+            talk_panel(view, width, talk, now, glyphs),
+        )
+
+    def latest(self, view: GraphView, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
+        return talk_panel(view, width, height, now, glyphs)
+
+    def small(self, view: GraphView, width: int, height: int, glyphs: Glyphs) -> Panel:
+        return graph_panel(view, width, height, glyphs)
+
+    def portrait(self, view: GraphView) -> str:
+        """The plan, a level on a line."""
+        return "\n".join(" ".join(level) for level in view.concluded.steps) if view.concluded is not None else ""
+
+
+def graph_panel(view: GraphView, width: int, height: int, glyphs: Glyphs) -> Panel:
+    """A row for each level: its facts, its actions, its mutex pairs, and a bar of what was kept and pruned."""
+    given = view.given
+    title = "planning graph" if given is None else f"planning graph of {given.task}: {count(given.objects, 'object')}"
+    if not view.levels:
+        return panel([Text("no level yet", "dim")], title, width, height)
+    inside = width - 4
+    head = f"{'level':>5} {'facts':>6} {'actions':>9} {'mutexes':>9}"
+    if len(view.passes) > 1 or (view.passes and view.concluded is None):
+        title = f"{title}, pass {view.levels[-1].iteration}"
+    most = max(level.candidates for level in view.levels)
+    rows = [_level(level, inside, most, glyphs) for level in view.levels]
+    shown = rows[-max(1, height - 3) :]
+    return panel([Text(one_line(head, inside), "dim", no_wrap=True), *shown], title, width, height)
+
+
+def _level(level: Expanded, width: int, most: int, glyphs: Glyphs) -> Text:
+    line = Text(no_wrap=True, overflow="crop")
+    line.append(f"{level.level:>5} {level.new_facts:>6} ", "bold green" if level.satisfied else "bold")
+    kept = f"{level.kept}/{level.candidates}" if level.pruned else f"{level.kept}"
+    line.append(f"{kept:>9} {level.mutexes:>9,} ")
+    room = max(0, width - NUMBERS - 2)
+    total = round(room * level.candidates / most) if most else 0
+    part = round(total * level.kept / level.candidates) if level.candidates else 0
+    line.append(glyphs.across * part, "green" if level.satisfied else "cyan")
+    line.append(glyphs.across * (total - part), "red")
+    line.append(f" {glyphs.done}" if level.satisfied else "", "bold green")
+    return line
+
+
+def search_panel(view: GraphView, width: int, height: int, glyphs: Glyphs) -> Panel:
+    """Each search from a level that has all goals: how many nodes it took, and what it found impossible."""
+    inside, lines = width - 4, []
+    lines = [_search(made, inside, glyphs) for made in view.searches]
+    if view.searching is not None:
+        lines.append(_running(view.searching, inside))
+    lines += [
+        Text(one_line(f"pass {made.iteration}: {ENDINGS[made.ending]}", inside), "yellow")
+        for made in view.passes
+        if made.ending != "found"
+    ]
+    if not lines:
+        lines = [Text("not all goals are in the graph yet", "dim")]
+    return panel(lines[-max(1, height - 2) :], "backward search", width, height)
+
+
+def _search(made: Searched, width: int, glyphs: Glyphs) -> Text:
+    mark, style = (glyphs.done, "green") if made.found else (glyphs.failed, "red")
+    told = f"{count(made.nodes, 'node')}, {count(made.nogoods, 'no-good')}, {made.hits:,} met again"
+    return Text(one_line(f"{mark} from level {made.level}: {told}", width), style, no_wrap=True)
+
+
+def _running(so_far: Searching, width: int) -> Text:
+    told = f"from level {so_far.level}, now at {so_far.depth}: {so_far.nodes:,} nodes, {so_far.nogoods:,} no-goods"
+    return Text(one_line(told, width), "cyan", no_wrap=True)
+
+
+def talk_panel(view: GraphView, width: int, height: int, now: float, glyphs: Glyphs) -> Panel:
+    """The plan, or what the model is asked and says, or what it pruned last."""
+    room, inside = max(1, height - 2), width - 4
+    asking = asking_lines(view, now)
+    if asking:
+        words = word_lines(view, inside, max(0, room - len(asking)))
+        return panel([*asking, *words][:room], "answer", width, height)
+    done = view.concluded
+    if done is not None:
+        style = "bold green" if done.kind == SOLVED else "bold red"
+        bound = "" if done.bound is None else f", {count(done.bound, 'level')} are enough"
+        lines = [Text(f"{done.kind}{bound}", style)]
+        lines += [Text(clean(done.message), "red")] if done.message else []
+        lines += [Text(f"{number:>3}  {' '.join(level)}") for number, level in enumerate(done.steps, start=1)]
+        return panel(wrapped(lines, inside)[:room], "plan", width, height)
+    last = view.levels[-1] if view.levels else None
+    if last is None or not last.pruned:
+        return panel([Text("nothing was pruned from the last level" if last else "", "dim")], "pruned", width, height)
+    lines = [Text(f"{glyphs.removed} {name}", "red") for name in last.pruned]
+    return panel(wrapped(lines, inside)[:room], f"pruned from level {last.level}", width, height)
+
+
+def _pruned_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
+    found = []
+    for event in frame.events:
+        if isinstance(event, Grown):
+            made = event.made
+            found.append(Text(f"level {made.level}: {made.kept} of {made.candidates} actions kept", "bold"))
+            found += [Text(clean(f"{glyphs.removed} {name}"), "red") for name in made.pruned]
+    return found or [Text("the graph did not grow in this step", "dim")]
+
+
+def _plan_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
+    done = next((event for event in frame.events if isinstance(event, Concluded)), frame.after.concluded)
+    steps = done.steps if done is not None else ()
+    lines = [Text(clean(f"{number:>3}  {' '.join(level)}")) for number, level in enumerate(steps, start=1)]
+    return lines or [Text("no plan yet", "dim")]
+
+
+SCREEN = GraphScreen
