@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -10,13 +12,20 @@ import typer
 
 from pddlego.cli import exits
 from pddlego.errors import EngineError, UsageError
+from pddlego.evaluation.models import make_adviser_model
+from pddlego.events import Event, Limits
 from pddlego.methods.programs.learned import program_in
 from pddlego.methods.programs.trial import attempt
+from pddlego.models.endpoint import ModelOptions
 from pddlego.pddl import Domain, PddlSyntaxError, Problem, parse_domain
 from pddlego.pddl.check import check_reading
 from pddlego.pddl.problem import read_problem
-from pddlego.planning import Plan, PlanStatus, Search
-from pddlego.planning.make import make_planner
+from pddlego.planning import Plan, PlanResult, PlanStatus, Search
+from pddlego.planning.graphplan.values import Expanded, Moment, Passed, Searched
+from pddlego.planning.make import PlannerOptions
+from pddlego.refine.advice import Advisers, advised
+from pddlego.refine.usage import Meter
+from pddlego.runs.cells import Cell
 from pddlego.sandbox import Isolation, Sandbox, SandboxLimits
 from pddlego.tasks import Task
 from pddlego.util.files import read_text, write_whole
@@ -34,7 +43,10 @@ MOST_TOLD = 3
 
 @dataclass(frozen=True)
 class SolveOptions:
-    """Who plans and how; `timeout` in seconds, `memory` in MiB."""
+    """Who plans and how; `timeout` in seconds, `memory` in MiB. What follows is of graphplan, `base_url` of its models.
+
+    Many fields, because it is one for each option.
+    """
 
     planner: str
     search: str
@@ -42,6 +54,11 @@ class SolveOptions:
     memory: int
     isolation: str
     output: Path | None
+    prune: str | None = None
+    sort: str | None = None
+    kappa: str = "1"
+    levels: int | None = None
+    base_url: str | None = None
 
 
 def run_solve(domain_file: Path, problem_file: Path, options: SolveOptions) -> int:
@@ -94,8 +111,19 @@ def _by_search(engine: str, domain: Domain, problem: Problem, options: SolveOpti
     except ValueError as error:
         what = f"--search {options.search} is not possible"
         raise UsageError(what, f"{error}.", "See 'pddlego solve --help'.") from error
-    with make_planner(engine, options.timeout, options.memory) as planner:
-        result = planner.solve(domain, problem, search)
+    chosen = _graphplan(engine, options)
+    advisers = _advisers(chosen, options)
+    meter = Meter(Limits(None))
+    took: list[Moment] = []
+
+    def told(moment: Moment) -> Iterator[Event]:
+        took.append(moment)
+        return iter(())
+
+    with chosen.make() as planner:
+        result = _last(advised(planner.planning(domain, problem, search), advisers, meter, told))
+    if took:
+        _say(_summary(took, meter.tally.calls))
     if result.status is PlanStatus.SOLVED:
         return result.plan
     if result.status is PlanStatus.ALREADY_TRUE:
@@ -105,6 +133,51 @@ def _by_search(engine: str, domain: Domain, problem: Problem, options: SolveOpti
         raise EngineError(what, f"{result.message}.", "See 'pddlego check', or choose another --planner.")
     _say(f"No plan: {result.status.value} ({result.message}).")
     return None
+
+
+def _last(planning: Generator[Event, None, PlanResult]) -> PlanResult:
+    """The end. Who is asked what on the way is nothing that a plan needs."""
+    while True:
+        try:
+            next(planning)
+        except StopIteration as ended:
+            found: PlanResult = ended.value
+            return found
+
+
+def _graphplan(engine: str, options: SolveOptions) -> PlannerOptions:
+    """The planner. Raises `UsageError` for what only graphplan has."""
+    if engine != "graphplan" and (options.prune or options.sort or options.levels):
+        why = f"The planner is {engine}, and only graphplan has levels to prune and to sort."
+        raise UsageError("--prune, --sort and --levels are not possible", why, "Add --planner graphplan.")
+    try:
+        kappas = tuple(float(part) for part in options.kappa.split(","))
+    except ValueError:
+        kappas = (-1.0,)
+    if not all(0 <= kappa <= 1 for kappa in kappas):
+        raise UsageError(f"--kappa {options.kappa} is not possible", "It holds probabilities.", "Example: 1,0.5.")
+    return PlannerOptions(engine, options.timeout, options.memory, options.prune, options.sort, kappas, options.levels)
+
+
+def _advisers(planner: PlannerOptions, options: SolveOptions) -> Advisers:
+    """Who is asked. Raises `UsageError` for a model that cannot be."""
+    model = ModelOptions(base_url=options.base_url, api_key=os.environ.get("OPENAI_API_KEY"))
+    cell = Cell("solve", "graphplan", "", 0)
+    made = {name: make_adviser_model(name, cell, model) for name in planner.advisers}
+    return Advisers(*(made[name] if name else None for name in (planner.prune, planner.sort)))
+
+
+def _summary(took: Sequence[Moment], calls: int) -> str:
+    """What graphplan did, on a line."""
+    grown = [moment for moment in took if isinstance(moment, Expanded)]
+    looked = [moment for moment in took if isinstance(moment, Searched)]
+    passes = sum(isinstance(moment, Passed) for moment in took)
+    parts = [count(max((moment.level for moment in grown), default=0), "level")]
+    parts += [f"{passes} passes"] if passes > 1 else []
+    parts += [f"{sum(moment.actions for moment in grown):,} actions expanded"]
+    parts += [f"{sum(moment.mutexes for moment in grown):,} mutex pairs"]
+    parts += [f"{sum(moment.nodes for moment in looked):,} search nodes", *([count(calls, "call")] if calls else [])]
+    return f"graphplan: {', '.join(parts)}"
 
 
 def _read(domain_file: Path, problem_file: Path) -> tuple[Domain, Problem]:

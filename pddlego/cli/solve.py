@@ -7,7 +7,16 @@ from typing import Annotated
 
 import typer
 
-from pddlego.cli.shared import IsolationName, PlannerMemory, PlannerTimeout
+from pddlego.cli.shared import (
+    BaseUrl,
+    IsolationName,
+    Kappa,
+    Levels,
+    PlannerMemory,
+    PlannerTimeout,
+    Prune,
+    SortBy,
+)
 
 DomainFile = Annotated[Path, typer.Argument(metavar="DOMAIN", help="A PDDL domain file.")]
 ProblemFile = Annotated[Path, typer.Argument(metavar="PROBLEM", help="A problem file of that domain.")]
@@ -15,7 +24,7 @@ Planner = Annotated[
     str,
     typer.Option(
         "--planner",
-        help="pyperplan, fast-downward (extra), or program:FILE: a Python file with get_plan, or a run folder.",
+        help="pyperplan, graphplan, fast-downward (extra), or program:FILE: Python with get_plan, or a run folder.",
     ),
 ]
 SearchName = Annotated[str, typer.Option("--search", help="How to search: gbf(hff), astar(lmcut), bfs and more.")]
@@ -29,6 +38,11 @@ def solve(
     search: SearchName = "gbf(hff)",
     planner_timeout: PlannerTimeout = None,
     planner_memory: PlannerMemory = None,
+    prune: Prune = None,
+    sort: SortBy = None,
+    kappa: Kappa = None,
+    levels: Levels = None,
+    base_url: BaseUrl = None,
     isolation: IsolationName = None,
     output: Output = None,
 ) -> None:
@@ -41,5 +55,17 @@ def solve(
 
     timeout = 30.0 if planner_timeout is None else planner_timeout
     memory = 4096 if planner_memory is None else planner_memory
-    chosen = SolveOptions(planner, search, timeout, memory, isolation or "required", output)
+    chosen = SolveOptions(
+        planner,
+        search,
+        timeout,
+        memory,
+        isolation or "required",
+        output,
+        prune=prune,
+        sort=sort,
+        kappa=kappa or "1",
+        levels=levels,
+        base_url=base_url,
+    )
     raise typer.Exit(run_solve(domain, problem, chosen))

@@ -41,14 +41,14 @@ def _grown(event: Grown, glyphs: Glyphs) -> Description:
 
 def _looking(event: Looking, glyphs: Glyphs) -> Description:
     so_far = event.so_far
-    said = f"     searching from level {so_far.level}, at {so_far.depth}: {count(so_far.nodes, 'node')}"
-    return Description("", Line(f"{said}, {count(so_far.nogoods, 'no-good')}", "dim"))
+    said = f"     searching from level {so_far.level}, at {so_far.depth}: {so_far.nodes:,} nodes"
+    return Description("", Line(f"{said}, {so_far.nogoods:,} no-goods", "dim"))
 
 
 def _looked(event: Looked, glyphs: Glyphs) -> Description:
     made = event.made
     mark, style = (glyphs.done, "green") if made.found else (glyphs.failed, "dim")
-    told = f"{count(made.nodes, 'node')}, {count(made.nogoods, 'no-good')}, {made.hits:,} met again"
+    told = f"{made.nodes:,} nodes, {made.nogoods:,} no-goods, {made.hits:,} met again"
     line = Line(f"     {mark} search from level {made.level}: {told}", style)
     return Description("planned", line, (line,))
 

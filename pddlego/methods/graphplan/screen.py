@@ -113,7 +113,7 @@ def search_panel(view: GraphView, width: int, height: int, glyphs: Glyphs) -> Pa
 
 def _search(made: Searched, width: int, glyphs: Glyphs) -> Text:
     mark, style = (glyphs.done, "green") if made.found else (glyphs.failed, "red")
-    told = f"{count(made.nodes, 'node')}, {count(made.nogoods, 'no-good')}, {made.hits:,} met again"
+    told = f"{made.nodes:,} nodes, {made.nogoods:,} no-goods, {made.hits:,} met again"
     return Text(one_line(f"{mark} from level {made.level}: {told}", width), style, no_wrap=True)
 
 

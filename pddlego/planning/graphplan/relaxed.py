@@ -5,6 +5,7 @@ This is what a good heuristic can do without any model, and the bar that a model
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pddlego.planning.graphplan.task import GraphTask, bits
@@ -32,31 +33,41 @@ def relevance(task: GraphTask) -> Relevance:
         for fact in bits(task.adds[action]):
             adders.setdefault(fact, []).append(action)
     found: dict[int, int] = {}
-    waiting = [(fact, 0, False) for fact in bits(task.goal)]
-    asked: set[tuple[int, bool]] = set()
-    needed: dict[int, int] = {}
+    needed = dict.fromkeys(bits(task.goal), 0)
+    waiting = [fact for fact in needed if not task.initial >> fact & 1]
+    restored: set[int] = set()
     while waiting:
-        fact, distance, again = waiting.pop(0)
-        if (fact, again) in asked:
-            continue
-        asked.add((fact, again))
-        needed.setdefault(fact, distance)
-        if task.initial >> fact & 1 and not again:
-            continue
-        ways = [each for each in adders.get(fact, ()) if not (again and task.needs[each] >> fact & 1)]
-        priced = [(_cost(task, each, costs), each) for each in ways]
-        least = min((cost for cost, _ in priced), default=FAR)
-        for cost, action in priced:
-            if cost == least < FAR and action not in found:
-                found[action] = distance
-                waiting += [(need, distance + 1, False) for need in bits(task.needs[action])]
-        if not waiting:
-            deleted = 0
-            for action in found:
-                deleted |= task.deletes[action]
-            lost = [need for need in needed if deleted >> need & 1 and (need, True) not in asked]
-            waiting += [(need, needed[need], True) for need in lost]
+        for fact in waiting:
+            for action in _cheapest(task, adders.get(fact, ()), costs, fact if fact in restored else None):
+                if action not in found:
+                    found[action] = needed[fact]
+                    for need in bits(task.needs[action]):
+                        if need not in needed:
+                            needed[need] = needed[fact] + 1
+                            if not task.initial >> need & 1:
+                                waiting.append(need)
+        deleted = 0
+        for action in found:
+            deleted |= task.deletes[action]
+        waiting = [fact for fact in needed if deleted >> fact & 1 and fact not in restored]
+        restored.update(waiting)
+    there = task.initial | sum(1 << fact for fact in needed)
+    for action in range(task.real):
+        helps = [needed[fact] for fact in bits(task.adds[action]) if fact in needed]
+        if helps and action not in found and not task.needs[action] & ~there:
+            found[action] = min(helps)
     return Relevance(found)
+
+
+def _cheapest(task: GraphTask, ways: Iterable[int], costs: list[int], restored: int | None) -> list[int]:
+    """The cheapest of some actions. What restores a fact does not need it."""
+    priced = [
+        (cost, action)
+        for action in ways
+        if (restored is None or not task.needs[action] >> restored & 1) and (cost := _cost(task, action, costs)) < FAR
+    ]
+    least = min((cost for cost, _ in priced), default=FAR)
+    return [action for cost, action in priced if cost == least]
 
 
 def _costs(task: GraphTask) -> list[int]:

@@ -1,0 +1,166 @@
+"""Graphplan finds shortest parallel plans, proves that there is none, and stays complete whoever advises it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from pddlego.methods.planning_settings import PlanningSetting, load_planning
+from pddlego.planning.graphplan import Expanded, GraphSearch, GraphTask, Passed, Question, Searched, compile_task
+from pddlego.planning.graphplan.engine import graph_task
+from pddlego.planning.ground import GOAL_STEP, GroundTask, ground
+from pddlego.refine.advisers import Adviser, make_adviser
+from pddlego.tasks.generators import generate
+from tests.planning.graphplan.planning import SIZES, driven, least_levels, random_task, works
+from tests.scale import scaled
+
+ADVISERS = ("keep-all", "oracle", "random", "random:0.1", "adversarial", "relaxed", "reader+noise:0.3")
+
+
+def setting(name: str) -> PlanningSetting:
+    return PlanningSetting(**load_planning(name))
+
+
+def small(name: str, seed: int) -> GroundTask:
+    """A small task of a domain as the agent plans with."""
+    task = ground(setting(name).domain, generate(name, SIZES[name], f"graphplan/{seed}"))
+    assert task is not None
+    return task
+
+
+def levels_of(task: GroundTask) -> int | None:
+    """The levels of a plan; the artificial last step is one in the task, and none in the plan."""
+    planned, _ = driven(compile_task(task), GraphSearch())
+    if planned.steps is None:
+        assert planned.ending == "no plan"
+        return None
+    return len(planned.steps) + any(operator.action == GOAL_STEP for operator in task.operators)
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_plans_are_as_short_as_any_parallel_plan(name: str) -> None:
+    for seed in range(scaled(8, in_ci=25)):
+        task = small(name, seed)
+        assert levels_of(task) == least_levels(task)
+
+
+def test_random_tasks_are_solved_in_as_few_levels_as_can_be_or_proved_unsolvable() -> None:
+    solved = unsolvable = 0
+    for seed in range(scaled(300, in_ci=1500)):
+        task = random_task(seed)
+        least = least_levels(task)
+        for memo in (True, False) if least is not None else (True,):
+            planned, _ = driven(compile_task(task), GraphSearch(memo=memo))
+            assert (None if planned.steps is None else len(planned.steps)) == least
+            if planned.steps is None:
+                assert planned.ending == "no plan"
+            else:
+                assert works(task, planned.steps)
+        solved, unsolvable = solved + (least is not None), unsolvable + (least is None)
+    assert solved >= 50
+    assert unsolvable >= 50
+
+
+def test_unsolvable_tasks_of_the_domains_are_proved_so() -> None:
+    """Operators are taken out by chance. The end must be proved, also where all levels are alike already."""
+    proved = 0
+    for number, name in enumerate(sorted(SIZES) * 30):
+        whole, rng = small(name, number), random.Random(number)
+        kept = tuple(each for each in whole.operators if rng.random() < 0.6)
+        task = replace(whole, operators=kept)
+        least = least_levels(task)
+        assert levels_of(task) == least
+        proved += least is None
+    assert proved >= 50
+
+
+def test_levels_that_are_alike_prove_nothing_while_no_goods_still_change() -> None:
+    """Gripper with nine balls: all levels are alike early, and a plan needs many more."""
+    problem = generate("gripper", {"rooms": (2, 2), "balls": (2, 16)}, "1")
+    task = graph_task(setting("gripper").domain, problem)
+    assert task is not None
+    planned, moments = driven(task, GraphSearch())
+    assert planned.ending == "found"
+    assert [moment.level for moment in moments if isinstance(moment, Searched)][-1] == 12
+
+
+def advice(adviser: Adviser, task: GraphTask, question: Question) -> Sequence[str]:
+    return adviser.choose(replace(question, task=task), adviser.rng)
+
+
+@pytest.mark.parametrize("name", ADVISERS)
+def test_whoever_advises_the_same_tasks_are_solvable_and_every_plan_works(name: str) -> None:
+    kappas = ((1.0,), (0.6, 0.3), (0.5,))
+    for seed in range(scaled(30, in_ci=100)):
+        ground_task = random_task(seed) if seed % 2 else small(sorted(SIZES)[seed // 2 % len(SIZES)], seed)
+        task, adviser = compile_task(ground_task), make_adviser(name, str(seed))
+        assert adviser is not None
+        search = GraphSearch(True, True, kappas[seed % 3], ("level", "pass")[seed % 2], seed=str(seed))
+        planned, moments = driven(task, search, partial(advice, adviser, task))
+        alone, _ = driven(task, GraphSearch())
+        assert (planned.steps is None) == (alone.steps is None)
+        if planned.steps is None:
+            assert planned.ending == "no plan"
+        elif not any(operator.action == GOAL_STEP for operator in ground_task.operators):
+            assert works(ground_task, planned.steps)
+        last = [moment for moment in moments if isinstance(moment, Passed)][-1]
+        assert last.ending in ("found", "no plan")
+
+
+def test_answers_are_read_as_they_can_be() -> None:
+    """What is no candidate is ignored, nothing keeps all, no-ops are never pruned, and what is not named comes last."""
+    task = compile_task(small("logistics", 2))
+    asked: list[Question] = []
+
+    def answer(question: Question) -> Sequence[str]:
+        asked.append(question)
+        return () if question.level == 1 else ("(teleport)", question.candidates[-1], question.candidates[-1])
+
+    _, moments = driven(task, GraphSearch(prune=True), answer)
+    grown = [moment for moment in moments if isinstance(moment, Expanded) and moment.iteration == 1]
+    assert grown[0].kept == grown[0].candidates
+    assert all(made.kept == 1 for made in grown[1:])
+    assert all(made.noops == made.facts for made in grown)
+    assert not any(name.startswith("(noop") for question in asked for name in question.candidates)
+
+
+def test_the_same_question_is_asked_once_and_no_more_than_may_be() -> None:
+    task, asked = compile_task(small("driverlog", 1)), []
+
+    def answer(question: Question) -> Sequence[str]:
+        asked.append(question)
+        return question.candidates[:1]
+
+    driven(task, GraphSearch(prune=True, sort=True, kappas=(1.0, 1.0, 1.0)), answer)
+    assert len(set(asked)) == len(asked)
+    asked.clear()
+    driven(task, GraphSearch(prune=True, sort=True, questions=2), answer)
+    assert len(asked) == 2
+
+
+def test_levels_are_bounded_in_every_pass() -> None:
+    task = compile_task(small("logistics", 2))
+    planned, moments = driven(task, GraphSearch(levels=1))
+    assert planned.ending == "levels"
+    assert [moment.ending for moment in moments if isinstance(moment, Passed)] == ["levels"]
+
+
+def test_a_coin_of_0_asks_nobody_and_one_for_a_pass_prunes_all_levels_or_none() -> None:
+    task = compile_task(small("logistics", 2))
+    asked: list[Question] = []
+
+    def answer(question: Question) -> Sequence[str]:
+        asked.append(question)
+        return question.candidates[:2]
+
+    driven(task, GraphSearch(prune=True, kappas=(0.0,)), answer)
+    assert not asked
+    for seed in range(20):
+        _, moments = driven(task, GraphSearch(prune=True, kappas=(0.5,), coin="pass", seed=str(seed)), answer)
+        first = [moment for moment in moments if isinstance(moment, Expanded) and moment.iteration == 1]
+        pruned = {bool(made.pruned) for made in first if made.candidates > 2}
+        assert len(pruned) <= 1
