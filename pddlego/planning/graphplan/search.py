@@ -181,7 +181,8 @@ class _Pass:
         return self._numbers(answer or ())
 
     def _numbers(self, names: Sequence[str]) -> list[int]:
-        return [self.task.numbers[name] for name in names if name in self.task.numbers]
+        found = (self.task.numbers[name] for name in names if name in self.task.numbers)
+        return list(dict.fromkeys(found))
 
     def _with_namesakes(self, kept: int, candidates: int) -> int:
         """An action that was compiled into several is kept with all of them."""
