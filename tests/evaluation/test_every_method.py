@@ -16,7 +16,7 @@ import pytest
 from pddlego.methods.programs.reference_model import reference
 from pddlego.methods.thought_of_search.reference_model import reference as functions
 from tests.cli.command import run
-from tests.coin_endpoint import next_command
+from tests.coin_endpoint import next_command, next_edit
 from tests.methods.thought_of_search.playing import fenced
 from tests.model_server import ModelServer, answer
 from tests.sandbox.ordinary import needs_locks
@@ -51,15 +51,30 @@ def next_function(body: dict[str, Any]) -> str:
     return fenced(texts["successors"])
 
 
+def next_advice(body: dict[str, Any]) -> str:
+    """All candidates but the last, as they stand in the question."""
+    listed = str(body["messages"][0]["content"]).partition("Candidate actions of level")[2]
+    lines = listed.partition("\n\n")[0].splitlines()[1:]
+    return "\n".join(lines[:-1] or lines)
+
+
+def next_edit_or_advice(body: dict[str, Any]) -> str:
+    """For a game whose planner asks, too."""
+    asked = str(body["messages"][-1]["content"])
+    return next_advice(body) if "Candidate actions of level" in asked else next_edit(body)
+
+
 KINDS = [
     Kind("coin", "act", next_command),
     Kind("ferry", "program", next_program),
     Kind("deduction", "tos", next_function, ("--set", "instances=20")),
+    Kind("openstacks", "graphplan", next_advice),
+    Kind("coin", "edit", next_edit_or_advice, ("--planner", "graphplan", "--prune", "m", "--sort", "relaxed")),
 ]
 SEEDS = "0-2"
 
 
-@pytest.fixture(params=KINDS, ids=lambda kind: kind.mode)
+@pytest.fixture(params=KINDS, ids=lambda kind: f"{kind.game}-{kind.mode}")
 def kind(request: pytest.FixtureRequest) -> Kind:
     found: Kind = request.param
     return found

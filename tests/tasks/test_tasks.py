@@ -54,6 +54,36 @@ def test_the_same_seed_gives_the_same_tasks_and_another_gives_others() -> None:
     assert not training & {task.problem for task in setting("ferry").tasks(3).evaluation}
 
 
+COMPETITION = {
+    "gripper": (6, 20),
+    "miconic": (4, 50),
+    "logistics": (10, 30),
+    "movie": (45, 155),
+    "blocks": (20, 40),
+    "satellite": (20, 40),
+    "zenotravel": (20, 30),
+    "driverlog": (20, 30),
+    "woodworking": (30, 42),
+    "openstacks": (10, 30),
+}
+"""Numbers of objects of the problems of LLMs4Plan; ours may be a few more or fewer."""
+
+
+@pytest.mark.parametrize("name", COMPETITION)
+def test_tasks_of_the_competitions_are_sound_and_as_large(name: str) -> None:
+    made, (least, most) = setting(name), COMPETITION[name]
+    sizes = []
+    for seed in range(scaled(10, in_ci=60)):
+        task = made.one_task(seed)
+        assert not check(made.domain, task.problem)
+        sizes.append(task.size)
+    assert least <= min(sizes)
+    assert max(sizes) <= most
+    assert len(set(sizes)) > 2
+    assert made.one_task(3) == made.one_task(3)
+    assert made.one_task(3) != made.one_task(3, 1)
+
+
 def folder(place: Path, manifest: object = None) -> Path:
     for split in ("train", "eval"):
         for seed in (0, 1):

@@ -68,7 +68,7 @@ class GraphScreen:
 def graph_panel(view: GraphView, width: int, height: int, glyphs: Glyphs) -> Panel:
     """A row for each level: its facts, its actions, its mutex pairs, and a bar of what was kept and pruned."""
     given = view.given
-    title = "planning graph" if given is None else f"planning graph of {given.task}: {count(given.objects, 'object')}"
+    title = "planning graph" if given is None else f"planning graph: {count(given.objects, 'object')}"
     if not view.levels:
         return panel([Text("no level yet", "dim")], title, width, height)
     inside = width - 4
@@ -78,7 +78,7 @@ def graph_panel(view: GraphView, width: int, height: int, glyphs: Glyphs) -> Pan
     most = max(level.candidates for level in view.levels)
     rows = [_level(level, inside, most, glyphs) for level in view.levels]
     shown = rows[-max(1, height - 3) :]
-    return panel([Text(one_line(head, inside), "dim", no_wrap=True), *shown], title, width, height)
+    return panel([Text(head, "dim", no_wrap=True, overflow="crop"), *shown], title, width, height)
 
 
 def _level(level: Expanded, width: int, most: int, glyphs: Glyphs) -> Text:
@@ -113,7 +113,7 @@ def search_panel(view: GraphView, width: int, height: int, glyphs: Glyphs) -> Pa
 
 def _search(made: Searched, width: int, glyphs: Glyphs) -> Text:
     mark, style = (glyphs.done, "green") if made.found else (glyphs.failed, "red")
-    told = f"{made.nodes:,} nodes, {made.nogoods:,} no-goods, {made.hits:,} met again"
+    told = f"{made.nodes:,} nodes, {made.nogoods:,} no-goods"
     return Text(one_line(f"{mark} from level {made.level}: {told}", width), style, no_wrap=True)
 
 

@@ -1,0 +1,40 @@
+"""Episodes of Graphplan in a test."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pddlego.events import Event, Limits
+from pddlego.methods.base import Tools
+from pddlego.methods.graphplan import METHOD
+from pddlego.methods.graphplan.options import GraphplanOptions, load
+from pddlego.models.base import Model, ScriptedModel
+from pddlego.planning import ProcessPlanner
+from pddlego.planning.make import PlannerOptions
+from pddlego.runs.cells import Cell
+
+
+def played(
+    setting: str,
+    model: str | Model | Sequence[str],
+    mode: str = "graphplan",
+    seed: int = 0,
+    planning: PlannerOptions | None = None,
+    limits: Limits | None = None,
+    **options: Any,
+) -> list[Event]:
+    """Every event of an episode; `model` is a model, the name of one of ours, or answers."""
+    chosen = GraphplanOptions(**options)
+    loaded = load(setting, chosen)
+    cell = Cell(setting, mode, model if isinstance(model, str) else "scripted", seed)
+    if isinstance(model, str):
+        found = METHOD.stand_in(model, cell, loaded)
+        assert found is not None
+        model = found
+    elif isinstance(model, (tuple, list)):
+        model = ScriptedModel(tuple(model))
+    assert not isinstance(model, Sequence)
+    with ProcessPlanner() as planner:
+        tools = Tools(model, planner, limits or Limits(None), planning=planning or PlannerOptions())
+        return list(METHOD.run(cell, loaded, chosen, tools))

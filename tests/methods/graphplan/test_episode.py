@@ -1,0 +1,141 @@
+"""Episodes of Graphplan: who is asked, what is measured, and how plans are judged."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import pytest
+
+from pddlego.errors import ModelError, UsageError
+from pddlego.events import Asked, Ended, Event, Limits, Outcome
+from pddlego.methods.graphplan import METHOD
+from pddlego.methods.graphplan.events import Bounded, Concluded, Given, Grown, PassEnded
+from pddlego.methods.graphplan.measure import measure
+from pddlego.models.base import Completion, Request
+from pddlego.planning.make import PlannerOptions
+from pddlego.refine.advisers import NAMES
+from pddlego.runs.cells import Cell
+from tests.methods.graphplan.playing import played
+
+TASK = "logistics"
+SEED = 4
+
+
+def ended(events: list[Event]) -> Ended:
+    last = events[-1]
+    assert isinstance(last, Ended)
+    return last
+
+
+def concluded(events: list[Event]) -> Concluded:
+    return next(event for event in events if isinstance(event, Concluded))
+
+
+@pytest.mark.parametrize("name", [*NAMES, "reader", "reader+noise:0.2,seed=3", "random:0.8"])
+def test_every_adviser_ends_with_a_plan_that_works(name: str) -> None:
+    events = played(TASK, name, seed=SEED)
+    done = concluded(events)
+    assert done.valid
+    assert ended(events).outcome in (Outcome.WON, Outcome.LOST)
+    assert (done.kind == "solved") == (ended(events).outcome is Outcome.WON)
+    assert done.bound is not None
+    assert (done.kind == "solved") == (len(done.steps) <= done.bound)
+
+
+def test_the_plain_algorithm_asks_nobody_and_is_what_keep_all_gives() -> None:
+    plain = played(TASK, "random", "graphplan-no-prune-no-sort", SEED)
+    assert not any(isinstance(event, Asked) for event in plain)
+    kept = played(TASK, "keep-all", "graphplan-no-sort", SEED)
+    assert {event.purpose for event in kept if isinstance(event, Asked)} == {"prune"}
+    numbers = [measure(events, ended(events).tally).numbers for events in (plain, kept)]
+    for name in ("expanded", "mutexes", "levels", "actions", "bound"):
+        assert numbers[0][name] == numbers[1][name]
+    assert numbers[1]["prune_calls"] == len([event for event in kept if isinstance(event, Grown)])
+    assert {
+        event.purpose for event in played(TASK, "keep-all", "graphplan-no-prune", SEED) if isinstance(event, Asked)
+    } == {"sort"}
+
+
+def test_what_is_measured_is_the_sum_over_all_passes() -> None:
+    events = played(TASK, "adversarial", seed=SEED)
+    numbers = measure(events, ended(events).tally).numbers
+    grown = [event.made for event in events if isinstance(event, Grown)]
+    passes = [event.made for event in events if isinstance(event, PassEnded)]
+    assert numbers["passes"] == len(passes) >= 2
+    assert passes[0].ending == "given up"
+    assert passes[-1].ending == "found"
+    assert numbers["expanded"] == sum(made.kept + made.noops for made in grown)
+    assert numbers["mutexes"] == sum(made.mutexes for made in grown)
+    assert numbers["prune_calls"] + numbers["sort_calls"] == ended(events).tally.calls
+
+
+def test_a_plan_that_pruning_made_longer_is_too_long() -> None:
+    """Only one of two ways is kept, the longer one: valid, and lost."""
+    for seed in range(12):
+        events = played("satellite", "random:0.4", seed=seed)
+        done = concluded(events)
+        if done.kind == "too long":
+            assert done.valid
+            assert done.bound is not None
+            assert len(done.steps) > done.bound
+            assert any(isinstance(event, Bounded) for event in events)
+            assert ended(events).outcome is Outcome.LOST
+            return
+    pytest.fail("no seed has such a plan")
+
+
+def test_plans_of_a_damaged_domain_are_judged_in_the_intact_one() -> None:
+    kinds = set()
+    for seed in range(8):
+        events = played("gripper", "keep-all", "graphplan-no-prune-no-sort", seed, corrupt=0.3)
+        given = next(event for event in events if isinstance(event, Given))
+        assert given.corrupt == 0.3
+        assert given.removed
+        kinds.add(concluded(events).kind)
+    assert "invalid plan" in kinds
+
+
+def test_the_levels_that_are_allowed_are_all_that_there_are() -> None:
+    events = played(TASK, "keep-all", seed=SEED, planning=PlannerOptions(levels=2))
+    assert concluded(events).kind == "bound"
+    assert ended(events).outcome is Outcome.LOST
+    assert ended(events).message == "no plan has at most 2 levels"
+
+
+def test_with_kappa_some_levels_are_pruned_and_the_last_pass_prunes_none() -> None:
+    planning = PlannerOptions(kappas=(0.5, 0.25))
+    events = played(TASK, "adversarial", seed=SEED, planning=planning)
+    passes = [event.made for event in events if isinstance(event, PassEnded)]
+    assert [made.kappa for made in passes] == [0.5, 0.25, 0.0][: len(passes)]
+    assert passes[-1].ending == "found"
+
+
+def test_limits_end_it_as_they_end_every_episode() -> None:
+    events = played(TASK, "relaxed", seed=SEED, limits=Limits(None, calls=3))
+    assert ended(events).outcome is Outcome.BUDGET
+    assert ended(events).tally.calls == 3
+    assert ended(played(TASK, "relaxed", seed=SEED, limits=Limits(None, seconds=0.0))).outcome is Outcome.BUDGET
+
+
+class Failing:
+    name = "failing"
+    description: ClassVar[dict[str, object]] = {}
+
+    def complete(self, request: Request) -> Completion:
+        raise ModelError("The endpoint is gone", "It answers nothing.", "Try later.")
+
+
+def test_a_model_that_fails_ends_the_episode_and_leaves_no_process() -> None:
+    events = played(TASK, Failing(), seed=SEED)
+    assert ended(events).outcome is Outcome.MODEL_ERROR
+
+
+def test_any_answer_will_do() -> None:
+    for answers in (("",), ("I cannot.",), ("(fly me to the moon)",), ("```\n" * 50,), ("\x1b[2J",)):
+        assert concluded(played(TASK, answers, seed=SEED)).valid
+
+
+@pytest.mark.parametrize("name", ["random:2", "reader+noise:x", "random:"])
+def test_a_name_that_is_written_wrongly_is_refused(name: str) -> None:
+    with pytest.raises(UsageError):
+        METHOD.stand_in(name, Cell(TASK, "graphplan", name, 0), None)

@@ -1,0 +1,76 @@
+"""The picture of Graphplan at several sizes, and what is said of its events."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from pddlego.display.description import Describer
+from pddlego.display.glyphs import ASCII, UNICODE, Glyphs
+from pddlego.events import Event
+from pddlego.methods.graphplan.describe import DESCRIBED
+from pddlego.methods.graphplan.events import Looking
+from pddlego.methods.graphplan.screen import GraphScreen
+from pddlego.methods.graphplan.view import GraphView
+from pddlego.planning.graphplan import Searching
+from tests.methods.graphplan.playing import played
+
+SCREEN = GraphScreen()
+
+
+@pytest.fixture(scope="module")
+def events() -> list[Event]:
+    found = played("logistics", "adversarial", seed=3)
+    return [*found[:-2], Looking(Searching(2, 9, 3, 12_345, 600, 70)), *found[-2:]]
+
+
+def drawn(view: GraphView, width: int, height: int, glyphs: Glyphs = UNICODE) -> list[str]:
+    console = Console(file=io.StringIO(), width=width, height=height, force_terminal=False)
+    console.print(SCREEN.body(view, width, height, 0.0, glyphs))
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue().splitlines()
+
+
+def views(events: list[Event]) -> list[GraphView]:
+    found = [SCREEN.start]
+    for number, event in enumerate(events):
+        found.append(SCREEN.fold(found[-1], event, number / 10))
+    return found
+
+
+@pytest.mark.parametrize(("width", "height"), [(72, 18), (80, 22), (109, 30), (110, 30), (200, 42)])
+def test_every_moment_fits(events: list[Event], width: int, height: int) -> None:
+    for view in views(events):
+        lines = drawn(view, width, height)
+        assert len(lines) <= height
+        assert all(len(line) <= width for line in lines)
+
+
+def test_levels_searches_and_the_plan_stand_there(events: list[Event]) -> None:
+    seen = ["\n".join(drawn(view, 130, 40)) for view in views(events)]
+    assert any("planning graph: 25 objects" in text or "objects" in text for text in seen)
+    assert any("no plan without what was pruned" in text for text in seen)
+    assert any("pass 2" in text for text in seen)
+    assert any("now at 3: 12,345 nodes, 70 no-goods" in text for text in seen)
+    assert "solved, 9 levels are enough" in seen[-1]
+    assert any("asking adversarial (prune)" in text for text in seen)
+
+
+def test_the_head_stands_over_its_columns(events: list[Event]) -> None:
+    lines = drawn(views(events)[-1], 130, 40)
+    head = next(line for line in lines if "mutexes" in line)
+    first = lines[lines.index(head) + 1]
+    end = head.index("mutexes") + len("mutexes")
+    assert first[end - 1].isdigit()
+    assert first[end] == " "
+
+
+@pytest.mark.parametrize("glyphs", [UNICODE, ASCII])
+def test_every_event_is_described_and_every_tab_has_lines(events: list[Event], glyphs: Glyphs) -> None:
+    describe = Describer(DESCRIBED)
+    texts = [describe(event, glyphs).title.text for event in events]
+    assert any("9 levels" in text for text in texts)
+    assert any("searching from level 9, at 3" in text for text in texts)
+    assert SCREEN.portrait(views(events)[-1]).count("\n") == 8
