@@ -6,7 +6,20 @@ import os
 import platform
 import sys
 
-from benchmarks import evaluation, games, planning, plans, play, programs, sandbox, search, start, tokens, watch
+from benchmarks import (
+    evaluation,
+    games,
+    graphplan,
+    planning,
+    plans,
+    play,
+    programs,
+    sandbox,
+    search,
+    start,
+    tokens,
+    watch,
+)
 
 PARTS = {
     "planning": planning.main,
@@ -19,6 +32,7 @@ PARTS = {
     "watch": watch.main,
     "sandbox": sandbox.main,
     "search": search.main,
+    "graphplan": graphplan.main,
     "programs": programs.main,
 }
 

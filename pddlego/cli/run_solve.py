@@ -156,7 +156,15 @@ def _graphplan(engine: str, options: SolveOptions) -> PlannerOptions:
         kappas = (-1.0,)
     if not all(0 <= kappa <= 1 for kappa in kappas):
         raise UsageError(f"--kappa {options.kappa} is not possible", "It holds probabilities.", "Example: 1,0.5.")
-    return PlannerOptions(engine, options.timeout, options.memory, options.prune, options.sort, kappas, options.levels)
+    return PlannerOptions(
+        engine,
+        options.timeout,
+        options.memory,
+        prune=options.prune,
+        sort=options.sort,
+        kappas=kappas,
+        levels=options.levels,
+    )
 
 
 def _advisers(planner: PlannerOptions, options: SolveOptions) -> Advisers:

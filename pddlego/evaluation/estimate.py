@@ -91,4 +91,6 @@ def _advice(options: EvaluationOptions, cell: Cell, plans: int, episodes: int) -
             price = options.prices.get(name)
             cost = price.cost(tokens_in, tokens_out) if price else None
             who = f"{name} (advises)"
-            yield Estimate(cell.setting, cell.mode, who, episodes, calls, tokens_in + tokens_out, cost)
+            yield Estimate(
+                cell.setting, cell.mode, who, episodes, calls=calls, tokens=tokens_in + tokens_out, cost=cost
+            )

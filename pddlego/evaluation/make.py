@@ -90,10 +90,10 @@ def _planner(config: EvalConfig, model: ModelOptions, sends: bool) -> PlannerOpt
         config.planner,
         config.planner_timeout,
         config.planner_memory,
-        config.prune,
-        config.sort,
-        config.kappa,
-        config.levels,
+        prune=config.prune,
+        sort=config.sort,
+        kappas=config.kappa,
+        levels=config.levels,
     )
     for name in options.advisers:
         if sends or is_free_adviser(name):

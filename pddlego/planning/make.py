@@ -52,10 +52,10 @@ class PlannerOptions:
             manifest["engine"],
             float(manifest["timeout"]),
             int(manifest["memory"]),
-            manifest.get("prune"),
-            manifest.get("sort"),
-            tuple(map(float, manifest.get("kappas", (1.0,)))),
-            None if levels is None else int(levels),
+            prune=manifest.get("prune"),
+            sort=manifest.get("sort"),
+            kappas=tuple(map(float, manifest.get("kappas", (1.0,)))),
+            levels=None if levels is None else int(levels),
         )
 
     @property

@@ -41,13 +41,13 @@ class _Episode:
         self.task = setting.one_task(cell.seed, options.task)
         self.domain, self.removed = setting.given(cell.seed)
         self.search = GraphSearch(
-            NO_PRUNE not in without,
-            NO_SORT not in without,
-            tools.planning.kappas,
-            options.coin,
-            tools.planning.levels,
-            options.memo,
-            f"{cell.setting}/{cell.seed}",
+            prune=NO_PRUNE not in without,
+            sort=NO_SORT not in without,
+            kappas=tools.planning.kappas,
+            coin=options.coin,
+            levels=tools.planning.levels,
+            memo=options.memo,
+            seed=f"{cell.setting}/{cell.seed}",
         )
         self.advisers = Advisers(tools.advisers.prune or tools.model, tools.advisers.sort or tools.model)
         self._pruned = False

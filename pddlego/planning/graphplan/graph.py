@@ -23,12 +23,13 @@ class PlanningGraph:
         self._adders, self._needers, deleters = [0] * count, [0] * count, [0] * count
         for action in range(len(task.actions)):
             one = 1 << action
-            for fact in bits(task.adds[action]):
+            for fact in task.added[action]:
                 self._adders[fact] |= one
-            for fact in bits(task.needs[action]):
+            for fact in task.needed[action]:
                 self._needers[fact] |= one
-            for fact in bits(task.deletes[action]):
-                deleters[fact] |= one
+            if task.deletes[action]:
+                for fact in bits(task.deletes[action]):
+                    deleters[fact] |= one
         self._noops = self._noops_of(task.initial)
         self._always = [self._static(action, deleters) for action in range(len(task.actions))]
         self._competing = [0] * len(task.actions)
@@ -59,11 +60,16 @@ class PlanningGraph:
 
     def candidates(self) -> int:
         """The real actions that the next level may have: what they need is there, and does not exclude each other."""
-        facts, excluded = self.facts[-1], self.excluded[-1]
+        absent, excluded = ~self.facts[-1], self.excluded[-1]
         found = 0
         for action in range(self.task.real):
             needs = self.task.needs[action]
-            if not needs & ~facts and not any(excluded[fact] & needs for fact in bits(needs)):
+            if needs & absent:
+                continue
+            for fact in self.task.needed[action]:
+                if excluded[fact] & needs:
+                    break
+            else:
                 found |= 1 << action
         return found
 
@@ -100,10 +106,13 @@ class PlanningGraph:
     def _static(self, action: int, deleters: list[int]) -> int:
         """The actions that exclude one in every level: inconsistent effects, and interference."""
         task, found = self.task, 0
-        for fact in bits(task.adds[action] | task.needs[action]):
+        for fact in task.added[action]:
             found |= deleters[fact]
-        for fact in bits(task.deletes[action]):
-            found |= self._adders[fact] | self._needers[fact]
+        for fact in task.needed[action]:
+            found |= deleters[fact]
+        if task.deletes[action]:
+            for fact in bits(task.deletes[action]):
+                found |= self._adders[fact] | self._needers[fact]
         return found & ~(1 << action)
 
     def _compete(self, present: int) -> list[int]:
@@ -123,7 +132,7 @@ class PlanningGraph:
         for action in bits(present):
             if needs[action] & changed or not seen >> action & 1:
                 competing = 0
-                for fact in bits(needs[action]):
+                for fact in self.task.needed[action]:
                     competing |= self._blocked[fact]
                 exclusive[action] = self._always[action] | competing
         return exclusive

@@ -98,7 +98,14 @@ class _Pass:
     def _progress(self) -> Searching:
         extraction = self._extraction
         count = extraction.count
-        return Searching(self.iteration, self.graph.level, extraction.depth, count.nodes, count.sets, count.nogoods)
+        return Searching(
+            self.iteration,
+            self.graph.level,
+            extraction.depth,
+            nodes=count.nodes,
+            sets=count.sets,
+            nogoods=count.nogoods,
+        )
 
     def _expanded(self) -> Generator[Question | Moment, Sequence[str] | None, bool]:
         graph, candidates = self.graph, self.graph.candidates()
@@ -154,7 +161,15 @@ class _Pass:
         if steps is None and level_off is not None:
             self._hopeless = extraction.hopeless(level_off)
         found = steps is not None
-        yield Searched(self.iteration, level, count.nodes, count.sets, count.nogoods, count.hits, found)
+        yield Searched(
+            self.iteration,
+            level,
+            nodes=count.nodes,
+            sets=count.sets,
+            nogoods=count.nogoods,
+            hits=count.hits,
+            found=found,
+        )
         return steps
 
     def _ranked(self, level: int) -> Generator[Question | Moment, Sequence[str] | None, dict[int, int]]:
