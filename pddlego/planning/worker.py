@@ -105,7 +105,8 @@ def _answer(job: Job, pipe: _Pipe, solver: Solver | None) -> PlanResult:
         from pddlego.planning.graphplan.engine import graph_solver
 
         solver = graph_solver(job.graph, job.task == "whole", pipe.tell)
-    with contextlib.suppress(MemoryError):
+    # Python itself may fail without memory, and then says "error return without exception set".
+    with contextlib.suppress(MemoryError, SystemError):
         return solve(_domain(job.text), job.problem, job.search, solver)
     # Not in a handler: as long as there is an error, everything that the search had found is still in use.
     return PlanResult(PlanStatus.MEMORY, job.problem.goal, message=OUT_OF_MEMORY)

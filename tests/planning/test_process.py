@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import itertools
 import os
 import subprocess
@@ -13,6 +14,7 @@ from pddlego.pddl import Atom, Problem, Sexpr, TypedName, parse_domain
 from pddlego.planning import PlanStatus, ProcessPlanner, Search
 from pddlego.planning.ground import Operator, ground
 from pddlego.planning.search import IndexedTask, breadth_first
+from pddlego.planning.worker import Job, _answer, _Pipe
 from tests.methods.textgames.houses import COIN, explored
 from tests.scale import PATIENCE
 
@@ -134,6 +136,15 @@ def test_memory_is_bounded() -> None:
         assert result.status is PlanStatus.MEMORY
         assert "out of memory" in result.message
         assert planner.solve(COIN, explored(5, 2, seed=3), Search()).status is PlanStatus.SOLVED
+
+
+@pytest.mark.parametrize("error", [MemoryError(), SystemError("error return without exception set")])
+def test_python_without_memory_is_out_of_memory_however_it_says_so(error: BaseException) -> None:
+    def solver(domain: object, problem: object, search: object) -> None:
+        raise error
+
+    job = Job(COIN.text, explored(5, 2, seed=3), Search())
+    assert _answer(job, _Pipe(io.BytesIO()), solver).status is PlanStatus.MEMORY
 
 
 def test_a_killed_planner_is_an_answer_and_the_next_call_works() -> None:
