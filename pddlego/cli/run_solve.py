@@ -147,9 +147,11 @@ def _last(planning: Generator[Event, None, PlanResult]) -> PlanResult:
 
 def _graphplan(engine: str, options: SolveOptions) -> PlannerOptions:
     """The planner. Raises `UsageError` for what only graphplan has."""
-    if engine != "graphplan" and (options.prune or options.sort or options.levels):
+    if engine != "graphplan" and (options.prune, options.sort, options.levels) != (None, None, None):
         why = f"The planner is {engine}, and only graphplan has levels to prune and to sort."
         raise UsageError("--prune, --sort and --levels are not possible", why, "Add --planner graphplan.")
+    if options.levels is not None and options.levels < 1:
+        raise UsageError(f"--levels {options.levels} is not possible", "A graph has one at least.", "Give more.")
     try:
         kappas = tuple(float(part) for part in options.kappa.split(","))
     except ValueError:

@@ -157,3 +157,39 @@ def test_the_program_of_a_run_plans(tmp_path: Path, task: str) -> None:
     (folder,) = (tmp_path / "runs").iterdir()
     done = run("solve", str(FERRY), task, "--planner", f"program:{folder}", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, PLAN)
+
+
+def test_graphplan_solves_and_says_what_it_took(tmp_path: Path, task: str) -> None:
+    done = run("solve", str(FERRY), task, "--planner", "graphplan", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout == PLAN
+    assert done.stderr.startswith("graphplan: 3 levels, ")
+    advised = run(
+        "solve", str(FERRY), task, "--planner", "graphplan", "--prune", "adversarial", "--sort", "random", cwd=tmp_path
+    )
+    assert advised.stdout == PLAN
+    assert " calls" in advised.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (("--planner", "graphplan", "--levels", "2"), 1, "No plan: bound (no plan has at most 2 levels)."),
+        (("--prune", "relaxed"), 2, "only graphplan has levels to prune and to sort"),
+        (("--planner", "graphplan", "--kappa", "1,2"), 2, "--kappa 1,2 is not possible"),
+        (("--planner", "graphplan", "--kappa", "x"), 2, "--kappa x is not possible"),
+        (("--planner", "graphplan", "--kappa", "nan"), 2, "--kappa nan is not possible"),
+        (("--planner", "graphplan", "--levels", "0"), 2, "levels"),
+        (("--planner", "graphplan", "--prune", "random:7"), 2, "random:P keeps every action"),
+        (("--planner", "graphplan", "--sort", "gpt-4"), 2, "OPENAI_API_KEY is not set"),
+        (("--planner", "graphplan", "--sort", "transcript:none"), 2, "none"),
+    ],
+)
+def test_what_graphplan_cannot_do_is_said_in_three_lines(
+    tmp_path: Path, task: str, options: tuple[str, ...], code: int, said: str
+) -> None:
+    done = run("solve", str(FERRY), task, *options, cwd=tmp_path)
+    assert done.returncode == code
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
