@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 
 from pddlego.report.figures import DrawnFigure, FigureLine, LinePoint
-from pddlego.report.svg import GREY, WIDTH, colours_of, drawing, escape, label
+from pddlego.report.svg import GREY, WIDTH, brief, colours_of, drawing, escape, label
 
 LEFT, RIGHT, HIGH, BOTTOM = 52, 16, 240, 50
 LEAST = 1e-4
@@ -59,7 +59,7 @@ def line_plot(drawn: DrawnFigure, colours: Mapping[str, str] | None = None) -> s
     for tick in up.ticks():
         _, y_place = at(across.low, tick)
         parts.append(f'<line class="grid" x1="{LEFT}" y1="{y_place:.1f}" x2="{WIDTH - RIGHT}" y2="{y_place:.1f}"/>')
-        parts.append(label(LEFT - 6, y_place + 4, f"{tick:.2g}", "end"))
+        parts.append(label(LEFT - 6, y_place + 4, brief(tick, 2), "end"))
     for tick, anchor in zip(across.ticks(), ("middle", "middle", "end"), strict=True):
         parts.append(label(at(tick, up.low)[0], height - 34, f"{tick:.3g}", anchor))
     scale = " (logarithmic)" if figure.logarithmic else ""

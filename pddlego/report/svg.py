@@ -110,7 +110,7 @@ def scatter(points: Sequence[Point], x_name: str, y_name: str, colours: Mapping[
     for share in (0.0, 0.5, 1.0):
         height_of = top + 240 * (1 - share)
         parts.append(f'<line class="grid" x1="{left}" y1="{height_of:.1f}" x2="{WIDTH - 16}" y2="{height_of:.1f}"/>')
-        parts.append(label(left - 6, height_of + 4, f"{most * share:g}", "end"))
+        parts.append(label(left - 6, height_of + 4, brief(most * share), "end"))
     parts += [label(left, height - 34, f"{low:g}", "middle"), label(WIDTH - 16, height - 34, f"{high:g}", "end")]
     parts.append(label(WIDTH / 2, height - 18, f"across: {x_name}", "middle"))
     parts.append(label(WIDTH / 2, height - 4, f"up: {y_name}; crosses: not won", "middle"))
@@ -145,6 +145,14 @@ def _mark(point: Point, x: float, y: float, colour: str, size: float) -> str:
         path = f"M{x - size:.1f} {y - size:.1f}l{side:g} {side:g}m0 -{side:g}l-{side:g} {side:g}"
         drawn = f'<path d="{path}" stroke="{colour}" stroke-width="2" fill="none">{title}</path>'
     return f'<a href="#{escape(point.link)}">{drawn}</a>' if point.link else drawn
+
+
+def brief(number: float, digits: int = 6) -> str:
+    """A number in few letters: `390k`, `1.3M`; small ones with so many digits."""
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(number) >= 10 * size or (abs(number) >= size and size > 1e3):
+            return f"{number / size:.3g}{letter}"
+    return f"{number:.{digits}g}"
 
 
 def label(x: float, y: float, text: str, anchor: str) -> str:
