@@ -60,6 +60,9 @@ MEDIUM: dict[str, dict[str, tuple[int, int]]] = {
 Answer = tuple[float, list[list[str]] | None]
 """Seconds, and the actions of each level; None where the answer is no plan."""
 
+Peer = Callable[[GroundTask], "Answer | None"]
+"""Plans; None where that takes too long."""
+
 COVERED, LIMIT = 3, 60.0
 PRUNED, PRUNED_SECONDS = 5, 20.0
 
@@ -86,7 +89,7 @@ def against_the_peers() -> None:
             print(f"the peer {name} is not here: {how}")
 
 
-def _against(peer_name: str, peer: Callable[[GroundTask], Answer]) -> None:
+def _against(peer_name: str, peer: Peer) -> None:
     rows, ratios, wrong, ended, late = [], [], 0, 0, 0
     for name in SIZES:
         times: list[tuple[float, float]] = []
@@ -130,14 +133,14 @@ def _ended(task: GroundTask) -> Planned:
             return found
 
 
-def _limited(work: Callable[[GroundTask], Answer], task: GroundTask) -> Answer | None:
+def _limited(work: Peer, task: GroundTask) -> Answer | None:
     """What work gives in a process of its own; None if that takes too long."""
     context = multiprocessing.get_context("fork")
     answers = context.Queue()
     process = context.Process(target=lambda: answers.put(_answered(work, task)), daemon=True)
     process.start()
     try:
-        found: Answer = answers.get(timeout=PEER_SECONDS)
+        found: Answer | None = answers.get(timeout=PEER_SECONDS + 5.0)
         return found
     except Empty:
         return None
@@ -146,7 +149,7 @@ def _limited(work: Callable[[GroundTask], Answer], task: GroundTask) -> Answer |
         process.join()
 
 
-def _answered(work: Callable[[GroundTask], Answer], task: GroundTask) -> Answer:
+def _answered(work: Peer, task: GroundTask) -> Answer | None:
     sys.setrecursionlimit(100_000)
     try:
         return work(task)
@@ -203,7 +206,7 @@ print(json.dumps([took, [[a.operator_name for a in level if a.operator_name != "
 """
 
 
-def _planning_graph(task: GroundTask) -> Answer:
+def _planning_graph(task: GroundTask) -> Answer | None:
     """planning-graph, in the environment of `PEER_PYTHON`: it brings packages that do not go with ours. It reads our
     ground task as PDDL without parameters, outside of the measured time."""
     facts = {fact: f"f{number}" for number, fact in enumerate(sorted(task.facts))}
@@ -228,7 +231,10 @@ def _planning_graph(task: GroundTask) -> Answer:
             f"(define (problem p) (:domain d) (:objects o) (:init {initial}) (:goal {conjunction(task.goals)}))"
         )
         command = [os.environ["PEER_PYTHON"], "-c", PLANNING_GRAPH, str(domain), str(problem)]
-        ran = subprocess.run(command, capture_output=True, text=True, check=False)
+        try:
+            ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PEER_SECONDS)
+        except subprocess.TimeoutExpired:
+            return None
     said = ran.stdout.strip().splitlines()
     if ran.returncode or not said:
         return 0.0, None
@@ -237,7 +243,7 @@ def _planning_graph(task: GroundTask) -> Answer:
     return took, steps if works(task, steps) else None
 
 
-PEERS: tuple[tuple[str, Callable[[GroundTask], Answer], Callable[[], bool], str], ...] = (
+PEERS: tuple[tuple[str, Peer, Callable[[], bool], str], ...] = (
     (
         "planning-graph",
         _planning_graph,

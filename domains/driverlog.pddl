@@ -1,4 +1,5 @@
 ; Trucks drive on roads and need a driver; drivers walk on paths.
+; As in the competition; goals are of drivers and packages.
 (define (domain driverlog)
   (:requirements :strips :typing)
   (:types location thing - object driver truck package - thing)

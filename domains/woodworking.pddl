@@ -1,4 +1,5 @@
 ; A workshop saws parts out of boards, planes or grinds them, and gives them a colour.
+; Simpler than the competition's: one kind of saw, no glazing, varnishing or treatment.
 (define (domain woodworking)
   (:requirements :strips :typing)
   (:types board part - piece wood surface colour size machine

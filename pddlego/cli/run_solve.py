@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -13,7 +14,7 @@ import typer
 from pddlego.cli import exits
 from pddlego.errors import EngineError, UsageError
 from pddlego.evaluation.models import make_adviser_model
-from pddlego.events import Event, Limits
+from pddlego.events import Event, Limits, Retrying
 from pddlego.methods.programs.learned import program_in
 from pddlego.methods.programs.trial import attempt
 from pddlego.models.endpoint import ModelOptions
@@ -137,12 +138,17 @@ def _by_search(engine: str, domain: Domain, problem: Problem, options: SolveOpti
 
 def _last(planning: Generator[Event, None, PlanResult]) -> PlanResult:
     """The end. Who is asked what on the way is nothing that a plan needs."""
-    while True:
-        try:
-            next(planning)
-        except StopIteration as ended:
-            found: PlanResult = ended.value
-            return found
+    with closing(planning):
+        while True:
+            try:
+                event = next(planning)
+            except StopIteration as ended:
+                found: PlanResult = ended.value
+                return found
+            if isinstance(event, Retrying):
+                trouble = event.trouble
+                tried = f"try {trouble.tries} of {trouble.most}"
+                _say(f"{one_line(trouble.why, 200)}: {tried}, the next in {trouble.seconds:.0f} s")
 
 
 def _graphplan(engine: str, options: SolveOptions) -> PlannerOptions:
@@ -152,12 +158,16 @@ def _graphplan(engine: str, options: SolveOptions) -> PlannerOptions:
         raise UsageError("--prune, --sort and --levels are not possible", why, "Add --planner graphplan.")
     if options.levels is not None and options.levels < 1:
         raise UsageError(f"--levels {options.levels} is not possible", "A graph has one at least.", "Give more.")
+    if "" in (options.prune, options.sort):
+        raise UsageError("--prune and --sort name a model", "They are empty.", "Example: --prune relaxed.")
     try:
         kappas = tuple(float(part) for part in options.kappa.split(","))
     except ValueError:
         kappas = (-1.0,)
     if not all(0 <= kappa <= 1 for kappa in kappas):
         raise UsageError(f"--kappa {options.kappa} is not possible", "It holds probabilities.", "Example: 1,0.5.")
+    if options.kappa != "1" and options.prune is None:
+        raise UsageError("--kappa changes nothing", "Nobody is asked what to prune.", "Add --prune, or leave it out.")
     return PlannerOptions(
         engine,
         options.timeout,
@@ -182,8 +192,9 @@ def _summary(took: Sequence[Moment], calls: int) -> str:
     grown = [moment for moment in took if isinstance(moment, Expanded)]
     looked = [moment for moment in took if isinstance(moment, Searched)]
     passes = sum(isinstance(moment, Passed) for moment in took)
-    parts = [count(max((moment.level for moment in grown), default=0), "level")]
-    parts += [f"{passes} passes"] if passes > 1 else []
+    found = [moment.steps for moment in took if isinstance(moment, Passed) and moment.ending == "found"]
+    levels = len(found[-1]) if found else max((moment.level for moment in grown), default=0)
+    parts = [count(levels, "level"), *([f"{passes} passes"] if passes > 1 else [])]
     parts += [f"{sum(moment.actions for moment in grown):,} actions expanded"]
     parts += [f"{sum(moment.mutexes for moment in grown):,} mutex pairs"]
     parts += [f"{sum(moment.nodes for moment in looked):,} search nodes", *([count(calls, "call")] if calls else [])]

@@ -101,9 +101,9 @@ PlannerMemory = Annotated[int | None, typer.Option(help="MiB that the planner ma
 
 Prune = Annotated[
     str | None,
-    typer.Option(help="Who is asked which actions of a level to keep: a model, relaxed, oracle, random:P, keep-all."),
+    typer.Option(help="Who is asked which actions to keep: a model, or relaxed, oracle, keep-all, random:P."),
 ]
-SortBy = Annotated[str | None, typer.Option("--sort", help="Who is asked which actions of a level to try first.")]
+SortBy = Annotated[str | None, typer.Option("--sort", help="Who is asked which actions to try first, as with --prune.")]
 Kappa = Annotated[
     str | None,
     typer.Option(help="The probability that a level is pruned, of each pass, with commas. The last prunes nothing."),

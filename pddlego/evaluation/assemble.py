@@ -161,10 +161,7 @@ def play(
     """
     played = options.played_in(cell)
     own = CellLimiter(limiter, cell.label) if isinstance(limiter, SharedLimiter) else limiter
-    prune, sort = (
-        None if name is None else make_adviser_model(name, cell, options.model, own)
-        for name in (options.planner.prune, options.planner.sort)
-    )
+    asked = {name: make_adviser_model(name, cell, options.model, own) for name in options.planner.advisers}
     tools = Tools(
         model=make_model(cell, played.method, played.setting, options.model, own),
         planner=planner,
@@ -172,7 +169,7 @@ def play(
         retries=options.retries,
         overseer=overseer,
         person=person,
-        advisers=Advisers(prune, sort),
+        advisers=Advisers(asked.get(options.planner.prune or ""), asked.get(options.planner.sort or "")),
         planning=options.planner,
         begin=begin,
     )

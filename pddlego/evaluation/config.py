@@ -57,7 +57,7 @@ class EvalConfig(BaseModel):
     planner_memory: int = Field(4096, ge=0)
     prune: str | None = Field(None, min_length=1)
     sort: str | None = Field(None, min_length=1)
-    kappa: tuple[Annotated[float, Field(ge=0, le=1)], ...] = (1.0,)
+    kappa: tuple[Annotated[float, Field(ge=0, le=1)], ...] = Field((1.0,), min_length=1, max_length=100)
     levels: int | None = Field(None, ge=1, le=100_000)
     workers: int = Field(4, ge=1, le=1024)
     llm_jobs: int = Field(16, ge=1, le=1024)

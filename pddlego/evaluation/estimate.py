@@ -78,12 +78,12 @@ def worst_cases(options: EvaluationOptions) -> list[Estimate]:
         price = options.prices.get(cell.model)
         cost = 0.0 if free else price.cost(tokens_in, tokens_out) if price else None
         found.append(Estimate(*cell.configuration, number, calls, tokens_in + tokens_out, cost))
-        found += _advice(options, cell, number * worst.plans, number)
+        found += _advice(options, cell, number * worst.plans)
     return found
 
 
-def _advice(options: EvaluationOptions, cell: Cell, plans: int, episodes: int) -> Iterator[Estimate]:
-    """What the planner may ask language models in so many planning calls: a line for each of them."""
+def _advice(options: EvaluationOptions, cell: Cell, plans: int) -> Iterator[Estimate]:
+    """What the planner may ask language models in so many planning calls: a line for each of them, without episodes."""
     for name in options.planner.advisers if plans else ():
         if not is_free_adviser(name):
             calls = plans * MOST_QUESTIONS * options.model.attempts
@@ -91,6 +91,4 @@ def _advice(options: EvaluationOptions, cell: Cell, plans: int, episodes: int) -
             price = options.prices.get(name)
             cost = price.cost(tokens_in, tokens_out) if price else None
             who = f"{name} (advises)"
-            yield Estimate(
-                cell.setting, cell.mode, who, episodes, calls=calls, tokens=tokens_in + tokens_out, cost=cost
-            )
+            yield Estimate(cell.setting, cell.mode, who, 0, calls=calls, tokens=tokens_in + tokens_out, cost=cost)

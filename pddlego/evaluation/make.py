@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pddlego.errors import UsageError
@@ -13,6 +13,7 @@ from pddlego.evaluation.models import is_free, is_free_adviser, make_adviser_mod
 from pddlego.evaluation.options import EvaluationOptions, Played
 from pddlego.evaluation.prices import check_prices, read_prices
 from pddlego.events import Limits
+from pddlego.methods.base import Mode
 from pddlego.methods.registry import ablated, method_of, parse_mode
 from pddlego.methods.setting_files import parse_overrides
 from pddlego.models.endpoint import ModelOptions, parse_extra_body, prepare_cache
@@ -55,7 +56,9 @@ def make_options(resolved: Resolved, sends: bool = True, somebody_types: bool = 
         seeds[name] = parse_seeds(config.seeds, each.setting)
     matrix = Matrix(seeds, modes, config.models, config.repeats, without_model)
     _check_models(matrix, played, model, sends)
-    planner = _planner(config, model, sends)
+    planner = _planner(config, [parse_mode(mode).mode for mode in modes], model, sends)
+    waits = any(not is_free_adviser(name) for name in planner.advisers)
+    waits = waits or any(parse_mode(cell.mode).mode.advises and not is_free(cell) for cell in _samples(matrix))
     if config.max_cost is not None:
         samples = _samples(matrix)
         paid = {name: any(not is_free(cell) for cell in samples if cell.model == name) for name in matrix.models}
@@ -71,7 +74,7 @@ def make_options(resolved: Resolved, sends: bool = True, somebody_types: bool = 
         workers=config.workers,
         llm_jobs=config.llm_jobs,
         # One that waits for an answer works no more than an idle one.
-        planners=config.workers if planner.advisers else max(1, min(config.workers, os.cpu_count() or 1)),
+        planners=config.workers if waits else max(1, min(config.workers, os.cpu_count() or 1)),
         budget=Spending(config.max_calls, config.max_tokens, config.max_cost),
         prices=prices,
         executor=config.executor,
@@ -79,13 +82,20 @@ def make_options(resolved: Resolved, sends: bool = True, somebody_types: bool = 
     )
 
 
-def _planner(config: EvalConfig, model: ModelOptions, sends: bool) -> PlannerOptions:
+def _planner(config: EvalConfig, modes: Sequence[Mode], model: ModelOptions, sends: bool) -> PlannerOptions:
     """The planner. Raises `UsageError` for options that only graphplan has, and for advisers that cannot be asked."""
-    plays = config.planner == "graphplan" or any(parse_mode(mode).mode.name == "graphplan" for mode in config.modes)
-    for flag, value in (("prune", config.prune), ("sort", config.sort), ("levels", config.levels)):
-        if value is not None and not plays:
+    advised = any(mode.advises for mode in modes)
+    plays = config.planner == "graphplan" or advised
+    given = {"prune": config.prune, "sort": config.sort, "levels": config.levels, "kappa": config.kappa}
+    for flag, value in given.items():
+        if value not in (None, EvalConfig.model_fields[flag].default) and not plays:
             why = f"The planner is {config.planner}, and only graphplan has levels to prune and to sort."
             raise UsageError(f"--{flag} is not possible", why, "Add --planner graphplan, or leave it out.")
+    if advised and (config.prune or config.sort):
+        why = "In a mode whose model advises the planner, that model is asked."
+        raise UsageError("--prune and --sort are not possible", why, "Name it with --model; -no-prune is without.")
+    if config.kappa != EvalConfig.model_fields["kappa"].default and not (advised or config.prune):
+        raise UsageError("--kappa changes nothing", "Nobody is asked what to prune.", "Add --prune, or leave it out.")
     options = PlannerOptions(
         config.planner,
         config.planner_timeout,

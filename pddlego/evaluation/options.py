@@ -16,6 +16,7 @@ from pddlego.models.credentials import without_credentials
 from pddlego.models.endpoint import ModelOptions
 from pddlego.models.spending import Price, Spending
 from pddlego.planning.make import PlannerOptions
+from pddlego.refine.advice import prompt_digests
 from pddlego.runs.cells import Cell, Matrix
 from pddlego.runs.manifest import installed_version
 
@@ -82,7 +83,7 @@ class EvaluationOptions:
         return {
             "settings": self._settings(),
             "retries": self.retries,
-            "planner": self.planner.manifest(),
+            "planner": self.planner.manifest() | ({"prompts": prompt_digests()} if self.planner.advisers else {}),
             "temperature": self.model.temperature,
             **({"reasoning_effort": self.model.reasoning_effort} if self.model.reasoning_effort else {}),
             **({"extra_body": dict(self.model.extra_body)} if self.model.extra_body else {}),

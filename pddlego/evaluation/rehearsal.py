@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from pddlego.errors import PddlegoError
 from pddlego.evaluation.assemble import make_planners, play
 from pddlego.evaluation.config import EvalConfig
-from pddlego.evaluation.models import is_free
+from pddlego.evaluation.models import is_free, is_free_adviser
 from pddlego.evaluation.options import EvaluationOptions
 from pddlego.events import Answered, Ended
 from pddlego.models.limiter import NoLimiter
 from pddlego.planning import Planner
+from pddlego.planning.make import PlannerOptions
 from pddlego.runs.cells import Cell
 from pddlego.runs.summary import LOST_TO_ERRORS
 
@@ -44,6 +45,7 @@ def rehearse(options: EvaluationOptions) -> dict[tuple[str, str, str], Rehearsed
     paid = [cell for cell in options.cells() if not is_free(cell)]
     if not paid:
         return {}
+    options = replace(options, planner=_free(options.planner))
     found: dict[tuple[str, str, str], Rehearsed] = {}
     samples: dict[tuple[str, str], Rehearsed | None] = {}
     with make_planners(options) as planner:
@@ -54,6 +56,14 @@ def rehearse(options: EvaluationOptions) -> dict[tuple[str, str, str], Rehearsed
             if (known := samples[setting, mode]) is not None:
                 found[setting, mode, model] = known
     return found
+
+
+def _free(planner: PlannerOptions) -> PlannerOptions:
+    """The planner with advisers that send nothing: a rehearsal costs nothing."""
+    prune, sort = (
+        name if name is None or is_free_adviser(name) else STAND_IN for name in (planner.prune, planner.sort)
+    )
+    return replace(planner, prune=prune, sort=sort)
 
 
 def _mean(episodes: list[tuple[int, int, int]]) -> Rehearsed | None:

@@ -29,6 +29,7 @@ class Mode:
 
     `parts` are what `-no-PART` may take out, with what that means. `confirms` is what a person may be asked about. One
     that does not `ask_model` is played once, whatever the models; one that `needs_person` only where somebody types.
+    The model of one that `advises` answers what a planner asks.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Mode:
     confirms: tuple[str, ...] = ()
     asks_model: bool = True
     needs_person: bool = False
+    advises: bool = False
 
 
 @dataclass(frozen=True)

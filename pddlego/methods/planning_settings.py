@@ -103,7 +103,10 @@ class PlanningSetting(Setting):
         """
         if self.folder is not None:
             tasks = self.folder.tasks(seed, self.domain).evaluation
-            return tasks[number % len(tasks)]
+            if number >= len(tasks):
+                why = f"Seed {seed} of {self.folder.place} has {len(tasks)} evaluation task(s)."
+                raise SettingError(f"There is no task {number}", why, "Numbers begin with 0.")
+            return tasks[number]
         ranges = self.file.graphplan or self.file.search or self.file.training
         return self._made(ranges, number + 1, f"graphplan/{seed}")[number]
 

@@ -17,7 +17,8 @@ Place = tuple[int, int, int]
 def corrupted(domain: Domain, share: float, seed: str) -> tuple[Domain, tuple[str, ...]]:
     """The domain without that share (0 to 1) of its conditions, drawn by `seed`, and what was removed, by action.
 
-    Conditions are the conjuncts of all preconditions and effects of actions; the share is rounded to whole conditions.
+    Conditions are the conjuncts of all preconditions and effects of actions, whatever stands inside of them (a `when`
+    is one); the share is rounded to whole conditions.
     """
     (whole,) = read_sexprs(domain.text).expressions
     assert isinstance(whole, tuple)

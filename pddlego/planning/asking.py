@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Sequence
 from typing import Protocol, TypeVar, runtime_checkable
 
 from pddlego.pddl import Domain, Problem
-from pddlego.planning.graphplan.values import Moment, Question
+from pddlego.planning.graphplan.values import GraphSearch, Moment, Question, TaskKind
 from pddlego.planning.result import Planner, PlanResult, Search
 
 T = TypeVar("T")
@@ -25,16 +25,35 @@ Asking = Generator[Question | Moment, Answer, T]
 class AskingPlanner(Protocol):
     """A planner that may ask while it plans."""
 
-    def planning(self, domain: Domain, problem: Problem, search: Search, seconds: float | None) -> Asking[PlanResult]:
-        """Plan as `solve` does. The time that is waited for answers does not count."""
+    def planning(
+        self,
+        domain: Domain,
+        problem: Problem,
+        search: Search,
+        seconds: float | None,
+        graph: GraphSearch | None = None,
+        task: TaskKind = "relevant",
+    ) -> Asking[PlanResult]:
+        """Plan as `solve` does, or by Graphplan as `graph` says. The time that is waited for answers does not count."""
 
 
 def planned(
-    planner: Planner, domain: Domain, problem: Problem, search: Search, seconds: float | None
+    planner: Planner,
+    domain: Domain,
+    problem: Problem,
+    search: Search,
+    seconds: float | None,
+    graph: GraphSearch | None = None,
+    task: TaskKind = "relevant",
 ) -> Asking[PlanResult]:
-    """Plan with any planner. Other planners than those that ask need not know of a limit where there is none."""
+    """Plan with any planner. Other planners than those that ask need not know of a limit where there is none.
+
+    Raises `TypeError` for a `graph` that the planner knows nothing of.
+    """
     if isinstance(planner, AskingPlanner):
-        return (yield from planner.planning(domain, problem, search, seconds))
+        return (yield from planner.planning(domain, problem, search, seconds, graph=graph, task=task))
+    if graph is not None:
+        raise TypeError(f"{type(planner).__name__} does not plan by Graphplan")
     return planner.solve(domain, problem, search, **({} if seconds is None else {"seconds": seconds}))
 
 

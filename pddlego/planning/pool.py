@@ -9,6 +9,7 @@ from typing import Any
 
 from pddlego.pddl import Domain, Problem
 from pddlego.planning.asking import Asking, planned, unasked
+from pddlego.planning.graphplan.values import GraphSearch, TaskKind
 from pddlego.planning.result import Planner, PlanResult, PlanStatus, Search
 
 
@@ -34,8 +35,16 @@ class PlannerPool:
         """Plan for `problem.goal` with the first planner that is idle; waiting for it counts, too."""
         return unasked(self.planning(domain, problem, search, seconds))
 
-    def planning(self, domain: Domain, problem: Problem, search: Search, seconds: float | None) -> Asking[PlanResult]:
-        """As `solve`; a planner that waits for an answer is not idle."""
+    def planning(
+        self,
+        domain: Domain,
+        problem: Problem,
+        search: Search,
+        seconds: float | None,
+        graph: GraphSearch | None = None,
+        task: TaskKind = "relevant",
+    ) -> Asking[PlanResult]:
+        """As `solve`, or as an `AskingPlanner`; a planner that waits for an answer is not idle."""
         began = time.monotonic()
         try:
             planner = self._idle.get(timeout=seconds)
@@ -44,7 +53,7 @@ class PlannerPool:
             return PlanResult(PlanStatus.TIMEOUT, problem.goal, None, "no planner was idle in time", waited)
         left = None if seconds is None else max(0.01, seconds - (time.monotonic() - began))
         try:
-            return (yield from planned(planner, domain, problem, search, left))
+            return (yield from planned(planner, domain, problem, search, left, graph=graph, task=task))
         finally:
             self._idle.put(planner)
 

@@ -19,10 +19,10 @@ from typing import Any, BinaryIO, cast
 from pddlego.pddl import Domain, Problem
 from pddlego.planning.asking import Asking, unasked
 from pddlego.planning.graphplan.task import GraphTask
-from pddlego.planning.graphplan.values import GraphSearch, Moment, Question
+from pddlego.planning.graphplan.values import GraphSearch, Moment, Question, TaskKind
 from pddlego.planning.result import PlanResult, PlanStatus, Search
 from pddlego.planning.solve import OUT_OF_MEMORY
-from pddlego.planning.worker import NO_MEMORY, Job, TaskKind, receive, send
+from pddlego.planning.worker import NO_MEMORY, Job, receive, send
 from pddlego.util.deadline import Deadline
 from pddlego.util.environment import for_children
 
@@ -33,6 +33,9 @@ MAX_TIMEOUT = 1_000_000.0
 
 ENDING = 5.0
 """Seconds that a process that closed its pipe is waited for, at most."""
+
+CLOSING = 1.0
+"""Seconds that a call which is under way has to end when the planner is closed."""
 
 _BOOT = "import sys; sys.path[:] = sys.argv[4:]; from pddlego.planning.worker import main; main()"
 
@@ -57,14 +60,14 @@ class ProcessPlanner:
         self.engine = engine
         self.timeout = timeout
         self.memory = memory
-        self.graph = graph or GraphSearch()
+        self.graph = (graph or GraphSearch()) if engine == "graphplan" else None
         self._lock = threading.Lock()
         self._folder = tempfile.mkdtemp(prefix="pddlego-planner-")
         self._process = self._start()
 
     @property
     def description(self) -> Mapping[str, Any]:
-        graph = {"graph": asdict(self.graph)} if self.engine == "graphplan" else {}
+        graph = {"graph": asdict(self.graph)} if self.graph is not None else {}
         return {"engine": self.engine, "timeout": self.timeout, "memory": self.memory, **graph}
 
     def solve(self, domain: Domain, problem: Problem, search: Search, seconds: float | None = None) -> PlanResult:
@@ -80,21 +83,28 @@ class ProcessPlanner:
         problem: Problem,
         search: Search,
         seconds: float | None = None,
+        graph: GraphSearch | None = None,
         task: TaskKind = "relevant",
     ) -> Asking[PlanResult]:
-        """As `solve`, with the questions of the engine graphplan, and what happens there. Waiting does not count.
+        """As `solve`, with the questions of Graphplan, and what happens there. Waiting for answers does not count.
 
-        Graphplan plans with what is `relevant`, or with the `whole` ground task, also with what can never change.
+        Given a `graph`, Graphplan plans in that way, whatever the engine: with what is `relevant`, or with the `whole`
+        ground task, also with what can never change.
         """
         own = self.timeout or MAX_TIMEOUT
-        job = Job(domain.text, problem, search, self.graph, task)
+        job = Job(domain.text, problem, search, graph or self.graph, task)
         with self._lock:
             return (yield from self._planning(domain, job, own if seconds is None else min(own, max(0.01, seconds))))
 
     def close(self) -> None:
-        with self._lock:
+        self._signal()  # a call that is under way ends; one that waits for an answer may hold the lock for ever
+        locked = self._lock.acquire(timeout=CLOSING)
+        try:
             self._kill()
             shutil.rmtree(self._folder, ignore_errors=True)
+        finally:
+            if locked:
+                self._lock.release()
 
     def __enter__(self) -> ProcessPlanner:
         return self
@@ -114,7 +124,7 @@ class ProcessPlanner:
                 if deadline.expired:
                     self._restart()  # the answer and the kill crossed
                     if not isinstance(found, PlanResult):
-                        raise EOFError
+                        return self._late(problem, timeout, time.perf_counter() - began + spent)
             except (EOFError, OSError):
                 spent += time.perf_counter() - began
                 return self._gone(problem, deadline.expired, timeout, spent)
@@ -126,7 +136,7 @@ class ProcessPlanner:
                 deadline.cancel()
             spent += time.perf_counter() - began
             if isinstance(found, PlanResult):
-                return found
+                return replace(found, seconds=spent)
             if isinstance(found, GraphTask):
                 task, question = found, None
                 continue
@@ -146,11 +156,14 @@ class ProcessPlanner:
             self._process.wait(timeout=ENDING)
         self._kill()
         if expired:
-            return PlanResult(PlanStatus.TIMEOUT, problem.goal, None, f"no answer within {timeout:.3g} s", seconds)
+            return self._late(problem, timeout, seconds)
         if self._process.returncode == NO_MEMORY:
             return PlanResult(PlanStatus.MEMORY, problem.goal, None, OUT_OF_MEMORY, seconds)
         message = f"the planner process ended ({self._process.returncode}); its memory limit is {self.memory} MiB"
         return PlanResult(PlanStatus.CRASHED, problem.goal, None, message, seconds)
+
+    def _late(self, problem: Problem, timeout: float, seconds: float) -> PlanResult:
+        return PlanResult(PlanStatus.TIMEOUT, problem.goal, None, f"no answer within {timeout:.3g} s", seconds)
 
     def _ask(self, question: object) -> object:
         """Send a question, and receive what comes; if the process was gone before it heard a job, ask a new one."""

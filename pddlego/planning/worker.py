@@ -15,29 +15,29 @@ import struct
 import sys
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import BinaryIO, Literal
+from typing import BinaryIO, cast
 
 from pddlego.pddl import Domain, Problem, parse_domain
-from pddlego.planning.graphplan.values import GraphSearch
+from pddlego.planning.graphplan.values import GraphSearch, TaskKind
 from pddlego.planning.result import PlanResult, PlanStatus, Search
 from pddlego.planning.solve import OUT_OF_MEMORY, Solver, solve, solve_strips
 
 HEADER = struct.Struct("!I")
 
-TaskKind = Literal["relevant", "whole"]
-"""Which ground task: what may contribute to the goal, or everything."""
-
 
 @dataclass(frozen=True)
 class Job:
-    """What a planning process is asked: the text of the domain, the problem, how to search."""
+    """What a planning process is asked: the text of the domain, the problem, how to search.
+
+    With a `graph` Graphplan plans, whatever the engine.
+    """
 
     text: str
     problem: Problem
     search: Search
-    graph: GraphSearch = field(default_factory=GraphSearch)
+    graph: GraphSearch | None = None
     task: TaskKind = "relevant"
 
 
@@ -80,8 +80,7 @@ def main() -> None:
     try:
         while True:
             job = receive(sys.stdin.buffer)
-            if isinstance(job, Job):  # else an answer to a question of a job that has ended
-                send(answers, _answer(job, _Pipe(answers), solver))
+            send(answers, _answer(cast(Job, job), _Pipe(answers), solver))
     except EOFError:
         pass
     except MemoryError:
@@ -100,8 +99,8 @@ class _Pipe:
         return receive(sys.stdin.buffer)
 
 
-def _answer(job: Job, pipe: _Pipe, solver: Solver | None) -> PlanResult:
-    if solver is None:
+def _answer(job: Job, pipe: _Pipe, solver: Solver) -> PlanResult:
+    if job.graph is not None:
         from pddlego.planning.graphplan.engine import graph_solver
 
         solver = graph_solver(job.graph, job.task == "whole", pipe.tell)
@@ -117,12 +116,10 @@ def _domain(text: str) -> Domain:
     return parse_domain(text)
 
 
-def _solver(engine: str) -> Solver | None:
-    """Who plans; None for Graphplan, which is made for each job."""
+def _solver(engine: str) -> Solver:
     if engine == "graphplan":
         import pddlego.planning.graphplan.engine
 
-        return None
     if engine == "fast-downward":
         from pddlego.planning.unified import solve_fast_downward
 

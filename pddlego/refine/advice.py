@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
-from pddlego.events import Event
+from pddlego.events import Event, Rejected
 from pddlego.models.base import Message, Model, Request
+from pddlego.models.feedback import Feedback
 from pddlego.models.prompts import Prompts
 from pddlego.pddl.sexpr import show
 from pddlego.planning.asking import Answer, Asking
@@ -15,9 +17,16 @@ from pddlego.planning.graphplan.answers import named_actions, written
 from pddlego.planning.graphplan.values import Moment, Purpose, Question
 from pddlego.refine.ask import ask
 from pddlego.refine.usage import Meter
+from pddlego.util import resources
 from pddlego.util.answers import spoken
 
 T = TypeVar("T")
+
+PROMPTS = ("task", "prune", "sort")
+"""The templates in `prompts/graphplan/`."""
+
+UNUSABLE = "unusable advice"
+"""The category of an answer that names no candidate."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +66,18 @@ def advised(
             elif (model := advisers.of(found.purpose)) is not None:
                 completion = yield from ask(model, question_request(prompts, found), meter)
                 answer = read_advice(completion.text, found)
+                if not answer:
+                    kept = "everything is kept" if found.purpose == "prune" else "the order stays as it is"
+                    yield Rejected(0, Feedback(UNUSABLE, f"it names none of the candidates, and {kept}"))
+                meter.check_time()
     finally:
         planning.close()
+
+
+def prompt_digests() -> dict[str, str]:
+    """Digests of the prompts, for a run folder."""
+    texts = {name: resources.read("prompts", f"graphplan/{name}.j2") for name in PROMPTS}
+    return {name: hashlib.sha256(text.encode()).hexdigest()[:16] for name, text in texts.items()}
 
 
 def question_request(prompts: Prompts, question: Question) -> Request:

@@ -125,7 +125,8 @@ class Noisy:
 
     def __call__(self, question: Question, rng: random.Random) -> Sequence[str]:
         chosen = list(self.choose(question, rng))
-        return [rng.choice(question.candidates) if rng.random() < self.noise else name for name in chosen]
+        others = [name for name in question.candidates if name not in chosen] or question.candidates
+        return [rng.choice(others) if rng.random() < self.noise else name for name in chosen]
 
 
 class Oracle:

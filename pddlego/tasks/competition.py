@@ -1,6 +1,6 @@
 """Seeded generators of tasks in the style of the planning competitions: the ten domains of LLMs4Plan but two.
 
-Gripper and miconic stand in `generators`. Every task that can be made of the numbers can be solved.
+Gripper and miconic stand in `generators`. Every task with one of everything at least can be solved.
 """
 
 from __future__ import annotations

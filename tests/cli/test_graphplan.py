@@ -21,7 +21,10 @@ def test_coin_is_won_with_graphplan(tmp_path: Path) -> None:
     [
         (("--prune", "relaxed"), "only graphplan has levels to prune and to sort"),
         (("--levels", "3"), "only graphplan has levels to prune and to sort"),
+        (("--kappa", "0.5"), "only graphplan has levels to prune and to sort"),
+        (("--planner", "graphplan", "--kappa", "0.5"), "Nobody is asked what to prune"),
         (("--planner", "graphplan", "--kappa", "2"), "kappa"),
+        (("--planner", "graphplan", "--kappa", ","), "kappa"),
         (("--planner", "graphplan", "--kappa", "high"), "kappa"),
         (("--planner", "graphplan", "--levels", "0"), "levels"),
         (("--planner", "graphplan", "--prune", "random:9"), "random:P keeps every action"),
@@ -62,13 +65,45 @@ def test_advice_of_a_language_model_counts_in_the_budget_and_stands_in_the_ledge
     assert "m (advises)" in dry.stdout
 
 
-def test_a_mode_that_asks_takes_other_advisers_in_its_place(tmp_path: Path) -> None:
-    done = run(
-        "play", "logistics", "--mode", "graphplan", "--prune", "oracle", "--seed", "4", "--pace", "0", cwd=tmp_path
-    )
+def test_a_dry_run_sends_nothing_also_where_both_model_and_adviser_are_paid(
+    tmp_path: Path, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789abcdef")
+    model_server.replies = [lambda body: answer("Keep everything.")]
+    where = ("--models", "m", "--base-url", model_server.url, "--seeds", "0-1", "--dry-run")
+    played = run("eval", "coin", *where, "--planner", "graphplan", "--prune", "m", cwd=tmp_path)
+    assert played.returncode == 0
+    assert "m (advises)" in played.stdout
+    assert run("eval", "openstacks", "--modes", "graphplan", *where, cwd=tmp_path).returncode == 0
+    assert not model_server.requests
+
+
+def test_an_answer_that_names_nothing_is_said_and_counted(
+    tmp_path: Path, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789abcdef")
+    model_server.replies = [lambda body: answer("I would rather not.")]
+    where = ("--model", "m", "--base-url", model_server.url, "--pace", "0")
+    done = run("play", "movie", "--mode", "graphplan", *where, cwd=tmp_path)
     assert done.returncode == 0
-    assert "solved" in done.stdout
+    assert "it names none of the candidates, and everything is kept" in done.stdout
     assert run("replay", "latest", cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--prune", "relaxed"), "that model is asked"),
+        (("--sort", "relaxed"), "that model is asked"),
+        (("--set", "task=-1"), "task"),
+        (("--set", "corrupt=2"), "corrupt"),
+        (("--set", "coin=toss"), "coin"),
+    ],
+)
+def test_what_the_mode_does_not_take_is_refused(tmp_path: Path, options: tuple[str, ...], said: str) -> None:
+    done = run("play", "logistics", "--mode", "graphplan", *options, cwd=tmp_path)
+    assert done.returncode == 2
+    assert said in done.stderr
 
 
 @pytest.mark.parametrize("form", ["json", "lines"])

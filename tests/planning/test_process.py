@@ -12,6 +12,7 @@ import pytest
 
 from pddlego.pddl import Atom, Problem, Sexpr, TypedName, parse_domain
 from pddlego.planning import PlanStatus, ProcessPlanner, Search
+from pddlego.planning.graphplan import GraphSearch, Question
 from pddlego.planning.ground import Operator, ground
 from pddlego.planning.search import IndexedTask, breadth_first
 from pddlego.planning.worker import Job, _answer, _Pipe
@@ -145,6 +146,52 @@ def test_python_without_memory_is_out_of_memory_however_it_says_so(error: BaseEx
 
     job = Job(COIN.text, explored(5, 2, seed=3), Search())
     assert _answer(job, _Pipe(io.BytesIO()), solver).status is PlanStatus.MEMORY
+
+
+ASKING = GraphSearch(prune=True)
+
+
+def test_a_planner_that_waits_for_an_answer_can_be_closed() -> None:
+    """Somebody holds the generator, as a traceback does: the lock is never given back."""
+    with ProcessPlanner() as planner:
+        planning = planner.planning(COIN, explored(5, 2, seed=3), Search(), graph=ASKING)
+        while not isinstance(next(planning), Question):
+            pass
+        pid = planner._process.pid
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_a_planner_that_is_killed_while_it_waits_is_an_answer() -> None:
+    with ProcessPlanner() as planner:
+        planning = planner.planning(COIN, explored(5, 2, seed=3), Search(), graph=ASKING)
+        while not isinstance(next(planning), Question):
+            pass
+        planner._process.kill()
+        planner._process.wait()
+        with pytest.raises(StopIteration) as ended:
+            planning.send(())
+        assert ended.value.value.status is PlanStatus.CRASHED
+        assert planner.solve(COIN, explored(5, 2, seed=3), Search()).status is PlanStatus.SOLVED
+
+
+def test_time_that_is_waited_for_an_answer_counts_nowhere() -> None:
+    with ProcessPlanner(timeout=PATIENCE) as planner:
+        planning = planner.planning(COIN, explored(5, 2, seed=3), Search(), graph=ASKING)
+        began = time.monotonic()
+        while not isinstance(next(planning), Question):
+            pass
+        asked = time.monotonic()
+        time.sleep(1.5)
+        found = None
+        waited = time.monotonic() - asked
+        try:
+            while True:
+                found = planning.send(() if isinstance(found, Question) else None)
+        except StopIteration as ended:
+            result = ended.value
+        assert result.status is PlanStatus.SOLVED
+        assert result.seconds <= time.monotonic() - began - waited
 
 
 def test_a_killed_planner_is_an_answer_and_the_next_call_works() -> None:

@@ -10,6 +10,12 @@ from pddlego.events import Event
 from pddlego.methods.graphplan.events import SOLVED, Bounded, Concluded, Given, Grown, Looked, Looking, PassEnded
 from pddlego.util.text import count
 
+
+def many(number: int, noun: str) -> str:
+    """`1 node`, `1,234,567 nodes`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 ENDINGS = {
     "found": "a plan was found",
     "no plan": "there is no plan, and that is proved",
@@ -22,7 +28,9 @@ def _given(event: Given, glyphs: Glyphs) -> Description:
     text = f"     {event.domain}, {event.task}: {count(event.objects, 'object')}, {count(event.goals, 'goal')}"
     if not event.removed:
         return Description("", Line(text, "dim"))
-    lost = Line(f"     the domain has lost {count(len(event.removed), 'condition')} ({event.corrupt:.0%})", "yellow")
+    lost = Line(
+        f"     the domain has lost {len(event.removed)} preconditions and effects ({event.corrupt:.0%})", "yellow"
+    )
     lines = tuple(Line(f"{glyphs.removed} {each}", "red") for each in event.removed)
     return Description("", Line(text, "dim"), (lost,), lines)
 
@@ -41,14 +49,14 @@ def _grown(event: Grown, glyphs: Glyphs) -> Description:
 
 def _looking(event: Looking, glyphs: Glyphs) -> Description:
     so_far = event.so_far
-    said = f"     searching from level {so_far.level}, at {so_far.depth}: {so_far.nodes:,} nodes"
-    return Description("", Line(f"{said}, {so_far.nogoods:,} no-goods", "dim"))
+    said = f"     searching from level {so_far.level}, at {so_far.depth}: {many(so_far.nodes, 'node')}"
+    return Description("", Line(f"{said}, {many(so_far.nogoods, 'no-good')}", "dim"))
 
 
 def _looked(event: Looked, glyphs: Glyphs) -> Description:
     made = event.made
     mark, style = (glyphs.done, "green") if made.found else (glyphs.failed, "dim")
-    told = f"{made.nodes:,} nodes, {made.nogoods:,} no-goods, {made.hits:,} met again"
+    told = f"{many(made.nodes, 'node')}, {many(made.nogoods, 'no-good')}, {made.hits:,} met again"
     line = Line(f"     {mark} search from level {made.level}: {told}", style)
     return Description("planned", line, (line,))
 
@@ -69,7 +77,7 @@ def _bounded(event: Bounded, glyphs: Glyphs) -> Description:
 def _concluded(event: Concluded, glyphs: Glyphs) -> Description:
     style = "bold green" if event.kind == SOLVED else "bold red"
     bound = "" if event.bound is None else f" (bound {event.bound})"
-    verdict = f": {event.kind}{bound}" if event.steps or event.kind != SOLVED else ""
+    verdict = f": {event.kind}{bound}" if event.steps else ""
     line = Line(f"{event.step:>3}  {event.command}{verdict}", style)
     detail = tuple(Line(f"  {number:>2}  {' '.join(level)}") for number, level in enumerate(event.steps, start=1))
     return Description("observed", line, (line,), detail)

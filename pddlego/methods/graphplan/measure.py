@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from pddlego.errors import PddlegoError
-from pddlego.events import Asked, Event, Tally
+from pddlego.events import Asked, Event, Rejected, Tally
 from pddlego.methods.base import Column, CountTable, Figure, Measuring
 from pddlego.methods.graphplan.events import SOLVED, Concluded, Given, Grown, Looked, PassEnded
 from pddlego.methods.planning_settings import published_scores
@@ -33,6 +33,7 @@ def measure(events: Sequence[Event], used: Tally) -> Measures:
         "passes": len(passes),
         "prune_calls": asked["prune"],
         "sort_calls": asked["sort"],
+        "unusable": sum(isinstance(event, Rejected) for event in events),
     }
     if done is not None:
         numbers["valid"] = int(done.valid)
@@ -71,6 +72,7 @@ MEASURING = Measuring(
         Column("nogoods", digits=0, shown=False),
         Column("prune_calls", digits=1, shown=False),
         Column("sort_calls", digits=1, shown=False),
+        Column("unusable", blank_zero=True),
     ),
     counts=(CountTable("lost", "Why tasks were not solved", "reason"),),
     figures=(

@@ -14,4 +14,6 @@ PARTS = {
 
 GRAPHPLAN = "graphplan"
 
-MODES = (Mode(GRAPHPLAN, "Graphplan asks the model which actions to keep, and which to try first", PLANNING, PARTS),)
+ABOUT = "Graphplan asks the model which actions to keep, and which to try first"
+
+MODES = (Mode(GRAPHPLAN, ABOUT, PLANNING, PARTS, advises=True),)

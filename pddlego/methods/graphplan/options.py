@@ -14,9 +14,8 @@ from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.pddl import Domain
 from pddlego.pddl.corrupt import corrupted
 from pddlego.planning.graphplan.values import MOST_QUESTIONS
+from pddlego.refine.advice import PROMPTS
 from pddlego.util import resources
-
-PROMPTS = ("task", "prune", "sort")
 
 LISTED = 12_000
 """Characters of facts and actions in a question (an estimate)."""

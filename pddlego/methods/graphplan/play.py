@@ -10,11 +10,9 @@ from pddlego.methods.base import Tools, parse_variant
 from pddlego.methods.graphplan.events import SOLVED, Bounded, Concluded, Given, Grown, Looked, Looking, PassEnded
 from pddlego.methods.graphplan.modes import MODES, NO_PRUNE, NO_SORT
 from pddlego.methods.graphplan.options import GraphplanOptions, GraphplanSetting
-from pddlego.pddl import Domain, Problem
 from pddlego.planning import PlanResult, PlanStatus, Search, validate
-from pddlego.planning.asking import unasked
+from pddlego.planning.asking import planned, unasked
 from pddlego.planning.graphplan.values import Expanded, GraphSearch, Moment, Passed, Searched, Searching
-from pddlego.planning.make import make_planner
 from pddlego.refine.advice import Advisers, advised
 from pddlego.refine.episode import played
 from pddlego.refine.usage import Meter, OverError
@@ -22,6 +20,14 @@ from pddlego.runs.cells import Cell
 from pddlego.util.text import count
 
 Steps = Generator[Event, None, None]
+
+TOO_LONG, UNKNOWN = "too long", "bound not known"
+
+MESSAGES = {
+    TOO_LONG: "the plan works, and fewer levels are enough",
+    UNKNOWN: "the plan works, but how short one can be is not known: Graphplan alone found none in time",
+}
+"""What is said of a plan that works and is not counted as a solution."""
 
 
 def play(cell: Cell, setting: GraphplanSetting, options: GraphplanOptions, tools: Tools) -> Iterator[Event]:
@@ -49,7 +55,6 @@ class _Episode:
             memo=options.memo,
             seed=f"{cell.setting}/{cell.seed}",
         )
-        self.advisers = Advisers(tools.advisers.prune or tools.model, tools.advisers.sort or tools.model)
         self._pruned = False
         self._steps: tuple[tuple[str, ...], ...] = ()
 
@@ -76,12 +81,12 @@ class _Episode:
         if valid:
             bound = yield from self._bound()
         kind = self._kind(result, valid, bound)
+        message = " ".join(message.split()) or MESSAGES.get(kind, "")
         meter.step()
         meter.score = float(kind == SOLVED)
-        text = f"plan: {count(sum(map(len, self._steps)), 'action')} in {count(len(self._steps), 'level')}"
         yield Concluded(
             meter.tally.steps,
-            text if result.plan is not None else "no plan",
+            self._command(result),
             kind,
             message,
             steps=self._steps,
@@ -90,18 +95,24 @@ class _Episode:
         )
         raise OverError(Outcome.WON if kind == SOLVED else Outcome.LOST, "" if kind == SOLVED else message or kind)
 
+    def _command(self, result: PlanResult) -> str:
+        if result.status is PlanStatus.ALREADY_TRUE:
+            return "no action: the goal is already true"
+        if result.plan is None:
+            return f"no plan: {result.status.value}"
+        return f"plan: {count(sum(map(len, self._steps)), 'action')} in {count(len(self._steps), 'level')}"
+
     @property
     def _is_short(self) -> bool:
-        """Whether less than a planning call's time is left of the episode's."""
+        """Whether nothing is left of the episode's time."""
         left = self.meter.seconds_left
         return left is not None and left <= 0.05
 
     def _plan(self) -> Generator[Event, None, PlanResult]:
-        options = self.tools.planning
-        with make_planner("graphplan", options.timeout, options.memory, self.search) as planner:
-            left = self.meter.seconds_left
-            planning = planner.planning(self.domain, self.task.problem, Search(), left, "whole")
-            return (yield from advised(planning, self.advisers, self.meter, self._told))
+        left, problem = self.meter.seconds_left, self.task.problem
+        asked = planned(self.tools.planner, self.domain, problem, Search(), left, graph=self.search, task="whole")
+        advisers = Advisers(self.tools.model, self.tools.model)
+        return (yield from advised(asked, advisers, self.meter, self._told))
 
     def _told(self, moment: Moment) -> Iterator[Event]:
         if isinstance(moment, Expanded):
@@ -123,7 +134,8 @@ class _Episode:
         if result.status is PlanStatus.ALREADY_TRUE:
             return True, ""
         if result.plan is None:
-            return False, result.message
+            where = " (in the damaged domain)" if self.removed and result.message else ""
+            return False, f"{result.message}{where}"
         found = validate(self.setting.domain, self.task.problem, result.plan)
         return found.valid, f"the plan does not work in the intact domain: {found.message}" if not found.valid else ""
 
@@ -131,24 +143,27 @@ class _Episode:
         """How many levels are enough: those of the plan, if nothing was pruned or lost, else what Graphplan finds."""
         levels: int | None = len(self._steps)
         if self._pruned or self.removed:
-            levels = self._levels(self.setting.domain, self.task.problem)
+            levels = self._levels()
             yield Bounded(levels)
         return levels
 
-    def _levels(self, domain: Domain, problem: Problem) -> int | None:
-        options = self.tools.planning
+    def _levels(self) -> int | None:
+        """The levels of Graphplan alone in the intact domain, within the time of a planning call of its own."""
         found: int | None = None
 
-        def read(planner_moment: object) -> None:
+        def read(moment: object) -> None:
             nonlocal found
-            if isinstance(planner_moment, Passed) and planner_moment.ending == "found":
-                found = len(planner_moment.steps)
+            if isinstance(moment, Passed) and moment.ending == "found":
+                found = len(moment.steps)
 
-        with make_planner("graphplan", options.timeout, options.memory) as planner:
-            result = unasked(planner.planning(domain, problem, Search(), self.meter.seconds_left), read)
+        problem, domain = self.task.problem, self.setting.domain
+        with self.meter.paused():  # that is no part of what is measured
+            result = unasked(planned(self.tools.planner, domain, problem, Search(), None, graph=GraphSearch()), read)
         return 0 if result.status is PlanStatus.ALREADY_TRUE else found
 
     def _kind(self, result: PlanResult, valid: bool, bound: int | None) -> str:
         if not valid:
             return "invalid plan" if result.plan is not None else result.status.value
-        return SOLVED if bound is None or len(self._steps) <= bound else "too long"
+        if bound is None:
+            return UNKNOWN
+        return SOLVED if len(self._steps) <= bound else TOO_LONG

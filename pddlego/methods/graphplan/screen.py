@@ -11,7 +11,7 @@ from pddlego.display.glyphs import Glyphs
 from pddlego.display.rows import beside, panel, wrapped
 from pddlego.display.screens import Tab, asking_lines, word_lines
 from pddlego.events import Event
-from pddlego.methods.graphplan.describe import ENDINGS
+from pddlego.methods.graphplan.describe import ENDINGS, many
 from pddlego.methods.graphplan.events import SOLVED, Concluded, Grown
 from pddlego.methods.graphplan.view import GraphView, fold
 from pddlego.planning.graphplan.values import Expanded, Searched, Searching
@@ -72,7 +72,7 @@ def graph_panel(view: GraphView, width: int, height: int, glyphs: Glyphs) -> Pan
     if not view.levels:
         return panel([Text("no level yet", "dim")], title, width, height)
     inside = width - 4
-    head = f"{'level':>5} {'facts':>6} {'actions':>9} {'mutexes':>9}"
+    head = f"{'level':>5} {'facts':>6} {'actions':>9} {'mutexes':>9} kept, pruned"
     if len(view.passes) > 1 or (view.passes and view.concluded is None):
         title = f"{title}, pass {view.levels[-1].iteration}"
     most = max(level.candidates for level in view.levels)
@@ -113,12 +113,13 @@ def search_panel(view: GraphView, width: int, height: int, glyphs: Glyphs) -> Pa
 
 def _search(made: Searched, width: int, glyphs: Glyphs) -> Text:
     mark, style = (glyphs.done, "green") if made.found else (glyphs.failed, "red")
-    told = f"{made.nodes:,} nodes, {made.nogoods:,} no-goods"
+    told = f"{many(made.nodes, 'node')}, {many(made.nogoods, 'no-good')}"
     return Text(one_line(f"{mark} from level {made.level}: {told}", width), style, no_wrap=True)
 
 
 def _running(so_far: Searching, width: int) -> Text:
-    told = f"from level {so_far.level}, now at {so_far.depth}: {so_far.nodes:,} nodes, {so_far.nogoods:,} no-goods"
+    took = f"{many(so_far.nodes, 'node')}, {many(so_far.nogoods, 'no-good')}"
+    told = f"from level {so_far.level}, now at {so_far.depth}: {took}"
     return Text(one_line(told, width), "cyan", no_wrap=True)
 
 
@@ -140,8 +141,10 @@ def talk_panel(view: GraphView, width: int, height: int, now: float, glyphs: Gly
     last = view.levels[-1] if view.levels else None
     if last is None or not last.pruned:
         return panel([Text("nothing was pruned from the last level" if last else "", "dim")], "pruned", width, height)
-    lines = [Text(f"{glyphs.removed} {name}", "red") for name in last.pruned]
-    return panel(wrapped(lines, inside)[:room], f"pruned from level {last.level}", width, height)
+    rows = wrapped([Text(f"{glyphs.removed} {name}", "red") for name in last.pruned], inside)
+    if len(rows) > room:
+        rows = [*rows[: room - 1], Text(f"{len(rows) - room + 1} more", "dim")]
+    return panel(rows, f"pruned from level {last.level}", width, height)
 
 
 def _pruned_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:

@@ -1,7 +1,7 @@
 """Graphplan (Blum and Furst, 1997) with somebody asked which actions to keep and which to try first.
 
 The algorithm is a generator: it yields questions and what happens, takes answers, and returns how it ended. Who answers
-is nothing to it; whatever the answers are, the last pass asks nothing, so that mistakes cost time and no plan.
+is nothing to it; whatever the answers are, the last pass prunes nothing, so that mistakes cost time and no plan.
 """
 
 from pddlego.planning.graphplan.search import plan_graph

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from pddlego.pddl import Domain, Problem
 from pddlego.planning.graphplan.search import plan_graph
@@ -32,7 +33,8 @@ def graph_solver(graph: GraphSearch, whole: bool, tell: Tell) -> Solver:
             return None
         if graph.prune or graph.sort:
             tell(task)
-        planned = _told(task, graph, tell)
+        # Where nobody gives a seed, another problem has other coins.
+        planned = _told(task, replace(graph, seed=graph.seed or str(problem)), tell)
         if planned.ending == "levels":
             raise BoundError(f"no plan has at most {graph.levels} levels")
         if planned.steps is None:

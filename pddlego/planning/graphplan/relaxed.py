@@ -25,7 +25,8 @@ def relevance(task: GraphTask) -> Relevance:
     """The actions of all cheapest relaxed plans, by additive costs, and of those that restore what these delete.
 
     A relaxed plan never needs a fact twice. So for every fact that is needed, and that an action found deletes, the
-    cheapest actions that add it again are added, with what they need, until nothing is missing.
+    cheapest actions that add it again are added, with what they need, until nothing is missing. In the end every action
+    helps that adds a needed fact and needs none but needed or initial ones: often there is a shorter way.
     """
     costs = _costs(task)
     adders: dict[int, list[int]] = {}

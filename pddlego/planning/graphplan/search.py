@@ -77,7 +77,11 @@ class _Pass:
         self.task, self.search, self.iteration, self.kappa, self.answers = task, search, iteration, kappa, answers
         self.graph = PlanningGraph(task)
         self._ranks: dict[int, dict[int, int]] = {}
-        self._extraction = Extraction(self.graph, self._ranks, search.memo, lambda: tick(self._progress))
+        # Without no-goods nothing ends a pass whose graph lacks what it needs, and the last pass must have its turn.
+        memo = search.memo or kappa > 0
+        self._most = None if search.levels is None else search.levels + bool(task.goal_steps)
+        self._tick: Callable[[], None] = lambda: tick(self._progress)
+        self._extraction = Extraction(self.graph, self._ranks, memo, self._tick)
         self._tossed: dict[Key, bool] = {}
         self._draw = random.Random(f"{search.seed}/{iteration}").random
         self._pruned = self._hopeless = False
@@ -85,13 +89,14 @@ class _Pass:
     def run(self) -> Planning:
         graph, satisfied = self.graph, self.graph.satisfied
         while True:
+            self._tick()
             if satisfied:
                 steps = yield from self._searched()
                 if steps is not None:
                     return Planned("found", self._named(steps))
             if self._hopeless or (not satisfied and graph.level_off is not None):
                 return Planned("given up" if self._pruned else "no plan")
-            if self.search.levels is not None and graph.level >= self.search.levels:
+            if self._most is not None and graph.level >= self._most:
                 return Planned("levels")
             satisfied = yield from self._expanded()
 
@@ -110,8 +115,10 @@ class _Pass:
     def _expanded(self) -> Generator[Question | Moment, Sequence[str] | None, bool]:
         graph, candidates = self.graph, self.graph.candidates()
         kept = candidates
-        if candidates and self._prunes((graph.facts[-1], candidates)):
-            kept = yield from self._kept(candidates)
+        asked = candidates & ~self.task.goal_steps  # the artificial last step is no action that anybody knows
+        if asked and self._prunes((graph.facts[-1], asked)):
+            kept = yield from self._kept(asked)
+            kept |= candidates & self.task.goal_steps
             self._pruned = self._pruned or kept != candidates
         before = graph.facts[-1].bit_count()
         graph.expand(kept)
@@ -145,8 +152,10 @@ class _Pass:
         key = (self.graph.facts[-1], candidates)
         if key not in self.answers.kept:
             named = yield from self._asked("prune", self.graph.level + 1, candidates)
-            kept = sum(1 << action for action in named if candidates >> action & 1)
-            self.answers.kept[key] = self._with_namesakes(kept, candidates) or candidates
+            kept = 0
+            for actions in named:
+                kept |= actions & candidates
+            self.answers.kept[key] = kept or candidates
         return self.answers.kept[key]
 
     def _searched(self) -> Generator[Question | Moment, Sequence[str] | None, list[list[int]] | None]:
@@ -173,36 +182,31 @@ class _Pass:
         return steps
 
     def _ranked(self, level: int) -> Generator[Question | Moment, Sequence[str] | None, dict[int, int]]:
-        kept = self.graph.actions[level] & ((1 << self.task.real) - 1)
+        kept = self.graph.actions[level] & ((1 << self.task.real) - 1) & ~self.task.goal_steps
         key = (self.graph.facts[level - 1], kept)
         if key not in self.answers.ranks:
             named: list[int] = []
             if kept.bit_count() > 1:
                 named = yield from self._asked("sort", level, kept)
             present = self.graph.actions[level]
-            ordered = [action for action in dict.fromkeys(named) if present >> action & 1]
+            ordered = [action for actions in named for action in bits(actions & present)]
             self.answers.ranks[key] = {action: rank for rank, action in enumerate(ordered)}
         return self.answers.ranks[key]
 
     def _asked(
         self, purpose: Purpose, level: int, candidates: int
     ) -> Generator[Question | Moment, Sequence[str] | None, list[int]]:
-        """The actions that an answer names; none after the last question that may be asked."""
+        """The sets of actions that an answer names; none after the last question that may be asked."""
         if self.answers.asked >= self.search.questions:
             return []
         self.answers.asked += 1
         facts = self.task.named(self.graph.facts[level - 1])
         answer = yield Question(purpose, level, facts, tuple(dict.fromkeys(self._names(candidates))))
-        return self._numbers(answer or ())
+        return self._sets(answer or ())
 
-    def _numbers(self, names: Sequence[str]) -> list[int]:
-        found = (self.task.numbers[name] for name in names if name in self.task.numbers)
-        return list(dict.fromkeys(found))
-
-    def _with_namesakes(self, kept: int, candidates: int) -> int:
-        """An action that was compiled into several is kept with all of them."""
-        names = set(self._names(kept))
-        return sum(1 << action for action in bits(candidates) if self.task.actions[action] in names)
+    def _sets(self, names: Sequence[str]) -> list[int]:
+        """The actions of each name: one that was compiled into several is several."""
+        return [self.task.named_actions[name] for name in dict.fromkeys(names) if name in self.task.named_actions]
 
     def _names(self, actions: int) -> tuple[str, ...]:
         return tuple(self.task.actions[action] for action in bits(actions))

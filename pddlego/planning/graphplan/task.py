@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pddlego.pddl.names import natural
-from pddlego.planning.ground import GroundTask
+from pddlego.planning.ground import GOAL_STEP, GroundTask
 
 
 def bits(number: int) -> Iterator[int]:
@@ -35,12 +35,17 @@ class GraphTask:
     real: int
 
     @cached_property
-    def numbers(self) -> dict[str, int]:
-        """Actions by their names. Of those with the same name the first."""
+    def named_actions(self) -> dict[str, int]:
+        """The actions of each name, as a set: an action of the domain may be compiled into several."""
         found: dict[str, int] = {}
         for number, name in enumerate(self.actions):
-            found.setdefault(name, number)
+            found[name] = found.get(name, 0) | 1 << number
         return found
+
+    @cached_property
+    def goal_steps(self) -> int:
+        """The artificial last steps, where the goal can be reached in several ways."""
+        return self.named_actions.get(GOAL_STEP, 0)
 
     @cached_property
     def needed(self) -> tuple[tuple[int, ...], ...]:

@@ -10,6 +10,9 @@ from pddlego.planning.graphplan.task import GraphTask
 
 Purpose = Literal["prune", "sort"]
 
+TaskKind = Literal["relevant", "whole"]
+"""Which ground task: what may contribute to the goal, or everything."""
+
 Ending = Literal["found", "no plan", "levels", "given up"]
 """How a pass ended: with a plan; with a proof that its graph holds none; after the most levels that it may have; or
 because a graph without the pruned actions holds none, which proves nothing."""

@@ -10,7 +10,10 @@ from pddlego.methods.base import Tools
 from pddlego.methods.graphplan import METHOD
 from pddlego.methods.graphplan.options import GraphplanOptions, load
 from pddlego.models.base import Model, ScriptedModel
-from pddlego.planning import ProcessPlanner
+from pddlego.pddl import Domain, Problem
+from pddlego.planning import PlanResult, PlanStatus, ProcessPlanner, Search
+from pddlego.planning.asking import Asking
+from pddlego.planning.graphplan.values import GraphSearch, TaskKind
 from pddlego.planning.make import PlannerOptions
 from pddlego.runs.cells import Cell
 
@@ -22,6 +25,7 @@ def played(
     seed: int = 0,
     planning: PlannerOptions | None = None,
     limits: Limits | None = None,
+    planner: ProcessPlanner | None = None,
     **options: Any,
 ) -> list[Event]:
     """Every event of an episode; `model` is a model, the name of one of ours, or answers."""
@@ -35,6 +39,23 @@ def played(
     elif isinstance(model, (tuple, list)):
         model = ScriptedModel(tuple(model))
     assert not isinstance(model, Sequence)
-    with ProcessPlanner() as planner:
-        tools = Tools(model, planner, limits or Limits(None), planning=planning or PlannerOptions())
+    with planner or ProcessPlanner() as used:
+        tools = Tools(model, used, limits or Limits(None), planning=planning or PlannerOptions())
         return list(METHOD.run(cell, loaded, chosen, tools))
+
+
+class Hurried(ProcessPlanner):
+    """A planner that has no time for Graphplan without questions."""
+
+    def planning(
+        self,
+        domain: Domain,
+        problem: Problem,
+        search: Search,
+        seconds: float | None = None,
+        graph: GraphSearch | None = None,
+        task: TaskKind = "relevant",
+    ) -> Asking[PlanResult]:
+        if graph is not None and not graph.prune:
+            return PlanResult(PlanStatus.TIMEOUT, problem.goal)
+        return (yield from super().planning(domain, problem, search, seconds, graph=graph, task=task))

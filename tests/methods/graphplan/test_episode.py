@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import ClassVar
 
 import pytest
@@ -15,7 +16,7 @@ from pddlego.models.base import Completion, Request
 from pddlego.planning.make import PlannerOptions
 from pddlego.refine.advisers import NAMES
 from pddlego.runs.cells import Cell
-from tests.methods.graphplan.playing import played
+from tests.methods.graphplan.playing import Hurried, played
 
 TASK = "logistics"
 SEED = 4
@@ -40,6 +41,7 @@ def test_every_adviser_ends_with_a_plan_that_works(name: str) -> None:
     assert (done.kind == "solved") == (ended(events).outcome is Outcome.WON)
     assert done.bound is not None
     assert (done.kind == "solved") == (len(done.steps) <= done.bound)
+    assert done.kind in ("solved", "too long")
 
 
 def test_the_plain_algorithm_asks_nobody_and_is_what_keep_all_gives() -> None:
@@ -115,6 +117,28 @@ def test_limits_end_it_as_they_end_every_episode() -> None:
     assert ended(events).outcome is Outcome.BUDGET
     assert ended(events).tally.calls == 3
     assert ended(played(TASK, "relaxed", seed=SEED, limits=Limits(None, seconds=0.0))).outcome is Outcome.BUDGET
+
+
+def test_where_nobody_knows_how_short_a_plan_can_be_it_is_not_won() -> None:
+    """The bound is found by Graphplan alone, and it gets no time here."""
+    seed = next(
+        seed for seed in range(12) if concluded(played("satellite", "random:0.4", seed=seed)).kind == "too long"
+    )
+    events = played("satellite", "random:0.4", seed=seed, planner=Hurried())
+    done = concluded(events)
+    assert done.valid
+    assert done.kind == "bound not known"
+    assert ended(events).outcome is Outcome.LOST
+
+
+def test_a_goal_that_is_true_already_needs_no_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "envs").mkdir()
+    nothing = 'extends = "logistics"\n[graphplan]\npackages = [0, 0]\n'
+    (tmp_path / "envs" / "nothing.toml").write_text(nothing, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    events = played("nothing", "relaxed")
+    assert concluded(events).command == "no action: the goal is already true"
+    assert ended(events).outcome is Outcome.WON
 
 
 class Failing:

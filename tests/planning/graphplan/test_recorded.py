@@ -17,6 +17,7 @@ from pddlego.pddl import parse_domain, parse_problem
 from pddlego.planning import Plan, PlanStep, ProcessPlanner, Search, validate
 from pddlego.planning.graphplan import Expanded, GraphSearch, GraphTask, Question, Searched
 from pddlego.planning.graphplan.engine import graph_task
+from pddlego.planning.graphplan.task import bits
 from pddlego.planning.graphplan.values import Moment
 from pddlego.refine.advice import Advisers, advised
 from pddlego.refine.usage import Meter
@@ -74,7 +75,7 @@ def test_actions_are_tried_in_the_recorded_order() -> None:
     for level in range(1, 11):
         kept = {f"({name})" for name in LEVELS[str(level)]["kept"]}
         graph.expand(sum(1 << action for action in range(whole.real) if whole.actions[action] in kept))
-        ordered = [whole.numbers[f"({name})"] for name in LEVELS[str(level)]["ordered"]]
+        ordered = [next(bits(whole.named_actions[f"({name})"])) for name in LEVELS[str(level)]["ordered"]]
         ranks[level] = {action: rank for rank, action in enumerate(ordered)}
     extraction = Extraction(graph, ranks)
     for level in range(1, 11):
@@ -124,7 +125,7 @@ def test_the_recorded_choices_as_answers_of_a_model_through_the_planning_process
         return []
 
     with ProcessPlanner("graphplan", graph=GraphSearch(prune=True, sort=True)) as planner:
-        planning = planner.planning(DOMAIN, PROBLEM, Search(), None, "whole")
+        planning = planner.planning(DOMAIN, PROBLEM, Search(), None, task="whole")
         advice = advised(planning, Advisers(prune, sort), Meter(Limits(None)), told)  # type: ignore[arg-type]
         while True:
             try:

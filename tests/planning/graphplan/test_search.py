@@ -10,6 +10,7 @@ from functools import partial
 import pytest
 
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
+from pddlego.pddl import parse_domain, parse_problem
 from pddlego.planning.graphplan import Expanded, GraphSearch, GraphTask, Passed, Question, Searched, compile_task
 from pddlego.planning.graphplan.engine import graph_task
 from pddlego.planning.ground import GOAL_STEP, GroundTask, ground
@@ -45,7 +46,9 @@ def levels_of(task: GroundTask) -> int | None:
 def test_plans_are_as_short_as_any_parallel_plan(name: str) -> None:
     for seed in range(scaled(8, in_ci=25)):
         task = small(name, seed)
-        assert levels_of(task) == least_levels(task)
+        least = least_levels(task)
+        assert least is not None  # every task that is generated can be solved
+        assert levels_of(task) == least
 
 
 def test_random_tasks_are_solved_in_as_few_levels_as_can_be_or_proved_unsolvable() -> None:
@@ -166,3 +169,71 @@ def test_a_coin_of_0_asks_nobody_and_one_for_a_pass_prunes_all_levels_or_none() 
         first = [moment for moment in moments if isinstance(moment, Expanded) and moment.iteration == 1]
         pruned = {bool(made.pruned) for made in first if made.candidates > 2}
         assert len(pruned) <= 1
+
+
+ONE_OF_TWO = """(define (domain d) (:requirements :adl) (:predicates (x) (z) (g) (h))
+  (:action a :parameters () :precondition (and) :effect (and (z) (when (x) (g)) (when (not (x)) (h))))
+  (:action gx :parameters () :precondition (and) :effect (x))
+  (:action dx :parameters () :precondition (x) :effect (not (x))))"""
+
+
+def adl(goal: str) -> GraphTask:
+    domain = parse_domain(ONE_OF_TWO)
+    task = graph_task(domain, parse_problem(f"(define (problem p) (:domain d) (:objects) (:init (x)) (:goal {goal}))"))
+    assert task is not None
+    return task
+
+
+def test_an_action_that_was_compiled_into_several_is_kept_and_sorted_as_one() -> None:
+    """`a` is one operator where (x) is true, and another where it is not: only the second is a candidate later."""
+    task = adl("(and (g) (h))")
+    assert any(number.bit_count() > 1 for number in task.named_actions.values())
+    planned, moments = driven(task, GraphSearch(prune=True, sort=True), lambda question: question.candidates)
+    assert not any(moment.pruned for moment in moments if isinstance(moment, Expanded))
+    alone, _ = driven(task, GraphSearch())
+    assert planned == alone
+
+
+def test_the_artificial_last_step_is_nobodys_business_and_no_level() -> None:
+    task, asked = adl("(or (and (g) (h)) (and (h) (z)))"), []
+
+    def answer(question: Question) -> Sequence[str]:
+        asked.append(question)
+        return [name for name in question.candidates if name in ("(a)", "(dx)")]
+
+    planned, moments = driven(task, GraphSearch(prune=True, sort=True, levels=2), answer)
+    assert planned.ending == "found"
+    assert planned.steps == (("(dx)",), ("(a)",))
+    assert [moment.ending for moment in moments if isinstance(moment, Passed)] == ["found"]
+    assert not any(GOAL_STEP in question.candidates for question in asked)
+
+
+@pytest.mark.parametrize("seed", [829, 193, 314])
+def test_without_no_goods_a_pass_that_prunes_still_ends(seed: int) -> None:
+    task, rng = random_task(seed), random.Random(seed)
+
+    def answer(question: Question) -> Sequence[str]:
+        return [name for name in question.candidates if rng.random() < 0.5]
+
+    if least_levels(task) is None:
+        return
+    planned, _ = driven(compile_task(task), GraphSearch(prune=True, memo=False), answer)
+    assert planned.steps is not None
+    assert works(task, planned.steps)
+
+
+def test_a_no_op_that_nobody_ranks_is_tried_first_as_without_sorting() -> None:
+    from pddlego.planning.graphplan.extract import Extraction
+    from pddlego.planning.graphplan.graph import PlanningGraph
+
+    task = compile_task(small("gripper", 3))
+    graph = PlanningGraph(task)
+    graph.expand(graph.candidates())
+    graph.expand(graph.candidates())
+    last = task.real - 1
+    for ranks in ({}, {2: {last: 0}}):
+        extraction = Extraction(graph, ranks)
+        for fact in range(len(task.facts)):
+            if graph.facts[1] >> fact & 1:
+                _, order = extraction._ways_of(2, fact)
+                assert order[0] >= task.real
