@@ -63,8 +63,8 @@ Answer = tuple[float, list[list[str]] | None]
 Peer = Callable[[GroundTask], "Answer | None"]
 """Plans; None where that takes too long."""
 
-COVERED, LIMIT = 3, 60.0
-PRUNED, PRUNED_SECONDS = 5, 20.0
+COVERED, LIMIT = 2, 60.0
+PRUNED, PRUNED_SECONDS = 4, 10.0
 
 
 def main() -> None:

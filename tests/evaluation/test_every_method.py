@@ -68,7 +68,7 @@ KINDS = [
     Kind("coin", "act", next_command),
     Kind("ferry", "program", next_program),
     Kind("deduction", "tos", next_function, ("--set", "instances=20")),
-    Kind("openstacks", "graphplan", next_advice),
+    Kind("logistics", "graphplan", next_advice),
     Kind("coin", "edit", next_edit_or_advice, ("--planner", "graphplan", "--prune", "m", "--sort", "relaxed")),
 ]
 SEEDS = "0-2"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 
 from pddlego.events import Event, Outcome, Started
@@ -36,6 +36,21 @@ def play(cell: Cell, setting: GraphplanSetting, options: GraphplanOptions, tools
     return played(_Episode(cell, setting, options, tools, meter).run(), meter)
 
 
+class _TimedOutThenError(Exception):
+    """The recorded episode came no further in the time of its planning call."""
+
+
+def _timed_out(events: Sequence[Event]) -> tuple[int, str] | None:
+    """After how many moments the planning of a recorded episode was out of time, and what was said then.
+
+    What a clock has ended does not end by itself when it is played again on another machine.
+    """
+    done = next((event for event in events if isinstance(event, Concluded)), None)
+    if done is None or done.kind != PlanStatus.TIMEOUT.value:
+        return None
+    return sum(isinstance(event, (Grown, Looked, PassEnded)) for event in events), done.message
+
+
 class _Episode:
     """One episode, from the first level to the verdict."""
 
@@ -55,6 +70,8 @@ class _Episode:
             memo=options.memo,
             seed=f"{cell.setting}/{cell.seed}",
         )
+        self._then = None if tools.recorded is None else _timed_out(tools.recorded)
+        self._told_moments = 0
         self._pruned = False
         self._steps: tuple[tuple[str, ...], ...] = ()
 
@@ -112,9 +129,16 @@ class _Episode:
         left, problem = self.meter.seconds_left, self.task.problem
         asked = planned(self.tools.planner, self.domain, problem, Search(), left, graph=self.search, task="whole")
         advisers = Advisers(self.tools.model, self.tools.model)
-        return (yield from advised(asked, advisers, self.meter, self._told))
+        try:
+            return (yield from advised(asked, advisers, self.meter, self._told))
+        except _TimedOutThenError as error:
+            return PlanResult(PlanStatus.TIMEOUT, problem.goal, None, str(error))
 
     def _told(self, moment: Moment) -> Iterator[Event]:
+        if not isinstance(moment, Searching):
+            if self._then is not None and self._told_moments >= self._then[0]:
+                raise _TimedOutThenError(self._then[1])
+            self._told_moments += 1
         if isinstance(moment, Expanded):
             self.meter.step()
             self._pruned = self._pruned or bool(moment.pruned)
@@ -135,7 +159,7 @@ class _Episode:
             return True, ""
         if result.plan is None:
             where = " (in the damaged domain)" if self.removed and result.message else ""
-            return False, f"{result.message}{where}"
+            return False, result.message if result.message.endswith(where) else f"{result.message}{where}"
         found = validate(self.setting.domain, self.task.problem, result.plan)
         return found.valid, f"the plan does not work in the intact domain: {found.message}" if not found.valid else ""
 
@@ -156,6 +180,8 @@ class _Episode:
             if isinstance(moment, Passed) and moment.ending == "found":
                 found = len(moment.steps)
 
+        if any(isinstance(event, Bounded) and event.levels is None for event in self.tools.recorded or ()):
+            return None  # it was not found then, and what is played again is what was
         problem, domain = self.task.problem, self.setting.domain
         with self.meter.paused():  # that is no part of what is measured
             result = unasked(planned(self.tools.planner, domain, problem, Search(), None, graph=GraphSearch()), read)

@@ -26,6 +26,7 @@ def played(
     planning: PlannerOptions | None = None,
     limits: Limits | None = None,
     planner: ProcessPlanner | None = None,
+    recorded: tuple[Event, ...] | None = None,
     **options: Any,
 ) -> list[Event]:
     """Every event of an episode; `model` is a model, the name of one of ours, or answers."""
@@ -40,7 +41,7 @@ def played(
         model = ScriptedModel(tuple(model))
     assert not isinstance(model, Sequence)
     with planner or ProcessPlanner() as used:
-        tools = Tools(model, used, limits or Limits(None), planning=planning or PlannerOptions())
+        tools = Tools(model, used, limits or Limits(None), planning=planning or PlannerOptions(), recorded=recorded)
         return list(METHOD.run(cell, loaded, chosen, tools))
 
 

@@ -10,9 +10,10 @@ import pytest
 from pddlego.errors import ModelError, UsageError
 from pddlego.events import Asked, Ended, Event, Limits, Outcome
 from pddlego.methods.graphplan import METHOD
-from pddlego.methods.graphplan.events import Bounded, Concluded, Given, Grown, PassEnded
+from pddlego.methods.graphplan.events import Bounded, Concluded, Given, Grown, Looking, PassEnded
 from pddlego.methods.graphplan.measure import measure
 from pddlego.models.base import Completion, Request
+from pddlego.planning import ProcessPlanner
 from pddlego.planning.make import PlannerOptions
 from pddlego.refine.advisers import NAMES
 from pddlego.runs.cells import Cell
@@ -129,6 +130,23 @@ def test_where_nobody_knows_how_short_a_plan_can_be_it_is_not_won() -> None:
     assert done.valid
     assert done.kind == "bound not known"
     assert ended(events).outcome is Outcome.LOST
+
+
+def test_what_a_clock_ended_is_played_again_to_the_same_point() -> None:
+    """The planner had no time at all then, and has enough now; the bound was not found then, and would be now."""
+    hurried = played("logistics", "relaxed", seed=SEED, planning=PlannerOptions(), planner=ProcessPlanner(timeout=0.05))
+    if concluded(hurried).kind == "timeout":
+        again = played("logistics", "relaxed", seed=SEED, recorded=tuple(hurried))
+        assert concluded(again) == concluded(hurried)
+    then = played("logistics", "adversarial", seed=3, planner=Hurried())
+    again = played("logistics", "adversarial", seed=3, recorded=tuple(then))
+    assert concluded(again) == concluded(then)
+    whole = played("gripper", "keep-all", seed=4)
+    cut = [event for event in whole if not isinstance(event, Looking)][:12]
+    cut.append(Concluded(9, "no plan: timeout", "timeout", "no answer within 30 s"))
+    again = played("gripper", "keep-all", seed=4, recorded=tuple(cut))
+    assert [event for event in again if not isinstance(event, Looking)][:12] == cut[:12]
+    assert concluded(again).kind == "timeout"
 
 
 def test_a_goal_that_is_true_already_needs_no_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
