@@ -74,7 +74,7 @@ class _Choice:
 class Extraction:
     """Searches one graph, again each time it has grown. `ranks` say, by level, which actions to try first.
 
-    What is not ranked: a no-op comes first, the others follow in their order. `tick` is called at every set of goals,
+    What is not ranked follows: the no-op, then the others in their order. `tick` is called at every set of goals,
     and may raise to break off; the last one was looked at in level `depth`.
     """
 
@@ -217,7 +217,7 @@ class Extraction:
             ways = self.graph.supporters(level, fact)
             rank, real = self.ranks.get(level, {}), self.graph.task.real
             last = len(rank)
-            order = sorted(bits(ways), key=lambda action: (rank.get(action, last if action < real else -1), action))
+            order = sorted(bits(ways), key=lambda action: (rank.get(action, last), action < real, action))
             found = self._ways[level, fact] = ways, tuple(order)
         return found
 
