@@ -25,17 +25,11 @@ from typing import Any
 from benchmarks.table import show
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.planning import PlanStatus, ProcessPlanner, Search
-from pddlego.planning.graphplan import (
-    Expanded,
-    GraphSearch,
-    Passed,
-    Planned,
-    Question,
-    Searched,
-    compile_task,
-    plan_graph,
-)
+from pddlego.planning.asking import unasked
 from pddlego.planning.graphplan.engine import graph_task
+from pddlego.planning.graphplan.search import plan_graph
+from pddlego.planning.graphplan.task import compile_task
+from pddlego.planning.graphplan.values import Expanded, GraphSearch, Passed, Planned, Question, Searched
 from pddlego.planning.ground import GroundTask, ground
 from pddlego.refine.advisers import make_adviser
 from pddlego.tasks.generators import generate
@@ -124,13 +118,7 @@ def _against(peer_name: str, peer: Peer) -> None:
 
 
 def _ended(task: GroundTask) -> Planned:
-    planning = plan_graph(compile_task(task), GraphSearch())
-    while True:
-        try:
-            planning.send(None)
-        except StopIteration as ended:
-            found: Planned = ended.value
-            return found
+    return unasked(plan_graph(compile_task(task), GraphSearch()))
 
 
 def _limited(work: Peer, task: GroundTask) -> Answer | None:

@@ -1,5 +1,5 @@
 ; Trucks drive on roads and need a driver; drivers walk on paths.
-; As in the competition; goals are of drivers and packages.
+; In the style of the competition's; goals are of drivers and packages.
 (define (domain driverlog)
   (:requirements :strips :typing)
   (:types location thing - object driver truck package - thing)

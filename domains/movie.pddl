@@ -1,5 +1,5 @@
 ; Somebody wants to watch a movie: the tape at its beginning, the counter at zero, and one snack of each kind.
-; As in the competition, but rewinding needs the counter's state as a negative condition.
+; In the style of the competition's.
 (define (domain movie)
   (:requirements :strips :typing :negative-preconditions)
   (:types chips dip pop cheese crackers)

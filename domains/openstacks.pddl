@@ -1,5 +1,5 @@
 ; Orders hold a stack from their first product until they are shipped, and there are only so many stacks.
-; Own wording of the competition's: stacks are counted, and a product needs all of its orders started.
+; In the style of the competition's: stacks are counted, and a product needs all of its orders started.
 (define (domain openstacks)
   (:requirements :adl :typing)
   (:types order product count)

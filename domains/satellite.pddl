@@ -1,5 +1,5 @@
 ; Satellites turn, switch instruments on, calibrate them on a target, and take images.
-; As in the competition; goals are images only.
+; In the style of the competition's; goals are images only.
 (define (domain satellite)
   (:requirements :strips :typing)
   (:types satellite instrument mode direction)

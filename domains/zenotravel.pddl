@@ -1,5 +1,5 @@
 ; Aircraft take people between cities. A flight takes one level of fuel, a fast one two.
-; As in the competition without numbers; goals are of people only.
+; In the style of the competition's, without numbers; goals are of people only.
 (define (domain zenotravel)
   (:requirements :strips :typing)
   (:types aircraft person - thing city level)

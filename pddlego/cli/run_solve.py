@@ -24,7 +24,8 @@ from pddlego.pddl.problem import read_problem
 from pddlego.planning import Plan, PlanResult, PlanStatus, Search
 from pddlego.planning.graphplan.values import Expanded, Moment, Passed, Searched
 from pddlego.planning.make import PlannerOptions
-from pddlego.refine.advice import Advisers, advised
+from pddlego.refine.advice import advised
+from pddlego.refine.asked import Advisers
 from pddlego.refine.usage import Meter
 from pddlego.runs.cells import Cell
 from pddlego.sandbox import Isolation, Sandbox, SandboxLimits

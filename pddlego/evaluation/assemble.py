@@ -20,8 +20,8 @@ from pddlego.models.limiter import CellLimiter, RequestLimiter, SharedLimiter
 from pddlego.models.spending import Price
 from pddlego.planning import Planner
 from pddlego.planning.pool import PlannerPool
-from pddlego.refine.advice import Advisers
 from pddlego.refine.approval import Overseer
+from pddlego.refine.asked import Advisers
 from pddlego.runs.cells import Cell
 from pddlego.runs.ledger import LEDGER, Ledger, LedgerEntry, read_ledger
 from pddlego.runs.manifest import environment_manifest

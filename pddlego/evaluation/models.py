@@ -55,13 +55,14 @@ def make_model(
 
 def is_free_adviser(name: str) -> bool:
     """Whether an adviser of the planner sends nothing to an endpoint."""
-    return name.startswith(TRANSCRIPT) or make_adviser(name, "") is not None
+    return make_adviser(name, "") is not None
 
 
 def make_adviser_model(name: str, cell: Cell, options: ModelOptions, limiter: RequestLimiter | None = None) -> Model:
     """Who is asked by the planner while a cell is played. Raises `UsageError` as `make_model`."""
     if name.startswith(TRANSCRIPT):
-        return transcript(name.removeprefix(TRANSCRIPT))
+        why = "A record holds all questions of an episode in their order, whoever was asked."
+        raise UsageError(f"{name} cannot advise a planner", why, "Name a model; 'pddlego replay' plays a record again.")
     own = make_adviser(name, f"{cell.setting}/{cell.model_seed}")
     if own is not None:
         return own

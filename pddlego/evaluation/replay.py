@@ -15,8 +15,8 @@ from pddlego.events import Ended, Event, Judged, Outcome, step_of
 from pddlego.methods.base import Tools
 from pddlego.models.transcript import TranscriptModel
 from pddlego.planning import Planner
-from pddlego.refine.advice import Advisers
 from pddlego.refine.approval import RecordedOverseer, Verdict
+from pddlego.refine.asked import Advisers
 from pddlego.runs.codec import event_value
 from pddlego.runs.journal import recorded_calls
 from pddlego.runs.recording import Timed

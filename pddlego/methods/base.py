@@ -15,8 +15,8 @@ from pddlego.events import Event, Limits, Tally
 from pddlego.models import Model
 from pddlego.planning import Planner
 from pddlego.planning.make import PlannerOptions
-from pddlego.refine.advice import Advisers
 from pddlego.refine.approval import Overseer
+from pddlego.refine.asked import Advisers
 from pddlego.runs.cells import Cell
 from pddlego.runs.measures import Measures
 

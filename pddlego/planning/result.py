@@ -35,6 +35,12 @@ class PlanStep:
     action: str
     args: tuple[str, ...] = ()
 
+    @classmethod
+    def read(cls, text: str) -> PlanStep:
+        """The step that is written `(action argument …)`."""
+        action, *args = text.strip("()").split()
+        return cls(action, tuple(args))
+
     def __str__(self) -> str:
         return "(" + " ".join((self.action, *self.args)) + ")"
 

@@ -94,7 +94,7 @@ def find_plan(task: GroundTask, search: Search) -> Plan | None:
     if operators is None:
         return None
     names = [str(operator.name).split("#")[0] for operator in operators]
-    return Plan(tuple(_step(name) for name in names if name != GOAL_STEP))
+    return Plan(tuple(PlanStep.read(name) for name in names if name != GOAL_STEP))
 
 
 def _run(task: IndexedTask, search: Search) -> list[Any] | None:
@@ -167,8 +167,3 @@ def _path(
         state, operator = came[state]
         path.append(operator)
     return path[::-1]
-
-
-def _step(name: str) -> PlanStep:
-    action, *args = name.strip("()").split()
-    return PlanStep(action, tuple(args))

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pddlego.events import Event, Rejected
-from pddlego.models.base import Message, Model, Request
+from pddlego.models.base import Message, Request
 from pddlego.models.feedback import Feedback
-from pddlego.models.prompts import Prompts
 from pddlego.pddl.sexpr import show
 from pddlego.planning.asking import Answer, Asking
 from pddlego.planning.graphplan.answers import named_actions, written
-from pddlego.planning.graphplan.values import Moment, Purpose, Question
+from pddlego.planning.graphplan.values import Moment, Question
 from pddlego.refine.ask import ask
+from pddlego.refine.asked import Advisers
 from pddlego.refine.usage import Meter
 from pddlego.util import resources
 from pddlego.util.answers import spoken
+
+if TYPE_CHECKING:
+    from pddlego.models.prompts import Prompts
 
 T = TypeVar("T")
 
@@ -27,17 +29,6 @@ PROMPTS = ("task", "prune", "sort")
 
 UNUSABLE = "unusable advice"
 """The category of an answer that names no candidate."""
-
-
-@dataclass(frozen=True)
-class Advisers:
-    """Who is asked which actions to keep, and in which order to try them; None: nobody."""
-
-    prune: Model | None = None
-    sort: Model | None = None
-
-    def of(self, purpose: Purpose) -> Model | None:
-        return self.prune if purpose == "prune" else self.sort
 
 
 def _nothing(moment: Moment) -> Iterator[Event]:
@@ -51,6 +42,8 @@ def advised(
 
     Raises what `ask` raises; the planning is broken off then.
     """
+    from pddlego.models.prompts import Prompts  # what renders templates is loaded when somebody is asked
+
     prompts = Prompts("graphplan")
     answer: Answer = None
     try:

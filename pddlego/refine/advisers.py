@@ -14,9 +14,9 @@ from typing import Any
 
 from pddlego.errors import UsageError
 from pddlego.models.base import Completion, Request
+from pddlego.planning.asking import unasked
 from pddlego.planning.graphplan.answers import written
 from pddlego.planning.graphplan.relaxed import relevance
-from pddlego.planning.graphplan.search import plan_graph
 from pddlego.planning.graphplan.task import GraphTask
 from pddlego.planning.graphplan.values import GraphSearch, Question
 
@@ -73,7 +73,7 @@ def make_adviser(name: str, seed: str) -> Adviser | None:
 
 
 class KeepAll:
-    """Keeps everything in its order: Graphplan as it is."""
+    """Keeps everything in its order."""
 
     def __call__(self, question: Question, rng: random.Random) -> Sequence[str]:
         return question.candidates
@@ -154,18 +154,16 @@ class Oracle:
 
 def _plan_of(task: GraphTask) -> tuple[tuple[str, ...], ...]:
     """The actions of each level of a plan; nothing where none is found in time."""
+    from pddlego.planning.graphplan.search import plan_graph  # most advisers plan nothing
+
     ends = time.monotonic() + ORACLE_SECONDS
 
     def tick(progress: object) -> None:
         if time.monotonic() > ends:
             raise TimeoutError
 
-    planning = plan_graph(task, GraphSearch(), tick)
     try:
-        while True:
-            planning.send(None)
-    except StopIteration as ended:
-        return ended.value.steps or ()
+        return unasked(plan_graph(task, GraphSearch(), tick)).steps or ()
     except TimeoutError:
         return ()
 

@@ -12,7 +12,7 @@ import pytest
 
 from pddlego.pddl import Atom, Problem, Sexpr, TypedName, parse_domain
 from pddlego.planning import PlanStatus, ProcessPlanner, Search
-from pddlego.planning.graphplan import GraphSearch, Question
+from pddlego.planning.graphplan.values import GraphSearch, Question
 from pddlego.planning.ground import Operator, ground
 from pddlego.planning.search import IndexedTask, breadth_first
 from pddlego.planning.worker import Job, _answer, _Pipe

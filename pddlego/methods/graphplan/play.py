@@ -13,7 +13,8 @@ from pddlego.methods.graphplan.options import GraphplanOptions, GraphplanSetting
 from pddlego.planning import PlanResult, PlanStatus, Search, validate
 from pddlego.planning.asking import planned, unasked
 from pddlego.planning.graphplan.values import Expanded, GraphSearch, Moment, Passed, Searched, Searching
-from pddlego.refine.advice import Advisers, advised
+from pddlego.refine.advice import advised
+from pddlego.refine.asked import Advisers
 from pddlego.refine.episode import played
 from pddlego.refine.usage import Meter, OverError
 from pddlego.runs.cells import Cell

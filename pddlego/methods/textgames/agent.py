@@ -44,9 +44,10 @@ from pddlego.pddl import Problem
 from pddlego.pddl.invariants import contradictions
 from pddlego.planning import Planner, PlanStatus, PlanStep
 from pddlego.planning.ladder import climbing
-from pddlego.refine.advice import Advisers, advised
+from pddlego.refine.advice import advised
 from pddlego.refine.approval import REJECTED_BY_PERSON, Overseer, Verdict, judge
 from pddlego.refine.ask import ask
+from pddlego.refine.asked import Advisers
 from pddlego.refine.episode import played
 from pddlego.refine.loop import Attempt, Retry, refine
 from pddlego.refine.usage import Meter, OverError

@@ -28,8 +28,8 @@ from pddlego.models import Model
 from pddlego.models.feedback import Feedback
 from pddlego.models.prompts import Prompts
 from pddlego.planning import Planner
-from pddlego.refine.advice import Advisers
 from pddlego.refine.approval import Overseer
+from pddlego.refine.asked import Advisers
 from pddlego.runs.recording import Timed
 
 

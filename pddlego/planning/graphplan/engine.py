@@ -13,6 +13,7 @@ from pddlego.planning.graphplan.values import GraphSearch, Planned, Searching
 from pddlego.planning.ground import BoundError, ground
 from pddlego.planning.result import Plan, PlanStep, Search
 from pddlego.planning.solve import Solver
+from pddlego.util.text import count
 
 OFTEN = 0.25
 """Seconds after which it is said how far a search is."""
@@ -36,10 +37,10 @@ def graph_solver(graph: GraphSearch, whole: bool, tell: Tell) -> Solver:
         # Where nobody gives a seed, another problem has other coins.
         planned = _told(task, replace(graph, seed=graph.seed or str(problem)), tell)
         if planned.ending == "levels":
-            raise BoundError(f"no plan has at most {graph.levels} levels")
+            raise BoundError(f"no plan has at most {count(graph.levels or 0, 'level')}")
         if planned.steps is None:
             return None
-        return Plan(tuple(_step(name) for level in planned.steps for name in level))
+        return Plan(tuple(PlanStep.read(name) for level in planned.steps for name in level))
 
     return solve
 
@@ -73,8 +74,3 @@ def _told(task: GraphTask, graph: GraphSearch, tell: Tell) -> Planned:
     except StopIteration as ended:
         planned: Planned = ended.value
         return planned
-
-
-def _step(name: str) -> PlanStep:
-    action, *args = name.strip("()").split()
-    return PlanStep(action, tuple(args))

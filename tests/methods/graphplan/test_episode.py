@@ -13,7 +13,6 @@ from pddlego.methods.graphplan import METHOD
 from pddlego.methods.graphplan.events import Bounded, Concluded, Given, Grown, Looking, PassEnded
 from pddlego.methods.graphplan.measure import measure
 from pddlego.models.base import Completion, Request
-from pddlego.planning import ProcessPlanner
 from pddlego.planning.make import PlannerOptions
 from pddlego.refine.advisers import NAMES
 from pddlego.runs.cells import Cell
@@ -133,11 +132,7 @@ def test_where_nobody_knows_how_short_a_plan_can_be_it_is_not_won() -> None:
 
 
 def test_what_a_clock_ended_is_played_again_to_the_same_point() -> None:
-    """The planner had no time at all then, and has enough now; the bound was not found then, and would be now."""
-    hurried = played("logistics", "relaxed", seed=SEED, planning=PlannerOptions(), planner=ProcessPlanner(timeout=0.05))
-    if concluded(hurried).kind == "timeout":
-        again = played("logistics", "relaxed", seed=SEED, recorded=tuple(hurried))
-        assert concluded(again) == concluded(hurried)
+    """The bound was not found then, and would be now; the planner was stopped in the middle."""
     then = played("logistics", "adversarial", seed=3, planner=Hurried())
     again = played("logistics", "adversarial", seed=3, recorded=tuple(then))
     assert concluded(again) == concluded(then)
@@ -167,7 +162,7 @@ class Failing:
         raise ModelError("The endpoint is gone", "It answers nothing.", "Try later.")
 
 
-def test_a_model_that_fails_ends_the_episode_and_leaves_no_process() -> None:
+def test_a_model_that_fails_ends_the_episode() -> None:
     events = played(TASK, Failing(), seed=SEED)
     assert ended(events).outcome is Outcome.MODEL_ERROR
 

@@ -6,20 +6,20 @@ Recorded answers of a model and a problem printed in the paper, as data to test 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
-from pddlego.events import Limits
+from pddlego.events import Event, Limits
 from pddlego.models.base import ScriptedModel
 from pddlego.pddl import parse_domain, parse_problem
 from pddlego.planning import Plan, PlanStep, ProcessPlanner, Search, validate
-from pddlego.planning.graphplan import Expanded, GraphSearch, GraphTask, Question, Searched
 from pddlego.planning.graphplan.engine import graph_task
-from pddlego.planning.graphplan.task import bits
-from pddlego.planning.graphplan.values import Moment
-from pddlego.refine.advice import Advisers, advised
+from pddlego.planning.graphplan.task import GraphTask, bits
+from pddlego.planning.graphplan.values import Expanded, GraphSearch, Moment, Question, Searched
+from pddlego.refine.advice import advised
+from pddlego.refine.asked import Advisers
 from pddlego.refine.usage import Meter
 from tests.planning.graphplan.planning import driven
 
@@ -119,14 +119,14 @@ def test_the_recorded_choices_as_answers_of_a_model_through_the_planning_process
     sort = ScriptedModel(tuple(in_words(LEVELS[str(level)]["ordered"]) for level in range(1, 11)))
     kept: list[int] = []
 
-    def told(moment: Moment) -> list[object]:
+    def told(moment: Moment) -> Iterator[Event]:
         if isinstance(moment, Expanded):
             kept.append(moment.actions)
-        return []
+        return iter(())
 
     with ProcessPlanner("graphplan", graph=GraphSearch(prune=True, sort=True)) as planner:
         planning = planner.planning(DOMAIN, PROBLEM, Search(), None, task="whole")
-        advice = advised(planning, Advisers(prune, sort), Meter(Limits(None)), told)  # type: ignore[arg-type]
+        advice = advised(planning, Advisers(prune, sort), Meter(Limits(None)), told)
         while True:
             try:
                 next(advice)

@@ -11,11 +11,11 @@ import pytest
 
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.pddl import parse_domain, parse_problem
-from pddlego.planning.graphplan import Expanded, GraphSearch, GraphTask, Passed, Question, Searched, compile_task
 from pddlego.planning.graphplan.engine import graph_task
 from pddlego.planning.graphplan.extract import Extraction
 from pddlego.planning.graphplan.graph import PlanningGraph
-from pddlego.planning.graphplan.task import bits
+from pddlego.planning.graphplan.task import GraphTask, bits, compile_task
+from pddlego.planning.graphplan.values import Expanded, GraphSearch, Passed, Question, Searched
 from pddlego.planning.ground import GOAL_STEP, GroundTask, ground
 from pddlego.refine.advisers import Adviser, make_adviser
 from pddlego.tasks.generators import generate
