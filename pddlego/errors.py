@@ -82,7 +82,17 @@ def explained(error: BaseException, owner: str = "pddlego") -> str:
 
     `owner` is the package in which it is looked for.
     """
-    if is_too_many_files(error):
+    if any(map(is_too_many_files, _chain(error))):
         return f"too many files are open at once. {TOO_MANY_FILES}"
     first, *_ = str(error).splitlines() or [""]
     return f"a bug in {owner}: {type(error).__name__}{': ' * bool(first)}{first}"
+
+
+def _chain(error: BaseException) -> list[BaseException]:
+    """The error and those that led to it, each once: what fails in handling a limit follows from the limit."""
+    found: list[BaseException] = []
+    following: BaseException | None = error
+    while following is not None and following not in found:
+        found.append(following)
+        following = following.__cause__ or following.__context__
+    return found

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import jinja2
+import jinja2.debug  # jinja2 itself imports it when a template fails, which may be for want of open files
 import jinja2.sandbox
 import jinja2.visitor
 from jinja2 import nodes
