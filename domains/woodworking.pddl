@@ -2,8 +2,8 @@
 ; Simpler than the competition's: one kind of saw, no glazing, varnishing or treatment.
 (define (domain woodworking)
   (:requirements :strips :typing)
-  (:types board part - piece wood surface colour size machine
-          saw planer grinder sprayer - machine)
+  (:types board part - piece saw planer grinder sprayer - machine
+          wood surface colour size)
   (:constants rough smooth verysmooth - surface natural - colour)
   (:predicates
     (idle ?m - machine)

@@ -9,10 +9,8 @@ from pathlib import Path
 from rich.console import Console
 
 from pddlego.errors import UsageError
-from pddlego.pddl import Defect, DefectKind, Domain, PddlSyntaxError, Problem, parse_domain
-from pddlego.pddl.check import check_reading
-from pddlego.pddl.check_domain import check_domain
-from pddlego.pddl.problem import read_problem
+from pddlego.pddl import Defect, DefectKind, Domain, PddlSyntaxError, Problem
+from pddlego.planning.checking import checked_domain, checked_problem
 from pddlego.planning.plan_text import parse_plan
 from pddlego.planning.validate import PlanFault, validate
 from pddlego.util.files import read_text
@@ -44,15 +42,12 @@ def run_check(domain_file: Path, problem_file: Path | None, plan_file: Path | No
     console = Console(soft_wrap=True)
     found: list[Finding] = []
     good: list[str] = []
-    try:
-        domain = parse_domain(read_text(domain_file))
-        found += [_of_defect(domain_file, each) for each in check_domain(domain)]
-        good.append(f"{domain_file}: a domain of {count(len(domain.actions), 'action')}")
-    except PddlSyntaxError as error:
-        found += [Finding(f"{domain_file}: syntax", fault, MENDS[DefectKind.SYNTAX]) for fault in error.faults]
-    else:
+    checked = checked_domain(read_text(domain_file))
+    found += [_of_defect(domain_file, each) for each in checked.defects]
+    if checked.domain is not None:
+        good.append(f"{domain_file}: a domain of {count(len(checked.domain.actions), 'action')}")
         if problem_file is not None:
-            found += _problem(domain, problem_file, plan_file, good)
+            found += _problem(checked.domain, problem_file, plan_file, good)
     for finding in found:
         style = "yellow" if finding.remark else "bold red"
         for label, text in (("", finding.what), ("  why: ", finding.why), ("  do:  ", finding.mend)):
@@ -69,12 +64,11 @@ def run_check(domain_file: Path, problem_file: Path | None, plan_file: Path | No
 
 def _problem(domain: Domain, problem_file: Path, plan_file: Path | None, good: list[str]) -> Iterator[Finding]:
     """What is wrong with a problem, and with a plan for it if there is one to be looked at."""
-    reading = read_problem(read_text(problem_file))
-    defects = check_reading(domain, reading)
-    yield from (_of_defect(problem_file, each) for each in defects)
-    if any(each.blocking for each in defects):
+    checked = checked_problem(domain, read_text(problem_file))
+    yield from (_of_defect(problem_file, each) for each in checked.defects)
+    problem = checked.problem
+    if problem is None:
         return
-    problem = reading.problem
     sizes = f"{count(len(problem.objects), 'object')}, {count(len(problem.facts), 'fact')}"
     good.append(f"{problem_file}: a problem of {sizes}")
     if plan_file is not None:
@@ -100,7 +94,7 @@ def _of_defect(file: Path, defect: Defect) -> Finding:
     if not semicolon:
         why, mend = defect.message, MENDS.get(defect.kind, "Mend it there.")
     mend = mend[:1].upper() + mend[1:]
-    return Finding(f"{file}: {defect.kind.value}", why, mend, not defect.blocking)
+    return Finding(f"{file}: {defect.kind.id}", why, mend, not defect.blocking)
 
 
 def _of_fault(file: Path, fault: PlanFault) -> Finding:

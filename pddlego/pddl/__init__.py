@@ -1,6 +1,6 @@
 """The problem as a value: parse, print, edit, check, diff. Imports nothing of the rest of the package."""
 
-from pddlego.pddl.check import Defect, DefectKind, check
+from pddlego.pddl.check import check
 from pddlego.pddl.diff import Diff, diff, edit_between
 from pddlego.pddl.domain import Action, Domain, Predicate, parse_domain
 from pddlego.pddl.edit import apply_edit
@@ -8,6 +8,7 @@ from pddlego.pddl.edit_json import EDIT_SCHEMA, EditSyntaxError, parse_edit
 from pddlego.pddl.edit_values import Edit, EditReport, Entry, EntryKind, SectionEdit
 from pddlego.pddl.names import from_name, same_name, to_name
 from pddlego.pddl.problem import Atom, Problem, TypedName, parse_problem
+from pddlego.pddl.rules import Defect, DefectKind
 from pddlego.pddl.sexpr import PddlSyntaxError, Sexpr
 
 __all__ = [

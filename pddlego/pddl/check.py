@@ -8,12 +8,12 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from enum import Enum
+from dataclasses import replace
 
 from pddlego.pddl.domain import Domain, either
 from pddlego.pddl.names import MAX_NAME, is_name, natural, nearest
 from pddlego.pddl.problem import Atom, Problem, ProblemReading, read_problem, read_typed_list
+from pddlego.pddl.rules import Defect, DefectKind
 from pddlego.pddl.sexpr import Sexpr, show
 
 MAX_OBJECTS = 10_000
@@ -25,42 +25,6 @@ MAX_DEFECTS = 50
 
 MAX_MESSAGE = 500
 """Characters of a message: names may be as long as an answer."""
-
-
-class DefectKind(str, Enum):
-    """What can be wrong with a problem, as the journal and the reports count it."""
-
-    SYNTAX = "syntax"
-    MISSING_SECTION = "missing section"
-    UNDECLARED_OBJECT = "undeclared object"
-    UNDECLARED_PREDICATE = "undeclared predicate"
-    UNDECLARED_TYPE = "undeclared type"
-    ARITY = "wrong number of arguments"
-    ARGUMENT_TYPE = "wrong argument type"
-    DUPLICATE_OBJECT = "duplicate object"
-    TWO_TYPES = "object with two types"
-    BAD_NAME = "bad name"
-    NEGATED_INIT = "not in init"
-    VARIABLE = "unbound variable"
-    DERIVED_INIT = "derived predicate in init"
-    DOMAIN_NAME = "other domain name"
-    ONLY_PLANNED = "only planned"
-    TOO_LARGE = "too large"
-    REPAIRED = "repaired"
-    CONTRADICTION = "contradiction"
-
-
-@dataclass(frozen=True)
-class Defect:
-    """One defect: its kind, the atom or name it is about, and what to do. `blocking` ones make planning impossible."""
-
-    kind: DefectKind
-    subject: str
-    message: str
-    blocking: bool = True
-
-    def __str__(self) -> str:
-        return self.message
 
 
 def check(domain: Domain, problem: Problem | str) -> tuple[Defect, ...]:

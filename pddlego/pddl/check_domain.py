@@ -1,16 +1,16 @@
-"""What is wrong with the conditions and effects of a domain's actions, each with its place and what to do about it.
-
-The structure of the file, and types that are not declared, are `parse_domain`'s business.
+"""What is wrong with a domain: its declarations, and the conditions and effects of its actions, each with its place
+and what to do about it. What is wrong with its text is `read_domain`'s business.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
-from pddlego.pddl.check import Defect, DefectKind
-from pddlego.pddl.domain import Domain
+from pddlego.pddl.check_declarations import declaration_defects
+from pddlego.pddl.domain import Domain, Predicate, either
 from pddlego.pddl.names import nearest
-from pddlego.pddl.problem import TypedName, read_typed_list
+from pddlego.pddl.problem import ANY_TYPE, TypedName, read_typed_list
+from pddlego.pddl.rules import Defect, DefectKind
 from pddlego.pddl.sexpr import Sexpr, show
 
 ARGUMENTS = {"not": 1, "imply": 2, "when": 2, "exists": 2, "forall": 2}
@@ -19,26 +19,34 @@ ARGUMENTS = {"not": 1, "imply": 2, "when": 2, "exists": 2, "forall": 2}
 IN_CONDITIONS = frozenset({"and", "or", "not", "imply", "exists", "forall", "="})
 IN_EFFECTS = frozenset({"and", "not", "when", "forall"})
 
+Inner = Callable[[Sexpr, str, "Scope"], Iterator[Defect]]
+"""The check of what stands inside of a quantifier."""
+
+
+Scope = Mapping[str, str]
+"""The variables that are bound somewhere, with their types."""
+
 
 def check_domain(domain: Domain) -> tuple[Defect, ...]:
-    """All defects of the actions and derived predicates. Total."""
+    """Everything that makes planning impossible, or means another thing than it says. Total."""
     checker = _DomainChecker(domain)
-    found: list[Defect] = []
+    found = list(declaration_defects(domain))
     for action in domain.actions:
         where = f"action {action.name}"
-        found += checker.condition(action.precondition, f"{where}, precondition", _names(action.parameters))
-        found += checker.effect(action.effect, f"{where}, effect", _names(action.parameters))
+        found += checker.condition(action.precondition, f"{where}, precondition", _scope(action.parameters))
+        found += checker.effect(action.effect, f"{where}, effect", _scope(action.parameters))
     for predicate, condition in domain.derived:
-        found += checker.condition(condition, f"derived predicate {predicate.name}", _names(predicate.parameters))
+        found += checker.condition(condition, f"derived predicate {predicate.name}", _scope(predicate.parameters))
     return tuple(found)
 
 
 class _DomainChecker:
     def __init__(self, domain: Domain) -> None:
         self.domain = domain
-        self.constants = {each.name for each in domain.constants}
+        self.constants = {each.name: each.type for each in domain.constants}
+        self.derived = {predicate.name for predicate, _ in domain.derived}
 
-    def condition(self, part: Sexpr, where: str, bound: frozenset[str]) -> Iterator[Defect]:
+    def condition(self, part: Sexpr, where: str, bound: Scope) -> Iterator[Defect]:
         """The defects of a condition."""
         if part in ((), ("and",)):
             return
@@ -54,7 +62,7 @@ class _DomainChecker:
             for each in part[1:]:
                 yield from self.condition(each, where, bound)
 
-    def effect(self, part: Sexpr, where: str, bound: frozenset[str]) -> Iterator[Defect]:
+    def effect(self, part: Sexpr, where: str, bound: Scope) -> Iterator[Defect]:
         """The defects of an effect."""
         if part in ((), ("and",)):
             return
@@ -84,20 +92,24 @@ class _DomainChecker:
         if wanted is not None and len(part) - 1 != wanted:
             yield self._defect(DefectKind.SYNTAX, where, f"{show(part)}: '{part[0]}' takes {wanted} part(s)")
 
-    def _quantified(self, part: Sexpr, where: str, bound: frozenset[str], inner: object) -> Iterator[Defect]:
+    def _quantified(self, part: Sexpr, where: str, bound: Scope, inner: Inner) -> Iterator[Defect]:
         if len(part) != 3 or not isinstance(part[1], tuple):
             yield self._defect(DefectKind.SYNTAX, where, f"{show(part)}: write ({part[0]} (?x - type) (…))")
             return
         variables = tuple(read_typed_list(part[1], []))
-        assert callable(inner)
-        yield from inner(part[2], where, bound | _names(variables))
+        for each in variables:
+            for kind in either(each.type):
+                if kind not in self.domain.types:
+                    message = f"{show(part)}: type {kind} is not declared; add it to (:types …)"
+                    yield self._defect(DefectKind.UNDECLARED_TYPE, where, message)
+        yield from inner(part[2], where, {**bound, **_scope(variables)})
 
-    def _atom(self, part: Sexpr, where: str, bound: frozenset[str], misplaced: str) -> Iterator[Defect]:
+    def _atom(self, part: Sexpr, where: str, bound: Scope, misplaced: str) -> Iterator[Defect]:
         """The defects of a literal. `misplaced` is a word that cannot stand there."""
         if misplaced:
             kind = "an effect" if where.endswith("effect") else "a condition"
             message = f"{show(part)}: '{misplaced}' cannot stand in {kind}; write the literals that hold in every case"
-            yield self._defect(DefectKind.SYNTAX, where, message)
+            yield self._defect(DefectKind.MISPLACED, where, message)
             return
         name = self._head(part)
         if not name:
@@ -112,9 +124,30 @@ class _DomainChecker:
         elif len(part) - 1 != len(predicate.parameters):
             message = f"{show(part)}: {name} takes {len(predicate.parameters)} argument(s), as in {predicate}"
             yield self._defect(DefectKind.ARITY, where, message)
+        else:
+            yield from self._types(part, predicate, where, bound)
+        if where.endswith("effect") and name in self.derived:
+            message = f"{show(part)}: {name} follows by rule; change what the rule asks for"
+            yield self._defect(DefectKind.DERIVED_EFFECT, where, message)
         yield from self._arguments(part, where, bound)
 
-    def _arguments(self, part: Sexpr, where: str, bound: frozenset[str]) -> Iterator[Defect]:
+    def _types(self, part: Sexpr, predicate: Predicate, where: str, bound: Scope) -> Iterator[Defect]:
+        """Arguments that can never be of the type that the predicate takes."""
+        for given, wanted in zip(part[1:], predicate.parameters, strict=True):
+            kind = bound.get(given, self.constants.get(given)) if isinstance(given, str) else None
+            if kind is not None and not self._overlap(kind, wanted.type):
+                message = f"{show(part)}: {given} is a {kind}, and {predicate.name} takes a {wanted.type} there"
+                yield self._defect(DefectKind.ARGUMENT_TYPE, where, message)
+
+    def _overlap(self, kind: str, wanted: str) -> bool:
+        """Whether some object can be of both types, as far as is declared."""
+        known = self.domain.types
+        if any(each not in known for each in (*either(kind), *either(wanted))):
+            return True  # what is not declared is told elsewhere
+        below = {each for each in known if any(one in known[each] for one in either(wanted))}
+        return any(one in known[each] for each in below for one in either(kind)) or ANY_TYPE in either(kind)
+
+    def _arguments(self, part: Sexpr, where: str, bound: Scope) -> Iterator[Defect]:
         for each in part[1:]:
             if not isinstance(each, str):
                 why = "stands where a variable or an object must; there are no functions here: make it a parameter"
@@ -130,5 +163,5 @@ class _DomainChecker:
         return Defect(kind, where, f"{where}: {message}")
 
 
-def _names(parameters: tuple[TypedName, ...]) -> frozenset[str]:
-    return frozenset(each.name for each in parameters)
+def _scope(parameters: tuple[TypedName, ...]) -> Scope:
+    return {each.name: each.type for each in parameters}

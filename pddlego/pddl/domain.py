@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from pddlego.pddl.problem import ANY_TYPE, TypedName, read_typed_list
+from pddlego.pddl.rules import DefectKind
 from pddlego.pddl.sexpr import PddlSyntaxError, Sexpr, read_sexprs, show
 
 
@@ -78,27 +79,41 @@ def either(kind: str) -> tuple[str, ...]:
     return tuple(kind.strip("()").split()[1:]) if kind.startswith("(either ") else (kind,)
 
 
+@dataclass(frozen=True)
+class DomainReading:
+    """A text read as a domain: the domain as far as it could be made out, and the faults of the text."""
+
+    domain: Domain
+    faults: tuple[str, ...] = ()
+
+
 def parse_domain(text: str) -> Domain:
     """Read one domain file. Raises `PddlSyntaxError` with every fault of its structure and every undeclared type.
 
     Conditions and effects are kept as expressions; the planner's translator checks them when it grounds.
     """
+    reading = read_domain(text)
+    faults = [*reading.faults]
+    faults += [f"{where}: type {kind} is not declared" for where, kind in undeclared_types(reading.domain)]
+    faults += [fault for _, fault in wrong_heads(reading.domain)]
+    if faults:
+        raise PddlSyntaxError(faults)
+    return reading.domain
+
+
+def read_domain(text: str) -> DomainReading:
+    """Read a domain file as far as it goes. Total: any text gives a reading, faults and all."""
     sexprs = read_sexprs(text)
     faults = list(sexprs.faults)
     found = [each for each in sexprs.expressions if isinstance(each, tuple) and each and each[0] == "define"]
+    reader = _DomainReader(faults)
     if len(found) != 1 or len(sexprs.expressions) != 1:
         faults.append("a domain file is exactly one (define (domain …) …)")
-        raise PddlSyntaxError(faults)
-    reader = _DomainReader(faults)
+        return DomainReading(reader.domain(text), tuple(faults))
     for part in found[0][1:]:
         reader.section(part)
     reader.explain(_meanings(text))
-    domain = reader.domain(_without_comments(text))
-    faults += _undeclared_types(domain)
-    faults += _wrong_heads(domain)
-    if faults:
-        raise PddlSyntaxError(faults)
-    return domain
+    return DomainReading(reader.domain(_without_comments(text)), tuple(faults))
 
 
 class _DomainReader:
@@ -192,8 +207,9 @@ def _unknown_section(name: str) -> str:
     return f"section {name[:60]} is not supported in a domain; its sections are {known}"
 
 
-def _undeclared_types(domain: Domain) -> Iterator[str]:
-    """Faults that the translator does not notice: it takes an unknown type for one without objects."""
+def undeclared_types(domain: Domain) -> Iterator[tuple[str, str]]:
+    """Places and types that are not declared, which the translator does not notice: it takes such a type for one
+    without objects."""
     typed = [("constants", domain.constants)]
     typed += [(f"predicate {each.name}", each.parameters) for each in domain.predicates]
     typed += [(f"action {each.name}", each.parameters) for each in domain.actions]
@@ -202,17 +218,19 @@ def _undeclared_types(domain: Domain) -> Iterator[str]:
         for each in names:
             for kind in either(each.type):
                 if kind not in domain.types:
-                    yield f"{where}: type {kind} is not declared"
+                    yield where, kind
 
 
-def _wrong_heads(domain: Domain) -> Iterator[str]:
+def wrong_heads(domain: Domain) -> Iterator[tuple[DefectKind, str]]:
     """Derived predicates that are not declared as they are defined, which crashes the translator."""
     for head, _ in domain.derived:
         declared = domain.predicates_by_name.get(head.name)
         if declared is None:
-            yield f"derived predicate {head.name}: it is not among the predicates"
+            fault = f"derived predicate {head.name}: it is not among the predicates"
+            yield DefectKind.UNDECLARED_PREDICATE, fault
         elif len(declared.parameters) != len(head.parameters):
-            yield f"derived predicate {head.name}: it is declared with {len(declared.parameters)} argument(s)"
+            fault = f"derived predicate {head.name}: it is declared with {len(declared.parameters)} argument(s)"
+            yield DefectKind.ARITY, fault
 
 
 def _ancestors(name: str, parents: dict[str, set[str]]) -> set[str]:

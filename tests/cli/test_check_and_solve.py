@@ -96,7 +96,7 @@ def test_what_is_wrong_with_files_is_said(tmp_path: Path) -> None:
     (tmp_path / "d.pddl").write_text("(define (domain d) (:predicates (p ?x)) (:action a :parameters () :effect (q)))")
     done = run("check", "d.pddl", cwd=tmp_path)
     assert done.returncode == 1
-    assert done.stdout.splitlines()[0] == "d.pddl: undeclared predicate"
+    assert done.stdout.splitlines()[0] == "d.pddl: undeclared-predicate"
     (tmp_path / "t.pddl").write_text(TASK.replace("(at c0 l1)", "(at c9 l1)"))
     done = run("check", str(FERRY), "t.pddl", cwd=tmp_path)
     assert done.returncode == 1

@@ -1,0 +1,134 @@
+"""Facts that every action keeps apart, read off the actions of a domain: a block is on the table, on another, or held.
+
+A candidate says that for each object at most one fact of some predicates is true, as `clear ?x`, `on * ?x` and
+`holding ?x`. It holds if every action that makes such a fact true makes one of the same object false that was true
+before (the balance of Helmert's *Concise finite-domain representations*, 2009); where an action does not, the candidate
+is widened by a fact that it makes false. Different parameters are taken for different objects, so what is found is
+evidence for a remark and no proof.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+
+from pddlego.pddl.domain import Action, Domain
+from pddlego.pddl.problem import Atom, Problem, read_atom
+from pddlego.pddl.rules import Defect, DefectKind
+from pddlego.pddl.sexpr import Sexpr
+
+MAX_CANDIDATES, MAX_PARTS, MAX_ARGUMENTS = 500, 5, 2
+"""Candidates that are looked at, predicates of one, and arguments of a predicate in it."""
+
+Candidate = frozenset[tuple[str, int]]
+"""Predicates, each with the place of the object that its facts are counted for."""
+
+
+@dataclass(frozen=True)
+class _Effects:
+    """What an action needs and changes in every case. `others` are predicates that it makes true in some cases."""
+
+    needs: frozenset[Atom]
+    adds: frozenset[Atom]
+    deletes: frozenset[Atom]
+    others: frozenset[str]
+
+
+def exclusive(domain: Domain) -> tuple[Candidate, ...]:
+    """The candidates that every action keeps, in the order of the predicates."""
+    actions = [_effects(action) for action in domain.actions]
+    moved = {atom.predicate for each in actions for atom in each.adds}
+    moved &= {atom.predicate for each in actions for atom in each.deletes}
+    start = [
+        frozenset({(predicate.name, place)})
+        for predicate in domain.predicates
+        if predicate.name in moved
+        for place in range(len(predicate.parameters))
+        if len(predicate.parameters) <= MAX_ARGUMENTS
+    ]
+    waiting, seen, kept = deque(start), set(start), list[Candidate]()
+    while waiting:
+        candidate = waiting.popleft()
+        wider = next((found for each in actions if (found := _unbalanced(candidate, each)) is not None), None)
+        if wider is None:
+            kept.append(candidate)
+        for part in sorted(wider or ()):
+            more = candidate | {part}
+            predicates = {name for name, _ in more}
+            fits = part[0] in moved and len(predicates) == len(more) <= MAX_PARTS
+            if fits and more not in seen and len(seen) < MAX_CANDIDATES:
+                seen.add(more)
+                waiting.append(more)
+    return tuple(kept)
+
+
+def broken_invariants(domain: Domain, problem: Problem) -> Iterator[Defect]:
+    """Facts of the problem that all actions keep apart, where most objects have one of them at most."""
+    told: set[frozenset[Atom]] = set()
+    for candidate in exclusive(domain):
+        places = dict(candidate)
+        groups: dict[str, list[Atom]] = defaultdict(list)
+        for fact in problem.sorted_facts():
+            place = places.get(fact.predicate)
+            if place is not None and place < len(fact.args):
+                groups[fact.args[place]].append(fact)
+        crowded = {name: facts for name, facts in groups.items() if len(facts) > 1}
+        if 2 * len(crowded) >= len(groups):
+            continue  # the rule rather than the exception: such facts are counted, and do not exclude each other
+        for name, facts in sorted(crowded.items()):
+            if frozenset(facts) not in told:
+                told.add(frozenset(facts))
+                listed = " and ".join(map(str, facts))
+                message = f"{listed}: every action that makes one of them true makes another false, for {name}"
+                message += "; keep the one that is true at the beginning"
+                yield Defect(DefectKind.BROKEN_INVARIANT, name, message, blocking=False)
+
+
+def _unbalanced(candidate: Candidate, action: _Effects) -> set[tuple[str, int]] | None:
+    """What may widen a candidate that the action does not keep; None if it does."""
+    places = dict(candidate)
+    if action.others & set(places):
+        return set()
+    added: dict[str, list[Atom]] = defaultdict(list)
+    for atom in action.adds:
+        if atom.predicate in places and atom not in action.needs:
+            added[atom.args[places[atom.predicate]]].append(atom)
+    for name, atoms in sorted(added.items()):
+        gone = [atom for atom in action.deletes & action.needs if name in atom.args]
+        taken = [atom for atom in gone if atom.predicate in places and atom.args[places[atom.predicate]] == name]
+        if len(atoms) > 1:
+            return set()
+        if not taken:
+            short = (atom for atom in gone if len(atom.args) <= MAX_ARGUMENTS)
+            return {(atom.predicate, atom.args.index(name)) for atom in short}
+    return None
+
+
+def _effects(action: Action) -> _Effects:
+    needs = {atom for each in _conjuncts(action.precondition) if (atom := read_atom(each)) is not None}
+    adds, deletes, others = set[Atom](), set[Atom](), set[str]()
+    for each in _conjuncts(action.effect):
+        atom = read_atom(each)
+        if atom is not None:
+            adds.add(atom)
+        elif each[:1] == ("not",) and len(each) == 2 and (gone := read_atom(each[1])) is not None:
+            deletes.add(gone)
+        else:
+            others |= set(_words(each))
+    return _Effects(frozenset(needs), frozenset(adds), frozenset(deletes - adds), frozenset(others))
+
+
+def _conjuncts(part: Sexpr) -> Iterator[Sexpr]:
+    if isinstance(part, tuple) and part[:1] == ("and",):
+        yield from chain.from_iterable(map(_conjuncts, part[1:]))
+    elif part:
+        yield part
+
+
+def _words(part: Sexpr) -> Iterator[str]:
+    if isinstance(part, str):
+        yield part
+    else:
+        yield from chain.from_iterable(map(_words, part))
