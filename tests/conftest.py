@@ -15,6 +15,7 @@ from hypothesis import settings
 from pddlego.events import Event, Limits
 from pddlego.methods.textgames.agent import Agent
 from pddlego.methods.textgames.assembly import make_method
+from pddlego.methods.textgames.decider import Thinking
 from pddlego.methods.textgames.episode import Episode
 from pddlego.methods.textgames.events import Planned
 from pddlego.methods.textgames.reader import ReaderModel
@@ -104,7 +105,8 @@ def story(coin: GameSetting, planner: ProcessPlanner) -> list[Event]:
     """A won episode, with seconds that are always the same."""
     episode = Episode(coin, 12, "edit", Limits(50))
     method = make_method("edit", coin, 1)
-    agent = Agent(episode, small_house("pantry"), method, ReaderModel(), planner, clock=lambda: 0.0)
+    thinking = Thinking(method, ReaderModel(), planner)
+    agent = Agent(episode, small_house("pantry"), thinking, clock=lambda: 0.0)
     told: list[Event] = []
     for event in agent.run():
         if isinstance(event, Planned):

@@ -10,10 +10,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pddlego.errors import UsageError
-from pddlego.pddl import PddlSyntaxError, check, parse_domain
-from pddlego.pddl.check_domain import check_domain
-from pddlego.pddl.problem import read_problem
-from pddlego.pddl.tolerant import repair
+from pddlego.pddl.tolerant import read_pair
 from pddlego.planning import Planner, PlanResult, PlanStatus, Search
 
 VERDICTS = {
@@ -119,18 +116,15 @@ def check_corpus(pairs: Iterable[Pair], planner: Planner) -> CorpusReport:
 
 def check_pair(pair: Pair, planner: Planner) -> Checked:
     """Repair a pair, check it, plan with it, and compare with what was recorded."""
-    files = repair(pair.domain, pair.problem)
-    repairs = tuple(map(str, files.repairs))
-    try:
-        domain = parse_domain(files.domain)
-    except PddlSyntaxError as error:
-        return _refused(pair, repairs, False, "domain cannot be read", error.faults[0])
-    own = [each for each in check(domain, files.problem) if each.blocking]
-    defects = [*check_domain(domain), *own]
-    if defects:
-        readable = not any(each.kind.value in ("syntax", "missing section") for each in own)
-        return _refused(pair, repairs, readable, defects[0].kind.value, defects[0].message)
-    result = planner.solve(domain, read_problem(files.problem).problem, Search())
+    reading = read_pair(pair.domain, pair.problem)
+    repairs = tuple(map(str, reading.files.repairs))
+    if reading.domain is None:
+        return _refused(pair, repairs, False, "domain cannot be read", reading.defects[0].message)
+    if reading.defects:
+        readable = not any(each.kind.value in ("syntax", "missing section") for each in reading.in_problem)
+        first = reading.defects[0]
+        return _refused(pair, repairs, readable, first.kind.value, first.message)
+    result = planner.solve(reading.domain, reading.problem, Search())
     if result.status not in VERDICTS.values():
         return _refused(pair, repairs, True, f"planner: {result.status.value}", result.message)
     return Checked(pair, repairs, contradiction=_contradiction(pair, result))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pddlego.errors import UsageError
 from pddlego.methods.base import check_seed, parse_variant
 from pddlego.methods.textgames.agent import Agent
+from pddlego.methods.textgames.decider import Thinking
 from pddlego.methods.textgames.episode import Episode
 from pddlego.methods.textgames.formalize import (
     ActionGen,
@@ -98,5 +99,6 @@ def episode_events(
 ) -> Timed:
     """Play and yield every event. `overseer` is asked before things take effect, `person` types in mode human."""
     method = make_method(episode.mode, episode.setting, episode.seed, person)
-    agent = Agent(episode, game, method, model, planner, overseer=overseer, restart=restart, advisers=advisers)
+    thinking = Thinking(method, model, planner, overseer, advisers or Advisers())
+    agent = Agent(episode, game, thinking, restart=restart)
     return Timed(agent.run(), lambda: agent.seconds)

@@ -50,9 +50,8 @@ def says_nothing_new(setting: GameSetting, step: PlanStep, read: str, said: Iter
 
 
 def _predicted(setting: GameSetting, step: PlanStep) -> dict[str, str]:
-    """What each parameter of a step stands for."""
-    parameters = (each.name.lstrip("?") for each in setting.domain.actions_by_name[step.action].parameters)
-    return dict(zip(parameters, step.args, strict=True))
+    """What each parameter of a step stands for, without its `?`."""
+    return {name.lstrip("?"): value for name, value in setting.given(step).items()}
 
 
 def as_said(command: str, valid: Iterable[str]) -> str:

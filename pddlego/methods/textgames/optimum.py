@@ -13,6 +13,7 @@ from dataclasses import replace
 from pddlego.events import Limits
 from pddlego.methods.textgames.agent import Agent
 from pddlego.methods.textgames.assembly import make_game, make_method
+from pddlego.methods.textgames.decider import Thinking
 from pddlego.methods.textgames.episode import Episode
 from pddlego.methods.textgames.events import Observed
 from pddlego.methods.textgames.games import Game
@@ -53,7 +54,7 @@ def _explore(setting: GameSetting, seed: int, game: Game, planner: Planner) -> l
     exploring = replace(setting, ladder=setting.ladder[-1:])
     episode = Episode(exploring, seed, "edit", Limits(EXPLORING_STEPS), retries=0)
     method = make_method("edit", exploring, seed)
-    agent = Agent(episode, game, method, ReaderModel(), planner)
+    agent = Agent(episode, game, Thinking(method, ReaderModel(), planner))
     return [Exchange(each.command, each.read) for each in agent.run() if isinstance(each, Observed)]
 
 

@@ -15,7 +15,7 @@ from pddlego.errors import EngineError, SettingError
 from pddlego.methods import base
 from pddlego.methods.textgames.fixed_rules import FixedRule
 from pddlego.methods.textgames.situation import ReadingRule
-from pddlego.pddl import Atom, Domain, Problem, from_name
+from pddlego.pddl import Atom, Domain, Problem, TypedName, from_name
 from pddlego.pddl.invariants import Invariant
 from pddlego.pddl.sexpr import show
 from pddlego.planning import Planner, PlanStatus, PlanStep, Rung
@@ -37,12 +37,14 @@ class ActionRule:
     """How a PDDL action is said in the game, and what the game answers if the plan is right (a regular expression).
 
     An empty command means that it is not known yet how to say it: a plan is carried out up to such a step. `where` is a
-    fact of the problem in which values of the command are looked up that are no parameters of the action.
+    fact of the problem in which values of the command are looked up that are no parameters of the action. `parameters`
+    are what the command calls the action's parameters, in order, where the domain may call them otherwise.
     """
 
     command: str
     expect: str
     where: Atom | None = None
+    parameters: tuple[TypedName, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -144,12 +146,17 @@ class GameSetting(base.Setting):
         What the command says beyond the action's parameters is looked up in the problem: where no fact gives it, the
         command has a hole. A `KeyError` cannot happen: every action has a checked template.
         """
-        rule, parameters = self.actions[step.action], self.domain.actions_by_name[step.action].parameters
-        given = {each.name: arg for each, arg in zip(parameters, step.args, strict=True)}
+        rule, given = self.actions[step.action], self.given(step)
         values = {**(_looked_up(rule.where, given, problem) if rule.where else {}), **given}
         words = {name.lstrip("?"): from_name(value) for name, value in values.items()}
         said = filled(rule.command, dict.fromkeys(names_in(rule.command), "") | words)
         return said if rule.where is None else " ".join(said.split())
+
+    def given(self, step: PlanStep) -> dict[str, str]:
+        """What each parameter of a step stands for, by the name that its command has for it."""
+        own = self.actions[step.action].parameters
+        parameters = self.domain.actions_by_name[step.action].parameters if own is None else own
+        return {each.name: arg for each, arg in zip(parameters, step.args, strict=True)}
 
     def shown(self, commands: tuple[str, ...]) -> tuple[str, ...]:
         """Of valid commands those that a model may choose from."""

@@ -9,5 +9,16 @@ defect comes out as it was, without a repair.
 
 from pddlego.pddl.tolerant.files import Repair, Repaired, RepairKind, repair, repair_problem
 from pddlego.pddl.tolerant.lexical import MISSING, is_cut_off
+from pddlego.pddl.tolerant.pair import PairReading, read_pair
 
-__all__ = ["MISSING", "Repair", "RepairKind", "Repaired", "is_cut_off", "repair", "repair_problem"]
+__all__ = [
+    "MISSING",
+    "PairReading",
+    "Repair",
+    "RepairKind",
+    "Repaired",
+    "is_cut_off",
+    "read_pair",
+    "repair",
+    "repair_problem",
+]

@@ -9,6 +9,7 @@ from typing import Any
 from pddlego.events import Ended, Event, Limits
 from pddlego.methods.textgames.agent import Agent
 from pddlego.methods.textgames.assembly import make_method
+from pddlego.methods.textgames.decider import Thinking
 from pddlego.methods.textgames.episode import Episode
 from pddlego.methods.textgames.games import Game
 from pddlego.methods.textgames.reader import ReaderModel
@@ -41,7 +42,8 @@ def agent(
     **options: Any,
 ) -> Agent:
     episode = Episode(setting, 1, mode, limits or Limits(50), retries, replan_every_step)
-    return Agent(episode, game, make_method(mode, setting, 1), model, planner, **options)
+    asked = {name: options.pop(name) for name in ("overseer", "advisers") if name in options}
+    return Agent(episode, game, Thinking(make_method(mode, setting, 1), model, planner, **asked), **options)
 
 
 def ended(events: Sequence[Event]) -> Ended:

@@ -1,0 +1,245 @@
+"""What to do next: ask the model, read and check its answer, plan on the goal ladder, until there are commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from pddlego.events import Accepted, Event, Outcome, Source
+from pddlego.methods.textgames.episode import Episode
+from pddlego.methods.textgames.event_builders import (
+    accepted,
+    edit_question,
+    plan_question,
+    rejected,
+)
+from pddlego.methods.textgames.events import PlannedStep
+from pddlego.methods.textgames.expect import as_said
+from pddlego.methods.textgames.fixed_rules import FixedRules
+from pddlego.methods.textgames.formalize import (
+    CommandProposal,
+    CommandSource,
+    Formalizer,
+    ProblemProposal,
+    read_file,
+    with_unmatched,
+    without_planned,
+)
+from pddlego.methods.textgames.intentions import Intention, intended
+from pddlego.methods.textgames.memory import Memory
+from pddlego.methods.textgames.no_plan import UNREACHABLE, no_plan
+from pddlego.methods.textgames.placeholders import Placeholders
+from pddlego.methods.textgames.remedies import ablated, remedied, unless_contradicting, unless_incomplete
+from pddlego.methods.textgames.restart import Restart
+from pddlego.methods.textgames.situation import Situation
+from pddlego.methods.textgames.world import ObservedGame
+from pddlego.models import Completion, Model
+from pddlego.pddl import Problem
+from pddlego.pddl.invariants import contradictions
+from pddlego.planning import Planner, PlanStatus, PlanStep
+from pddlego.planning.ladder import climbing
+from pddlego.refine.advice import advised
+from pddlego.refine.approval import REJECTED_BY_PERSON, Overseer, judge
+from pddlego.refine.ask import ask
+from pddlego.refine.asked import Advisers
+from pddlego.refine.loop import Attempt, Retry, refine
+from pddlego.refine.usage import Meter, OverError
+
+Intentions = tuple[Intention, ...]
+
+
+@dataclass(frozen=True)
+class Thinking:
+    """Who is asked in an episode: how, which model, which planner, and a person where there is one."""
+
+    method: Formalizer | CommandSource
+    model: Model
+    planner: Planner
+    overseer: Overseer | None = None
+    advisers: Advisers = field(default_factory=Advisers)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What both who decides and who executes look at: the game, what was seen of it, its fixed rules, what is used."""
+
+    world: ObservedGame
+    memory: Memory
+    rules: FixedRules
+    meter: Meter
+
+
+class Decider:
+    """Keeps what is known of the game as a problem, and makes commands of it. `look` looks around in the game.
+
+    Where it `monitors` it asks nothing if all went as its plan expected and nothing else was said.
+    """
+
+    def __init__(
+        self, episode: Episode, thinking: Thinking, seen: Seen, look: Callable[[], Iterator[Event]], monitors: bool
+    ) -> None:
+        self.episode, self.setting = episode, episode.setting
+        self.problem = self.setting.start
+        self.hint = Retry()
+        self.rung: str | None = None
+        self._method, self._model, self._planner = thinking.method, thinking.model, thinking.planner
+        self._overseer, self._advisers = thinking.overseer, thinking.advisers
+        self._world, self._memory, self._rules, self._meter = seen.world, seen.memory, seen.rules, seen.meter
+        self._look, self._monitors = look, monitors
+        self._placeholders = Placeholders(self.setting.placeholder)
+        self._notes: tuple[str, ...] = ()
+        self._given: Problem | None = None
+        self._was_asked = self._takes_no_temperature = False
+
+    def go_back(self, restart: Restart) -> None:
+        """Know what another episode knew there; what a person corrected is planned with at once."""
+        self.problem = restart.before
+        self._placeholders.used(restart.before)
+        nothing_to_ask = self._method.plans and not self._memory.news
+        self._given = restart.corrected or (restart.before if nothing_to_ask else None)
+
+    def decide(self) -> Generator[Event, None, Intentions]:
+        """What to do next: ask until an answer leads to a plan (or is a command), at most `1 + retries` times."""
+        expected = self._as_expected()
+        if expected is not None:
+            attempt = yield from self._plan(Retry(), str(expected), ProblemProposal(expected), source="plan")
+            if attempt.value is not None:
+                self._memory.went_as_planned()
+                return attempt.value
+            if attempt.feedback is not None and attempt.feedback.category == REJECTED_BY_PERSON:
+                self.hint = Retry(0, attempt.answer, attempt.feedback)
+        first, self.hint = self.hint, Retry()
+        self._was_asked = False
+        attempt = yield from refine(self._attempt, self.episode.most_retries, first)
+        if attempt.value is None:
+            raise OverError(Outcome.NO_PLAN, attempt.failure)
+        if self._was_asked:  # else the problem was given, and what it does not cover is still news
+            self._memory.news = []
+        return attempt.value
+
+    def _as_expected(self) -> Problem | None:
+        """The problem as the plan has left it, if the game answered exactly so and there is nothing else to read."""
+        news = self._memory.news
+        if not self._monitors or self.hint.feedback or not news or any(each.after is None for each in news):
+            return None
+        expected = replace(self.problem, facts=news[-1].after or frozenset())
+        return without_planned(expected, self.setting.only_planned)[0]
+
+    def _attempt(self, retry: Retry) -> Generator[Event, None, Attempt[Intentions]]:
+        if self._given is not None:  # by a person, or by a record that needs no answer
+            given, self._given = self._given, None
+            attempt = yield from self._plan(retry, str(given), ProblemProposal(given))
+            self.problem = given  # it stands, even if it takes more than that for a plan
+            return attempt
+        if self._memory.look_is_due(retry.attempt, retry.failed_with(UNREACHABLE)):
+            yield from self._look()
+        situation = self._situation(retry)
+        completion = yield from self._ask(situation)
+        answer = completion.text
+        proposal = unless_incomplete(self._method.read(answer, situation), completion)
+        if proposal.feedback is not None:
+            yield rejected(retry, proposal.feedback, proposal if isinstance(proposal, ProblemProposal) else None)
+            return Attempt(answer, feedback=proposal.feedback)
+        if isinstance(proposal, CommandProposal):
+            return Attempt(answer, (Intention(proposal.command),))
+        last = retry.attempt >= self.episode.most_retries
+        proposal = unless_contradicting(proposal, self.problem, self.setting.invariants, last)
+        if proposal.feedback is not None:
+            yield rejected(retry, proposal.feedback, proposal)
+            return Attempt(answer, feedback=proposal.feedback)
+        question = partial(edit_question, self.problem, proposal, situation)
+        verdict = yield from judge(self._overseer, "edits", question, self._meter)
+        if verdict.kind == "rejected":
+            yield rejected(retry, verdict.feedback, proposal)
+            return Attempt(answer, feedback=verdict.feedback)
+        if verdict.kind == "replaced":
+            proposal = read_file(verdict.text, situation)
+        return (yield from self._plan(retry, answer, proposal))
+
+    def _plan(
+        self, retry: Retry, answer: str, proposal: ProblemProposal, source: Source = "model"
+    ) -> Generator[Event, None, Attempt[Intentions]]:
+        problem = self._rules.known(proposal.problem)
+        planning = climbing(
+            *(self._planner, self.setting.domain, problem, self._rules.ladder(self.setting.ladder)),
+            lambda step: self._objection(step, problem),
+            lambda: self._meter.seconds_left,
+        )
+        ladder = yield from advised(planning, self._advisers, self._meter)
+        intentions, planned = intended(self.setting, problem, ladder)
+        self.rung = ladder.rung
+        last = ladder.tried[-1]
+        if last.status is PlanStatus.CRASHED:
+            yield planned
+            raise OverError(Outcome.CRASHED, f"the planner failed, which is no fault of the answer: {last.message}")
+        if not intentions:
+            feedback = with_unmatched(no_plan(ladder), proposal.report)
+            yield planned
+            self._meter.check_time()  # what ran out of the episode's time is no fault of the problem
+            if source == "model":
+                yield rejected(retry, feedback, proposal)
+            return Attempt(answer, feedback=feedback)
+        preview = accepted(self.problem, proposal, self.setting.invariants, source), planned
+        question = partial(plan_question, [intention.command for intention in intentions], ladder.rung or "", preview)
+        verdict = yield from judge(self._overseer, "plans", question, self._meter)
+        if verdict.kind == "rejected":
+            yield planned
+            yield rejected(retry, verdict.feedback, proposal)
+            return Attempt(answer, feedback=verdict.feedback)
+        if verdict.kind == "replaced":
+            intentions = tuple(Intention(line.strip()) for line in verdict.text.splitlines() if line.strip())
+            steps = tuple(PlannedStep("(by a person)", intention.command) for intention in intentions)
+            planned = replace(planned, plan=steps)
+        yield self._accept(proposal, source)
+        yield planned
+        return Attempt(answer, intentions)
+
+    def _objection(self, step: PlanStep, problem: Problem) -> str:
+        """Why no plan may begin with this step now; empty if one may."""
+        command = self.setting.command(step, problem)
+        if not command:
+            return "how to do that is not known yet"
+        return self._memory.refusals.objection(as_said(command, self._world.valid_commands))
+
+    def _accept(self, proposal: ProblemProposal, source: Source) -> Accepted:
+        event = accepted(self.problem, proposal, self.setting.invariants, source)
+        if source == "model" and proposal.problem != self.problem:
+            self._memory.problem_changed()
+        self.problem = proposal.problem
+        self._placeholders.used(self.problem)
+        self._notes = tuple(str(entry) for entry in proposal.report.unmatched) if proposal.report else ()
+        return event
+
+    def _situation(self, retry: Retry) -> Situation:
+        situation = Situation(
+            rules=self.setting.reader,
+            task=self._world.task,
+            domain=self.setting.domain,
+            problem=self.problem,
+            news=tuple(self._memory.to_read(retry.attempt, retry.failed_with(UNREACHABLE))),
+            history=tuple(self._memory.history),
+            valid_commands=self.setting.shown(self._world.valid_commands),
+            notes=self._notes,
+            feedback=retry.feedback,
+            rejected=retry.rejected,
+            attempt=retry.attempt,
+            reading=self.setting.reading,
+            only_planned=self.setting.only_planned,
+            repeated=retry.repeated,
+            contradictions=contradictions(self.problem, self.setting.invariants),
+            refused=self._memory.refusals.repeated,
+            placeholder=self._placeholders.next,
+            reworded=retry.repeated if self._takes_no_temperature else 0,
+        )
+        return ablated(situation, self.episode.without)
+
+    def _ask(self, situation: Situation) -> Generator[Event, None, Completion]:
+        request = self._method.request(situation)
+        if request is None:
+            return Completion("")
+        self._meter.check_call()
+        self._was_asked = True
+        completion = yield from ask(self._model, remedied(request, situation), self._meter, situation.attempt)
+        self._takes_no_temperature = self._takes_no_temperature or "temperature" in completion.not_taken
+        return completion
