@@ -11,9 +11,11 @@ from pddlego.cli.shared import (
     BaseUrl,
     Cache,
     ConfigFile,
+    DomainFrom,
     EvalTimeout,
     ExtraBody,
     Fold,
+    History,
     IsolationName,
     Java,
     Kappa,
@@ -31,6 +33,7 @@ from pddlego.cli.shared import (
     ReasoningEffort,
     Replan,
     Retries,
+    Rewind,
     Search,
     Set,
     SortBy,
@@ -67,6 +70,9 @@ MaxCalls = Annotated[int | None, typer.Option(help="Requests that may be sent, r
 MaxTokens = Annotated[int | None, typer.Option(help="Tokens, in and out, that may be used.")]
 MaxCost = Annotated[float | None, typer.Option(help="Money that may be spent; needs --prices.")]
 Prices = Annotated[str | None, typer.Option(help="A TOML file with prices for a million tokens.")]
+Carry = Annotated[
+    bool | None, typer.Option("--carry/--no-carry", help="full: hand the last good domain from seed to seed.")
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be played, and the worst case.")]
 
 
@@ -104,6 +110,10 @@ def evaluate(
     search: Search = None,
     retries: Retries = None,
     replan: Replan = None,
+    history: History = None,
+    rewind: Rewind = None,
+    domain_from: DomainFrom = None,
+    carry: Carry = None,
     planner: PlannerName = None,
     planner_timeout: PlannerTimeout = None,
     planner_memory: PlannerMemory = None,

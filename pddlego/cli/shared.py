@@ -38,6 +38,15 @@ Replan = Annotated[
     str | None, typer.Option(help="When to ask the model: 'on-surprise' (and at a plan's end) or 'every-step'.")
 ]
 
+History = Annotated[
+    str | None,
+    typer.Option("--memory", "--history", help="What a model is shown: 'news', or 'all' commands with their answers."),
+]
+Rewind = Annotated[
+    bool | None, typer.Option("--rewind/--no-rewind", help="full: begin the game anew after a refused command.")
+]
+DomainFrom = Annotated[str | None, typer.Option(help="full: begin with the domain of this run, or of this file.")]
+
 # the model
 
 BaseUrl = Annotated[

@@ -23,6 +23,7 @@ from pddlego.planning.pool import PlannerPool
 from pddlego.refine.approval import Overseer
 from pddlego.refine.asked import Advisers
 from pddlego.runs.cells import Cell
+from pddlego.runs.kept import kept_domain
 from pddlego.runs.ledger import LEDGER, Ledger, LedgerEntry, read_ledger
 from pddlego.runs.manifest import environment_manifest
 from pddlego.runs.measures import Measures
@@ -92,7 +93,7 @@ def evaluating(options: EvaluationOptions, path: Path, about: Mapping[str, Any] 
                 _check_ledger(path, ledger, store)
             known = {cell: found for cell in cells if (found := store.finished(cell)) is not None}
             waiting = [cell for cell in cells if cell not in known]
-            with _executor(options, planner, limiter) as executor:
+            with _executor(options, planner, limiter, store) as executor:
                 exhausted = limiter.exhausted
                 evaluation = Evaluation(waiting, store, executor, workers=options.workers, exhausted=exhausted)
                 running = Running(
@@ -133,15 +134,29 @@ def _check_ledger(path: Path, ledger: Ledger, store: Store) -> None:
 
 
 @contextmanager
-def _executor(options: EvaluationOptions, planner: Planner, limiter: SharedLimiter) -> Iterator[Executor]:
+def _executor(options: EvaluationOptions, planner: Planner, limiter: SharedLimiter, store: Store) -> Iterator[Executor]:
     """What plays the cells, as the options say."""
     if options.executor == "threads":
-        yield Executor(lambda cell: play(cell, options, planner, limiter), limiter.break_off)
+
+        def player(cell: Cell) -> Iterator[Event]:
+            carried = _carried(options, store, cell) if options.carry else ""
+            return play(cell, options, planner, limiter, carried=carried)
+
+        yield Executor(player, limiter.break_off)
     else:
         from pddlego.evaluation.executors import remote_executor
 
         with remote_executor(options, limiter) as executor:
             yield executor
+
+
+def _carried(options: EvaluationOptions, store: Store, cell: Cell) -> str:
+    """The domain of the last episode before this one that was won, of its setting, mode and model."""
+    cells = options.cells()
+    before = set(cells[: cells.index(cell)])
+    order = {each: number for number, each in enumerate(cells)}
+    results = sorted((each for each in store.results() if each.cell in before), key=lambda each: order[each.cell])
+    return kept_domain(store.path, results, make_codec(), lambda each: each.cell.configuration == cell.configuration)
 
 
 def play(
@@ -152,11 +167,13 @@ def play(
     *,
     overseer: Overseer | None = None,
     person: Person | None = None,
+    carried: str = "",
     begin: object = None,
 ) -> Iterator[Event]:
     """Play a cell, with a model of its own; planners and limiter are shared by all.
 
-    `overseer` is asked before things take effect, `person` types where the mode needs one, `begin` is where to begin.
+    `overseer` is asked before things take effect, `person` types where the mode needs one, `begin` is where to begin,
+    and `carried` the domain that an earlier episode has left.
     Raises `PddlegoError` for what goes wrong before the first event.
     """
     played = options.played_in(cell)
@@ -171,6 +188,7 @@ def play(
         person=person,
         advisers=Advisers(asked.get(options.planner.prune or ""), asked.get(options.planner.sort or "")),
         planning=options.planner,
+        carried=carried,
         begin=begin,
     )
     return played.method.run(cell, played.setting, played.options, tools)

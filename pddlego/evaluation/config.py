@@ -44,6 +44,7 @@ class EvalConfig(BaseModel):
     set: tuple[str, ...] = ()
     max_seconds: float | None = Field(None, ge=0, le=1e7)
     retries: int = Field(5, ge=0, le=1000)
+    carry: bool = False
     base_url: str | None = None
     temperature: float = Field(1.0, ge=0, le=10)
     reasoning_effort: str | None = Field(None, pattern=r"^[a-z]{1,20}$")

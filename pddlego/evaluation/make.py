@@ -32,6 +32,11 @@ def make_options(resolved: Resolved, sends: bool = True, somebody_types: bool = 
     if config.address is not None and config.executor != "ray":
         why = f"Episodes are played in {config.executor}, on this machine."
         raise UsageError("--address needs --executor ray", why, "Add it, or leave the address out.")
+    if config.carry and (
+        config.executor != "threads" or (resolved.origins["workers"] != "default" and config.workers > 1)
+    ):
+        why = "Each episode begins with what the one before it has left, so they are played one after another."
+        raise UsageError("--carry plays with one worker, here", why, "Leave --workers and --executor out.")
     modes = ablated(config.modes, config.ablate)
     _check_modes(config, modes, somebody_types)
     played = _played(config, modes, resolved)
@@ -71,13 +76,14 @@ def make_options(resolved: Resolved, sends: bool = True, somebody_types: bool = 
         planner=planner,
         limits=Limits(None, seconds=config.max_seconds),
         retries=config.retries,
-        workers=config.workers,
+        workers=1 if config.carry else config.workers,
         llm_jobs=config.llm_jobs,
         # One that waits for an answer works no more than an idle one.
         planners=config.workers if waits else max(1, min(config.workers, os.cpu_count() or 1)),
         budget=Spending(config.max_calls, config.max_tokens, config.max_cost),
         prices=prices,
         executor=config.executor,
+        carry=config.carry,
         address=config.address,
     )
 

@@ -43,7 +43,8 @@ class EvaluationOptions:
 
     `workers` episodes are played at once, `llm_jobs` requests are in flight at most, `planners` processes plan.
     `limits` are those of each episode, `budget` that of all. `executor` says where to play: in `threads` of this
-    process, in `processes` of this machine, or on a `ray` cluster at `address`. Many fields, because every part of an
+    process, in `processes` of this machine, or on a `ray` cluster at `address`. With `carry` an episode begins with the
+    domain of the last one before it that was won, of its setting, mode and model. Many fields, because every part of an
     evaluation reads some of them.
     """
 
@@ -59,6 +60,7 @@ class EvaluationOptions:
     budget: Spending = field(default_factory=Spending)
     prices: Mapping[str, Price] = field(default_factory=dict)
     executor: str = "threads"
+    carry: bool = False
     address: str | None = None
 
     def cells(self) -> tuple[Cell, ...]:
@@ -83,6 +85,7 @@ class EvaluationOptions:
         return {
             "settings": self._settings(),
             "retries": self.retries,
+            **({"carry": True} if self.carry else {}),
             "planner": self.planner.manifest() | ({"prompts": prompt_digests()} if self.planner.advisers else {}),
             "temperature": self.model.temperature,
             **({"reasoning_effort": self.model.reasoning_effort} if self.model.reasoning_effort else {}),

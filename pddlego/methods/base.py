@@ -192,9 +192,9 @@ class Tools:
 
     `limits` are those of the episode, as far as they were given. `person` types where a mode needs one: given what is
     possible, it returns what was typed. `planning` says how the planner plans, and `advisers` are asked by one that
-    asks. `recorded` are the events of an episode that is played again: `model` and `overseer` answer as they did then,
-    and `person` is to be made of it. `begin` is where to begin, for methods that can go on from the middle of an
-    episode.
+    asks. `carried` is the text of a domain that an earlier episode has left. `recorded` are the events of an episode
+    that is played again: `model` and `overseer` answer as they did then, and `person` is to be made of it. `begin` is
+    where to begin, for methods that can go on from the middle of an episode.
     """
 
     model: Model
@@ -205,6 +205,7 @@ class Tools:
     person: Callable[[tuple[str, ...]], str] | None = None
     advisers: Advisers = field(default_factory=Advisers)
     planning: PlannerOptions = field(default_factory=PlannerOptions)
+    carried: str = ""
     recorded: tuple[Event, ...] | None = None
     begin: Any = None
 

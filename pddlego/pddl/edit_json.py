@@ -24,7 +24,7 @@ class EditSyntaxError(ValueError):
         self.cut_off = cut_off
 
 
-class _SectionModel(BaseModel):
+class SectionModel(BaseModel):
     """The JSON border: empty and missing parts are allowed, a single line stands for a list of one."""
 
     model_config = ConfigDict(extra="forbid")
@@ -56,8 +56,8 @@ def _is_pair(value: Any) -> bool:
 
 class _EditModel(BaseModel):
     model_config = ConfigDict(extra="forbid")
-    objects: _SectionModel = _SectionModel()
-    init: _SectionModel = _SectionModel()
+    objects: SectionModel = SectionModel()
+    init: SectionModel = SectionModel()
 
     @field_validator("objects", "init", mode="before")
     @classmethod

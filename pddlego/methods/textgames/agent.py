@@ -49,7 +49,7 @@ class Agent:
         self.monitors = self.method.plans and "replanning" not in episode.without
         self._model = thinking.model
         self._meter = Meter(episode.limits, clock)
-        self._memory = Memory(self.method.plans and "remedies" not in episode.without)
+        self._memory = Memory(self.method.plans and "remedies" not in episode.without, episode.whole_memory)
         self._rules = FixedRules(self.setting.rules, self.setting.script if self.method.plans else "")
         self._world = ObservedGame(self.setting, game, self._memory, self._meter, self._rules)
         seen = Seen(self._world, self._memory, self._rules, self._meter)
@@ -96,6 +96,8 @@ class Agent:
                 self._decider.hint = Retry(0, intention.command, verdict.feedback)
                 return
             observed = yield from self._send(intention)
+            if observed.refused and self.episode.rewinds:
+                yield from self._world.rewind(self._decider.problem)
             surprised = self.monitors and (observed.refused or observed.surprise)
             if surprised or self.episode.replan_every_step or verdict.kind == "replaced":
                 return

@@ -13,6 +13,8 @@ from pddlego.methods.textgames.formalize import (
     ActionGen,
     CommandSource,
     Formalizer,
+    FullEditor,
+    FullFormalizer,
     HumanActions,
     PddlEdit,
     PddlGen,
@@ -21,7 +23,7 @@ from pddlego.methods.textgames.formalize import (
 from pddlego.methods.textgames.formalize.human import Person
 from pddlego.methods.textgames.games import Game
 from pddlego.methods.textgames.games.engines import BUILT_IN, GameSpec, foreign_game
-from pddlego.methods.textgames.modes import MODES
+from pddlego.methods.textgames.modes import MODES, WRITES_DOMAIN
 from pddlego.methods.textgames.restart import Restart
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange, Situation
@@ -65,6 +67,8 @@ def _method(name: str, setting: GameSetting, seed: int, person: Person | None) -
         return PddlEdit(prompts, tolerant, one_message=one_message, ignores_unmatched=protocol.ignores_unmatched)
     if variant.mode.name == "gen":
         return PddlGen(prompts, tolerant, one_message=one_message)
+    if variant.mode.name in WRITES_DOMAIN:
+        return FullEditor(prompts, tolerant) if variant.mode.name == "full-edit" else FullFormalizer(prompts, tolerant)
     if variant.mode.name == "act":
         return ActionGen(prompts, checked="check" not in without, one_message=one_message)
     if variant.mode.name == "random":

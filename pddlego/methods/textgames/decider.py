@@ -10,6 +10,7 @@ from pddlego.events import Accepted, Event, Outcome, Source
 from pddlego.methods.textgames.episode import Episode
 from pddlego.methods.textgames.event_builders import (
     accepted,
+    domain_accepted,
     edit_question,
     plan_question,
     rejected,
@@ -32,11 +33,14 @@ from pddlego.methods.textgames.no_plan import UNREACHABLE, no_plan
 from pddlego.methods.textgames.placeholders import Placeholders
 from pddlego.methods.textgames.remedies import ablated, remedied, unless_contradicting, unless_incomplete
 from pddlego.methods.textgames.restart import Restart
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Situation
 from pddlego.methods.textgames.world import ObservedGame
+from pddlego.methods.textgames.written import read_written, schemas, setting_with
 from pddlego.models import Completion, Model
 from pddlego.pddl import Problem
 from pddlego.pddl.invariants import contradictions
+from pddlego.pddl.sexpr import show
 from pddlego.planning import Planner, PlanStatus, PlanStep
 from pddlego.planning.ladder import climbing
 from pddlego.refine.advice import advised
@@ -88,6 +92,8 @@ class Decider:
         self._world, self._memory, self._rules, self._meter = seen.world, seen.memory, seen.rules, seen.meter
         self._look, self._monitors = look, monitors
         self._placeholders = Placeholders(self.setting.placeholder)
+        self._schemas = schemas(self.setting) if episode.writes_domain else ()
+        self._written = read_written(self.setting.begun_with) if self.setting.begun_with else None
         self._notes: tuple[str, ...] = ()
         self._given: Problem | None = None
         self._was_asked = self._takes_no_temperature = False
@@ -160,14 +166,16 @@ class Decider:
     def _plan(
         self, retry: Retry, answer: str, proposal: ProblemProposal, source: Source = "model"
     ) -> Generator[Event, None, Attempt[Intentions]]:
-        problem = self._rules.known(proposal.problem)
+        problem, setting = self._rules.known(proposal.problem), self.setting
+        if proposal.written is not None:
+            setting = setting_with(self.episode.setting, proposal.written, problem)
         planning = climbing(
-            *(self._planner, self.setting.domain, problem, self._rules.ladder(self.setting.ladder)),
-            lambda step: self._objection(step, problem),
+            *(self._planner, setting.domain, problem, self._rules.ladder(setting.ladder)),
+            lambda step: self._objection(setting, step, problem),
             lambda: self._meter.seconds_left,
         )
         ladder = yield from advised(planning, self._advisers, self._meter)
-        intentions, planned = intended(self.setting, problem, ladder)
+        intentions, planned = intended(setting, problem, ladder)
         self.rung = ladder.rung
         last = ladder.tried[-1]
         if last.status is PlanStatus.CRASHED:
@@ -180,7 +188,7 @@ class Decider:
             if source == "model":
                 yield rejected(retry, feedback, proposal)
             return Attempt(answer, feedback=feedback)
-        preview = accepted(self.problem, proposal, self.setting.invariants, source), planned
+        preview = *self._accepted(proposal, source), planned
         question = partial(plan_question, [intention.command for intention in intentions], ladder.rung or "", preview)
         verdict = yield from judge(self._overseer, "plans", question, self._meter)
         if verdict.kind == "rejected":
@@ -191,25 +199,33 @@ class Decider:
             intentions = tuple(Intention(line.strip()) for line in verdict.text.splitlines() if line.strip())
             steps = tuple(PlannedStep("(by a person)", intention.command) for intention in intentions)
             planned = replace(planned, plan=steps)
-        yield self._accept(proposal, source)
+        yield from self._accept(proposal, setting, source)
         yield planned
         return Attempt(answer, intentions)
 
-    def _objection(self, step: PlanStep, problem: Problem) -> str:
+    def _objection(self, setting: GameSetting, step: PlanStep, problem: Problem) -> str:
         """Why no plan may begin with this step now; empty if one may."""
-        command = self.setting.command(step, problem)
+        command = setting.command(step, problem)
         if not command:
             return "how to do that is not known yet"
         return self._memory.refusals.objection(as_said(command, self._world.valid_commands))
 
-    def _accept(self, proposal: ProblemProposal, source: Source) -> Accepted:
-        event = accepted(self.problem, proposal, self.setting.invariants, source)
-        if source == "model" and proposal.problem != self.problem:
+    def _accepted(self, proposal: ProblemProposal, source: Source) -> tuple[Accepted, ...]:
+        """What is said of a proposal that is accepted: of the domain, where that changed, and of the problem."""
+        domain = domain_accepted(self.setting.domain, proposal.written) if proposal.written is not None else ()
+        return *domain, accepted(self.problem, proposal, self.setting.invariants, source)
+
+    def _accept(self, proposal: ProblemProposal, setting: GameSetting, source: Source) -> Iterator[Accepted]:
+        events = self._accepted(proposal, source)
+        if source == "model" and (proposal.problem != self.problem or len(events) > 1):
             self._memory.problem_changed()
-        self.problem = proposal.problem
+        self.problem, self.setting = proposal.problem, setting
+        self._world.plan_with(setting)
+        if proposal.written is not None:
+            self._written = proposal.written
         self._placeholders.used(self.problem)
         self._notes = tuple(str(entry) for entry in proposal.report.unmatched) if proposal.report else ()
-        return event
+        yield from events
 
     def _situation(self, retry: Retry) -> Situation:
         situation = Situation(
@@ -231,6 +247,11 @@ class Decider:
             refused=self._memory.refusals.repeated,
             placeholder=self._placeholders.next,
             reworded=retry.repeated if self._takes_no_temperature else 0,
+            schemas=self._schemas,
+            goals=tuple(show(rung.goal) for rung in self.setting.ladder) if self.setting.keeps_goals else (),
+            written=self._written,
+            repeating=self._memory.repeating,
+            reference=self.setting.reference,
         )
         return ablated(situation, self.episode.without)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pddlego.events import Limits
 from pddlego.methods.base import Variant, parse_variant
-from pddlego.methods.textgames.modes import MODES, PLANNING
+from pddlego.methods.textgames.modes import MODES, PLANNING, WRITES_DOMAIN
 from pddlego.methods.textgames.settings import GameSetting
 
 
@@ -14,8 +14,9 @@ from pddlego.methods.textgames.settings import GameSetting
 class Episode:
     """The setting, the seed, the mode and its limits.
 
-    `retries` says how often the model is asked again about an unusable answer, if the setting does not. Raises
-    `UsageError` for a mode that does not exist.
+    `retries` says how often the model is asked again about an unusable answer, if the setting does not. With its `whole
+    memory` a model is shown every command with its answer, and not what is new; one that `rewinds` begins the game anew
+    after a refused command, and repeats what had worked. Raises `UsageError` for a mode that does not exist.
     """
 
     setting: GameSetting
@@ -24,6 +25,8 @@ class Episode:
     limits: Limits
     retries: int = 5
     replan_every_step: bool = False
+    whole_memory: bool = False
+    rewinds: bool = False
 
     def __post_init__(self) -> None:
         parse_variant(self.mode, MODES)
@@ -43,6 +46,11 @@ class Episode:
         """How often a question is asked again at most: the setting may have a number of its own."""
         attempts = self.setting.protocol.attempts
         return self.retries if attempts is None else attempts - 1
+
+    @property
+    def writes_domain(self) -> bool:
+        """Whether the model writes the domain, too."""
+        return self.variant.mode.name in WRITES_DOMAIN
 
     @property
     def plans(self) -> bool:

@@ -11,18 +11,25 @@ from pddlego.methods.textgames.events import GameEvent, Resumed
 from pddlego.methods.textgames.formalize import ProblemProposal, read_file
 from pddlego.methods.textgames.restart import Restart
 from pddlego.methods.textgames.situation import Situation
+from pddlego.methods.textgames.written import Written, written_text
 from pddlego.models import Model
 from pddlego.models.feedback import Feedback
-from pddlego.pddl import Defect, DefectKind, Diff, Problem, diff
+from pddlego.pddl import Defect, DefectKind, Diff, Domain, Problem, diff
+from pddlego.pddl.domain_diff import domain_diff
 from pddlego.pddl.invariants import Invariant, contradictions
 from pddlego.refine.approval import Question
 from pddlego.refine.loop import Retry
+from pddlego.runs.kept import DOMAIN
+
+MODELS_GOALS = "a goal of the model's"
+"""Stands on the ladder before the model has written its goals."""
 
 
 def started(episode: Episode, model: Model) -> Started:
     """What is played, by which method and model, under which limits."""
     setting = episode.setting
     goals = tuple(rung.name for rung in setting.ladder) if episode.plans else ()
+    goals = goals or ((MODELS_GOALS,) if episode.plans else ())
     return Started(
         setting=setting.name,
         title=setting.title,
@@ -32,7 +39,12 @@ def started(episode: Episode, model: Model) -> Started:
         task=setting.about,
         limits=episode.limits,
         played_by=GameEvent.method,
-        details={"goals": goals, "map": asdict(setting.map) if setting.map else None},
+        details={
+            "goals": goals,
+            "map": asdict(setting.map) if setting.map else None,
+            **({"writes_domain": True} if episode.writes_domain else {}),
+            **({DOMAIN: setting.begun_with} if episode.writes_domain and setting.begun_with else {}),
+        },
     )
 
 
@@ -68,6 +80,14 @@ def accepted(
         kinds=tuple(defect.kind.value for defect in defects),
         source=source,
     )
+
+
+def domain_accepted(before: Domain, written: Written) -> tuple[Accepted, ...]:
+    """A domain is accepted, if it is another than before: what changed in it."""
+    changed = domain_diff(before, written.domain)
+    if not changed.added and not changed.removed:
+        return ()
+    return (Accepted(kind=DOMAIN, text=written_text(written), added=changed.added, removed=changed.removed),)
 
 
 def added(changed: Diff) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ class Observed(GameEvent):
 
     `refused` means that nothing happened; `surprise` says how the answer differs from what the plan expected,
     `unforeseen` what the model is told of that. `free` is a look around that took no step: the game tells it anyway.
+    `repeated`: the game began anew after a refusal, and the command was sent again to get back; that is no step.
     """
 
     type = "observed"
@@ -34,6 +35,7 @@ class Observed(GameEvent):
     surprise: str = ""
     unforeseen: str = ""
     free: bool = False
+    repeated: bool = False
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ def measure(events: Sequence[Event], used: Tally) -> Measures:
     """Steps, refused commands, and answers that no plan expected; the plans made for each goal of the ladder."""
     surprises = sum(bool(event.surprise) for event in events if isinstance(event, Observed))
     rungs = Counter(event.rung for event in events if isinstance(event, Planned) and event.rung is not None)
-    numbers = {"steps": used.steps, "refused": used.refused, "surprises": surprises}
+    repeated = sum(event.repeated for event in events if isinstance(event, Observed))
+    numbers = {"steps": used.steps, "refused": used.refused, "surprises": surprises, "repeated": repeated}
     return Measures(numbers, {"rungs": dict(rungs)})
 
 
@@ -33,6 +34,7 @@ MEASURING = Measuring(
         Column("steps", over="won", median=True, compared=True),
         Column("refused", blank_zero=True),
         Column("surprises", shown=False),
+        Column("repeated", blank_zero=True),
     ),
     counts=(CountTable("rungs", "Goals that plans were made for", "goal"),),
     best=_best,

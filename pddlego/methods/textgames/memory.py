@@ -23,6 +23,9 @@ from pddlego.methods.textgames.situation import Exchange
 REPEATED, FUTILE = 2, 3
 """Refusals of one command after which it is called repeated, and after which no plan may begin with it."""
 
+LONGEST = 3
+"""Commands of a sequence whose repetition is noticed."""
+
 
 class Refusals:
     """The commands that were refused since the problem last changed."""
@@ -60,14 +63,15 @@ class Refusals:
 class Memory:
     """All exchanges with the game: `news` came since the last answer, `history` is everything.
 
-    With `remedies` what leads nowhere again and again is noticed, and more than the news is shown.
+    With `remedies` what leads nowhere again and again is noticed, and more than the news is shown. One that is `whole`
+    shows everything always.
     """
 
-    def __init__(self, remedies: bool = True) -> None:
+    def __init__(self, remedies: bool = True, whole: bool = False) -> None:
         self.history: list[Exchange] = []
         self.news: list[Exchange] = []
         self.refusals = Refusals()
-        self._remedies = remedies
+        self._remedies, self._whole = remedies, whole
         self._since_change: list[Exchange] = []
 
     def take(self, exchange: Exchange, refused: bool, told: bool = True) -> None:
@@ -104,7 +108,17 @@ class Memory:
     def to_read(self, attempt: int, unreachable: bool) -> list[Exchange]:
         """What the model is shown: the news; after a surprise all since its last answer that changed something; and all
         that ever happened where that leads nowhere again and again."""
-        if self._remedies and unreachable and attempt > REPEATED:
+        if self._whole or (self._remedies and unreachable and attempt > REPEATED):
             return self.history
         surprised = self._remedies and any(exchange.unforeseen for exchange in self.news)
         return self._since_change if surprised or self.refusals.repeated else self.news
+
+    @property
+    def repeating(self) -> tuple[str, ...]:
+        """The last commands, up to `LONGEST`, where they were sent `FUTILE` times one after another; else none."""
+        commands = [exchange.command for exchange in self.history if exchange.command is not None]
+        for length in range(1, LONGEST + 1):
+            last = commands[-length:]
+            if self._remedies and len(last) == length and commands[-length * FUTILE :] == last * FUTILE:
+                return tuple(last)
+        return ()

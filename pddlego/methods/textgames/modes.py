@@ -25,7 +25,16 @@ CHOOSING: Mapping[str, str] = {
 }
 """What can be taken out of the mode in which a model chooses commands."""
 
-PLANNING = ("edit", "gen")
+WRITING: Mapping[str, str] = {
+    "schemas": "no action is given: the model names its own actions, and says how each is typed",
+    **{part: ABLATIONS[part] for part in ("feedback", "tolerance", "replanning", "remedies")},
+}
+"""What can be taken out of a mode in which the model writes the domain, too."""
+
+WRITES_DOMAIN = ("full", "full-edit", "full-own-goals")
+"""Modes in which a model writes the domain."""
+
+PLANNING = ("edit", "gen", *WRITES_DOMAIN)
 """Modes in which a model writes problems and a planner plans."""
 
 CONFIRMS = ("edits", "plans", "commands")
@@ -34,6 +43,9 @@ CONFIRMS = ("edits", "plans", "commands")
 MODES = (
     Mode("edit", "the model edits the problem (PDDL-edit)", TEXT_GAME, ABLATIONS, CONFIRMS),
     Mode("gen", "the model writes the problem anew (PDDL-gen)", TEXT_GAME, ABLATIONS, CONFIRMS),
+    Mode("full", "the model writes the domain, too (PDDLego+)", TEXT_GAME, WRITING, ("plans", "commands")),
+    Mode("full-edit", "the model edits domain and problem", TEXT_GAME, WRITING, ("plans", "commands")),
+    Mode("full-own-goals", "the model writes the domain; our goals", TEXT_GAME, WRITING, ("plans", "commands")),
     Mode("act", "the model picks commands (Action-gen)", TEXT_GAME, CHOOSING, confirms=("commands",)),
     Mode("random", "any valid command", TEXT_GAME, confirms=("commands",), asks_model=False),
     Mode("human", "you type", TEXT_GAME, asks_model=False, needs_person=True),

@@ -7,10 +7,16 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from pddlego.errors import UsageError
 from pddlego.methods.base import WorstCase, whole
+from pddlego.methods.registry import make_codec
 from pddlego.methods.textgames.setting_files import load_setting, parse_search
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models.feedback import MAX_REJECTED
+from pddlego.runs.folders import place_of
+from pddlego.runs.kept import kept_domain
+from pddlego.runs.store import read_results
+from pddlego.util.files import read_text
 
 GROWTH = 12_000
 """Characters that problem file, news and history may add to a request; a rejected answer comes on top."""
@@ -25,7 +31,9 @@ class TextGameOptions(BaseModel):
     """The method's table in a configuration file, and its options on the command line.
 
     `parameters` are the game's own, as `--set` gives them; `java` is a Java to use instead of the one that comes along.
-    `search` is a search for every goal, `searches` one for each goal by its name, which wins.
+    `search` is a search for every goal, `searches` one for each goal by its name, which wins. With `history` all a
+    model is shown all commands with their answers. Where the model writes the domain, `domain_from` is a run or a file
+    with one to begin with, and with `rewind` the game begins anew after a refused command.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -34,6 +42,9 @@ class TextGameOptions(BaseModel):
     max_steps: int | None = Field(None, ge=1)
     search: str | None = None
     replan: Literal["on-surprise", "every-step"] = "on-surprise"
+    history: Literal["news", "all"] = "news"
+    rewind: bool = False
+    domain_from: str | None = Field(None, min_length=1)
     java: str | None = None
     parameters: dict[str, Annotated[str, BeforeValidator(_text)]] = {}
     searches: dict[str, str] = {}
@@ -44,7 +55,24 @@ def load(name: str, options: TextGameOptions) -> GameSetting:
     setting = load_setting(name, options.parameters, options.max_steps, options.fold, options.search)
     searches = {rung: parse_search(text) for rung, text in options.searches.items()}
     ladder = tuple(replace(rung, search=searches.get(rung.name, rung.search)) for rung in setting.ladder)
-    return replace(setting, ladder=ladder)
+    setting = replace(setting, ladder=ladder)
+    if options.domain_from is None:
+        return setting
+    text = domain_of(options.domain_from, name)
+    return replace(setting, begun_with=text, sources={**setting.sources, "domain-from": text})
+
+
+def domain_of(place: str, setting: str) -> str:
+    """The domain in a file, or that with which a run won the setting last. Raises `UsageError` where there is none."""
+    path = place_of(place)
+    if path.is_file():
+        return read_text(path)
+    results = read_results(path) if path.is_dir() else []
+    found = kept_domain(path, results, make_codec(), lambda each: each.cell.setting == setting)
+    if not found:
+        why = f"It holds no episode of {setting} that was won with a domain of the model's."
+        raise UsageError(f"There is no domain in {place}", why, "Name a run in mode full, or a domain file.")
+    return found
 
 
 def worst_case(setting: GameSetting, mode: str, options: TextGameOptions, retries: int) -> WorstCase:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pddlego.events import Event
+from pddlego.events import Event, Started
 from pddlego.methods.base import Tools, parse_variant
 from pddlego.methods.textgames.assembly import episode_events, make_game
 from pddlego.methods.textgames.episode import Episode
@@ -16,9 +16,10 @@ from pddlego.methods.textgames.modes import MODES
 from pddlego.methods.textgames.options import TextGameOptions
 from pddlego.methods.textgames.restart import Repeated, Restart
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.variants import without_parts
+from pddlego.methods.textgames.variants import setting_for
 from pddlego.pddl import parse_problem
 from pddlego.runs.cells import Cell
+from pddlego.runs.kept import DOMAIN
 from pddlego.runs.recording import Timed
 
 
@@ -42,8 +43,25 @@ def episode_of(cell: Cell, setting: GameSetting, options: TextGameOptions, tools
     """What a cell is as an episode."""
     steps = setting.max_steps if tools.limits.steps is None else tools.limits.steps
     limits = replace(tools.limits, steps=steps)
-    setting = without_parts(setting, parse_variant(cell.mode, MODES).without)
-    return Episode(setting, cell.seed, cell.mode, limits, tools.retries, options.replan == "every-step")
+    setting = setting_for(setting, parse_variant(cell.mode, MODES), _given(tools))
+    return Episode(
+        setting,
+        cell.seed,
+        cell.mode,
+        limits,
+        tools.retries,
+        replan_every_step=options.replan == "every-step",
+        whole_memory=options.history == "all",
+        rewinds=options.rewind,
+    )
+
+
+def _given(tools: Tools) -> str | None:
+    """The domain that an earlier episode has left, or with which the recorded one began; None: what the options say."""
+    if tools.recorded is not None:
+        started = next((event for event in tools.recorded if isinstance(event, Started)), None)
+        return str(started.details.get(DOMAIN, "")) if started else ""
+    return tools.carried or None
 
 
 def _typed(events: Sequence[Event]) -> Person:

@@ -42,7 +42,12 @@ class Restart:
 
     def check_answer(self, to: str, recorded: str, now: str) -> None:
         """Raises `ReplayError` if the game answers otherwise than recorded."""
-        if recorded and recorded != now:
-            raise ReplayError(
-                f"{DIFFERS} to {to}", f"Recorded: {recorded!r}. Now: {now!r}.", "Is it the same game and seed?"
-            )
+        check_same(to, recorded, now)
+
+
+def check_same(to: str, recorded: str, now: str) -> None:
+    """Raises `ReplayError` if the game answers otherwise than it did before."""
+    if recorded and recorded != now:
+        raise ReplayError(
+            f"{DIFFERS} to {to}", f"Recorded: {recorded!r}. Now: {now!r}.", "Is it the same game and seed?"
+        )

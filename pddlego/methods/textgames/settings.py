@@ -76,6 +76,17 @@ class Removable:
     recipe: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Reference:
+    """What a setting plans with where no model writes the domain: for stand-ins, never for a prompt."""
+
+    domain: Domain
+    start: Problem
+    ladder: tuple[Rung, ...]
+    actions: Mapping[str, ActionRule]
+    only_planned: tuple[str, ...]
+
+
 def _looked_up(where: Atom, given: Mapping[str, str], problem: Problem) -> Mapping[str, str]:
     """The values of the variables of `where` in the first fact that fits; none where no fact does."""
     for fact in problem.sorted_facts():
@@ -107,7 +118,9 @@ class MapRule:
 class GameSetting(base.Setting):
     """One playable setting with its domain, starting problem and goal ladder.
 
-    `placeholder` is what names of rooms begin with that were not seen yet (`loc`: loc1, loc2, …), empty for none.
+    `placeholder` is what names of rooms begin with that were not seen yet (`loc`: loc1, loc2, …), empty for none. Where
+    a model writes the domain, `reference` is what stands in the files, and the ladder is the model's unless the setting
+    `keeps_goals`; `begun_with` is the text of a domain that was written before.
     Many fields, because it is one for each thing that a file may say.
     """
 
@@ -139,6 +152,9 @@ class GameSetting(base.Setting):
     hidden: tuple[str, ...] = ()
     protocol: Protocol = Protocol()
     removable: Removable = Removable()
+    keeps_goals: bool = False
+    reference: Reference | None = None
+    begun_with: str = ""
 
     def command(self, step: PlanStep, problem: Problem) -> str:
         """The game command of a plan step, empty if it has none yet.

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pddlego.models.feedback import Feedback
 from pddlego.pddl import Atom, Domain, Problem
+
+if TYPE_CHECKING:  # settings hold reading rules, which are written here
+    from pddlego.methods.textgames.settings import Reference
+    from pddlego.methods.textgames.written import Written
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,10 @@ class Situation:
     plans only. `refused` are commands that the game refused again and again while the problem stayed as it is, with how
     often; then `news` is everything since it last changed. `placeholder` is the first name for a room not yet seen that
     was never used, empty where a game has no such names. `reworded` counts the repetitions that are met with other
-    words, because the endpoint takes no temperature. Many fields, because a prompt may show each of them.
+    words, because the endpoint takes no temperature. Where the model writes the domain, too, `schemas` are the actions
+    that the game has commands for, `goals` the conditions that the domain must have words for, `written` what the last
+    accepted answer brought, `repeating` the last commands where they repeat, and `reference` is for stand-ins. Many
+    fields, because a prompt may show each of them.
     """
 
     rules: str
@@ -74,3 +82,8 @@ class Situation:
     refused: tuple[tuple[str, int], ...] = ()
     placeholder: str = ""
     reworded: int = 0
+    schemas: tuple[str, ...] = ()
+    goals: tuple[str, ...] = ()
+    written: Written | None = None
+    repeating: tuple[str, ...] = ()
+    reference: Reference | None = None

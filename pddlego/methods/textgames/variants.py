@@ -6,7 +6,24 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from pddlego.errors import UsageError
+from pddlego.methods.base import Variant
+from pddlego.methods.textgames.modes import WRITES_DOMAIN
 from pddlego.methods.textgames.settings import GameSetting
+from pddlego.methods.textgames.written import beginning_with, unwritten
+
+
+def setting_for(setting: GameSetting, variant: Variant, given: str | None = None) -> GameSetting:
+    """The setting as a variant of a mode plays it. Where the model writes the domain it may begin with the `given` one,
+    else with that which the setting has from a run.
+
+    Raises `UsageError` for a part that the setting does not have, and for a text that is no domain.
+    """
+    setting = without_parts(setting, variant.without)
+    if variant.mode.name not in WRITES_DOMAIN:
+        return setting
+    text = setting.begun_with if given is None else given
+    blank = unwritten(setting, variant.mode.name == "full-own-goals", variant.without)
+    return beginning_with(blank, text) if text else replace(blank, begun_with="")
 
 
 def without_parts(setting: GameSetting, without: Collection[str]) -> GameSetting:

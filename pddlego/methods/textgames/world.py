@@ -11,7 +11,7 @@ from pddlego.methods.textgames.fixed_rules import FixedRules
 from pddlego.methods.textgames.games import Game, Observation
 from pddlego.methods.textgames.intentions import Intention, unforeseen
 from pddlego.methods.textgames.memory import Memory
-from pddlego.methods.textgames.restart import Restart
+from pddlego.methods.textgames.restart import Restart, check_same
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange
 from pddlego.pddl import Problem
@@ -24,7 +24,12 @@ class ObservedGame:
     def __init__(self, setting: GameSetting, game: Game, memory: Memory, meter: Meter, rules: FixedRules) -> None:
         self.seen = Observation("")
         self._rules = rules
+        self._worked: list[tuple[str, str]] = []
         self._setting, self._game, self._memory, self._meter = setting, game, memory, meter
+
+    def plan_with(self, setting: GameSetting) -> None:
+        """Plans are made with this setting from now on: its actions say what is expected of their commands."""
+        self._setting = setting
 
     @property
     def task(self) -> str:
@@ -57,6 +62,15 @@ class ObservedGame:
             intention = Intention(repeated.command)
             yield self._taken_in(intention, answer, problem, repeated.unforeseen, repeated.free)
 
+    def rewind(self, problem: Problem) -> Iterator[Observed]:
+        """Begin the game anew and repeat the commands that had worked (PDDLego+). Raises `ReplayError`."""
+        self._game.start()
+        for command, text in self._worked:
+            answer = self._game.step(command)
+            check_same(f"'{command}'", text, answer.text)
+            self.seen = answer
+            yield Observed(self._meter.tally.steps, command, answer.text, "", answer.score, repeated=True)
+
     def _looked(self) -> Observation:
         return replace(self.seen, text=self.seen.look)
 
@@ -85,6 +99,8 @@ class ObservedGame:
         self._memory.take(exchange, refused, told=self._rules.told or not by_rule)
         if intention is not None and not free:
             self._meter.step(refused)
+            if not refused:
+                self._worked.append((intention.command, answer.text))
         return Observed(
             step=self._meter.tally.steps,
             command=exchange.command,

@@ -10,6 +10,8 @@ from pddlego.methods.textgames.formalize.base import (
     without_planned,
 )
 from pddlego.methods.textgames.formalize.edit import PddlEdit
+from pddlego.methods.textgames.formalize.full import FullFormalizer
+from pddlego.methods.textgames.formalize.full_edit import FullEditor
 from pddlego.methods.textgames.formalize.gen import PddlGen, read_file
 from pddlego.methods.textgames.formalize.human import HumanActions
 
@@ -18,6 +20,8 @@ __all__ = [
     "CommandProposal",
     "CommandSource",
     "Formalizer",
+    "FullEditor",
+    "FullFormalizer",
     "HumanActions",
     "PddlEdit",
     "PddlGen",

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from pddlego.methods.textgames.situation import Situation
+from pddlego.methods.textgames.written import Written
 from pddlego.models import Request
 from pddlego.models.feedback import Feedback
 from pddlego.pddl import Defect, DefectKind, EditReport, Problem
@@ -19,13 +20,15 @@ from pddlego.pddl import Defect, DefectKind, EditReport, Problem
 class ProblemProposal:
     """What an answer makes of the problem. `feedback` says why it cannot be used; without it the problem is sound.
 
-    `report` is there for edits. `defects` are all that the check found, the harmless ones too.
+    `report` is there for edits. `defects` are all that the check found, the harmless ones too. `written` is there where
+    the model writes the domain, too.
     """
 
     problem: Problem
     feedback: Feedback | None = None
     report: EditReport | None = None
     defects: tuple[Defect, ...] = ()
+    written: Written | None = None
 
     @property
     def faults(self) -> tuple[str, ...]:

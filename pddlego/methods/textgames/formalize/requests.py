@@ -10,6 +10,7 @@ from pddlego.models.feedback import Feedback, shortened
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import EDIT_SCHEMA
 from pddlego.pddl.outline import outline
+from pddlego.pddl.sexpr import show
 
 MAX_EVIDENCE, MAX_LINE = 50, 500
 """Lines of evidence in a request, and characters of one."""
@@ -52,3 +53,31 @@ def problem_request(
     else:
         messages = (Message("system", system), Message("user", user))
     return Request(purpose, messages, situation, EDIT_SCHEMA if schema else None)
+
+
+def full_request(prompts: Prompts, purpose: str, situation: Situation) -> Request:
+    """Ask for a domain and a problem, as whole files or as edits (purpose `full-edit`)."""
+    system = prompts.render(
+        "textgames/full",
+        task=situation.task,
+        schemas=situation.schemas,
+        goals=situation.goals,
+        edits=purpose == "full-edit",
+    )
+    user = prompts.render(
+        "textgames/full-turn",
+        domain=situation.domain.text,
+        problem=str(situation.problem),
+        commands=dict(situation.written.commands) if situation.written else {},
+        own_goals=tuple(map(show, situation.written.goals)) if situation.written else (),
+        news=situation.news,
+        valid_commands=situation.valid_commands,
+        refused=situation.refused,
+        repeating=situation.repeating,
+        feedback=_bearable(situation.feedback),
+        rejected=shortened(situation.rejected),
+        attempt=situation.attempt,
+        repeated=situation.repeated,
+        reworded=situation.reworded,
+    )
+    return Request(purpose, (Message("system", system), Message("user", user)), situation)

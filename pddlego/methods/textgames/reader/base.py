@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 
 from pddlego.errors import ModelError
+from pddlego.methods.textgames.modes import WRITES_DOMAIN
 from pddlego.methods.textgames.reader.coin import CoinRules
 from pddlego.methods.textgames.reader.cooking import CookingRules
+from pddlego.methods.textgames.reader.full import as_given, full_answer, full_edit
 from pddlego.methods.textgames.reader.mapreader import MapReaderRules
 from pddlego.methods.textgames.reader.patterns import PatternRules
 from pddlego.methods.textgames.reader.twc import TidyRules
@@ -49,6 +51,10 @@ RULES: Mapping[str, type[Rules]] = {
 """By the name that a setting gives (`prompts.reader`), which is that of its prompts where it gives none."""
 
 
+ANSWERED = ("edit", "gen", "act", *WRITES_DOMAIN)
+"""Modes that the reader plays."""
+
+
 def can_answer(
     rules: str, reading: bool, purpose: str, known: Mapping[str, type[Rules]] = RULES
 ) -> tuple[str, str] | None:
@@ -56,8 +62,8 @@ def can_answer(
 
     `rules` is the folder of the setting's prompts; `reading` says whether the setting brings rules of its own.
     """
-    if purpose not in ("edit", "gen", "act"):
-        return "It knows edit, gen and act.", "Choose a language model with --model."
+    if purpose not in ANSWERED:
+        return f"It knows {', '.join(ANSWERED)}.", "Choose a language model with --model."
     if not reading and rules not in known:
         listed = ", ".join(sorted(known))
         advice = "Choose a language model with --model, or write [[reading]] rules in the setting."
@@ -69,7 +75,10 @@ def can_answer(
 
 
 class ReaderModel:
-    """Answers `edit` with a JSON edit, `gen` with a whole problem file and `act` with a command, all by rule."""
+    """Answers `edit` with a JSON edit, `gen` with a whole problem file and `act` with a command, all by rule.
+
+    Where no domain is given it writes the one that the setting has.
+    """
 
     def __init__(self, rules: Mapping[str, type[Rules]] = RULES) -> None:
         self._rules = rules
@@ -101,6 +110,11 @@ class ReaderModel:
         if request.purpose == "act":
             assert isinstance(rules, CommandRules)
             return rules.command(situation)
+        if situation.reference is not None:
+            edit = rules.edit(as_given(situation, situation.reference))
+            if request.purpose == "full-edit":
+                return full_edit(situation, situation.reference, as_json(edit))
+            return full_answer(situation, situation.reference, edit)
         edit = rules.edit(situation)
         if request.purpose == "gen":
             return str(apply_edit(situation.problem, edit, situation.domain.constants).problem)

@@ -14,9 +14,24 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pddlego.errors import UsageError
+from pddlego.methods.textgames.formalize.full_answer import take_apart
 from pddlego.methods.textgames.reader.base import ReaderModel, situation_of
+from pddlego.methods.textgames.reader.noise_full import (
+    InDomain,
+    InGoals,
+    goal_true,
+    goal_variable,
+    lost_condition,
+    lost_effect,
+    misspelt_section,
+    own_subtype,
+    undeclared_predicate,
+    undeclared_types,
+    undeclared_variable,
+    wrong_arity,
+)
 from pddlego.models.base import Completion, Request
-from pddlego.pddl import Problem, apply_edit, parse_edit, parse_problem
+from pddlego.pddl import PddlSyntaxError, Problem, apply_edit, parse_edit, parse_problem
 from pddlego.pddl.sexpr import show
 
 Parts = dict[str, dict[str, Any]]
@@ -39,7 +54,7 @@ class Kind:
 
     share: float
     purposes: tuple[str, ...]
-    make: Callable[[str, random.Random], str]
+    make: Callable[[str, random.Random], str] | InDomain | InGoals
 
 
 @dataclass(frozen=True)
@@ -123,25 +138,38 @@ def _empty(text: str, rng: random.Random) -> str:
 
 
 BOTH = ("edit", "gen")
+ALSO_FULL = (*BOTH, "full")
+FULL = ("full",)
 
 KINDS: Mapping[str, Kind] = {
-    "forgotten-rename": Kind(8, BOTH, Edited(_forgotten_rename, anywhere=True)),
-    "missing-reverse": Kind(4, BOTH, Edited(_missing_reverse, anywhere=True)),
-    "undeclared-object": Kind(4, BOTH, Edited(_undeclared, anywhere=True)),
-    "duplicate": Kind(9, BOTH, Edited(_duplicate, anywhere=True)),
-    "stale-at": Kind(3, BOTH, Edited(_stale)),
-    "missing-parenthesis": Kind(3, ("gen",), _missing_parenthesis),
-    "fence-and-prose": Kind(8, BOTH, _fenced),
-    "cut-off": Kind(4, BOTH, _cut_off),
-    "refusal": Kind(1, BOTH, _refusal),
-    "empty": Kind(2, BOTH, _empty),
+    "forgotten-rename": Kind(8, ALSO_FULL, Edited(_forgotten_rename, anywhere=True)),
+    "missing-reverse": Kind(4, ALSO_FULL, Edited(_missing_reverse, anywhere=True)),
+    "undeclared-object": Kind(4, ALSO_FULL, Edited(_undeclared, anywhere=True)),
+    "duplicate": Kind(9, ALSO_FULL, Edited(_duplicate, anywhere=True)),
+    "stale-at": Kind(3, ALSO_FULL, Edited(_stale)),
+    "missing-parenthesis": Kind(3, ("gen", "full"), _missing_parenthesis),
+    "fence-and-prose": Kind(8, ALSO_FULL, _fenced),
+    "cut-off": Kind(4, ALSO_FULL, _cut_off),
+    "refusal": Kind(1, ALSO_FULL, _refusal),
+    "empty": Kind(2, ALSO_FULL, _empty),
+    "lost-condition": Kind(21, FULL, InDomain(lost_condition)),
+    "lost-effect": Kind(22, FULL, InDomain(lost_effect)),
+    "undeclared-types": Kind(15, FULL, InDomain(undeclared_types)),
+    "undeclared-predicate": Kind(9, FULL, InDomain(undeclared_predicate)),
+    "undeclared-variable": Kind(8, FULL, InDomain(undeclared_variable)),
+    "wrong-arity": Kind(6, FULL, InDomain(wrong_arity)),
+    "misspelt-section": Kind(4, FULL, InDomain(misspelt_section)),
+    "own-subtype": Kind(18, FULL, InDomain(own_subtype)),
+    "goal-true": Kind(18, FULL, InGoals(goal_true)),
+    "goal-variable": Kind(6, FULL, InGoals(goal_variable)),
 }
 """The kinds of errors with their shares.
 
 From the recorded edits of the corpus: of 36 that were not clean, 25 needed only tolerance (a rename that was not
 carried to all facts, something added that was there) and 11 a message (an undeclared object, two `at` facts, two rooms
 behind one exit); 15 answers could not be read as JSON (thinking without end, cut off, prose). The split within these
-groups is ours: the corpus names the kinds, and does not count each.
+groups is ours: the corpus names the kinds, and does not count each. Those that only answers with a domain have are
+counted (`noise_full`).
 """
 
 IDENTICAL, BLIND = "identical-retry", "blind-retry"
@@ -155,13 +183,15 @@ class NoisyReader(ReaderModel):
 
     Of retries `SAME_AGAIN` are the rejected answer, whatever P is, and those that were not told what was wrong err more
     often (`STILL_WRONG`); both only if P is not 0. The kind of an error is drawn among those that can be made of the
-    answer, so that P is the same dose in every mode.
+    answer, so that P is the same dose in every mode. A domain that is written beside a problem is a second file, and
+    errs with the same probability, whatever the problem does.
     """
 
     def __init__(self, rate: float, seed: int = 0, kinds: tuple[str, ...] = ALL, episode: int = 0) -> None:
         super().__init__()
         self.rate, self.seed, self.kinds = rate, seed, kinds
         self._random = random.Random(f"{seed}/{episode}")
+        self._in_domains = random.Random(f"{seed}/{episode}/domain")
         self._last = Completion("")
         self._error: str | None = None
 
@@ -186,12 +216,20 @@ class NoisyReader(ReaderModel):
         error, self._error = self._error if blind else None, None
         if self._random.random() < (STILL_WRONG / (1 - SAME_AGAIN) if error else self.rate):
             answer = self._err(request, answer, error)
+        if situation.reference is not None and self._in_domains.random() < self.rate:
+            answer = self._err_in_domain(answer)
         self._last = answer
         return answer
 
     def _err(self, request: Request, answer: Completion, again: str | None) -> Completion:
         """The answer with one error, `again` of the same kind or else of any that can be made of it."""
-        fits = {name: KINDS[name] for name in self.kinds if name in KINDS and request.purpose in KINDS[name].purposes}
+        purpose = "full" if request.purpose.startswith("full") else request.purpose
+        known = {name: KINDS[name] for name in self.kinds if name in KINDS}
+        fits = {
+            name: kind
+            for name, kind in known.items()
+            if purpose in kind.purposes and not isinstance(kind.make, InDomain)
+        }
         while fits:
             drawn = self._random.choices(list(fits), [each.share for each in fits.values()])
             name = again if again in fits else drawn[0]
@@ -202,8 +240,24 @@ class NoisyReader(ReaderModel):
             del fits[name]
         return answer
 
-    def _with(self, make: Callable[[str, random.Random], str], request: Request, text: str) -> str:
+    def _err_in_domain(self, answer: Completion) -> Completion:
+        """The answer with one error in its domain, where it has one."""
+        kinds = [KINDS[name] for name in self.kinds if name in KINDS and isinstance(KINDS[name].make, InDomain)]
+        if not kinds:
+            return answer
+        (kind,) = self._in_domains.choices(kinds, [each.share for each in kinds])
+        return replace(answer, text=kind.make(answer.text, self._in_domains))
+
+    def _with(self, make: Callable[[str, random.Random], str] | InDomain | InGoals, request: Request, text: str) -> str:
         """The text with an error."""
+        reference = situation_of(request).reference
+        if reference is not None:
+            if isinstance(make, (InDomain, InGoals)):
+                return make(text, self._random)
+            if isinstance(make, Edited) and request.purpose == "full":
+                return in_problem(text, make, self._random)
+            return make(text, self._random)
+        assert not isinstance(make, (InDomain, InGoals))
         if not isinstance(make, Edited) or request.purpose != "gen":
             return make(text, self._random)
         edit = self._answer(replace(request, purpose="edit"))
@@ -230,6 +284,16 @@ def changed(problem: Problem, error: Edited, rng: random.Random, renames: Mappin
     for name in ("objects", "init"):
         lines += [f"  (:{name}", *(f"    {each}" for each in parts[name]["add"]), "  )"]
     return "\n".join([*lines, f"  (:goal {show(problem.goal)})", ")"])
+
+
+def in_problem(answer: str, error: Edited, rng: random.Random) -> str:
+    """An answer of several files with an error in its problem file."""
+    before = take_apart(answer).problem
+    try:
+        wrong = changed(parse_problem(before), error, rng, {})
+    except PddlSyntaxError:
+        return answer
+    return answer.replace(before, wrong)
 
 
 PREFIX = "reader+noise:"

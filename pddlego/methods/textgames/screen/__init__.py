@@ -11,7 +11,7 @@ from pddlego.display.glyphs import UNICODE, Glyphs
 from pddlego.display.screens import Tab
 from pddlego.events import Event
 from pddlego.methods.textgames.screen import layout, panels
-from pddlego.methods.textgames.screen.details import ladder_lines_in_full, problem_lines
+from pddlego.methods.textgames.screen.details import domain_lines, ladder_lines_in_full, problem_lines
 from pddlego.methods.textgames.screen.map import draw, house_of
 from pddlego.methods.textgames.screen.view import GameView, fold
 from pddlego.pddl import PddlSyntaxError, parse_problem
@@ -30,6 +30,7 @@ class GameScreen:
     start = GameView()
     tabs = (
         Tab("problem", "problem: before and after this step", problem_lines),
+        Tab("domain", "domain: before and after this step", domain_lines),
         Tab("ladder", "goal ladder and plan", _ladder),
     )
 

@@ -8,9 +8,9 @@ from rich.text import Text
 
 from pddlego.display.frames import Frame
 from pddlego.display.glyphs import Glyphs
-from pddlego.events import Accepted
+from pddlego.events import Accepted, Rejected
 from pddlego.methods.textgames.events import Planned
-from pddlego.methods.textgames.screen.panels import status_of
+from pddlego.methods.textgames.screen.panels import domain_lines_of, status_of
 from pddlego.methods.textgames.screen.view import GameView
 from pddlego.pddl import PddlSyntaxError, Problem, parse_problem
 from pddlego.pddl.problem import rename
@@ -39,6 +39,22 @@ def problem_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
             for each in new
         ]
     return lines
+
+
+def domain_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
+    """The domain before and after the step in one list, part by part; one line where it is given."""
+    if not frame.after.writes_domain:
+        return [Text("the domain is given: the model writes the problem only", "dim")]
+    before, after = domain_lines_of(frame.before), domain_lines_of(frame.after)
+    lines = [Text(f"{glyphs.removed} {clean(each)}", "red") for each in before if each not in after]
+    for each in after:
+        new = each not in before
+        lines.append(Text(f"{glyphs.added if new else ' '} {clean(each)}", "green" if new else ""))
+    rejected = [event for event in frame.events if isinstance(event, Rejected)]
+    for event in rejected:
+        lines += [Text(), Text(clean(f"{glyphs.failed} {event.feedback.message}"), "red")]
+        lines += [Text(f"  {clean(each)}", "red") for each in event.feedback.evidence]
+    return lines or [Text("nothing is written yet", "dim")]
 
 
 def ladder_lines_in_full(frame: Frame, glyphs: Glyphs) -> Iterator[Text]:

@@ -28,7 +28,7 @@ def body(view: GameView, width: int, height: int, now: float, glyphs: Glyphs) ->
         left = width * 6 // 10
         return _columns([_scene(view, left, height, now, glyphs), _thoughts(view, width - left, height, glyphs)])
     log = max(4, height // 5)
-    middle = max(SHORT, min(max(len(view.goals) + 4, height // 3), height - log - SHORT))
+    middle = max(SHORT, min(max(len(panels.goals_of(view)) + 4, height // 3), height - log - SHORT))
     left = width // 2
     return Group(
         panels.map_panel(view, width, height - middle - log, glyphs),
@@ -49,7 +49,7 @@ def _very_wide(view: GameView, width: int, height: int, now: float, glyphs: Glyp
         [
             _scene(view, left, height, now, glyphs),
             _thoughts(view, middle, height, glyphs),
-            panels.problem_panel(view, right, height, glyphs),
+            _files(view, right, height, glyphs),
         ]
     )
 
@@ -63,7 +63,7 @@ def _scene(view: GameView, width: int, height: int, now: float, glyphs: Glyphs) 
 
 def _thoughts(view: GameView, width: int, height: int, glyphs: Glyphs) -> RenderableType:
     """What the agent makes of it: goals, plan, and what it learned."""
-    ladder = len(view.goals) + 2
+    ladder = len(panels.goals_of(view)) + 2
     plan = max(5, height // 3 if panels.speaks(view) else min(len(view.plan) + 2, height // 3))
     return Group(
         panels.ladder_panel(view, width, ladder, glyphs),
@@ -78,3 +78,12 @@ def _columns(parts: Sequence[RenderableType]) -> Table:
         grid.add_column()
     grid.add_row(*parts)
     return grid
+
+
+def _files(view: GameView, width: int, height: int, glyphs: Glyphs) -> RenderableType:
+    """The problem, and the domain where the model writes it and the map does not stand in its place."""
+    if not (view.writes_domain and view.has_map):
+        return panels.problem_panel(view, width, height, glyphs)
+    upper = height // 2
+    lower = panels.problem_panel(view, width, height - upper, glyphs)
+    return Group(panels.domain_panel(view, width, upper, glyphs), lower)

@@ -15,6 +15,8 @@ from pddlego.methods.textgames.events import Observed
 from pddlego.methods.textgames.screen.map import draw, fits, house_of
 from pddlego.methods.textgames.screen.view import GameView, expected_problem
 from pddlego.pddl import EntryKind, PddlSyntaxError, Problem, diff, from_name, parse_problem
+from pddlego.pddl.domain import read_domain
+from pddlego.pddl.domain_diff import domain_parts
 from pddlego.planning import TriedRung
 from pddlego.planning.result import NOTHING_THERE
 from pddlego.util.text import clean, one_line
@@ -23,6 +25,8 @@ from pddlego.util.text import clean, one_line
 def map_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
     """The house as known so far, with a legend of the signs in use."""
     inner, lines = width - 4, height - 2
+    if view.writes_domain and not view.has_map:
+        return domain_panel(view, width, height, glyphs)
     if view.map_rule is None or not (view.problem or view.arriving):
         body: RenderableType = Text("nothing is known yet" if view.map_rule else "no map", style="dim")
         return Panel(body, title="map", height=height, width=width, border_style="dim")
@@ -60,6 +64,8 @@ def changes_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Pa
         lines.append(Text(f"{glyphs.failed} answer {view.rejected.attempt + 1} rejected: {feedback.category}", "red"))
         lines += [Text(clean(line), "red") for line in (feedback.message, *feedback.evidence)]
     else:
+        lines += [_change(glyphs.added, f"domain: {each}", "bold green") for each in view.domain_added]
+        lines += [_change(glyphs.removed, f"domain: {each}", "bold red") for each in view.domain_removed]
         lines += [Text(clean(f"{old} {glyphs.arrow} {new}"), "cyan") for old, new in view.renamed]
         lines += [_change(glyphs.added, each, "green") for each in view.added]
         lines += [_change(glyphs.removed, each, "red") for each in view.removed]
@@ -94,13 +100,19 @@ def words_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Pane
     return _panel(word_lines(view, width - 4, height - 2), title, width, height)
 
 
+def goals_of(view: GameView) -> tuple[str, ...]:
+    """The goals on the ladder: where the model writes them those of its last answer that were tried."""
+    tried = tuple(each.name for each in view.tried)
+    return tried if view.writes_domain and set(tried) - set(view.goals) else view.goals
+
+
 def ladder_lines(view: GameView, width: int, glyphs: Glyphs) -> list[Text]:
     """Every goal with what planning for it gave; the one in use is marked."""
     if not view.goals:
         return [Text("no goals: the model chooses commands", "dim")]
     tried = {each.name: each for each in view.tried}
     lines: list[Text] = []
-    for number, goal in enumerate(view.goals, start=1):
+    for number, goal in enumerate(goals_of(view), start=1):
         result = tried.get(goal)
         if result is None:
             line, note = Text(f"  {number} {goal}", "dim"), ""
@@ -155,6 +167,20 @@ def goal_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel
     ladder = ladder_lines(view, width - 4, glyphs)
     plan = plan_lines(view, max(1, height - 2 - len(ladder)), glyphs)
     return _panel([*ladder, *plan], f"goals and {_plan_title(view, glyphs)}", width, height)
+
+
+def domain_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
+    """The domain that the model has written so far, part by part, the new parts in green."""
+    parts = domain_lines_of(view)
+    lines = [Text(clean(each), "green" if each in view.domain_added else "") for each in parts]
+    title = f"domain {glyphs.dot} {len(parts)} parts" if parts else "domain"
+    return _panel(lines or [Text("nothing is written yet", "dim")], title, width, height)
+
+
+def domain_lines_of(view: GameView) -> list[str]:
+    """The parts of the domain, a line each; none for a text that is no domain."""
+    reading = read_domain(view.domain)
+    return [] if reading.faults else list(domain_parts(reading.domain).values())
 
 
 def problem_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:

@@ -12,6 +12,7 @@ from pddlego.methods.textgames.events import Observed, Planned, PlannedStep, Res
 from pddlego.pddl import Atom, Entry, PddlSyntaxError, Problem, parse_problem
 from pddlego.pddl.partial import problem_so_far
 from pddlego.planning import TriedRung
+from pddlego.runs.kept import DOMAIN
 
 LOG_LENGTH = 50
 
@@ -20,7 +21,8 @@ LOG_LENGTH = 50
 class GameView(View):
     """The state of one episode as far as it is shown. `executed` counts the steps of the current plan that were sent,
     and `surprise` says how the answer to the last of them differs from what the plan expected. `arriving` is what the
-    lines of an answer that is under way make of the problem, `waiting` what else is waited for, and since when.
+    lines of an answer that is under way make of the problem, `waiting` what else is waited for, and since when. Where
+    the model `writes_domain` the `domain` is its own, and the last answer that changed it did so.
 
     Many fields, because it is everything that any panel may show.
     """
@@ -41,6 +43,18 @@ class GameView(View):
     arriving: Problem | None = None
     waiting: str = ""
     waiting_since: float = 0.0
+    writes_domain: bool = False
+    domain: str = ""
+    domain_added: tuple[str, ...] = ()
+    domain_removed: tuple[str, ...] = ()
+
+    @property
+    def has_map(self) -> bool:
+        """Whether there is one to draw: the domain has words for places and exits."""
+        rule = self.map_rule
+        if rule is None or not self.writes_domain:
+            return rule is not None
+        return all(f"({rule[name]} " in self.domain for name in ("here", "exit"))
 
 
 def expected_problem(view: GameView) -> Problem:
@@ -81,7 +95,12 @@ def fold(view: GameView, event: Event, seconds: float) -> GameView:
     if isinstance(event, Started):
         goals = event.details.get("goals")
         shown = tuple(map(str, goals)) if isinstance(goals, (list, tuple)) else ()
-        return replace(view, goals=shown, map_rule=_map_rule(event.details.get("map")))
+        view = replace(view, goals=shown, map_rule=_map_rule(event.details.get("map")))
+        return replace(
+            view,
+            writes_domain=bool(event.details.get("writes_domain")),
+            domain=str(event.details.get(DOMAIN, "")),
+        )
     if isinstance(event, Observed):
         return replace(
             view,
@@ -89,6 +108,11 @@ def fold(view: GameView, event: Event, seconds: float) -> GameView:
             executed=view.executed + (event.command is not None and not event.free),
             surprise=view.surprise if event.free else event.surprise,
         )
+    if isinstance(event, Accepted) and event.kind == DOMAIN:
+        view = replace(view, rejected=None, domain=event.text)
+        return replace(view, domain_added=event.added, domain_removed=event.removed)
+    if isinstance(event, Answered):
+        return replace(view, domain_added=(), domain_removed=())
     if isinstance(event, Accepted):
         # The plan was made of another problem, with other names: what was done of it is in this one.
         view = replace(view, rejected=None, tried=(), rung=None, plan=(), executed=0, surprise="")
