@@ -14,7 +14,8 @@ from pddlego.methods.textgames.reader.coin import CoinRules
 from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange, Situation
-from pddlego.pddl import parse_problem
+from pddlego.pddl import apply_edit, parse_problem
+from pddlego.pddl.sexpr import show
 from tests.model_server import Reply, streamed_slowly
 
 
@@ -48,6 +49,23 @@ def next_edit(body: dict[str, Any]) -> str:
     coin = _coin()
     known = Situation("coin", "", coin.domain, parse_problem(problem), tuple(news))
     return json.dumps(as_json(CoinRules().edit(replace(known, placeholder=placeholder[1] if placeholder else ""))))
+
+
+def next_files(body: dict[str, Any]) -> str:
+    """The domain and the problem that mode full asks for, read from the prompt as a language model would."""
+    text = body["messages"][-1]["content"]
+    files = text.partition("The problem file:\n")[2].partition("\n\n")[0]
+    coin = _coin()
+    problem = parse_problem(files) if files else coin.start
+    begun = re.search(r"^The game begins:\n(.*?)(?=^Command: |\n\nCommands that)", text, re.MULTILINE | re.DOTALL)
+    did = re.findall(r"^Command: (.*)\n(.*?)(?=^Command: |\n\nCommands that)", text, re.MULTILINE | re.DOTALL)
+    news = [Exchange(None, begun.group(1).strip())] if begun else []
+    news += [Exchange(command, said.strip()) for command, said in did]
+    edit = CoinRules().edit(Situation("coin", "", coin.domain, problem, tuple(news)))
+    known = apply_edit(problem, edit, coin.domain.constants).problem
+    goals = "\n".join(show(rung.goal) for rung in coin.ladder)
+    domain = "" if files else f"<domain>\n{coin.domain.text}\n</domain>\n"
+    return f"{domain}<problem>\n{known}\n</problem>\n<goals>\n{goals}\n</goals>"
 
 
 def thinking_aloud(

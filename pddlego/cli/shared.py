@@ -43,7 +43,7 @@ History = Annotated[
     typer.Option("--memory", "--history", help="What a model is shown: 'news', or 'all' commands with their answers."),
 ]
 Rewind = Annotated[
-    bool | None, typer.Option("--rewind/--no-rewind", help="full: begin the game anew after a refused command.")
+    bool | None, typer.Option("--rewind/--no-rewind", help="Begin the game anew after a refused command.")
 ]
 DomainFrom = Annotated[str | None, typer.Option(help="full: begin with the domain of this run, or of this file.")]
 

@@ -16,7 +16,7 @@ import pytest
 from pddlego.methods.programs.reference_model import reference
 from pddlego.methods.thought_of_search.reference_model import reference as functions
 from tests.cli.command import run
-from tests.coin_endpoint import next_command, next_edit
+from tests.coin_endpoint import next_command, next_edit, next_files
 from tests.methods.thought_of_search.playing import fenced
 from tests.model_server import ModelServer, answer
 from tests.sandbox.ordinary import needs_locks
@@ -66,6 +66,7 @@ def next_edit_or_advice(body: dict[str, Any]) -> str:
 
 KINDS = [
     Kind("coin", "act", next_command),
+    Kind("coin", "full", next_files),
     Kind("ferry", "program", next_program),
     Kind("deduction", "tos", next_function, ("--set", "instances=20")),
     Kind("logistics", "graphplan", next_advice),

@@ -32,8 +32,8 @@ class TextGameOptions(BaseModel):
 
     `parameters` are the game's own, as `--set` gives them; `java` is a Java to use instead of the one that comes along.
     `search` is a search for every goal, `searches` one for each goal by its name, which wins. With `history` all a
-    model is shown all commands with their answers. Where the model writes the domain, `domain_from` is a run or a file
-    with one to begin with, and with `rewind` the game begins anew after a refused command.
+    model is shown all commands with their answers. With `rewind` the game begins anew after a refused command, and what
+    had worked is repeated. Where the model writes the domain, `domain_from` is a run or a file with one to begin with.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -77,7 +77,7 @@ def domain_of(place: str, setting: str) -> str:
 
 def worst_case(setting: GameSetting, mode: str, options: TextGameOptions, retries: int) -> WorstCase:
     """Every command may take a question of its own, and each question all its repeated ones."""
-    base = whole(mode)
+    base, *_ = whole(mode).split("-")  # the modes that write a domain share their prompts
     prompts = {name: len(text) for name, text in setting.sources.items() if name.startswith("prompts/")}
     own = sum(length for name, length in prompts.items() if base in name or "notes" in name)
     attempts = setting.protocol.attempts or 1 + retries

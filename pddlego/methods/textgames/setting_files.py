@@ -273,10 +273,15 @@ def parse_range(text: str) -> range:
     return range(first, last + 1)
 
 
+SHARED = "textgames"
+"""The folder of prompts that all games have, besides those that stand outside of folders."""
+
+
 def prompt_texts(folder: str) -> Iterable[tuple[str, str]]:
     """The file name and text of every prompt that a game with this folder of prompts may use."""
     shared = (f"{name}.j2" for name in resources.names("prompts", ".j2"))
-    for name in (*shared, *(f"{folder}/{each}" for each in _parts(folder))):
+    own = (f"{place}/{each}" for place in dict.fromkeys((SHARED, folder)) for each in _parts(place))
+    for name in (*shared, *own):
         yield name, resources.read("prompts", name)
 
 

@@ -41,7 +41,8 @@ def agent(
     replan_every_step: bool = False,
     **options: Any,
 ) -> Agent:
-    episode = Episode(setting, 1, mode, limits or Limits(50), retries, replan_every_step)
+    played = {name: options.pop(name) for name in ("whole_memory", "rewinds") if name in options}
+    episode = Episode(setting, 1, mode, limits or Limits(50), retries, replan_every_step, **played)
     asked = {name: options.pop(name) for name in ("overseer", "advisers") if name in options}
     return Agent(episode, game, Thinking(make_method(mode, setting, 1), model, planner, **asked), **options)
 

@@ -1,0 +1,81 @@
+"""Play without a domain file from the command line: the engine's own games, domains that are kept and carried."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import run
+from tests.scale import scaled
+
+ERRING = "reader+noise:0.9,kinds=lost-condition+undeclared-predicate+undeclared-variable+wrong-arity"
+"""Errs in domains only, nearly always when it writes one."""
+
+
+def calls(folder: Path) -> int:
+    lines = (folder / "results.jsonl").read_text(encoding="utf-8").splitlines()
+    return sum(json.loads(line)["tally"]["calls"] for line in lines)
+
+
+def test_coin_is_won_without_a_domain_file(tmp_path: Path) -> None:
+    done = run("play", "coin", "--mode", "full", "--seed", "12", "--pace", "0", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "won after 21 steps" in done.stdout
+    shown = run("show", "latest", "--step", "0", cwd=tmp_path)
+    assert "action (move ?from" in shown.stdout
+    again = run("replay", "latest", cwd=tmp_path)
+    assert again.returncode == 0
+
+
+@pytest.mark.parametrize("model", ["reader", "reader+noise:0.1"])
+def test_nearly_all_seeds_of_coin_are_won(tmp_path: Path, model: str) -> None:
+    last = scaled(9, in_ci=59)
+    run("eval", "coin", "--modes", "full", "--models", model, "--seeds", f"0-{last}", "--run", "r", cwd=tmp_path)
+    lines = (tmp_path / "runs" / "r" / "results.jsonl").read_text(encoding="utf-8").splitlines()
+    won = sum(json.loads(line)["outcome"] == "won" for line in lines)
+    assert len(lines) == last + 1
+    assert won >= (last + 1) * (57 if model == "reader" else 50) / 60
+
+
+def test_cooking_is_won_without_a_domain_file(tmp_path: Path) -> None:
+    done = run("eval", "cooking-easy", "--modes", "full", "--seeds", "0-2", "--run", "r", cwd=tmp_path)
+    assert "3/3" in done.stdout
+
+
+def test_a_carried_domain_saves_calls_and_is_replayed(tmp_path: Path) -> None:
+    command = ("eval", "coin", "--modes", "full", "--models", ERRING, "--seeds", "0-5")
+    run(*command, "--run", "alone", cwd=tmp_path)
+    run(*command, "--run", "carried", "--carry", cwd=tmp_path)
+    assert calls(tmp_path / "runs" / "carried") < calls(tmp_path / "runs" / "alone")
+    last = tmp_path / "runs" / "carried" / "episodes"
+    journal = next(each for each in last.iterdir() if "seed5" in each.name)
+    assert '"domain":"(define' in journal.read_text(encoding="utf-8").splitlines()[0]
+    assert run("replay", str(journal), cwd=tmp_path).returncode == 0
+    assert run(*command, "--run", "carried", cwd=tmp_path).returncode == 2  # another configuration
+    begun = run("play", "coin", "--mode", "full", "--seed", "7", "--domain-from", "runs/carried", cwd=tmp_path)
+    assert "won" in begun.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--domain-from", "nowhere"), "There is no domain in nowhere"),
+        (("--domain-from", "broken.pddl"), "The domain to begin with is none"),
+        (("--memory", "some"), "news"),
+    ],
+)
+def test_what_does_not_fit_is_refused(tmp_path: Path, options: tuple[str, ...], said: str) -> None:
+    (tmp_path / "broken.pddl").write_text("(define (domain d)", encoding="utf-8")
+    done = run("play", "coin", "--mode", "full", *options, cwd=tmp_path)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_carrying_plays_one_after_another(tmp_path: Path) -> None:
+    for more in (("--workers", "2"), ("--executor", "processes")):
+        done = run("eval", "coin", "--modes", "full", "--carry", *more, cwd=tmp_path)
+        assert done.returncode == 2
+        assert "--carry plays with one worker" in done.stderr

@@ -1,0 +1,213 @@
+"""The agent with a domain of the model's own: both loops, goals of the model's and ours, memory, going back."""
+
+from __future__ import annotations
+
+import pytest
+
+import pddlego.events as ev
+from pddlego.events import Accepted, Event, Limits, Outcome, Started
+from pddlego.methods.base import parse_variant
+from pddlego.methods.textgames.events import Observed, Planned
+from pddlego.methods.textgames.memory import Memory
+from pddlego.methods.textgames.modes import MODES
+from pddlego.methods.textgames.reader import ReaderModel
+from pddlego.methods.textgames.settings import GameSetting
+from pddlego.methods.textgames.situation import Exchange
+from pddlego.methods.textgames.variants import setting_for
+from pddlego.models import Model
+from pddlego.pddl.domain_diff import domain_parts
+from pddlego.planning import ProcessPlanner
+from pddlego.runs.kept import last_domain
+from tests.methods.textgames.grid_house import GridHouse, small_house
+from tests.methods.textgames.playing import ForgetfulModel, ended, of, play
+
+PROBLEM = """<problem>
+(define (problem p) (:domain coin-collector) (:objects kitchen loc1 - location)
+  (:init (at kitchen) (visited kitchen) (connected kitchen loc1 north) (connected loc1 kitchen north)
+    (closed_door kitchen loc1))
+  (:goal (at loc1)))
+</problem>"""
+
+
+def behind_a_door() -> GridHouse:
+    return GridHouse({("kitchen", "north"): "pantry"}, frozenset({frozenset({"kitchen", "pantry"})}), coin="pantry")
+
+
+def with_open_doors(coin: GameSetting) -> str:
+    """The domain, in which a closed door does not keep anybody from moving."""
+    asked = "(connected ?from ?to ?d) (not (closed_door ?from ?to)) (not (closed_door ?to ?from))"
+    return coin.domain.text.replace(asked, "(connected ?from ?to ?d)")
+
+
+def full(
+    setting: GameSetting,
+    planner: ProcessPlanner,
+    model: Model,
+    mode: str = "full",
+    game: GridHouse | None = None,
+    **how: object,
+) -> list[Event]:
+    played = setting_for(setting, parse_variant(mode, MODES))
+    return play(played, planner, game or behind_a_door(), model, mode, Limits(30), **how)
+
+
+MODES_THAT_WRITE = (
+    "full",
+    "full-edit",
+    "full-own-goals",
+    "full-no-schemas",
+    "full-edit-no-schemas",
+    "full-no-tolerance",
+)
+
+
+@pytest.mark.parametrize("mode", MODES_THAT_WRITE)
+def test_the_reader_wins_without_a_given_domain(coin: GameSetting, planner: ProcessPlanner, mode: str) -> None:
+    events = full(coin, planner, ReaderModel(), mode, small_house("pantry"))
+    assert ended(events).outcome is Outcome.WON
+    assert not of(events, ev.Rejected)
+    domains = [event for event in of(events, Accepted) if event.kind == "domain"]
+    assert len(domains) == 1  # it is written once, and stays
+    assert "coin - item" in " ".join(domains[0].added)
+    asked = of(events, ev.Asked)
+    ours = [each.name for each in coin.domain.predicates if each.name not in ("at", "have", "visited", "item_at")]
+    assert not any(name in asked[0].messages[0].content for name in ours)
+    assert ("open_door (?from - location" in asked[0].messages[0].content) is ("no-schemas" not in mode)
+    assert ("(have coin)" in asked[0].messages[0].content) is (mode == "full-own-goals")
+
+
+def test_a_refused_command_goes_back_with_its_action_and_costs_one_step(
+    coin: GameSetting, planner: ProcessPlanner
+) -> None:
+    """A domain whose doors are no hindrance: the game says no, the model mends its domain, the agent stays."""
+    careless = with_open_doors(coin)
+    model = ForgetfulModel([f"<domain>{careless}</domain>\n{PROBLEM}"])
+    game = behind_a_door()
+    events = full(coin, planner, model, game=game)
+    assert ended(events).outcome is Outcome.WON
+    assert game.commands == ["move north", "open door to north", "move north", "take coin"]
+    told = model.requests[1].messages[-1].content
+    assert "(move kitchen loc1 north) was to make (at loc1) true" in told
+    assert "the game refused the command" in told
+    mended = [event for event in of(events, Accepted) if event.kind == "domain"][1]
+    assert len(mended.added) == len(mended.removed) == 1
+    assert mended.added[0].startswith("action (move ")
+    assert not [event for event in of(events, Observed) if event.repeated]
+
+
+def test_going_back_repeats_what_had_worked_and_counts_it(coin: GameSetting, planner: ProcessPlanner) -> None:
+    careless = with_open_doors(coin)
+    model = ForgetfulModel([f"<domain>{coin.domain.text}</domain>{PROBLEM}", f"<domain>{careless}</domain>{LATER}"])
+    game = GridHouse(
+        {("kitchen", "north"): "hall", ("hall", "north"): "pantry"},
+        frozenset({frozenset({"kitchen", "hall"}), frozenset({"hall", "pantry"})}),
+        coin="pantry",
+    )
+    events = full(coin, planner, model, game=game, rewinds=True)
+    assert ended(events).outcome is Outcome.WON
+    repeated = [event.command for event in of(events, Observed) if event.repeated]
+    assert repeated == ["open door to north", "move north"]
+    refused = next(event for event in of(events, Observed) if event.refused)
+    assert refused.command == "move north"
+    assert ended(events).tally.steps == 6  # what is repeated is no step
+    assert game.commands[:2] == repeated
+
+
+LATER = """<problem>
+(define (problem p) (:domain coin-collector) (:objects kitchen hall loc2 - location)
+  (:init (at hall) (visited kitchen) (visited hall) (connected kitchen hall north) (connected hall kitchen south)
+    (connected hall loc2 north) (connected loc2 hall south) (closed_door hall loc2))
+  (:goal (at loc2)))
+</problem>"""
+
+
+def test_the_planners_error_goes_back(coin: GameSetting, planner: ProcessPlanner) -> None:
+    nowhere = PROBLEM.replace("(connected kitchen loc1 north) (connected loc1 kitchen north)", "")
+    true = PROBLEM.replace("(:goal (at loc1))", "(:goal (at kitchen))")
+    wrong = PROBLEM.replace("(:goal (at loc1))", "(:goal (at ?x))")
+    answers = [f"<domain>{coin.domain.text}</domain>{problem}" for problem in (nowhere, true, wrong)]
+    model = ForgetfulModel(answers)
+    events = full(coin, planner, model)
+    assert ended(events).outcome is Outcome.WON
+    told = [request.messages[-1].content for request in model.requests[1:4]]
+    assert "no sequence of actions reaches any goal" in told[0]
+    assert "the goal is true before any action" in told[1]
+    assert "variable ?x is not bound here" in told[2]
+    categories = [event.feedback.category for event in of(events, ev.Rejected)]
+    assert categories == ["goal unreachable", "goal already true", "defects"]
+
+
+def test_goals_of_the_model_are_a_ladder(coin: GameSetting, planner: ProcessPlanner) -> None:
+    goals = "<goals>\n(have coin)\n(at loc1)\n</goals>"
+    model = ForgetfulModel([f"<domain>{coin.domain.text}</domain>{PROBLEM}{goals}"])
+    events = full(coin, planner, model)
+    first = of(events, Planned)[0]
+    assert [each.name for each in first.tried] == ["(have coin)", "(at loc1)"]
+    assert first.rung == "(at loc1)"
+
+
+def test_our_goals_must_be_sayable_in_the_models_domain(coin: GameSetting, planner: ProcessPlanner) -> None:
+    wordless = coin.domain.text.replace("visited", "seen")
+    model = ForgetfulModel([f"<domain>{wordless}</domain>{PROBLEM.replace('visited', 'seen')}"])
+    events = full(coin, planner, model, "full-own-goals")
+    (rejected,) = of(events, ev.Rejected)
+    assert "predicate visited is not declared" in rejected.feedback.evidence[0]
+    assert ended(events).outcome is Outcome.WON
+
+
+@pytest.mark.parametrize(
+    ("commands", "repeating"),
+    [
+        ("n n n", ("n",)),
+        ("s n n n", ("n",)),
+        ("n s n s n s", ("n", "s")),
+        ("n s w n s w n s w", ("n", "s", "w")),
+        ("n n", ()),
+        ("n s n s n", ()),
+        ("n n n s", ()),
+        ("", ()),
+    ],
+)
+def test_commands_that_repeat_are_noticed(commands: str, repeating: tuple[str, ...]) -> None:
+    memory, without = Memory(), Memory(remedies=False)
+    for command in (None, *commands.split()):
+        memory.take(Exchange(command, "text"), refused=False)
+        without.take(Exchange(command, "text"), refused=False)
+    assert memory.repeating == repeating
+    assert without.repeating == ()
+
+
+def test_commands_that_repeat_are_told(coin: GameSetting, planner: ProcessPlanner) -> None:
+    """A model whose goals send it to and fro."""
+    there = PROBLEM.replace("(closed_door kitchen loc1)", "")
+    files = f"<domain>{coin.domain.text}</domain>" + there
+    back = files.replace("(at kitchen)", "(at loc1)").replace("(:goal (at loc1))", "(:goal (at kitchen))")
+    model = ForgetfulModel([files, back] * 3)
+    full(coin, planner, model, game=GridHouse({("kitchen", "north"): "pantry"}))
+    told = [request.messages[-1].content for request in model.requests]
+    first = next(number for number, each in enumerate(told) if "Your last commands repeat: move north" in each)
+    assert first >= 3
+
+
+def test_a_whole_memory_shows_every_command(coin: GameSetting, planner: ProcessPlanner) -> None:
+    for whole, seen in ((True, "The game begins:"), (False, "")):
+        model = ForgetfulModel([])
+        full(coin, planner, model, game=small_house("pantry"), whole_memory=whole)
+        last = model.requests[-1].messages[-1].content
+        assert len(model.requests) > 2
+        assert ("The game begins:" in last) is bool(seen)
+
+
+def test_a_kept_domain_is_begun_with_and_not_written_again(coin: GameSetting, planner: ProcessPlanner) -> None:
+    for mode in ("full", "full-no-schemas"):
+        first = full(coin, planner, ReaderModel(), mode, small_house("pantry"))
+        kept = last_domain(first)
+        played = setting_for(coin, parse_variant(mode, MODES), kept)
+        model = ForgetfulModel([])
+        events = play(played, planner, small_house("pantry"), model, mode, Limits(30))
+        assert ended(events).outcome is Outcome.WON
+        assert not [event for event in of(events, Accepted) if event.kind == "domain"]
+        assert "(:action move" in model.requests[0].messages[-1].content
+        assert domain_parts(played.domain) == domain_parts(coin.domain)
+        (started,) = of(events, Started)
+        assert started.details["domain"] == kept == last_domain(events)

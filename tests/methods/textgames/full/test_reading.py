@@ -1,0 +1,170 @@
+"""Answers with a domain and a problem: every form that models use, and the pairs that real models wrote."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pddlego.methods.textgames.formalize import FullEditor, FullFormalizer
+from pddlego.methods.textgames.formalize.full_answer import PARTS, FullAnswer, in_braces, take_apart
+from pddlego.methods.textgames.situation import Situation
+from pddlego.methods.textgames.written import UNWRITTEN, Written, read_written, written_text
+from pddlego.models.prompts import Prompts
+from pddlego.pddl import Problem, parse_domain, parse_problem
+from pddlego.pddl.tolerant import read_pair
+from pddlego.planning import PlanStatus, ProcessPlanner, Search
+from pddlego.planning.corpus import check_pair, read_pairs
+
+CORPUS = Path(__file__).parents[3] / "data" / "corpus" / "pairs.jsonl"
+
+DOMAIN = """(define (domain house) (:requirements :strips :typing) (:types room direction)
+  (:constants north south - direction)
+  (:predicates (at ?r - room) (way ?a ?b - room ?d - direction))
+  (:action move :parameters (?a ?b - room ?d - direction)
+    :precondition (and (at ?a) (way ?a ?b ?d)) :effect (and (not (at ?a)) (at ?b))))"""
+PROBLEM = """(define (problem p) (:domain house) (:objects hall attic - room)
+  (:init (at hall) (way hall attic north) (way attic hall south)) (:goal (at attic)))"""
+SCHEMAS = ("move (?from - location ?to - location ?d - direction)",)
+
+
+def situation(schemas: tuple[str, ...] = SCHEMAS, **fields: object) -> Situation:
+    return Situation("coin", "", UNWRITTEN, Problem("game", "unwritten"), schemas=schemas, **fields)  # type: ignore[arg-type]
+
+
+def whole() -> FullFormalizer:
+    return FullFormalizer(Prompts("coin"))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f"<domain>\n{DOMAIN}\n</domain>\n<problem>\n{PROBLEM}\n</problem>",
+        f"<think>hm (define (domain x))</think>Sure:\n```pddl\n{DOMAIN}\n```\nand\n```pddl\n{PROBLEM}\n```\nDone.",
+        json.dumps({"df": DOMAIN, "pf": PROBLEM}),
+        f"```json\n{json.dumps({'domain': DOMAIN, 'problem': PROBLEM})}\n```",
+        f"<domain>```lisp\n{DOMAIN}\n```<problem>{PROBLEM}",
+        f"{PROBLEM}\n{DOMAIN}",
+    ],
+)
+def test_two_files_are_found_in_every_form(answer: str) -> None:
+    proposal = whole().read(answer, situation())
+    assert proposal.feedback is None, proposal.feedback
+    assert proposal.written is not None
+    assert proposal.written.domain.name == "house"
+    assert proposal.problem == parse_problem(PROBLEM)
+
+
+def test_a_file_that_is_left_out_stays_as_it_was() -> None:
+    known = situation(written=Written(parse_domain(DOMAIN), goals=(("at", "attic"),)))
+    known = Situation(**{**vars(known), "domain": parse_domain(DOMAIN), "problem": parse_problem(PROBLEM)})
+    moved = PROBLEM.replace("(at hall)", "(at attic)").replace("(:goal (at attic))", "(:goal (at hall))")
+    proposal = whole().read(f"<problem>{moved}</problem>", known)
+    assert proposal.feedback is None
+    assert proposal.written is not None
+    assert proposal.written.domain.text == parse_domain(DOMAIN).text
+    assert proposal.problem.goal == ("at", "hall")
+    other = whole().read(f"<domain>{DOMAIN.replace('hall', 'lobby')}</domain>", known)
+    assert other.problem == parse_problem(PROBLEM)
+    assert other.written is not None
+    assert other.written.goals == (("at", "attic"),)
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        ("I cannot do that.", "neither a domain file nor a problem file"),
+        (f"<problem>{PROBLEM}</problem>", "no domain file"),
+        (f"<domain>{DOMAIN[:200]}", "cut off"),
+        (
+            f"<domain>{DOMAIN.replace('move', 'fly')}</domain><problem>{PROBLEM}</problem>",
+            "action fly is none of the game's",
+        ),
+        (
+            f"<domain>{DOMAIN.replace(' ?d - direction)', ')', 2)}</domain><problem>{PROBLEM}</problem>",
+            "write move (?from",
+        ),
+        (f"<domain>{DOMAIN}</domain><problem>{PROBLEM.replace('(at attic)))', '(at ?x)))')}</problem>", "variable ?x"),
+        (
+            f"<domain>{DOMAIN}</domain><problem>{PROBLEM}</problem><goals>(in attic)</goals>",
+            "predicate in is not declared",
+        ),
+        (f"<domain>{DOMAIN}</domain><problem>{PROBLEM}</problem><goals>(at attic</goals>", "missing"),
+        (f"<domain>{DOMAIN.replace('(way ?a ?b ?d)', '(road ?a ?b ?d)')}</domain><problem>{PROBLEM}</problem>", "road"),
+    ],
+)
+def test_what_is_wrong_goes_back_with_what_to_do(answer: str, says: str) -> None:
+    feedback = whole().read(answer, situation()).feedback
+    assert feedback is not None
+    assert says in " ".join((feedback.message, *feedback.evidence))
+
+
+def test_goals_are_tried_in_the_order_of_the_answer() -> None:
+    answer = (
+        f"<domain>{DOMAIN}</domain><problem>{PROBLEM}</problem><goals>(at attic)\n(:goal (at hall))\n(at attic)</goals>"
+    )
+    proposal = whole().read(answer, situation())
+    assert proposal.written is not None
+    assert proposal.written.goals == (("at", "attic"), ("at", "hall"))
+
+
+def test_without_schemas_every_action_needs_a_command_of_its_parameters() -> None:
+    files = f"<domain>{DOMAIN}</domain><problem>{PROBLEM}</problem>"
+    said = whole().read(f"{files}<commands>move: go ?d</commands>", situation(()))
+    assert said.written is not None
+    assert said.written.commands == {"move": "go {d}"}
+    for commands, says in (("", "has no command"), ("<commands>move: go {where}</commands>", "names where")):
+        feedback = whole().read(files + commands, situation(())).feedback
+        assert feedback is not None
+        assert says in feedback.evidence[0]
+
+
+def test_a_domain_with_its_commands_is_one_text() -> None:
+    written = Written(parse_domain(DOMAIN), commands={"move": "go {d}"})
+    again = read_written(written_text(written))
+    assert (again.domain.text, again.commands) == (written.domain.text, written.commands)
+
+
+def test_commands_are_marked_in_many_ways() -> None:
+    assert in_braces("`open door to ?the-dir`") == "open door to {the_dir}"
+    assert in_braces("move {?d} of {from-room}") == "move {d} of {from_room}"
+
+
+@given(
+    st.text(max_size=200)
+    | st.sampled_from([DOMAIN, PROBLEM]).flatmap(lambda text: st.integers(0, len(text)).map(lambda end: text[:end]))
+)
+def test_any_text_can_be_taken_apart_and_read(text: str) -> None:
+    assert isinstance(take_apart(text), FullAnswer)
+    for wrapped in (text, f"<domain>{text}", f"<problem>{text}</problem>", json.dumps(dict.fromkeys(PARTS, text))):
+        for method in (whole(), FullEditor(Prompts("coin"))):
+            proposal = method.read(wrapped, situation())
+            assert proposal.feedback is not None or proposal.written is not None
+
+
+def test_recorded_pairs_get_the_verdicts_of_the_corpus_and_say_what_to_change(planner: ProcessPlanner) -> None:
+    """PDDLego+'s own answers: 343 pairs in its JSON, read as an answer in this mode is."""
+    refused = 0
+    for pair in read_pairs(CORPUS):
+        known = read_pair(pair.domain, pair.problem)
+        heads = known.domain.actions if known.domain else ()
+        schemas = tuple(f"{each.name} ({' '.join(map(str, each.parameters))})" for each in heads)
+        answer = json.dumps({"df": pair.domain, "pf": pair.problem})
+        proposal = whole().read(answer, situation(schemas or SCHEMAS))
+        checked = check_pair(pair, planner)
+        if checked.refused:
+            refused += 1
+            assert proposal.feedback is not None, pair.id
+            said = " ".join((proposal.feedback.message, *proposal.feedback.evidence))
+            assert checked.message in said, (pair.id, said)
+        else:
+            assert proposal.feedback is None, (pair.id, proposal.feedback)
+            assert proposal.written is not None
+            result = planner.solve(proposal.written.domain, proposal.problem, Search())
+            assert result.status in (PlanStatus.SOLVED, PlanStatus.UNSOLVABLE, PlanStatus.ALREADY_TRUE)
+            assert proposal.problem.goal == known.problem.goal
+            assert not checked.contradiction
+    assert refused == 23
