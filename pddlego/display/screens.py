@@ -36,13 +36,18 @@ class Size:
     height: int
 
 
+def _every(view: object) -> bool:
+    return True
+
+
 @dataclass(frozen=True)
 class Tab:
-    """A view of one step that lists something: its short name, its title, and its lines."""
+    """A view of one step that lists something: its short name, its title, its lines, and for which episodes it is."""
 
     name: str
     title: str
     lines: Callable[[Frame, Glyphs], Sequence[Text]]
+    fits: Callable[[Any], bool] = _every
 
 
 class Screen(Protocol[V]):

@@ -14,6 +14,7 @@ from pddlego.display.glyphs import Glyphs
 from pddlego.display.heading import header, result_line
 from pddlego.display.rows import text_panel, wrapped
 from pddlego.display.screens import Picture, Size, Tab, whole
+from pddlego.display.view import View
 from pddlego.events import Answered, Asked, Event, Judged, Rejected, Retrying
 from pddlego.util.text import clean
 
@@ -71,10 +72,10 @@ def keys_line(keys: tuple[tuple[str, str], ...], glyphs: Glyphs) -> Text:
     return line
 
 
-def tabs_of(picture: Picture) -> tuple[Tab | None, ...]:
-    """The views of a step: the picture first, which lists nothing; the requests last."""
+def tabs_of(picture: Picture, view: View) -> tuple[Tab | None, ...]:
+    """The views of a step of an episode: the picture first, which lists nothing; the requests last."""
     requests = Tab("request", "requests", lambda frame, glyphs: request_lines(frame, picture.describe, glyphs))
-    return (None, *picture.screen.tabs, requests)
+    return (None, *(tab for tab in picture.screen.tabs if tab.fits(view)), requests)
 
 
 def tabs_line(tabs: tuple[Tab | None, ...], chosen: int) -> Text:
@@ -95,7 +96,7 @@ def frame_picture(
     """
     view = frame.after
     now = view.seconds if now is None else now
-    tab = tabs_of(picture)[place.tab]
+    tab = tabs_of(picture, frame.after)[place.tab]
     if tab is None:
         return whole(picture.screen, view, size.width, size.height, now, glyphs)
     body = text_panel(list(tab.lines(frame, glyphs)), tab.title, size.width, size.height - 3, place.scroll)
@@ -128,7 +129,7 @@ def _mark(answer: Sequence[Text], blamed: Collection[str]) -> None:
 
 def furthest(picture: Picture, frame: Frame, place: Place, size: Size, glyphs: Glyphs) -> int:
     """How far a view of this size can be scrolled."""
-    tab = tabs_of(picture)[place.tab]
+    tab = tabs_of(picture, frame.after)[place.tab]
     lines = list(tab.lines(frame, glyphs)) if tab else []
     return max(0, len(wrapped(lines, size.width - 4)) - (size.height - 5))
 
@@ -162,7 +163,7 @@ class Show:
         last = len(self.film.frames) - 1
         number = last if self.place.following else min(self.place.frame, last)
         frame = self.film.frames[number]
-        tabs, size = tabs_of(self.shown), Size(width, height - 2)
+        tabs, size = tabs_of(self.shown, frame.after), Size(width, height - 2)
         head = tabs_line(tabs, self.place.tab)
         head.append(f"step {frame.step} of {self.film.frames[last].step}", "bold cyan")
         most = furthest(self.shown, frame, self.place, size, self.glyphs)
@@ -173,7 +174,7 @@ class Show:
         return Group(head, body, keys_line(self.keys, self.glyphs))
 
     def press(self, key: str) -> bool:
-        self.place = moved(self.place, key, len(self.film.frames), len(tabs_of(self.shown)))
+        self.place = moved(self.place, key, len(self.film.frames), len(tabs_of(self.shown, self.film.view)))
         return key not in ("q", "escape")
 
     def tick(self) -> bool:

@@ -30,7 +30,7 @@ class GameScreen:
     start = GameView()
     tabs = (
         Tab("problem", "problem: before and after this step", problem_lines),
-        Tab("domain", "domain: before and after this step", domain_lines),
+        Tab("domain", "domain: before and after this step", domain_lines, lambda view: view.writes_domain),
         Tab("ladder", "goal ladder and plan", _ladder),
     )
 

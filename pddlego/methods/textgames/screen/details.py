@@ -42,9 +42,7 @@ def problem_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
 
 
 def domain_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
-    """The domain before and after the step in one list, part by part; one line where it is given."""
-    if not frame.after.writes_domain:
-        return [Text("the domain is given: the model writes the problem only", "dim")]
+    """The domain before and after the step in one list, part by part, and why answers were rejected."""
     before, after = domain_lines_of(frame.before), domain_lines_of(frame.after)
     lines = [Text(f"{glyphs.removed} {clean(each)}", "red") for each in before if each not in after]
     for each in after:
