@@ -1,0 +1,156 @@
+"""unified-planning's objects and back: the same ground task, for every domain of ours and a hundred problems."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pddlego.errors import PddlegoError
+from pddlego.events import Accepted
+from pddlego.methods.planning_settings import PlanningSetting, load_planning
+from pddlego.methods.registry import make_codec
+from pddlego.methods.setting_files import TEXT_GAME, setting_names
+from pddlego.methods.textgames.setting_files import load_setting
+from pddlego.pddl import Domain, Problem, parse_domain, parse_problem
+from pddlego.planning.exchange import ExchangeError, from_unified, to_unified
+from pddlego.planning.ground import GroundTask, ground
+from pddlego.planning.transitions import transitions
+from pddlego.runs.folders import find_journals, newest_run
+from pddlego.runs.journal import read_journal
+from tests.cli.command import run
+from tests.methods.textgames.houses import COIN, WORKSHOP, random_problem, random_workshop
+from tests.test_domains import kitchen
+
+pytestmark = pytest.mark.oracle
+
+GENERATED = (
+    *("delivery", "forest", "gripper", "miconic", "ferry", "spanner", "heavy", "collector", "logistics", "movie"),
+    *("blocks", "satellite", "zenotravel", "driverlog", "woodworking", "openstacks"),
+)
+GAMES = tuple(name for name in setting_names(TEXT_GAME) if not name.startswith("_"))
+STATES = 30
+"""States of a task with derived predicates that are compared."""
+
+COMPETITION = sorted((Path(__file__).parents[1] / "data" / "competition").glob("*.pddl"))
+
+
+def there_and_back(domain: Domain, problem: Problem) -> None:
+    """The same facts, goals and operators; only their order may differ, which breaks ties.
+
+    Derived predicates are written out on the way, which makes other operators of the same meaning: then it is the same
+    states, steps and goals.
+    """
+    again = from_unified(to_unified(domain, problem))
+    if domain.derived:
+        assert transitions(*again, most=STATES) == transitions(domain, problem, most=STATES)
+    else:
+        assert as_sets(ground(*again)) == as_sets(ground(domain, problem))
+
+
+def as_sets(task: GroundTask | None) -> object:
+    return None if task is None else (task.facts, task.initial, task.goals, frozenset(task.operators))
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_generated_problems_come_back_as_the_same_task(name: str) -> None:
+    setting = PlanningSetting(**load_planning(name))
+    tasks = setting.small_tasks(3, "exchange")[:5]
+    for task in tasks:
+        assert ground(setting.domain, task.problem) is not None
+        there_and_back(setting.domain, task.problem)
+    assert len(tasks) == 5
+
+
+@pytest.mark.parametrize("part", range(5))
+def test_random_problems_of_games_come_back_as_the_same_task(part: int) -> None:
+    for number in range(part * 10, part * 10 + 10):
+        domain, problem = (WORKSHOP, random_workshop(number)) if number % 3 == 0 else (COIN, random_problem(number))
+        there_and_back(domain, problem)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_problems_that_were_played_come_back_as_the_same_task(name: str, tmp_path: Path) -> None:
+    """Every goal of the ladder on the last problem of an episode; derived predicates are written out."""
+    done = run("play", name, "--max-steps", "8", "--pace", "0", cwd=tmp_path)
+    assert done.returncode in (0, 1), done.stderr
+    (journal,) = find_journals(newest_run(tmp_path / "runs"))
+    texts = [event.text for event in read_journal(journal, make_codec()).events if isinstance(event, Accepted)]
+    setting = load_setting(name)
+    problem = parse_problem(texts[-1]) if texts else setting.start
+    for rung in setting.ladder:
+        there_and_back(setting.domain, problem.with_goal(rung.goal))
+
+
+def test_a_recipe_comes_back_as_the_same_task() -> None:
+    domain = load_setting("cooking-hard").domain
+    facts = ("recipe_known", "ingredient carrot", "wanted carrot sliced", "have carrot", "have knife")
+    there_and_back(domain, kitchen(*facts).with_goal(("eaten", "meal")))
+
+
+@pytest.mark.parametrize("file", COMPETITION, ids=lambda file: file.stem)
+def test_domains_as_in_the_competitions_come_back_or_are_refused_by_name(file: Path) -> None:
+    text = file.read_text()
+    start = text.index("(define (problem")
+    domain, problem = parse_domain(text[:start]), parse_problem(text[start:])
+    if "(either " in text:
+        with pytest.raises(ExchangeError, match="cannot hold the problem") as refused:
+            to_unified(domain, problem)
+        assert "(either …)" in refused.value.next_step
+    else:
+        there_and_back(domain, problem)
+
+
+def test_what_is_begun_there_goes_on_here() -> None:
+    """A problem built with its own classes, which nobody wrote as PDDL."""
+    from unified_planning.shortcuts import BoolType, Fluent, InstantaneousAction, Not, UserType
+    from unified_planning.shortcuts import Problem as Unified
+
+    room = UserType("Room")
+    at, lit = Fluent("robot-at", BoolType(), r=room), Fluent("Lit", BoolType(), r=room)
+    walk = InstantaneousAction("walk", a=room, b=room)
+    walk.add_precondition(at(walk.a))
+    walk.add_effect(at(walk.a), False)
+    walk.add_effect(at(walk.b), True)
+    light = InstantaneousAction("switch on", r=room)
+    light.add_precondition(at(light.r))
+    light.add_precondition(Not(lit(light.r)))
+    light.add_effect(lit(light.r), True)
+    made = Unified("lights")
+    made.add_fluent(at, default_initial_value=False)
+    made.add_fluent(lit, default_initial_value=False)
+    made.add_actions([walk, light])
+    hall, attic = (made.add_object(name, room) for name in ("hall", "attic"))
+    made.set_initial_value(at(hall), True)
+    made.add_goal(lit(attic))
+    domain, problem = from_unified(made)
+    task = ground(domain, problem)
+    assert task is not None
+    assert {"(robot-at hall)"} <= task.initial
+    assert task.goals == {"(lit attic)"}
+    assert {operator.action.split()[0].strip("()") for operator in task.operators} == {"walk", "switch_on"}
+
+
+def test_numbers_are_refused_with_what_to_do() -> None:
+    from unified_planning.shortcuts import Fluent, InstantaneousAction, IntType
+    from unified_planning.shortcuts import Problem as Unified
+
+    made = Unified("counting")
+    count = made.add_fluent(Fluent("count", IntType(0, 9)), default_initial_value=0)
+    more = InstantaneousAction("more")
+    more.add_increase_effect(count, 1)
+    made.add_action(more)
+    made.add_goal(count() == 3)
+    with pytest.raises(PddlegoError, match="cannot be planned with here") as refused:
+        from_unified(made)
+    assert refused.value.next_step == "Leave numbers and time out."
+
+
+def test_a_recursive_predicate_is_refused_by_name() -> None:
+    domain = parse_domain("""(define (domain d) (:requirements :derived-predicates :existential-preconditions)
+      (:predicates (near ?a ?b) (far ?a ?b)) (:derived (far ?a ?b) (exists (?c) (and (near ?a ?c) (far ?c ?b))))
+      (:action go :parameters (?a) :effect (near ?a ?a)))""")
+    problem = parse_problem("(define (problem p) (:domain d) (:objects a) (:init) (:goal (near a a)))")
+    with pytest.raises(ExchangeError, match="cannot hold the problem") as refused:
+        to_unified(domain, problem)
+    assert "far is recursive" in refused.value.why
