@@ -134,7 +134,5 @@ def evaluate(
     """
     from pddlego.cli.run_eval import run_eval
 
-    flags = given(context, "config", "dry_run")
-    if games:
-        flags["games"] = ",".join(games)
+    flags = given(context, "config", "dry_run") | ({"games": ",".join(games)} if games else {})
     raise typer.Exit(run_eval(flags, config, dry_run))

@@ -29,14 +29,7 @@ def make_options(resolved: Resolved, sends: bool = True, somebody_types: bool = 
     `somebody_types`.
     """
     config = resolved.config
-    if config.address is not None and config.executor != "ray":
-        why = f"Episodes are played in {config.executor}, on this machine."
-        raise UsageError("--address needs --executor ray", why, "Add it, or leave the address out.")
-    if config.carry and (
-        config.executor != "threads" or (resolved.origins["workers"] != "default" and config.workers > 1)
-    ):
-        why = "Each episode begins with what the one before it has left, so they are played one after another."
-        raise UsageError("--carry plays with one worker, here", why, "Leave --workers and --executor out.")
+    _check_executor(resolved)
     modes = ablated(config.modes, config.ablate)
     _check_modes(config, modes, somebody_types)
     played = _played(config, modes, resolved)
@@ -86,6 +79,18 @@ def make_options(resolved: Resolved, sends: bool = True, somebody_types: bool = 
         carry=config.carry,
         address=config.address,
     )
+
+
+def _check_executor(resolved: Resolved) -> None:
+    """Raises `UsageError` for a place to play that does not fit, or would let episodes miss what others leave."""
+    config = resolved.config
+    if config.address is not None and config.executor != "ray":
+        why = f"Episodes are played in {config.executor}, on this machine."
+        raise UsageError("--address needs --executor ray", why, "Add it, or leave the address out.")
+    several = resolved.origins["workers"] != "default" and config.workers > 1
+    if config.carry and (several or config.executor != "threads"):
+        why = "Each episode begins with what the one before it has left, so they are played one after another."
+        raise UsageError("--carry plays with one worker, here", why, "Leave --workers and --executor out.")
 
 
 def _planner(config: EvalConfig, modes: Sequence[Mode], model: ModelOptions, sends: bool) -> PlannerOptions:

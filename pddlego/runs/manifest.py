@@ -64,6 +64,43 @@ def read_manifest(path: Path) -> dict[str, Any]:
     return found
 
 
+def alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Two configurations without the prompts of a method that only one of them knows.
+
+    A mode that came later brought them: no episode of the other can have used them. What stands outside of the folder
+    of a method, as what a user puts in the place of another prompt, stays.
+    """
+    names = {name for each in (one, other) for name in _settings(each)}
+    files = {name: [_method_prompts(_settings(each).get(name)) for each in (one, other)] for name in names}
+    unknown = {name: first ^ second for name, (first, second) in files.items()}
+    found_one, found_other = (
+        {**each, "settings": {name: _without(value, unknown[name]) for name, value in _settings(each).items()}}
+        if isinstance(each.get("settings"), Mapping)
+        else dict(each)
+        for each in (one, other)
+    )
+    return found_one, found_other
+
+
+def _settings(configuration: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = configuration.get("settings")
+    return found if isinstance(found, Mapping) else {}
+
+
+def _method_prompts(setting: object) -> set[str]:
+    """The files of a setting that are prompts of the method that plays it."""
+    if not isinstance(setting, Mapping) or not isinstance(setting.get("files"), Mapping):
+        return set()
+    folder = f"prompts/{setting.get('method')}/"
+    return {name for name in setting["files"] if str(name).startswith(folder)}
+
+
+def _without(setting: Any, names: set[str]) -> Any:
+    if not names or not isinstance(setting, Mapping) or not isinstance(setting.get("files"), Mapping):
+        return setting
+    return {**setting, "files": {name: digest for name, digest in setting["files"].items() if name not in names}}
+
+
 def _check_schema(manifest: Mapping[str, Any], path: Path) -> None:
     schema = manifest.get("schema", 1)
     if isinstance(schema, int) and schema > SCHEMA:

@@ -30,7 +30,7 @@ from pddlego.runs.cells import Cell, Matrix
 from pddlego.runs.codec import SCHEMA, Codec
 from pddlego.runs.folders import EPISODES, MANIFEST
 from pddlego.runs.journal import Journal, JournalWriter, read_journal
-from pddlego.runs.manifest import configuration_of, read_manifest
+from pddlego.runs.manifest import alike, configuration_of, read_manifest
 from pddlego.runs.summary import Measure, Summary, dump_summary, load_summary, summarize
 from pddlego.util.files import (
     append,
@@ -199,7 +199,7 @@ class Store:
         if "versions" not in there and "versions" in wanted:  # an old folder keeps them elsewhere
             kept = manifest.get("versions") or {}
             there["versions"] = {name: kept.get(name, now) for name, now in wanted["versions"].items()}
-        changed = list(_differences(there, wanted))
+        changed = list(_differences(*alike(there, wanted)))
         if changed:
             raise UsageError(
                 f"{self.path} was begun with another configuration",

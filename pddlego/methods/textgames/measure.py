@@ -18,7 +18,12 @@ def measure(events: Sequence[Event], used: Tally) -> Measures:
     surprises = sum(bool(event.surprise) for event in events if isinstance(event, Observed))
     rungs = Counter(event.rung for event in events if isinstance(event, Planned) and event.rung is not None)
     repeated = sum(event.repeated for event in events if isinstance(event, Observed))
-    numbers = {"steps": used.steps, "refused": used.refused, "surprises": surprises, "repeated": repeated}
+    numbers = {
+        "steps": used.steps,
+        "refused": used.refused,
+        "surprises": surprises,
+        **({"repeated": repeated} if repeated else {}),
+    }
     return Measures(numbers, {"rungs": dict(rungs)})
 
 

@@ -43,10 +43,10 @@ CONFIRMS = ("edits", "plans", "commands")
 MODES = (
     Mode("edit", "the model edits the problem (PDDL-edit)", TEXT_GAME, ABLATIONS, CONFIRMS),
     Mode("gen", "the model writes the problem anew (PDDL-gen)", TEXT_GAME, ABLATIONS, CONFIRMS),
-    Mode("full", "the model writes the domain, too (PDDLego+)", TEXT_GAME, WRITING, ("plans", "commands")),
-    Mode("full-edit", "the model edits domain and problem", TEXT_GAME, WRITING, ("plans", "commands")),
-    Mode("full-own-goals", "the model writes the domain; our goals", TEXT_GAME, WRITING, ("plans", "commands")),
     Mode("act", "the model picks commands (Action-gen)", TEXT_GAME, CHOOSING, confirms=("commands",)),
     Mode("random", "any valid command", TEXT_GAME, confirms=("commands",), asks_model=False),
     Mode("human", "you type", TEXT_GAME, asks_model=False, needs_person=True),
+    Mode("full", "the model writes the domain, too (PDDLego+)", TEXT_GAME, WRITING, ("plans", "commands")),
+    Mode("full-edit", "the model edits domain and problem", TEXT_GAME, WRITING, ("plans", "commands")),
+    Mode("full-own-goals", "the model writes the domain; our goals", TEXT_GAME, WRITING, ("plans", "commands")),
 )

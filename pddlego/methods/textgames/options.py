@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 from pddlego.errors import UsageError
 from pddlego.methods.base import WorstCase, whole
@@ -48,6 +48,17 @@ class TextGameOptions(BaseModel):
     java: str | None = None
     parameters: dict[str, Annotated[str, BeforeValidator(_text)]] = {}
     searches: dict[str, str] = {}
+
+    @model_serializer(mode="wrap")
+    def _without_defaults(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """What came later stands in a run folder where it was chosen, so that older folders can be continued."""
+        found: dict[str, Any] = dump(self)
+        fields = type(self).model_fields
+        return {key: value for key, value in found.items() if key not in LATER or value != fields[key].default}
+
+
+LATER = ("history", "rewind", "domain_from")
+"""Options that episodes which were played before did not have."""
 
 
 def load(name: str, options: TextGameOptions) -> GameSetting:

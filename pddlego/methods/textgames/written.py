@@ -12,7 +12,16 @@ from pddlego.pddl import Domain, PddlSyntaxError, Problem, Sexpr, parse_domain, 
 from pddlego.pddl.sexpr import show
 from pddlego.planning import Rung, Search
 
-UNWRITTEN = Domain("unwritten", (), (), (), (), (), (), "")
+UNWRITTEN = Domain(
+    name="unwritten",
+    requirements=(),
+    supertypes=(),
+    constants=(),
+    predicates=(),
+    actions=(),
+    derived=(),
+    text="",
+)
 """The domain before the first answer."""
 
 SEARCH = Search.parse("wastar")
