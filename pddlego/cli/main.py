@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 
 from pddlego import __version__
 from pddlego.cli import exits
+from pddlego.cli.build import build
 from pddlego.cli.cache import cache
 from pddlego.cli.check import check
 from pddlego.cli.config import config
@@ -122,6 +123,7 @@ app.command()(games)
 app.command()(doctor)
 app.command()(check)
 app.command()(solve)
+app.command()(build)
 app.command(name="eval")(evaluate)
 app.command()(config)
 app.command()(report)

@@ -27,6 +27,7 @@ BUILT_IN: Mapping[str, str] = {
     "programs": "pddlego.methods.programs",
     "thought_of_search": "pddlego.methods.thought_of_search",
     "graphplan": "pddlego.methods.graphplan",
+    "builders": "pddlego.methods.builders",
 }
 """Our own methods: their names, and the modules that hold each as `METHOD`."""
 

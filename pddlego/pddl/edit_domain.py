@@ -66,7 +66,7 @@ def action_text(action: Action) -> str:
 def domain_text(name: str, requirements: tuple[str, ...], sections: Mapping[str, Lines]) -> str:
     """A domain file of these lines; sections without lines are left out."""
     parts = [f"(:requirements {' '.join(requirements)})"] if requirements else []
-    for section in ("types", "constants", "predicates"):
+    for section in ("types", "constants", "predicates", "functions"):
         lines = "\n    ".join(sections.get(section, {}).values())
         parts += [f"(:{section}\n    {lines})"] if lines else []
     parts += [*sections.get("rules", {}).values(), *sections.get("actions", {}).values()]

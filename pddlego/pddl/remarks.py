@@ -233,13 +233,13 @@ def _requirements(domain: Domain) -> Iterator[Defect]:
         yield _remark(DefectKind.UNKNOWN_REQUIREMENT, name, message)
     for _ in range(len(IMPLIED)):
         declared |= {each for name in declared for each in IMPLIED.get(name, ())}
-    for name, why in sorted(_needed(domain).items()):
+    for name, why in sorted(needed_requirements(domain).items()):
         if name not in declared:
             message = f"{why} needs {name}; add it to (:requirements …)"
             yield _remark(DefectKind.MISSING_REQUIREMENT, name, message)
 
 
-def _needed(domain: Domain) -> dict[str, str]:
+def needed_requirements(domain: Domain) -> dict[str, str]:
     """The requirements of what a domain uses, with what needs them."""
     found: dict[str, str] = {}
     typed = [each for predicate in domain.predicates for each in predicate.parameters]

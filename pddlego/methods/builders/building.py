@@ -1,0 +1,200 @@
+"""Asks for one component after another: each answer is read, checked against what is there, and told what was wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from pddlego.events import Accepted, Event, Outcome, Rejected
+from pddlego.methods.builders.components import ComponentError, read_component, schema_of
+from pddlego.methods.builders.draft import Draft
+from pddlego.models import Model
+from pddlego.models.base import Message, Request
+from pddlego.models.feedback import Feedback, cut_off, shortened
+from pddlego.models.prompts import Prompts
+from pddlego.pddl import Defect
+from pddlego.pddl.check import check_reading
+from pddlego.pddl.check_domain import check_domain
+from pddlego.pddl.domain import read_domain
+from pddlego.pddl.domain_diff import domain_diff
+from pddlego.pddl.problem import read_problem
+from pddlego.pddl.rules import DefectKind
+from pddlego.refine.ask import ask
+from pddlego.refine.loop import Attempt, Retry, refine
+from pddlego.refine.usage import Meter, OverError
+from pddlego.util.answers import spoken
+
+What = Literal["domain", "problem", "task"]
+How = Literal["whole", "by-component", "by-action"]
+
+PASSES = 2
+"""Times that `by-action` goes through the actions: in the second the predicates of all are known (Guan et al. 2023)."""
+
+OF_PROBLEM = ("objects", "init", "goal", "problem")
+"""Components of the problem file."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One question: which component, and of which action."""
+
+    kind: str
+    action: str = ""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be built of a description, and how. `reference` is for stand-ins; no model is sent it.
+
+    A `task` is a domain and a problem of it.
+    """
+
+    what: What
+    description: str
+    how: How = "by-component"
+    reference: object = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class Asking:
+    """Who is asked for components, within which limits, and how often again about an unusable answer.
+
+    Unusable is what cannot be read, and with `checks` what stops planning.
+    """
+
+    model: Model
+    meter: Meter
+    prompts: Prompts
+    retries: int = 5
+    checks: bool = True
+
+
+@dataclass(frozen=True)
+class BuilderRequest:
+    """What a request was rendered from, for stand-ins."""
+
+    order: Order
+    step: Step
+    draft: Draft
+    purpose: str = "component"
+
+
+def built(order: Order, asking: Asking, draft: Draft) -> Generator[Event, None, Draft]:
+    """Ask for everything that the order needs, one component after another; returns what came of it.
+
+    Raises `OverError` where a component has no usable answer within the retries.
+    """
+    if order.what in ("domain", "task"):
+        for step in _domain_steps(order.how):
+            draft = yield from component(order, asking, draft, step)
+        if order.how != "whole":
+            for number, step in enumerate(_action_steps(order.how, draft)):
+                draft = yield from component(order, asking, draft, step)
+                last = (number + 1) % max(1, len(draft.planned)) == 0
+                draft = draft.without_unused() if order.how == "by-action" and last else draft
+    if order.what in ("problem", "task"):
+        for kind in ("problem",) if order.how == "whole" else ("objects", "init", "goal"):
+            draft = yield from component(order, asking, draft, Step(kind))
+    return draft
+
+
+def _domain_steps(how: How) -> Iterator[Step]:
+    kinds = {
+        "whole": ("domain",),
+        "by-component": ("types", "constants", "predicates", "rules", "action-list"),
+        "by-action": ("types", "constants", "action-list"),
+    }
+    yield from (Step(kind) for kind in kinds[how])
+
+
+def _action_steps(how: How, draft: Draft) -> Iterator[Step]:
+    if how == "by-action":
+        for _ in range(PASSES):
+            yield from (Step("action", each.name.lower()) for each in draft.planned)
+        return
+    for each in draft.planned:
+        yield from (Step(kind, each.name.lower()) for kind in ("parameters", "preconditions", "effects"))
+
+
+def component(
+    order: Order, asking: Asking, draft: Draft, step: Step, advice: str = ""
+) -> Generator[Event, None, Draft]:
+    """Ask for one component until an answer fits what is there. `advice` is what a review found."""
+
+    def propose(retry: Retry) -> Generator[Event, None, Attempt[Draft]]:
+        request = _request(order, asking.prompts, draft, step, retry, advice)
+        answer = yield from ask(asking.model, request, asking.meter, retry.attempt)
+        attempt = _read(answer.text, answer.finish, draft, step, asking.checks)
+        if attempt.feedback is not None:
+            yield Rejected(retry.attempt, attempt.feedback)
+        return attempt
+
+    attempt = yield from refine(propose, asking.retries)
+    if attempt.value is None:
+        raise OverError(Outcome.NO_PLAN, f"{step.kind}: {attempt.failure}")
+    yield from changes(draft, attempt.value)
+    return attempt.value
+
+
+def changes(before: Draft, after: Draft) -> Iterator[Accepted]:
+    """What a component changed, as events: of the domain, of the problem, or of neither."""
+    changed = domain_diff(read_domain(before.domain).domain, read_domain(after.domain).domain)
+    if changed.added or changed.removed:
+        yield Accepted("domain", after.domain, changed.added, changed.removed)
+    old = {*map(str, before.objects), *before.facts, f"goal {before.goal}"}
+    new = {*map(str, after.objects), *after.facts, f"goal {after.goal}"}
+    if old != new:
+        yield Accepted("problem", after.problem, tuple(sorted(new - old)), tuple(sorted(old - new)))
+
+
+def _request(order: Order, prompts: Prompts, draft: Draft, step: Step, retry: Retry, advice: str) -> Request:
+    about = next((each.about for each in draft.planned if each.name.lower() == step.action), "")
+    text = prompts.render(
+        "builders/component",
+        kind=step.kind,
+        action=step.action,
+        about=about,
+        description=order.description,
+        domain=draft.domain if draft.sections else "",
+        problem=draft.problem if draft.objects or draft.facts else "",
+        advice=advice,
+        feedback=retry.feedback,
+        rejected=shortened(retry.rejected),
+        repeated=retry.repeated,
+    )
+    return Request(step.kind, (Message("user", text),), BuilderRequest(order, step, draft), schema_of(step.kind))
+
+
+def _read(answer: str, finish: str, draft: Draft, step: Step, checks: bool) -> Attempt[Draft]:
+    said = spoken(answer)
+    try:
+        found = read_component(step.kind, said)
+    except ComponentError as error:
+        feedback = Feedback("invalid answer", f"{error}.")
+        return Attempt(answer, feedback=cut_off() if error.cut_off or finish == "length" else feedback)
+    named = getattr(found, "name", "")
+    if step.action and named.lower() != step.action:
+        why = f"the answer is about '{named}', and what was asked for is '{step.action}'"
+        return Attempt(answer, feedback=Feedback("invalid answer", why))
+    after = draft.with_component(found)
+    old = defects_of(draft, step)
+    new = [each for each in defects_of(after, step) if each not in old] if checks else []
+    if new:
+        lines = tuple(f"[{each.kind.id}] {each.message}" for each in new)
+        return Attempt(answer, feedback=Feedback("defects", "with this answer the files have these defects:", lines))
+    return Attempt(answer, after)
+
+
+def defects_of(draft: Draft, step: Step) -> tuple[Defect, ...]:
+    """What makes planning impossible in the file that the component belongs to, as far as it is there."""
+    reading = read_domain(draft.domain)
+    if step.kind not in OF_PROBLEM:
+        faults = tuple(Defect(DefectKind.SYNTAX, fault, fault) for fault in reading.faults)
+        return faults or tuple(each for each in check_domain(reading.domain) if each.blocking)
+    problem = read_problem(draft.problem)
+    if step.kind in ("objects", "init"):  # the goal is not there yet
+        problem = replace(problem, problem=problem.problem.with_goal(("and",)))
+    if step.kind == "objects":
+        problem = replace(problem, problem=replace(problem.problem, facts=frozenset()))
+    return tuple(each for each in check_reading(reading.domain, problem) if each.blocking)

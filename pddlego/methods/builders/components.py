@@ -1,0 +1,226 @@
+"""Components of domains and problems as a model answers with them: pydantic values, each with its JSON schema (L2P)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from pddlego.pddl.edit_json import EditSyntaxError, first_object
+
+Text = str
+
+
+class Component(BaseModel):
+    """What one answer brings. Names are lower case, as PDDL reads them."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
+
+
+class Typed(Component):
+    """A parameter, a constant or an object with its type."""
+
+    name: str = Field(min_length=1, description="for a parameter: with its question mark, as ?x")
+    type: str = Field("object", min_length=1)
+
+    @field_validator("name", "type")
+    @classmethod
+    def _lower(cls, value: str) -> str:
+        return value.lower()
+
+
+class NewType(Component):
+    """A type below another, `object` for one of its own."""
+
+    name: str = Field(min_length=1)
+    parent: str = "object"
+    about: str = ""
+
+
+class NewPredicate(Component):
+    """A predicate with its parameters, and what it means."""
+
+    name: str = Field(min_length=1)
+    parameters: tuple[Typed, ...] = ()
+    about: str = ""
+
+
+class NewRule(Component):
+    """A derived predicate: it is true where its condition is."""
+
+    name: str = Field(min_length=1)
+    parameters: tuple[Typed, ...] = ()
+    condition: str
+
+
+class NamedAction(Component):
+    """An action by its name, in words."""
+
+    name: str = Field(min_length=1)
+    about: str = ""
+
+
+class Types(Component):
+    """All types of the domain."""
+
+    types: tuple[NewType, ...]
+
+
+class Constants(Component):
+    """Objects that the actions of the domain name."""
+
+    constants: tuple[Typed, ...]
+
+
+class Predicates(Component):
+    """Predicates of the domain, without those that follow by rule."""
+
+    predicates: tuple[NewPredicate, ...]
+
+
+class Functions(Component):
+    """Numeric functions. Nothing here plans with numbers: the check says so of a domain that has them."""
+
+    functions: tuple[NewPredicate, ...]
+
+
+class Rules(Component):
+    """Derived predicates."""
+
+    rules: tuple[NewRule, ...]
+
+
+class ActionList(Component):
+    """The actions that a domain has, in words."""
+
+    actions: tuple[NamedAction, ...]
+
+
+class Parameters(Component):
+    """The parameters of an action."""
+
+    name: str
+    parameters: tuple[Typed, ...]
+
+
+class Preconditions(Component):
+    """The precondition of an action, and predicates that it needs and that are new."""
+
+    name: str
+    precondition: str
+    new_predicates: tuple[NewPredicate, ...] = ()
+
+
+class Effects(Component):
+    """The effect of an action, and predicates that it needs and that are new."""
+
+    name: str
+    effect: str
+    new_predicates: tuple[NewPredicate, ...] = ()
+
+
+class WholeAction(Component):
+    """An action with everything, and predicates that it needs and that are new."""
+
+    name: str = Field(min_length=1)
+    parameters: tuple[Typed, ...] = ()
+    precondition: str = "(and)"
+    effect: str
+    new_predicates: tuple[NewPredicate, ...] = ()
+
+
+class Objects(Component):
+    """The objects of a problem."""
+
+    objects: tuple[Typed, ...]
+
+
+class Init(Component):
+    """The facts that are true at the beginning, as PDDL; what is not listed is false."""
+
+    facts: tuple[str, ...]
+
+
+class Goal(Component):
+    """What is wanted, one PDDL condition."""
+
+    goal: str
+
+
+class WholeDomain(Component):
+    """A domain file."""
+
+    domain: str
+
+
+class WholeProblem(Component):
+    """A problem file."""
+
+    problem: str
+
+
+COMPONENTS: Mapping[str, type[Component]] = {
+    "types": Types,
+    "constants": Constants,
+    "predicates": Predicates,
+    "functions": Functions,
+    "rules": Rules,
+    "action-list": ActionList,
+    "parameters": Parameters,
+    "preconditions": Preconditions,
+    "effects": Effects,
+    "action": WholeAction,
+    "objects": Objects,
+    "init": Init,
+    "goal": Goal,
+    "domain": WholeDomain,
+    "problem": WholeProblem,
+}
+"""Every component that can be asked for, by its name."""
+
+
+class ComponentError(ValueError):
+    """An answer is not the component that was asked for; the message says why. `cut_off`: it ends in the middle."""
+
+    def __init__(self, message: str, cut_off: bool = False) -> None:
+        super().__init__(message)
+        self.cut_off = cut_off
+
+
+def read_component(kind: str, text: str) -> Component:
+    """The component in an answer: its first JSON object, whatever stands around it. Raises `ComponentError`."""
+    model = COMPONENTS[kind]
+    whole = model in (WholeDomain, WholeProblem)
+    if whole and "(define" in text.lower().replace(" ", "") and not text.lstrip(" `json\n").startswith("{"):
+        return model.model_validate({kind: text})  # a file is as good as one in JSON
+    try:
+        value, _ = first_object(text, tuple(model.model_fields))
+        return model.model_validate(value)
+    except EditSyntaxError as error:
+        raise ComponentError(str(error).replace('{"objects": {…}, "init": {…}}', "one"), error.cut_off) from error
+    except ValidationError as error:
+        faults = (f"{'.'.join(map(str, each['loc'])) or 'the object'}: {each['msg']}" for each in error.errors()[:10])
+        raise ComponentError("; ".join(faults)) from error
+
+
+def schema_of(kind: str) -> dict[str, Any]:
+    """The JSON schema of a component, strict: every property is required, and there are no others."""
+    found = COMPONENTS[kind].model_json_schema()
+    _harden(found)
+    return found
+
+
+def _harden(part: Any) -> None:
+    if isinstance(part, dict):
+        if part.get("type") == "object":
+            part["additionalProperties"] = False
+            part["required"] = list(part.get("properties", {}))
+        for name in ("default", "title", "minLength"):
+            if not isinstance(part.get(name), dict):
+                part.pop(name, None)
+        for each in part.values():
+            _harden(each)
+    elif isinstance(part, list):
+        for each in part:
+            _harden(each)

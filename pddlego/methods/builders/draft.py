@@ -1,0 +1,189 @@
+"""A domain and a problem under way: what the components have brought so far, as an immutable value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from pddlego.methods.builders.components import (
+    ActionList,
+    Component,
+    Constants,
+    Effects,
+    Functions,
+    Goal,
+    Init,
+    NamedAction,
+    NewPredicate,
+    Objects,
+    Parameters,
+    Preconditions,
+    Predicates,
+    Rules,
+    Typed,
+    Types,
+    WholeAction,
+    WholeDomain,
+    WholeProblem,
+)
+from pddlego.pddl import Domain, parse_domain
+from pddlego.pddl.domain import read_domain
+from pddlego.pddl.edit_domain import Lines, domain_text, sections_of
+from pddlego.pddl.problem import read_problem
+from pddlego.pddl.remarks import needed_requirements
+from pddlego.pddl.sexpr import read_sexprs, show
+from pddlego.pddl.tolerant import repair
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What is there. `sections` are the lines of the domain by section; `planned` are actions that are yet to be
+    written, in words. Texts are as the model gave them: the check reads what comes of them."""
+
+    name: str = "built"
+    sections: Mapping[str, Lines] = field(default_factory=dict)
+    planned: tuple[NamedAction, ...] = ()
+    objects: tuple[Typed, ...] = ()
+    facts: tuple[str, ...] = ()
+    goal: str = "(and)"
+
+    @property
+    def domain(self) -> str:
+        """The text of the domain file, with the requirements of what it uses."""
+        plain = domain_text(self.name, (":strips",), self.sections)
+        needed = needed_requirements(read_domain(plain).domain)
+        return domain_text(self.name, (":strips", *sorted(needed)), self.sections)
+
+    @property
+    def problem(self) -> str:
+        """The text of the problem file."""
+        objects = "\n    ".join(f"{each.name} - {each.type}" for each in self.objects)
+        facts = "\n    ".join(self.facts)
+        return (
+            f"(define (problem {self.name}-problem)\n  (:domain {self.name})\n  (:objects\n    {objects})\n"
+            f"  (:init\n    {facts})\n  (:goal {self.goal}))"
+        )
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """The names of the actions that are written."""
+        return tuple(self.sections.get("actions", {}))
+
+    def with_domain(self, domain: Domain) -> Draft:
+        """With all of a domain in place of what was there."""
+        return replace(self, name=domain.name, sections=sections_of(domain))
+
+    def with_component(self, component: Component) -> Draft:
+        """With what a component brings: it takes the place of its like, and predicates of actions are added."""
+        if isinstance(component, WholeDomain):
+            return self._whole_domain(component.domain)
+        if isinstance(component, WholeProblem):
+            return self._whole_problem(component.problem)
+        if isinstance(component, Types):
+            lines = {f"{each.name} - {each.parent}": f"{each.name} - {each.parent}" for each in component.types}
+            return self._with("types", {key.lower(): line.lower() for key, line in lines.items()})
+        if isinstance(component, Constants):
+            return self._with("constants", {each.name: typed(each) for each in component.constants})
+        if isinstance(component, Predicates):
+            return self._with("predicates", {each.name.lower(): head(each) for each in component.predicates})
+        if isinstance(component, Functions):
+            return self._with("functions", {each.name.lower(): head(each) for each in component.functions})
+        if isinstance(component, Rules):
+            rules = {
+                each.name.lower(): f"(:derived {_head(each.name, each.parameters)} {each.condition})"
+                for each in component.rules
+            }
+            return self._with("rules", rules)
+        if isinstance(component, ActionList):
+            return replace(self, planned=component.actions)
+        if isinstance(component, Objects):
+            return replace(self, objects=component.objects)
+        if isinstance(component, Init):
+            return replace(self, facts=component.facts)
+        if isinstance(component, Goal):
+            return replace(self, goal=component.goal)
+        assert isinstance(component, (WholeAction, Parameters, Preconditions, Effects))
+        return self._action(component)
+
+    def without_unused(self) -> Draft:
+        """Without predicates that no action and no rule uses."""
+        used = " ".join((*self.sections.get("actions", {}).values(), *self.sections.get("rules", {}).values())).lower()
+        kept = {
+            name: line
+            for name, line in self.sections.get("predicates", {}).items()
+            if re.search(rf"\(\s*{re.escape(name)}[\s)]", used)
+        }
+        return self._with("predicates", kept)
+
+    def _with(self, section: str, lines: Lines) -> Draft:
+        return replace(self, sections={**self.sections, section: lines})
+
+    def _rules(self, component: Rules) -> Draft:
+        """Rules, and their heads among the predicates."""
+        heads = {each.name.lower(): _head(each.name, each.parameters) for each in component.rules}
+        rules = {
+            each.name.lower(): f"(:derived {heads[each.name.lower()]} {each.condition})" for each in component.rules
+        }
+        known = self.sections.get("predicates", {})
+        return self._with("rules", rules)._with("predicates", {**heads, **known})
+
+    def _action(self, component: WholeAction | Parameters | Preconditions | Effects) -> Draft:
+        name = component.name.lower()
+        before = _parts(self.sections.get("actions", {}).get(name, ""))
+        if isinstance(component, (WholeAction, Parameters)):
+            before["parameters"] = " ".join(map(typed, component.parameters))
+        if isinstance(component, (WholeAction, Preconditions)):
+            before["precondition"] = component.precondition or "(and)"
+        if isinstance(component, (WholeAction, Effects)):
+            before["effect"] = component.effect or "(and)"
+        text = (
+            f"(:action {name}\n    :parameters ({before['parameters']})\n    :precondition {before['precondition']}\n"
+            f"    :effect {before['effect']})"
+        )
+        made = self._with("actions", {**self.sections.get("actions", {}), name: text})
+        new = () if isinstance(component, Parameters) else component.new_predicates
+        known = self.sections.get("predicates", {})
+        added = {each.name.lower(): head(each) for each in new if each.name.lower() not in known}
+        return made._with("predicates", {**known, **added})
+
+    def _whole_domain(self, text: str) -> Draft:
+        reading = read_domain(repair(text, "").domain)
+        return (
+            self.with_domain(reading.domain) if not reading.faults else replace(self, sections={"actions": {"": text}})
+        )
+
+    def _whole_problem(self, text: str) -> Draft:
+        problem = read_problem(repair(self.domain, text).problem).problem
+        objects = tuple(Typed(name=each.name, type=each.type) for each in problem.sorted_objects())
+        return replace(self, objects=objects, facts=tuple(map(str, problem.sorted_facts())), goal=show(problem.goal))
+
+
+def typed(each: Typed) -> str:
+    """`name - type`."""
+    return f"{each.name} - {each.type}"
+
+
+def head(each: NewPredicate) -> str:
+    """`(name ?x - type …)`."""
+    return _head(each.name, each.parameters)
+
+
+def _head(name: str, parameters: Iterable[Typed]) -> str:
+    return "(" + " ".join((name.lower(), *map(typed, parameters))) + ")"
+
+
+def _parts(action: str) -> dict[str, str]:
+    """The parts of an action's text, as far as they are there."""
+    parts = {"parameters": "", "precondition": "(and)", "effect": "(and)"}
+    for expression in read_sexprs(action).expressions:
+        if isinstance(expression, tuple):
+            for key, value in zip(expression[2::2], expression[3::2], strict=False):
+                shown = show(value)
+                parts[str(key).removeprefix(":")] = shown[1:-1] if key == ":parameters" else shown
+    return parts
+
+
+def draft_of(domain_text: str) -> Draft:
+    """A draft that begins with a given domain. Raises `PddlSyntaxError`."""
+    return Draft().with_domain(parse_domain(domain_text))

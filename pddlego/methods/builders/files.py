@@ -1,0 +1,69 @@
+"""Builds files from a description that is nobody's setting: what `pddlego build` and `pddlego.build` do."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, field
+
+from pddlego.events import Event, Limits, Outcome, Started
+from pddlego.methods.builders.building import Asking, How, Order, What, built
+from pddlego.methods.builders.draft import Draft
+from pddlego.methods.builders.reviewing import By, Reviewing, Verdict, reviewed
+from pddlego.models import Model
+from pddlego.models.prompts import Prompts
+from pddlego.planning import Planner
+from pddlego.refine.approval import Overseer
+from pddlego.refine.episode import played
+from pddlego.refine.usage import Meter, OverError
+from pddlego.runs.recording import Timed
+
+
+@dataclass(frozen=True)
+class BuildOptions:
+    """How a description is built: in which steps, with whose feedback, within which limits. Feedback by a person, or by
+    both, asks the `overseer`."""
+
+    steps: How = "by-component"
+    feedback: By = "none"
+    rounds: int = 3
+    retries: int = 5
+    limits: Limits = field(default_factory=lambda: Limits(None))
+    overseer: Overseer | None = None
+
+
+class Build:
+    """One description on its way to files. When its `events` are over, `draft` and `verdict` are what came of it."""
+
+    def __init__(
+        self, what: What, description: str, model: Model, planner: Planner, options: BuildOptions, begin: Draft
+    ) -> None:
+        self.draft, self.verdict = begin, Verdict()
+        self.order = Order(what, description, options.steps)
+        self._model, self._planner, self._options = model, planner, options
+
+    def events(self) -> Timed:
+        """Everything that happens, the last event is `Ended`: won if what was built is sound, and has a plan where a
+        problem is part of it."""
+        meter = Meter(self._options.limits)
+        return Timed(played(self._work(meter), meter), lambda: meter.seconds)
+
+    def _work(self, meter: Meter) -> Generator[Event, None, None]:
+        options = self._options
+        yield Started(
+            setting="description",
+            title=f"a {self.order.what} from words",
+            mode=f"build ({options.steps})",
+            model=self._model.name,
+            seed=0,
+            task=self.order.description.strip().splitlines()[0][:200] if self.order.description.strip() else "",
+            limits=options.limits,
+            played_by="builders",
+        )
+        asking = Asking(self._model, meter, Prompts("builders"), options.retries)
+        self.draft = yield from built(self.order, asking, self.draft)
+        review = Reviewing(self.order, asking, self._planner, options.feedback, options.rounds, options.overseer)
+        self.draft, self.verdict = yield from reviewed(review, self.draft)
+        meter.score = float(self.verdict.sound)
+        if not self.verdict.sound:
+            raise OverError(Outcome.LOST, "what was built has defects, or no plan")
+        raise OverError(Outcome.WON)

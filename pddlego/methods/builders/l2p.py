@@ -1,0 +1,200 @@
+"""Reads components as the library l2p (0.4) writes them as JSON, so that work begun there goes on here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from pddlego.errors import UsageError
+from pddlego.methods.builders.components import (
+    Component,
+    Constants,
+    Functions,
+    Goal,
+    Init,
+    NewPredicate,
+    NewRule,
+    NewType,
+    Objects,
+    Predicates,
+    Rules,
+    Typed,
+    Types,
+    WholeAction,
+)
+from pddlego.methods.builders.draft import Draft
+
+
+class _L2P(BaseModel):
+    """Its models have more fields (descriptions), which change nothing."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class _Variable(_L2P):
+    variable: str
+    type: str = "object"
+
+
+class _Type(_L2P):
+    name: str
+    parent: str = "object"
+    desc: str | None = None
+
+
+class _Named(_L2P):
+    name: str
+    type: str = "object"
+
+
+class _Predicate(_L2P):
+    name: str
+    params: list[_Variable] = []
+    desc: str | None = None
+
+
+class _Derived(_Predicate):
+    condition: Any = None
+
+
+class _Action(_Predicate):
+    preconditions: Any = None
+    effects: Any = None
+
+
+class _State(_L2P):
+    facts: list[Any] = []
+    timed_facts: list[Any] = []
+
+
+class _Wanted(_L2P):
+    conditions: list[Any] = []
+
+
+class _Details(_L2P):
+    """`DomainDetails` and `ProblemDetails` of l2p, in one: a file may hold either, or parts of them."""
+
+    name: str = "built"
+    types: list[_Type] = []
+    constants: list[_Named] = []
+    predicates: list[_Predicate] = []
+    functions: list[_Predicate] = []
+    derived_predicates: list[_Derived] = []
+    actions: list[_Action] = []
+    durative_actions: list[Any] = []
+    events: list[Any] = []
+    processes: list[Any] = []
+    objects: list[_Named] = []
+    initial_state: _State = Field(default_factory=_State)
+    goal_state: _Wanted = Field(default_factory=_Wanted)
+
+
+def with_l2p(draft: Draft, text: str, place: str = "the file") -> Draft:
+    """The draft with the components of a JSON file of l2p: a domain, a problem, or parts of either.
+
+    Raises `UsageError` for what is none, and for time, numbers and preferences, which nothing here plans with.
+    """
+    try:
+        details = _Details.model_validate(json.loads(text))
+        for component in _components(details):
+            draft = draft.with_component(component)
+    except (ValueError, ValidationError, TypeError, RecursionError) as error:
+        first = str(error).splitlines()[0]
+        raise UsageError(f"{place} holds no components of l2p", f"{first}.", "Check the file.") from error
+    return draft
+
+
+def _components(details: _Details) -> list[Component]:
+    for name in ("durative_actions", "events", "processes"):
+        if getattr(details, name):
+            raise ValueError(f"{name.replace('_', ' ')} are not supported: nothing here plans with time")
+    found: list[Component] = []
+    if details.types:
+        types = (NewType(name=each.name, parent=each.parent, about=each.desc or "") for each in details.types)
+        found.append(Types(types=tuple(types)))
+    if details.constants:
+        found.append(Constants(constants=_typed(details.constants)))
+    if details.predicates:
+        found.append(Predicates(predicates=tuple(map(_predicate, details.predicates))))
+    if details.functions:
+        found.append(Functions(functions=tuple(map(_predicate, details.functions))))
+    if details.derived_predicates:
+        rules = (
+            NewRule(name=each.name, parameters=_variables(each.params), condition=condition(each.condition))
+            for each in details.derived_predicates
+        )
+        found.append(Rules(rules=tuple(rules)))
+    found += [_action(each) for each in details.actions]
+    if details.objects:
+        found.append(Objects(objects=_typed(details.objects)))
+    if details.initial_state.timed_facts:
+        raise ValueError("timed facts are not supported: nothing here plans with time")
+    if details.initial_state.facts:
+        found.append(Init(facts=tuple(map(condition, details.initial_state.facts))))
+    if details.goal_state.conditions:
+        found.append(Goal(goal=condition(details.goal_state.conditions)))
+    return found
+
+
+def condition(value: Any) -> str:
+    """A condition of l2p as PDDL: texts, lists, and objects with `operator` or `quantifier`. Raises `ValueError`."""
+    if value is None or value == []:
+        return "(and)"
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return condition(value[0]) if len(value) == 1 else f"(and {' '.join(map(condition, value))})"
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{str(value)[:60]!r} is no condition")
+    head = value.get("quantifier") or value.get("operator")
+    parts = value.get("conditions", value.get("condition", []))
+    if head in ("forall", "exists"):
+        variables = " ".join(f"{each['variable']} - {each.get('type', 'object')}" for each in value["parameters"])
+        return f"({head} ({variables}) {condition(parts)})"
+    if head == "imply":
+        return f"(imply {condition(value.get('antecedent'))} {condition(value.get('consequent'))})"
+    if head == "not":
+        return f"(not {condition(parts)})"
+    if head in ("and", "or"):
+        listed = parts if isinstance(parts, list) else [parts]
+        return f"({head} {' '.join(map(condition, listed))})"
+    if head is None and "conditions" in value:
+        return condition(parts)
+    raise ValueError(f"'{head or next(iter(value), '')}' is no condition that is planned with here")
+
+
+def _action(action: _Action) -> WholeAction:
+    effects = action.effects or {}
+    if not isinstance(effects, Mapping):
+        raise ValueError(f"the effects of {action.name} are no object")
+    if effects.get("numeric"):
+        raise ValueError(f"{action.name} has numeric effects: nothing here plans with numbers")
+    parts = [
+        *map(condition, effects.get("add", [])),
+        *(f"(not {condition(each)})" for each in effects.get("delete", [])),
+    ]
+    for each in effects.get("conditional", []):
+        made = each.get("effect", {})
+        inner = [*map(condition, made.get("add", [])), *(f"(not {condition(one)})" for one in made.get("delete", []))]
+        parts.append(f"(when {condition(each.get('condition'))} (and {' '.join(inner)}))")
+    return WholeAction(
+        name=action.name,
+        parameters=_variables(action.params),
+        precondition=condition(action.preconditions),
+        effect=f"(and {' '.join(parts)})",
+    )
+
+
+def _predicate(each: _Predicate) -> NewPredicate:
+    return NewPredicate(name=each.name, parameters=_variables(each.params), about=each.desc or "")
+
+
+def _variables(params: list[_Variable]) -> tuple[Typed, ...]:
+    return tuple(Typed(name=each.variable, type=each.type) for each in params)
+
+
+def _typed(names: list[_Named]) -> tuple[Typed, ...]:
+    return tuple(Typed(name=each.name, type=each.type) for each in names)

@@ -1,0 +1,35 @@
+"""What tables say of builders: read, valid, solvable, plan valid in the gold domain, equivalent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pddlego.events import Event, Rejected, Tally
+from pddlego.methods.base import Column, Measuring
+from pddlego.methods.builders.events import Concluded, Found
+from pddlego.runs.measures import Measures
+
+
+def measure(events: Sequence[Event], used: Tally) -> Measures:
+    """Shares that the specification asks for, answers that could not be used, and rounds of opinions."""
+    numbers: dict[str, int | float] = {
+        "unusable": sum(isinstance(event, Rejected) for event in events),
+        "reviews": sum(isinstance(event, Found) and event.by != "checks" for event in events),
+    }
+    done = next((event for event in reversed(events) if isinstance(event, Concluded)), None)
+    if done is not None:
+        numbers |= {"read": int(done.read), "valid": int(done.valid), "solvable": int(done.solvable)}
+        numbers |= {"plan_valid": int(bool(done.plan_valid))}
+        if done.equivalent is not None:
+            numbers["equivalent"] = int(done.equivalent)
+    return Measures(numbers, {})
+
+
+MEASURING = Measuring(
+    of=measure,
+    columns=(
+        *(Column(name, counted=True) for name in ("read", "valid", "solvable", "plan_valid", "equivalent")),
+        Column("unusable", blank_zero=True),
+        Column("reviews", blank_zero=True),
+    ),
+)

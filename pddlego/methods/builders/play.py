@@ -1,0 +1,106 @@
+"""Plays a cell of builders: a domain and a problem from a description, judged by the gold ones."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, replace
+
+from pddlego.events import Event, Outcome, Started
+from pddlego.methods.base import Tools, parse_variant
+from pddlego.methods.builders.building import Asking, How, Order, built
+from pddlego.methods.builders.draft import Draft
+from pddlego.methods.builders.events import Concluded
+from pddlego.methods.builders.modes import MODES
+from pddlego.methods.builders.options import BuilderOptions
+from pddlego.methods.builders.reviewing import Reviewing, Verdict, reviewed
+from pddlego.methods.builders.settings import TextSetting
+from pddlego.models.prompts import Prompts
+from pddlego.pddl import Domain, Problem
+from pddlego.planning import Plan, PlanStep, validate
+from pddlego.planning.checking import checked_domain, checked_problem
+from pddlego.planning.equivalence import equivalent, named_alike
+from pddlego.planning.plan_text import parse_plan
+from pddlego.refine.episode import played
+from pddlego.refine.usage import Meter, OverError
+from pddlego.runs.cells import Cell
+
+HOW: dict[str, How] = {
+    "build": "by-component",
+    "build-whole": "whole",
+    "build-by-action": "by-action",
+    "build-problem": "by-component",
+}
+
+
+@dataclass(frozen=True)
+class Gold:
+    """What a description describes: for judging, and for the stand-in."""
+
+    domain: Domain
+    problem: Problem
+
+
+def play(cell: Cell, setting: TextSetting, options: BuilderOptions, tools: Tools) -> Iterator[Event]:
+    """Every event of the episode."""
+    meter = Meter(replace(tools.limits, steps=None))
+    return played(_episode(cell, setting, options, tools, meter), meter)
+
+
+def _episode(
+    cell: Cell, setting: TextSetting, options: BuilderOptions, tools: Tools, meter: Meter
+) -> Generator[Event, None, None]:
+    """Ends by raising `OverError`."""
+    variant = parse_variant(cell.mode, MODES)
+    given = variant.mode.name == "build-problem"
+    gold = Gold(setting.domain, setting.task(cell.seed))
+    yield Started(
+        setting=setting.name,
+        title=setting.title,
+        mode=cell.mode,
+        model=tools.model.name,
+        seed=cell.seed,
+        task=setting.about,
+        limits=meter.limits,
+        played_by="builders",
+    )
+    order = Order("problem" if given else "task", setting.description(cell.seed), HOW[variant.mode.name], gold)
+    asking = Asking(tools.model, meter, Prompts("builders"), tools.retries, "checks" not in variant.without)
+    draft = Draft().with_domain(gold.domain) if given else Draft()
+    draft = yield from built(order, asking, draft)
+    by = "none" if "review" in variant.without else options.feedback
+    draft, verdict = yield from reviewed(
+        Reviewing(order, asking, tools.planner, by, options.rounds, tools.overseer), draft
+    )
+    done = concluded(draft, verdict, gold)
+    meter.score = float(bool(done.plan_valid))
+    yield done
+    if done.plan_valid:
+        raise OverError(Outcome.WON)
+    why = "the plan does not work in the gold domain" if done.solvable else "there is no plan for what was built"
+    raise OverError(Outcome.LOST, why if done.valid else "what was built has defects")
+
+
+def concluded(draft: Draft, verdict: Verdict, gold: Gold) -> Concluded:
+    """How what was built compares with the gold files."""
+    domain = checked_domain(draft.domain)
+    problem = checked_problem(domain.domain, draft.problem) if domain.domain is not None else None
+    read = not any(each.kind.value == "syntax" for each in (*domain.defects, *(problem.defects if problem else ())))
+    if domain.domain is None or problem is None or problem.problem is None:
+        return Concluded(read, valid=False, solvable=False, plan_valid=False, equivalent=False)
+    plan = parse_plan(verdict.plan) if verdict.plan else None
+    same = equivalent((domain.domain, problem.problem), (gold.domain, gold.problem))
+    works = plan is not None and validate(gold.domain, gold.problem, in_gold(plan, gold), keep=False).valid
+    return Concluded(read, valid=True, solvable=plan is not None, plan_valid=works, equivalent=same)
+
+
+def in_gold(plan: Plan, gold: Gold) -> Plan:
+    """A plan with actions and objects spelt as in the gold files."""
+    objects = {each.name.replace("-", "_"): each.name for each in (*gold.problem.objects, *gold.domain.constants)}
+    steps = (
+        PlanStep(
+            named_alike(gold.domain, step.action) or step.action,
+            tuple(objects.get(arg.replace("-", "_"), arg) for arg in step.args),
+        )
+        for step in plan.steps
+    )
+    return Plan(tuple(steps))

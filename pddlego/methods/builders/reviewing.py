@@ -1,0 +1,285 @@
+"""Makes what was built right: checks first, then a planner, then opinions (L2P's seven feedbacks), with a stop rule.
+
+A round ends with one revised component. The review stops when nothing is found, when the rounds are used up, or when
+two revisions in a row change nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from pddlego.events import Event, Rejected
+from pddlego.methods.builders.building import Asking, BuilderRequest, Order, Step, changes, component
+from pddlego.methods.builders.components import COMPONENTS, WholeDomain, WholeProblem
+from pddlego.methods.builders.draft import Draft
+from pddlego.methods.builders.events import Found, Tried
+from pddlego.models.base import Message, Request
+from pddlego.models.feedback import Feedback
+from pddlego.pddl import DefectKind
+from pddlego.pddl.edit_json import EditSyntaxError, first_object
+from pddlego.planning import Planner, PlanStatus, Search
+from pddlego.planning.checking import checked_domain, checked_problem
+from pddlego.refine.approval import Overseer, Question, judge
+from pddlego.refine.ask import ask
+from pddlego.util.answers import spoken
+
+By = Literal["none", "model", "person", "both"]
+"""Whose opinion is asked for, after the checks."""
+
+SEARCH = Search.parse("gbf(hff)")
+
+UNCHANGED = 2
+"""Revisions in a row that change nothing, after which the review stops."""
+
+
+class Opinion(BaseModel):
+    """What a model says in a review."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class Diagnosis(Opinion):
+    """Why checks failed: a summary, the cause, and which component to write again, and how (no PDDL)."""
+
+    summary: str
+    cause: str = ""
+    component: str
+    action: str = ""
+    repair: str
+
+
+class PlanDiagnosis(Opinion):
+    """Why there is no plan: the bottleneck, and which component to write again, and how."""
+
+    bottleneck: str
+    component: str
+    action: str = ""
+    fix: str
+
+
+class Judgement(Opinion):
+    """Whether the files say what the description says; a score from 1 to 10."""
+
+    score: int = Field(ge=1, le=10)
+    passing: bool
+    critique: str = ""
+    missing: tuple[str, ...] = ()
+    component: str = ""
+    action: str = ""
+
+
+class PlanJudgement(Opinion):
+    """Whether a plan is what was meant, or uses a loophole."""
+
+    intended: bool
+    critique: str = ""
+    component: str = ""
+    action: str = ""
+
+
+class Lesson(Opinion):
+    """What to learn of a revision that did not help."""
+
+    lesson: str
+    avoid: str = ""
+
+
+class Choice(Opinion):
+    """Which of several candidates is the best, counted from 1."""
+
+    best: int = Field(ge=1)
+    why: str = ""
+
+
+OPINIONS: dict[str, type[Opinion]] = {
+    "diagnose": Diagnosis,
+    "diagnose-plan": PlanDiagnosis,
+    "evaluate": Judgement,
+    "evaluate-plan": PlanJudgement,
+    "reflect": Lesson,
+    "select": Choice,
+}
+"""The feedbacks that are opinions; the seventh, `revise`, is a component that is written again."""
+
+T = TypeVar("T", bound=Opinion)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is known of a draft: what the checks found, what the planner said, and the plan.
+
+    `advice` says what to do about it, `step` to which component; empty where nothing was found.
+    """
+
+    defects: tuple[str, ...] = ()
+    status: PlanStatus | None = None
+    plan: str = ""
+    advice: str = ""
+    step: Step | None = None
+
+    @property
+    def sound(self) -> bool:
+        """Whether both files can be planned with and there is a plan, where a problem is there."""
+        return not self.defects and self.status in (None, PlanStatus.SOLVED)
+
+
+@dataclass(frozen=True)
+class Reviewing:
+    """A review: whose opinion, in how many rounds at most, who plans, and a person where there is one."""
+
+    order: Order
+    asking: Asking
+    planner: Planner
+    by: By = "none"
+    rounds: int = 3
+    overseer: Overseer | None = None
+
+
+def reviewed(how: Reviewing, draft: Draft) -> Generator[Event, None, tuple[Draft, Verdict]]:
+    """Check, plan, ask for opinions and revise, then let a person look; the draft and what is known of it."""
+    draft, verdict = yield from _by_model(how, draft)
+    after = yield from looked_over(how, draft)
+    if after != draft:
+        verdict = yield from look(how, after)
+    return after, verdict
+
+
+def looked_over(how: Reviewing, draft: Draft) -> Generator[Event, None, Draft]:
+    """A person looks at both files, and may change them; a hint goes to the model, which writes the file again."""
+    files = {"domain": ("domain",), "problem": ("problem",), "task": ("domain", "problem")}[how.order.what]
+    for file in files:
+        for _ in range(how.rounds + 1):
+            verdict = yield from judge(how.overseer, "files", partial(_question, draft, file), how.asking.meter)
+            if verdict.kind == "accepted":
+                break
+            before = draft
+            if verdict.kind == "replaced":
+                kind = WholeDomain(domain=verdict.text) if file == "domain" else WholeProblem(problem=verdict.text)
+                draft = draft.with_component(kind)
+                yield from changes(before, draft)
+            elif how.by in ("model", "both", "none"):
+                hint = f"A person looked at the file and rejected it: {verdict.text or 'no reason was given'}"
+                draft = yield from component(how.order, how.asking, draft, Step(file), hint)
+    return draft
+
+
+def _question(draft: Draft, file: str) -> Question:
+    def faults(text: str) -> tuple[str, ...]:
+        if file == "domain":
+            return tuple(each.message for each in checked_domain(text).defects if each.blocking)
+        domain = checked_domain(draft.domain).domain
+        found = checked_problem(domain, text).defects if domain is not None else ()
+        return tuple(each.message for each in found if each.blocking)
+
+    text = draft.domain if file == "domain" else draft.problem
+    return Question("files", f"the {file} file", text, reason="as it was built", faults=faults, suffix=".pddl")
+
+
+def _by_model(how: Reviewing, draft: Draft) -> Generator[Event, None, tuple[Draft, Verdict]]:
+    unchanged, lessons = 0, list[str]()
+    for number in range(how.rounds + 1):
+        verdict = yield from look(how, draft)
+        if how.by not in ("model", "both") or number == how.rounds:
+            return draft, verdict
+        verdict = yield from opinions(how, draft, verdict)
+        if verdict.step is None:
+            return draft, verdict
+        advice = "\n".join((verdict.advice, *lessons))
+        after = yield from component(how.order, how.asking, draft, verdict.step, advice)
+        if after == draft:
+            unchanged += 1
+            lesson = yield from opinion(how, draft, "reflect", Lesson, verdict.advice)
+            lessons += [lesson.lesson] if lesson is not None else []
+            if unchanged == UNCHANGED:
+                return draft, verdict
+        else:
+            unchanged = 0
+        draft = after
+    raise AssertionError("a round is always the last")
+
+
+def look(how: Reviewing, draft: Draft) -> Generator[Event, None, Verdict]:
+    """What the checks say, and then the planner."""
+    domain = checked_domain(draft.domain)
+    found = list(domain.defects)
+    problem = None
+    if domain.domain is not None and how.order.what != "domain":
+        problem = checked_problem(domain.domain, draft.problem)
+        found += problem.defects
+    ignored = (DefectKind.UNUSED_OBJECT,)  # a description may well name what is of no use
+    defects = tuple(f"[{each.kind.id}] {each.message}" for each in found if each.kind not in ignored)
+    yield Found("checks", not defects, defects)
+    if domain.domain is None or problem is None or problem.problem is None:
+        return Verdict(defects)
+    result = how.planner.solve(domain.domain, problem.problem, SEARCH)
+    plan = str(result.plan) if result.plan is not None else ""
+    yield Tried(result.status, result.message, tuple(plan.splitlines()))
+    return Verdict(defects, result.status, plan)
+
+
+def opinions(how: Reviewing, draft: Draft, verdict: Verdict) -> Generator[Event, None, Verdict]:
+    """What a model thinks should be done; without a step nothing."""
+    if verdict.defects:
+        diagnosis = yield from opinion(how, draft, "diagnose", Diagnosis, "\n".join(verdict.defects))
+        return _to_do(verdict, diagnosis, diagnosis.repair if diagnosis else "")
+    if not verdict.sound:
+        said = verdict.status.value if verdict.status else ""
+        bottleneck = yield from opinion(how, draft, "diagnose-plan", PlanDiagnosis, said)
+        return _to_do(verdict, bottleneck, bottleneck.fix if bottleneck else "")
+    judgement = yield from opinion(how, draft, "evaluate", Judgement, "")
+    if judgement is not None and not judgement.passing:
+        return _to_do(verdict, judgement, "\n".join((judgement.critique, *judgement.missing)))
+    if verdict.plan:
+        plan = yield from opinion(how, draft, "evaluate-plan", PlanJudgement, verdict.plan)
+        if plan is not None and not plan.intended:
+            return _to_do(verdict, plan, plan.critique)
+    return verdict
+
+
+def _to_do(
+    verdict: Verdict, found: Diagnosis | PlanDiagnosis | Judgement | PlanJudgement | None, advice: str
+) -> Verdict:
+    """What an opinion asks for; nothing where it names no component that there is."""
+    if found is None or found.component not in COMPONENTS:
+        return verdict
+    return replace(verdict, advice=advice, step=Step(found.component, found.action.lower()))
+
+
+def opinion(how: Reviewing, draft: Draft, kind: str, model: type[T], matter: str) -> Generator[Event, None, T | None]:
+    """Ask for an opinion, once; one that cannot be read is none."""
+    text = how.asking.prompts.render(
+        "builders/review",
+        kind=kind,
+        description=how.order.description,
+        domain=draft.domain,
+        problem="" if how.order.what == "domain" else draft.problem,
+        matter=matter,
+        components=list(COMPONENTS),
+    )
+    context = BuilderRequest(how.order, Step(kind), draft, "review")
+    request = Request(kind, (Message("user", text),), context, {})
+    answer = yield from ask(how.asking.model, request, how.asking.meter)
+    try:
+        value, _ = first_object(spoken(answer.text), tuple(model.model_fields))
+        found = model.model_validate(value)
+    except (EditSyntaxError, ValidationError) as error:
+        first = str(error).splitlines()[0]
+        yield Rejected(0, Feedback("invalid answer", f"the review cannot be read: {first}"))
+        return None
+    fine = getattr(found, "passing", getattr(found, "intended", kind in ("reflect", "select")))
+    yield Found(
+        kind, bool(fine), tuple(f"{name}: {value}" for name, value in found.model_dump().items() if value != "")
+    )
+    return found
+
+
+def selected(how: Reviewing, draft: Draft, candidates: tuple[str, ...]) -> Generator[Event, None, int]:
+    """The place of the best of several candidates, by a model; the first where its choice cannot be read."""
+    listed = "\n\n".join(f"{number}:\n{text}" for number, text in enumerate(candidates, start=1))
+    choice = yield from opinion(how, draft, "select", Choice, listed)
+    return choice.best - 1 if choice is not None and choice.best <= len(candidates) else 0

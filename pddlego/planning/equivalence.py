@@ -1,0 +1,85 @@
+"""Whether two tasks are one task under other names: their transition systems are isomorphic."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+
+from pddlego.pddl import Domain, Problem, same_name
+from pddlego.planning.transitions import Transitions, transitions
+
+MOST_COMPARED = 300
+"""States of systems that are compared without any name in common: that is a search."""
+
+
+def equivalent(left: tuple[Domain, Problem], right: tuple[Domain, Problem], most: int = 2_000) -> bool | None:
+    """Whether two small tasks mean the same up to renaming; None where they are too large to say.
+
+    States are compared by what can be done in them and where that leads, not by what they say: a domain may use other
+    predicates. Steps that change nothing count.
+    """
+    one, other = transitions(*left, most=most), transitions(*right, most=most)
+    if not (one.whole and other.whole):
+        return None if one.whole == other.whole else False
+    if _shape(one) != _shape(other):
+        return False
+    if _same_by_names(one, other):
+        return True
+    return _isomorphic(one, other) if len(one.states) <= MOST_COMPARED else None
+
+
+def _shape(found: Transitions) -> tuple[int, int, int, list[int]]:
+    """What two isomorphic systems have in common, and others seldom."""
+    out = Counter(start for start, _, _ in found.edges)
+    return len(found.states), len(found.edges), len(found.goals), sorted(out.values())
+
+
+def _same_by_names(one: Transitions, other: Transitions) -> bool:
+    """Whether the same steps, by action and objects, lead through both systems to goals at the same time."""
+    left, right = _by_label(one), _by_label(other)
+    waiting, matched = deque([(0, 0)]), {0: 0}
+    while waiting:
+        here, there = waiting.popleft()
+        if (here in one.goals) != (there in other.goals) or left[here].keys() != right[there].keys():
+            return False
+        for label, following in left[here].items():
+            wanted = right[there][label]
+            if following not in matched:
+                matched[following] = wanted
+                waiting.append((following, wanted))
+            elif matched[following] != wanted:
+                return False
+    return len(set(matched.values())) == len(other.states)
+
+
+def _by_label(found: Transitions) -> list[dict[tuple[str, ...], int]]:
+    edges: list[dict[tuple[str, ...], int]] = [{} for _ in found.states]
+    for start, step, end in found.edges:
+        edges[start][tuple(part.replace("_", "-") for part in (step.action, *step.args))] = end
+    return edges
+
+
+def _isomorphic(one: Transitions, other: Transitions) -> bool:
+    from networkx import DiGraph
+    from networkx.algorithms.isomorphism import DiGraphMatcher
+
+    def graph(found: Transitions) -> DiGraph:
+        made = DiGraph()
+        for number in range(len(found.states)):
+            made.add_node(number, role=(number == 0, number in found.goals))
+        for (start, end), times in Counter((start, end) for start, _, end in found.edges).items():
+            made.add_edge(start, end, times=times)
+        return made
+
+    matcher = DiGraphMatcher(
+        graph(one),
+        graph(other),
+        node_match=lambda left, right: bool(left["role"] == right["role"]),
+        edge_match=lambda left, right: bool(left["times"] == right["times"]),
+    )
+    return bool(matcher.is_isomorphic())
+
+
+def named_alike(domain: Domain, name: str) -> str | None:
+    """The action of a domain that is called so, as far as spelling lets it: `pick-up` and `pick_up` are one."""
+    exact = name if name in domain.actions_by_name else None
+    return exact or next((each.name for each in domain.actions if same_name(each.name, name)), None)
