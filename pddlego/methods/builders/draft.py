@@ -33,7 +33,7 @@ from pddlego.pddl.edit_domain import Lines, domain_text, sections_of
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.remarks import needed_requirements
 from pddlego.pddl.sexpr import read_sexprs, show
-from pddlego.pddl.tolerant import repair
+from pddlego.pddl.tolerant import Repaired, RepairKind, repair
 
 
 @dataclass(frozen=True)
@@ -148,15 +148,28 @@ class Draft:
         return made._with("predicates", {**known, **added})
 
     def _whole_domain(self, text: str) -> Draft:
-        reading = read_domain(repair(text, "").domain)
-        return (
-            self.with_domain(reading.domain) if not reading.faults else replace(self, sections={"actions": {"": text}})
-        )
+        files = repair(text, "")
+        reading = read_domain(_file_in(text) if _guesses(files) else files.domain)
+        if reading.faults:  # nothing of it can be told apart: the check says what is wrong
+            return replace(self, sections={"actions": {"": text}})
+        return self.with_domain(reading.domain)
 
     def _whole_problem(self, text: str) -> Draft:
-        problem = read_problem(repair(self.domain, text).problem).problem
+        files = repair(self.domain, text)
+        problem = read_problem(_file_in(text) if _guesses(files) else files.problem).problem
         objects = tuple(Typed(name=each.name, type=each.type) for each in problem.sorted_objects())
         return replace(self, objects=objects, facts=tuple(map(str, problem.sorted_facts())), goal=show(problem.goal))
+
+
+def _guesses(files: Repaired) -> bool:
+    """Whether something was declared because it is used: who builds is told instead, a game goes on."""
+    return any(each.kind is RepairKind.DECLARED and "requirements" not in each.what for each in files.repairs)
+
+
+def _file_in(text: str) -> str:
+    """The part of a text that is a file."""
+    start, end = text.lower().find("(define"), text.rfind(")")
+    return text[start : end + 1] if 0 <= start < end else text
 
 
 def typed(each: Typed) -> str:

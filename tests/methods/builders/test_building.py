@@ -1,0 +1,171 @@
+"""Text to PDDL to a plan that is validated in the gold domain: every setting, every way, every component."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from pddlego.events import Accepted, Ended, Outcome, Rejected
+from pddlego.methods.builders.components import COMPONENTS, ComponentError, read_component, schema_of
+from pddlego.methods.builders.draft import Draft
+from pddlego.methods.builders.events import Concluded, Found, Tried
+from pddlego.methods.builders.modes import MODES, TEXT
+from pddlego.methods.builders.options import BuilderOptions, load
+from pddlego.methods.builders.reference_model import ReferenceModel, component_of
+from pddlego.methods.setting_files import setting_names
+from pddlego.pddl import parse_domain, parse_problem
+from pddlego.planning import ProcessPlanner, validate
+from pddlego.planning.plan_text import parse_plan
+from tests.methods.builders.building import Scripted, build, dumped, of
+
+SETTINGS = tuple(setting_names(TEXT))
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("mode", [mode.name for mode in MODES])
+def test_text_to_pddl_to_a_plan_that_works_in_the_gold_domain(setting: str, mode: str, planner: ProcessPlanner) -> None:
+    for seed in (0, 1):  # both wordings
+        events = build(setting, mode, ReferenceModel(), planner, seed)
+        (done,) = of(events, Concluded)
+        assert (done.read, done.valid, done.solvable, done.plan_valid, done.equivalent) == (True,) * 5
+        assert of(events, Ended)[0].outcome is Outcome.WON
+        gold = load(setting, BuilderOptions())
+        plan = parse_plan("\n".join(of(events, Tried)[-1].plan))
+        assert validate(gold.domain, gold.task(seed), plan).valid
+        if mode == "build-whole":
+            assert len(of(events, Accepted)) == 2
+
+
+def test_every_setting_has_two_wordings_that_say_everything() -> None:
+    assert len(SETTINGS) == 5
+    for name in SETTINGS:
+        setting = load(name, BuilderOptions())
+        one, other = setting.description(0), setting.description(1)
+        assert len(setting.wordings) == 2
+        assert one.split("\n")[0] != other.split("\n")[0]
+        for seed, text in ((0, one), (1, other)):
+            for action in setting.domain.actions:
+                assert action.name in text
+            named = {each.name for each in setting.task(seed).objects}
+            assert all(name.replace("_", " ") in text for name in named)
+            assert "{" not in text
+
+
+WRONG: dict[str, tuple[Any, str]] = {
+    "types": ({"types": [{"name": "room", "parent": "room", "about": ""}]}, "type-cycle"),
+    "constants": ({"constants": [{"name": "coin", "type": "money"}]}, "undeclared-type"),
+    "predicates": (
+        {"predicates": [{"name": "at", "parameters": [{"name": "l", "type": "location"}]}]},
+        "question-mark",
+    ),
+    "rules": (
+        {"rules": [{"name": "free", "parameters": [], "condition": "(nobody)"}]},
+        "undeclared-predicate",
+    ),
+    "action-list": ({"actions": "move"}, "actions"),
+    "parameters": ({"name": "move", "parameters": [{"name": "?l", "type": "house"}]}, "undeclared-type"),
+    "preconditions": ({"name": "move", "precondition": "(at ?where)", "new_predicates": []}, "unbound-variable"),
+    "effects": ({"name": "move", "effect": "(or (at ?to) (at ?from))", "new_predicates": []}, "misplaced-connective"),
+    "action": ({"name": "fly", "parameters": [], "precondition": "(and)", "effect": "(and)"}, "is about 'fly'"),
+    "objects": ({"objects": [{"name": "loc0", "type": "house"}]}, "undeclared-type"),
+    "init": ({"facts": ["(at loc0 loc1)"]}, "wrong-number-of-arguments"),
+    "goal": ({"goal": "(have gold)"}, "undeclared-object"),
+    "domain": ({"domain": "(define (domain d) (:action a :parameters () :effect (nothing)))"}, "undeclared-predicate"),
+    "problem": ({"problem": "(define (problem p) (:domain d) (:objects) (:init) (:goal (have gold)))"}, "undeclared"),
+}
+"""A wrong answer for each component of Coin Collector, and what is said of it."""
+
+BY = {"domain": "build-whole", "problem": "build-whole", "action": "build-by-action"}
+
+
+@pytest.mark.parametrize("kind", [kind for kind in COMPONENTS if kind != "functions"])
+def test_a_wrong_answer_goes_back_with_the_rule_and_the_next_one_counts(kind: str, planner: ProcessPlanner) -> None:
+    value, says = WRONG[kind]
+    model = Scripted({kind: [dumped(value), "I would rather not.", "{"]})
+    events = build("text-coin", BY.get(kind, "build"), model, planner)
+    assert of(events, Ended)[0].outcome is Outcome.WON
+    assert len(of(events, Rejected)) == 3
+    told = model.of(kind)
+    assert says in told[1]
+    assert "Your last answer could not be used" in told[1]
+    assert "holds no JSON object" in told[2] or kind in ("domain", "problem")
+    assert "cut off" in told[3]
+    assert "Your last answer" not in told[4] if len(told) > 4 else True
+
+
+@pytest.mark.parametrize("kind", list(COMPONENTS))
+def test_components_have_strict_schemas_that_their_answers_keep(kind: str) -> None:
+    schema = schema_of(kind)
+    text = json.dumps(schema)
+    assert text.count('"type": "object"') == text.count('"additionalProperties": false')
+    gold = load("text-coin", BuilderOptions())
+    value = component_of(kind, gold.domain, gold.task(0), "move")
+    assert set(value) <= set(schema["properties"])
+    read_component(kind, f"Here it is:\n```json\n{json.dumps(value)}\n```\nGood luck!")
+    with pytest.raises(ComponentError):
+        read_component(kind, '{"nothing": 1}')
+
+
+def test_without_checks_what_is_wrong_stays_and_is_counted(planner: ProcessPlanner) -> None:
+    model = Scripted({"goal": [dumped({"goal": "(have gold)"})]})
+    events = build("text-coin", "build-no-checks", model, planner)
+    assert not of(events, Rejected)
+    (done,) = of(events, Concluded)
+    assert (done.read, done.valid, done.solvable, done.plan_valid) == (True, False, False, False)
+
+
+def test_a_component_without_a_usable_answer_ends_the_build(planner: ProcessPlanner) -> None:
+    model = Scripted({"types": ["no"] * 9})
+    events = build("text-coin", "build", model, planner, retries=2)
+    ended = of(events, Ended)[0]
+    assert ended.outcome is Outcome.NO_PLAN
+    assert ended.message.startswith("types: 3 answers in a row")
+
+
+def test_by_action_the_list_of_predicates_grows_and_is_pruned(planner: ProcessPlanner) -> None:
+    """The paper's printed code freezes the list after the first action; here each action sees what came before."""
+    model = Scripted()
+    build("text-blocks", "build-by-action", model, planner)
+    asked = model.of("action")
+    assert len(asked) == 8  # four actions, twice
+    assert "(holding ?x - object)" not in asked[0]
+    assert "(holding ?x - object)" in asked[1]
+    assert "(on ?x - object ?y - object)" not in asked[1]
+    assert "(on ?x - object ?y - object)" in asked[4]
+
+
+def test_predicates_that_no_action_uses_are_left_out() -> None:
+    domain = parse_domain("""(define (domain d) (:predicates (p) (q) (r)) (:derived (q) (r))
+      (:action a :parameters () :effect (p)))""")
+    assert set(Draft().with_domain(domain).without_unused().sections["predicates"]) == {"p", "q", "r"}
+    lonely = parse_domain("(define (domain d) (:predicates (p) (q)) (:action a :parameters () :effect (p)))")
+    assert set(Draft().with_domain(lonely).without_unused().sections["predicates"]) == {"p"}
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_a_draft_of_gold_files_is_the_gold_files(setting: str) -> None:
+    gold = load(setting, BuilderOptions())
+    draft = Draft(gold.domain.name)
+    problem = gold.task(0)
+    for kind in ("types", "constants", "predicates", "rules", "action-list"):
+        draft = draft.with_component(read_component(kind, dumped(component_of(kind, gold.domain, problem))))
+    for action in gold.domain.actions_by_name:
+        for kind in ("parameters", "preconditions", "effects"):
+            value = component_of(kind, gold.domain, problem, action)
+            draft = draft.with_component(read_component(kind, dumped(value)))
+    for kind in ("objects", "init", "goal"):
+        draft = draft.with_component(read_component(kind, dumped(component_of(kind, gold.domain, problem))))
+    made = parse_domain(draft.domain)
+    assert made.actions == gold.domain.actions
+    assert set(made.predicates) == set(gold.domain.predicates)
+    assert (made.constants, made.types) == (gold.domain.constants, gold.domain.types)
+    again = parse_problem(draft.problem)
+    assert (again.objects, again.facts, again.goal) == (problem.objects, problem.facts, problem.goal)
+
+
+def test_the_reviews_of_a_build_are_events(planner: ProcessPlanner) -> None:
+    events = build("text-blocks", "build-problem", ReferenceModel(), planner, feedback="model")
+    assert [event.by for event in of(events, Found)] == ["checks", "evaluate", "evaluate-plan"]
+    assert all(event.fine for event in of(events, Found))

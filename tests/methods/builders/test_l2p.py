@@ -1,0 +1,109 @@
+"""Components as l2p 0.4 writes them: its documented examples, nested conditions, and what nobody here plans with."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from pddlego.errors import UsageError
+from pddlego.methods.builders.draft import Draft
+from pddlego.methods.builders.l2p import condition, with_l2p
+from pddlego.pddl import parse_domain, parse_problem
+from pddlego.planning import PlanStatus, ProcessPlanner, Search
+
+DOMAIN: dict[str, Any] = {
+    "name": "rover_domain",
+    "requirements": [{"name": ":typing", "desc": None}],
+    "types": [{"name": "rover", "parent": "object"}, {"name": "location", "parent": "object", "desc": "a place"}],
+    "constants": [{"name": "base_station", "type": "location"}],
+    "predicates": [
+        {"name": "at", "params": [{"variable": "?r", "type": "rover"}, {"variable": "?l", "type": "location"}]},
+        {"name": "busy", "params": [{"variable": "?r", "type": "rover"}], "desc": "works"},
+        {"name": "road", "params": [{"variable": "?a", "type": "location"}, {"variable": "?b", "type": "location"}]},
+        {"name": "can-move", "params": [{"variable": "?r", "type": "rover"}]},
+    ],
+    "derived_predicates": [
+        {
+            "name": "can-move",
+            "params": [{"variable": "?r", "type": "rover"}],
+            "condition": {"operator": "not", "condition": "(busy ?r)"},
+        }
+    ],
+    "actions": [
+        {
+            "name": "drive",
+            "params": [
+                {"variable": "?r", "type": "rover"},
+                {"variable": "?from", "type": "location"},
+                {"variable": "?to", "type": "location"},
+            ],
+            "preconditions": {"conditions": ["(at ?r ?from)", "(road ?from ?to)", "(can-move ?r)"], "desc": None},
+            "effects": {"add": ["(at ?r ?to)"], "delete": ["(at ?r ?from)"], "numeric": [], "conditional": []},
+            "desc": "Classical action to drive",
+        }
+    ],
+}
+PROBLEM: dict[str, Any] = {
+    "name": "prob1",
+    "domain_name": "rover_domain",
+    "objects": [{"name": "rover1", "type": "rover"}, {"name": "loc1", "type": "location"}],
+    "initial_state": {"facts": ["(at rover1 base_station)", "(road base_station loc1)"], "timed_facts": []},
+    "goal_state": {"conditions": ["(at rover1 loc1)"], "desc": "Target state"},
+}
+
+
+def test_a_domain_and_a_problem_of_l2p_can_be_planned_with(planner: ProcessPlanner) -> None:
+    draft = with_l2p(with_l2p(Draft("rover"), json.dumps(DOMAIN)), json.dumps(PROBLEM))
+    domain, problem = parse_domain(draft.domain), parse_problem(draft.problem)
+    assert ":derived-predicates" in domain.requirements
+    result = planner.solve(domain, problem, Search())
+    assert result.status is PlanStatus.SOLVED
+    assert str(result.plan) == "(drive rover1 base_station loc1)"
+
+
+@pytest.mark.parametrize(
+    ("value", "pddl"),
+    [
+        ("(at ?r ?l)", "(at ?r ?l)"),
+        ({"operator": "and", "conditions": ["(p)", {"operator": "not", "condition": "(q)"}]}, "(and (p) (not (q)))"),
+        ({"operator": "or", "conditions": ["(p)", "(q)"]}, "(or (p) (q))"),
+        ({"operator": "imply", "antecedent": ["(p)"], "consequent": ["(q)"]}, "(imply (p) (q))"),
+        (
+            {"quantifier": "forall", "parameters": [{"variable": "?p", "type": "packet"}], "conditions": ["(sent ?p)"]},
+            "(forall (?p - packet) (sent ?p))",
+        ),
+        ({"conditions": []}, "(and)"),
+        ([], "(and)"),
+        (None, "(and)"),
+    ],
+)
+def test_conditions_are_written_as_pddl(value: object, pddl: str) -> None:
+    assert condition(value) == pddl
+
+
+def test_conditional_effects_are_written_with_when() -> None:
+    effect = {"condition": ["(busy ?r)"], "effect": {"add": ["(at ?r ?to)"], "delete": ["(busy ?r)"]}}
+    action = {**DOMAIN["actions"][0], "effects": {"add": [], "delete": [], "conditional": [effect]}}
+    draft = with_l2p(Draft(), json.dumps({**DOMAIN, "actions": [action]}))
+    assert "(when (busy ?r) (and (at ?r ?to) (not (busy ?r))))" in draft.sections["actions"]["drive"]
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        ("no json", "holds no components of l2p"),
+        ([1], "holds no components of l2p"),
+        ({"durative_actions": [{}]}, "plans with time"),
+        ({"initial_state": {"timed_facts": [{"time": 1, "fact": "(p)"}]}}, "plans with time"),
+        ({"actions": [{"name": "a", "effects": {"numeric": ["(increase (x) 1)"]}}]}, "plans with numbers"),
+        ({"goal_state": {"conditions": [{"operator": "always", "condition": "(p)"}]}}, "'always' is no condition"),
+        ({"goal_state": {"conditions": [{"preference": "p1", "condition": "(p)"}]}}, "is no condition"),
+    ],
+)
+def test_what_nobody_here_plans_with_is_refused_by_name(value: object, says: str) -> None:
+    text = value if isinstance(value, str) else json.dumps(value)
+    with pytest.raises(UsageError) as refused:
+        with_l2p(Draft(), text, "parts.json")
+    assert says in str(refused.value)

@@ -1,0 +1,133 @@
+"""Checks, a planner and opinions make it right; a review has an end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pddlego.events import Ended, Judged, Limits, Outcome, Rejected
+from pddlego.methods.base import Tools
+from pddlego.methods.builders.events import Concluded, Found
+from pddlego.methods.builders.options import BuilderOptions, load
+from pddlego.methods.builders.play import play
+from pddlego.methods.builders.reference_model import component_of
+from pddlego.planning import ProcessPlanner
+from pddlego.refine.approval import Question, Verdict
+from pddlego.runs.cells import Cell
+from tests.methods.builders.building import Scripted, build, dumped, of
+
+GOLD = load("text-blocks", BuilderOptions())
+INIT: list[str] = component_of("init", GOLD.domain, GOLD.task(0))["facts"]
+
+
+def init(*changes: tuple[str, str]) -> str:
+    """The gold facts with some in place of others."""
+    facts = [dict(changes).get(fact, fact) for fact in INIT]
+    return dumped({"facts": [fact for fact in facts if fact]})
+
+
+def under_another() -> str:
+    """A block that has another on it, which is clear besides: the false fact of the paper's sample."""
+    on = next(fact for fact in INIT if fact.startswith("(on "))
+    below = on.strip("()").split()[2]
+    return dumped({"facts": [*INIT, f"(clear {below})"]})
+
+
+def test_the_false_clear_of_the_papers_sample_is_found_by_a_check_and_mended(planner: ProcessPlanner) -> None:
+    repair = {"summary": "s", "component": "init", "repair": "a block with something on it is not clear"}
+    model = Scripted({"init": [under_another()], "diagnose": [dumped(repair)]})
+    events = build("text-blocks", "build-problem", model, planner, feedback="model")
+    found = of(events, Found)
+    assert found[0].by == "checks"
+    assert "[broken-invariant]" in found[0].lines[0]
+    assert "not clear" in model.of("init")[1]
+    assert of(events, Concluded)[0].equivalent
+    unseen = build("text-blocks", "build-problem", Scripted({"init": [under_another()]}), planner)
+    assert of(unseen, Concluded)[0].equivalent is False  # without feedback nobody mends it, and it is not hidden
+
+
+def test_a_problem_without_a_plan_is_diagnosed(planner: ProcessPlanner) -> None:
+    lost = init(("(hand-empty)", ""))
+    fix = {"bottleneck": "the hand", "component": "init", "fix": "the hand is empty"}
+    repair = {"summary": "", "component": "init", "repair": "r"}
+    model = Scripted({"init": [lost], "diagnose": [dumped(repair)], "diagnose-plan": [dumped(fix)]})
+    events = build("text-blocks", "build-problem", model, planner, feedback="model")
+    assert of(events, Ended)[0].outcome is Outcome.WON
+    assert {event.by for event in of(events, Found)} & {"diagnose", "diagnose-plan"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("evaluate", {"score": 3, "passing": False, "critique": "the goal lacks a tower", "component": "goal"}),
+        ("evaluate-plan", {"intended": False, "critique": "the goal lacks a tower", "component": "goal"}),
+    ],
+)
+def test_an_opinion_that_is_not_content_leads_to_a_revision(
+    kind: str, said: dict[str, Any], planner: ProcessPlanner
+) -> None:
+    model = Scripted({kind: [dumped(said)]})
+    events = build("text-blocks", "build-problem", model, planner, feedback="model")
+    assert "the goal lacks a tower" in model.of("goal")[1]
+    assert of(events, Ended)[0].outcome is Outcome.WON
+
+
+def test_a_review_stops_when_nothing_changes(planner: ProcessPlanner) -> None:
+    """Two revisions in a row that change nothing; the lesson of the first goes into the second."""
+    never = dumped({"score": 2, "passing": False, "critique": "I do not like it", "component": "goal"})
+    lesson = dumped({"lesson": "look at the towers", "avoid": ""})
+    model = Scripted({"evaluate": [never] * 9, "reflect": [lesson] * 9})
+    events = build("text-blocks", "build-problem", model, planner, feedback="model", rounds=9)
+    asked = model.of("goal")
+    assert len(asked) == 3
+    assert "look at the towers" not in asked[1]
+    assert "look at the towers" in asked[2]
+    assert of(events, Ended)[0].outcome is Outcome.WON  # an opinion is no check
+
+
+@pytest.mark.parametrize("rounds", [0, 1, 2])
+def test_a_review_has_so_many_rounds_at_most(rounds: int, planner: ProcessPlanner) -> None:
+    changing = [dumped({"goal": f"(and {wanted})"}) for wanted in ("(clear b0)", "(hand-empty)", "(clear b1)")]
+    never = dumped({"score": 2, "passing": False, "critique": "no", "component": "goal"})
+    names = sorted(each.name for each in GOLD.task(0).objects)
+    goals = [each.replace("b0", names[0]).replace("b1", names[1]) for each in changing]
+    repair = dumped({"summary": "s", "component": "goal", "repair": "r"})
+    model = Scripted({"evaluate": [never] * 9, "goal": [*goals, *goals], "diagnose": [repair] * 9})
+    build("text-blocks", "build-problem", model, planner, feedback="model", rounds=rounds)
+    assert len(model.of("goal")) == 1 + rounds
+
+
+def test_an_opinion_that_cannot_be_read_is_none(planner: ProcessPlanner) -> None:
+    model = Scripted({"evaluate": ["I think it is fine."], "evaluate-plan": ['{"intended": "perhaps"}']})
+    events = build("text-blocks", "build-problem", model, planner, feedback="model")
+    assert [event.feedback.category for event in of(events, Rejected)] == ["invalid answer"] * 2
+    assert of(events, Ended)[0].outcome is Outcome.WON
+
+
+class Person:
+    """Rejects the domain with a hint, replaces the problem, and then accepts."""
+
+    def __init__(self, text: str) -> None:
+        self.questions: list[Question] = []
+        self._verdicts = [Verdict("rejected", "say more"), Verdict(), Verdict("replaced", text), Verdict()]
+
+    def wants(self, what: str) -> bool:
+        return what == "files"
+
+    def judge(self, question: Question) -> Verdict:
+        self.questions.append(question)
+        return self._verdicts.pop(0)
+
+
+def test_a_person_may_reject_with_a_hint_and_write_themselves(planner: ProcessPlanner) -> None:
+    wrong = Scripted({"goal": [dumped({"goal": "(hand-empty)"})]})
+    person = Person(str(GOLD.task(0)))
+    cell, options = Cell("text-blocks", "build", "scripted", 0), BuilderOptions()
+    events = list(play(cell, GOLD, options, Tools(wrong, planner, Limits(None), overseer=person)))
+    assert len(of(events, Judged)) == 4
+    assert [question.title for question in person.questions] == ["the domain file"] * 2 + ["the problem file"] * 2
+    assert "say more" in wrong.of("domain")[0]
+    assert person.questions[0].faults("(define (domain d) (:actions))")
+    assert person.questions[2].faults("(define (problem p) (:domain d) (:objects) (:init) (:goal (on a b)))")
+    assert of(events, Concluded)[0].equivalent

@@ -1,0 +1,73 @@
+"""Two tasks are one under other names, or they are not."""
+
+from __future__ import annotations
+
+import pytest
+
+from pddlego.methods.planning_settings import PlanningSetting, load_planning
+from pddlego.pddl import Atom, Domain, Problem, parse_domain
+from pddlego.pddl.anonymous import anonymous
+from pddlego.planning.equivalence import equivalent, named_alike
+from pddlego.planning.transitions import transitions
+from pddlego.planning.validate import goal_holds
+
+NAMES = ("blocks", "gripper", "ferry", "collector", "miconic", "forest")
+
+
+def task(name: str, number: int = 0) -> tuple[Domain, Problem]:
+    setting = PlanningSetting(**load_planning(name))
+    tasks = [each.problem for each in setting.small_tasks(2, "text")]
+    return setting.domain, [each for each in tasks if not goal_holds(setting.domain, each)][number]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_task_is_itself_also_under_names_that_say_nothing(name: str) -> None:
+    domain, problem = task(name)
+    assert equivalent((domain, problem), (domain, problem))
+    nameless = anonymous(domain)
+    small = len(transitions(domain, problem).states) <= 300
+    found = equivalent((domain, problem), (nameless.domain, nameless.problem(problem)))
+    assert found is (True if small else None)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_another_goal_or_another_start_is_another_task(name: str) -> None:
+    domain, problem = task(name)
+    lost = sorted(problem.facts, key=str)[0]
+    assert not equivalent((domain, problem), (domain, problem.with_goal(("and", (lost.predicate, *lost.args)))))
+
+
+def test_a_domain_with_other_predicates_may_mean_the_same() -> None:
+    """`free` and `busy` for one hand: what is said differs, what can be done does not."""
+    domain, problem = task("blocks")
+    busy = parse_domain(domain.text.replace("(hand-empty)", "(hand-free)"))
+    facts = frozenset(
+        type(fact)(fact.predicate.replace("hand-empty", "hand-free"), fact.args) for fact in problem.facts
+    )
+    renamed = Problem(problem.name, problem.domain, problem.objects, facts, problem.goal)
+    assert equivalent((domain, problem), (busy, renamed))
+    lazy = parse_domain(domain.text.replace("(not (clear ?x)) ", "", 1))
+    assert equivalent((domain, problem), (lazy, problem)) is False
+
+
+def test_what_is_too_large_is_not_said() -> None:
+    domain, problem = task("blocks")
+    assert equivalent((domain, problem), (domain, problem), most=3) is None
+
+
+def test_transitions_are_the_states_and_what_leads_between_them() -> None:
+    domain = parse_domain("""(define (domain d) (:predicates (p) (q))
+      (:action a :parameters () :precondition (p) :effect (and (q) (not (p))))
+      (:action b :parameters () :precondition (q) :effect (q)))""")
+    start = Problem("x", "d", facts=frozenset({Atom("p")}), goal=("q",))
+    found = transitions(domain, start)
+    assert [len(state) for state in found.states] == [1, 1]
+    assert [(one, step.action, other) for one, step, other in found.edges] == [(0, "a", 1), (1, "b", 1)]
+    assert (found.goals, found.whole) == (frozenset({1}), True)
+    assert not transitions(domain, start, most=0).whole
+
+
+def test_spelling_does_not_make_another_action() -> None:
+    domain, _ = task("blocks")
+    assert named_alike(domain, "pick_up") == "pick-up"
+    assert named_alike(domain, "grab") is None
