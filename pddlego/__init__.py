@@ -5,8 +5,8 @@ best goal that can be reached now, the plan is executed, and what is seen next g
 2024, *PDDLEGO: Iterative Planning in Textual Environments*).
 """
 
-from pddlego.api import evaluate, load_runs, play
+from pddlego.api import build, evaluate, load_runs, play
 
-__all__ = ["evaluate", "load_runs", "play"]
+__all__ = ["build", "evaluate", "load_runs", "play"]
 
 __version__ = "0.1.0"

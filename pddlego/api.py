@@ -1,4 +1,4 @@
-"""The Python side of the command line: play an episode, evaluate many, load what was found.
+"""The Python side of the command line: play an episode, evaluate many, load what was found, build from a text.
 
     >>> import pddlego
     >>> pddlego.play("coin", seed=3).outcome.value
@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from pddlego.evaluation.config import Resolved
     from pddlego.events import Ended
+    from pddlego.methods.builders.files import Built
     from pddlego.runs.summary import Summary
 
 
@@ -57,6 +58,39 @@ def evaluate(games: Sequence[str] | str, run: str | Path, **options: Any) -> lis
         if running.evaluation.fault is not None:
             raise running.evaluation.fault
     return running.results
+
+
+def build(
+    what: Literal["domain", "problem", "task"],
+    description: str,
+    model: str,
+    *,
+    steps: Literal["whole", "by-component", "by-action"] = "by-component",
+    feedback: Literal["none", "model"] = "none",
+    rounds: int = 3,
+    domain: str = "",
+    base_url: str | None = None,
+    temperature: float = 1.0,
+) -> Built:
+    """Build PDDL from a description; a `problem` needs the text of its `domain`. Writes no files.
+
+    Raises `PddlegoError` for what goes wrong before the first question, `PddlSyntaxError` for a domain that is none.
+    """
+    import os
+
+    from pddlego.methods.builders.draft import draft_of
+    from pddlego.methods.builders.files import BuildOptions
+    from pddlego.methods.builders.files import build as build_files
+    from pddlego.models.endpoint import ModelOptions, make_endpoint
+    from pddlego.planning import ProcessPlanner
+
+    url = base_url or os.environ.get("OPENAI_BASE_URL")
+    key = os.environ.get("OPENAI_API_KEY")
+    asked = make_endpoint(ModelOptions(name=model, base_url=url, api_key=key, temperature=temperature))
+    begin = draft_of(domain) if domain else None
+    with ProcessPlanner() as planner:
+        chosen = BuildOptions(steps=steps, feedback=feedback, rounds=rounds)
+        return build_files(what, description, asked, planner, chosen, begin)
 
 
 def load_runs(runs: Iterable[str | Path] | str | Path) -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ import pytest
 from pddlego.methods.programs.reference_model import reference
 from pddlego.methods.thought_of_search.reference_model import reference as functions
 from tests.cli.command import run
+from tests.cli.test_build import next_component
 from tests.coin_endpoint import next_command, next_edit, next_files
 from tests.methods.thought_of_search.playing import fenced
 from tests.model_server import ModelServer, answer
@@ -68,6 +69,7 @@ KINDS = [
     Kind("coin", "act", next_command),
     Kind("coin", "full", next_files),
     Kind("ferry", "program", next_program),
+    Kind("text-coin", "build-whole", next_component, ("--set", "feedback=model")),
     Kind("deduction", "tos", next_function, ("--set", "instances=20")),
     Kind("logistics", "graphplan", next_advice),
     Kind("coin", "edit", next_edit_or_advice, ("--planner", "graphplan", "--prune", "m", "--sort", "relaxed")),

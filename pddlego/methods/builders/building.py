@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -60,7 +60,8 @@ class Order:
 class Asking:
     """Who is asked for components, within which limits, and how often again about an unusable answer.
 
-    Unusable is what cannot be read, and with `checks` what stops planning.
+    Unusable is what cannot be read, and with `checks` what stops planning. What there is is given to `keep` after every
+    component, so that nothing is lost that was paid for.
     """
 
     model: Model
@@ -68,6 +69,7 @@ class Asking:
     prompts: Prompts
     retries: int = 5
     checks: bool = True
+    keep: Callable[[Draft], None] = lambda draft: None
 
 
 @dataclass(frozen=True)
@@ -133,6 +135,7 @@ def component(
     attempt = yield from refine(propose, asking.retries)
     if attempt.value is None:
         raise OverError(Outcome.NO_PLAN, f"{step.kind}: {attempt.failure}")
+    asking.keep(attempt.value)
     yield from changes(draft, attempt.value)
     return attempt.value
 

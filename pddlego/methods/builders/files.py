@@ -15,7 +15,7 @@ from pddlego.planning import Planner
 from pddlego.refine.approval import Overseer
 from pddlego.refine.episode import played
 from pddlego.refine.usage import Meter, OverError
-from pddlego.runs.recording import Timed
+from pddlego.runs.recording import Timed, follow
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,9 @@ class Build:
         meter = Meter(self._options.limits)
         return Timed(played(self._work(meter), meter), lambda: meter.seconds)
 
+    def _keep(self, draft: Draft) -> None:
+        self.draft = draft
+
     def _work(self, meter: Meter) -> Generator[Event, None, None]:
         options = self._options
         yield Started(
@@ -59,7 +62,7 @@ class Build:
             limits=options.limits,
             played_by="builders",
         )
-        asking = Asking(self._model, meter, Prompts("builders"), options.retries)
+        asking = Asking(self._model, meter, Prompts("builders"), options.retries, keep=self._keep)
         self.draft = yield from built(self.order, asking, self.draft)
         review = Reviewing(self.order, asking, self._planner, options.feedback, options.rounds, options.overseer)
         self.draft, self.verdict = yield from reviewed(review, self.draft)
@@ -67,3 +70,33 @@ class Build:
         if not self.verdict.sound:
             raise OverError(Outcome.LOST, "what was built has defects, or no plan")
         raise OverError(Outcome.WON)
+
+
+@dataclass(frozen=True)
+class Built:
+    """The texts of the files that were built, and a plan where there is one. `sound`: the checks find nothing, and a
+    task has a plan; `message` says what is missing."""
+
+    domain: str
+    problem: str
+    plan: str
+    sound: bool
+    message: str
+    calls: int
+
+
+def build(
+    what: What, description: str, model: Model, planner: Planner, options: BuildOptions, begin: Draft | None = None
+) -> Built:
+    """Build to the end, without telling anybody."""
+    work = Build(what, description, model, planner, options, begin or Draft())
+    ended = follow(work.events(), [])
+    draft = work.draft
+    return Built(
+        domain=draft.domain if draft.sections else "",
+        problem=draft.problem if what != "domain" and draft.objects else "",
+        plan=work.verdict.plan,
+        sound=ended.outcome is Outcome.WON,
+        message=ended.message,
+        calls=ended.tally.calls,
+    )

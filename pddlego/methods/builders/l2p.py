@@ -75,7 +75,10 @@ class _Wanted(_L2P):
 
 
 class _Details(_L2P):
-    """`DomainDetails` and `ProblemDetails` of l2p, in one: a file may hold either, or parts of them."""
+    """`DomainDetails` and `ProblemDetails` of l2p, in one: a file may hold either, or parts of them.
+
+    Many fields, because theirs are.
+    """
 
     name: str = "built"
     types: list[_Type] = []

@@ -1,0 +1,130 @@
+"""`pddlego build`: from a text to files, with a model behind a real endpoint."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pddlego
+from pddlego.methods.builders.options import BuilderOptions, load
+from pddlego.methods.builders.reference_model import component_of
+from tests.cli.command import run
+from tests.model_server import ModelServer, answer
+
+GOLD = load("text-coin", BuilderOptions())
+KINDS = {
+    "You find the types": "types",
+    "You find the things that every task": "constants",
+    "You find the predicates": "predicates",
+    "You find the derived": "rules",
+    "You find the actions": "action-list",
+    "You write the parameters": "parameters",
+    "You write the precondition": "preconditions",
+    "You write the effect": "effects",
+    "You write one action": "action",
+    "You find the objects": "objects",
+    "You write the facts": "init",
+    "You write the goal": "goal",
+    "You write a planning domain": "domain",
+    "You write a planning problem": "problem",
+}
+
+
+def next_component(body: dict[str, Any]) -> str:
+    """What a language model would say that has understood the description."""
+    text = str(body["messages"][0]["content"])
+    if "You judge whether" in text:
+        return json.dumps({"score": 9, "passing": True, "intended": True})
+    kind = next(kind for words, kind in KINDS.items() if words in text)
+    action = re.search(r"^The action is (\S+?)[:.]", text, re.MULTILINE)
+    return json.dumps(component_of(kind, GOLD.domain, GOLD.task(0), action[1] if action else ""))
+
+
+@pytest.fixture
+def describing(tmp_path: Path, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789abcdef")
+    (tmp_path / "coin.txt").write_text(GOLD.description(0), encoding="utf-8")
+    model_server.replies = [lambda body: answer(next_component(body))]
+
+    def build(*arguments: str) -> Any:
+        return run("build", *arguments, "--model", "m", "--base-url", model_server.url, cwd=tmp_path)
+
+    return build
+
+
+@pytest.mark.parametrize("steps", ["whole", "by-component"])
+def test_a_task_is_built_of_a_text(steps: str, describing: Callable[..., Any], tmp_path: Path) -> None:
+    done = describing("task", "coin.txt", "-o", "out", "--steps", steps, "--feedback", "model")
+    assert done.returncode == 0, done.stdout + done.stderr
+    files = {each.name for each in (tmp_path / "out").iterdir()}
+    assert files == {"domain.pddl", "problem.pddl", "plan.txt", "journal.jsonl"}
+    checked = run("check", "out/domain.pddl", "out/problem.pddl", "--plan", "out/plan.txt", cwd=tmp_path)
+    assert checked.returncode == 0, checked.stdout
+    assert "sk-canary" not in (tmp_path / "out" / "journal.jsonl").read_text(encoding="utf-8")
+
+
+def test_a_domain_and_then_a_problem_of_it(describing: Callable[..., Any], tmp_path: Path) -> None:
+    assert describing("domain", "coin.txt", "-o", "d", "--steps", "by-action").returncode == 0
+    assert not (tmp_path / "d" / "problem.pddl").exists()
+    given = tmp_path / "coin.pddl"
+    given.write_text(GOLD.domain.text, encoding="utf-8")
+    done = describing("problem", "coin.txt", "-o", "p", "--domain", "coin.pddl")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "(have coin)" in (tmp_path / "p" / "problem.pddl").read_text(encoding="utf-8")
+
+
+def test_what_was_built_is_kept_when_calls_run_out(describing: Callable[..., Any], tmp_path: Path) -> None:
+    done = describing("task", "coin.txt", "-o", "out", "--max-calls", "3")
+    assert done.returncode == 1
+    assert "3 model calls used up" in done.stdout
+    assert "(:types" in (tmp_path / "out" / "domain.pddl").read_text(encoding="utf-8")
+    assert describing("task", "coin.txt", "-o", "out").returncode == 0
+    assert (tmp_path / "out" / "journal-2.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("house", "coin.txt"), "domain, problem, task"),
+        (("task", "nowhere.txt"), "nowhere.txt"),
+        (("task", "empty.txt"), "is empty"),
+        (("problem", "coin.txt"), "A problem needs its domain"),
+        (("problem", "coin.txt", "--domain", "coin.txt"), "is no domain"),
+        (("task", "coin.txt", "--steps", "quickly"), "--steps quickly"),
+        (("task", "coin.txt", "--feedback", "everybody"), "--feedback everybody"),
+        (("task", "coin.txt", "--feedback", "person"), "Nobody is there to look"),
+        (("task", "coin.txt", "--from", "coin.txt"), "no components of l2p"),
+        (("task", "coin.txt", "--rounds", "99"), "--rounds"),
+        (("task", "coin.txt", "-o", "/proc/nowhere"), "Cannot"),
+    ],
+)
+def test_what_a_user_can_get_wrong_ends_in_three_lines(
+    arguments: tuple[str, ...], says: str, describing: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "empty.txt").write_text(" \n", encoding="utf-8")
+    done = describing(*arguments)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_no_model_is_said_so(tmp_path: Path) -> None:
+    (tmp_path / "coin.txt").write_text("A house.", encoding="utf-8")
+    done = run("build", "task", "coin.txt", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "No language model was named" in done.stderr
+
+
+def test_the_same_in_five_lines_of_python(model_server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789abcdef")
+    model_server.replies = [lambda body: answer(next_component(body))]
+    built = pddlego.build("task", GOLD.description(0), model="m", base_url=model_server.url, steps="whole")
+    assert built.sound
+    assert built.plan.startswith("(")
+    assert "(define (domain" in built.domain
+    assert "(have coin)" in built.problem
