@@ -6,7 +6,7 @@ import os
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast, get_args
+from typing import cast
 
 from rich.console import Console
 
@@ -29,7 +29,7 @@ from pddlego.pddl import PddlSyntaxError
 from pddlego.planning import ProcessPlanner
 from pddlego.runs.journal import JournalWriter
 from pddlego.runs.recording import follow
-from pddlego.util.files import cannot_make, read_text, write_whole
+from pddlego.util.files import read_text, write_whole
 from pddlego.util.text import clean
 
 
@@ -55,16 +55,8 @@ class BuildCommand:
 
 def run_build(command: BuildCommand) -> int:
     """Build, telling what happens; returns the exit code. Raises `PddlegoError`."""
-    for name, value, known in (
-        ("WHAT", command.what, get_args(What)),
-        ("--steps", command.steps, get_args(How)),
-        ("--feedback", command.feedback, get_args(By)),
-    ):
-        if value not in known:
-            raise UsageError(f"{name} {value} is not possible", f"It is one of: {', '.join(known)}.", "Choose one.")
+    _check_numbers(command)
     description = read_text(command.description)
-    if not description.strip():
-        raise UsageError(f"{command.description} is empty", "There is nothing to build of.", "Describe it in words.")
     begin = _begin(command)
     model = _model(command)
     console = Console()
@@ -77,18 +69,29 @@ def run_build(command: BuildCommand) -> int:
         limits=Limits(None, calls=command.max_calls),
         overseer=_person(console, display) if command.feedback in ("person", "both") else None,
     )
-    journal = _journal(command.output)
-    with ProcessPlanner(timeout=command.planner_timeout) as planner, closing(journal):
+    with ProcessPlanner(timeout=command.planner_timeout) as planner:
         build = Build(cast(What, command.what), description, model, planner, options, begin)
-        ended = follow(build.events(), [journal.write, display.show])
-    _write(command, build)
-    console.print(f"The files are in {clean(str(command.output))}", markup=False, highlight=False)
+        with closing(_journal(command.output)) as journal:
+            ended = follow(build.events(), [journal.write, display.show])
+    written = _write(command, build)
+    console.print(f"In {clean(str(command.output))}: {', '.join(written)}", markup=False, highlight=False)
     return exit_code(ended)
 
 
+def _check_numbers(command: BuildCommand) -> None:
+    """Raises `UsageError`."""
+    for flag, value, most in (
+        ("--temperature", command.temperature, 10),
+        ("--planner-timeout", command.planner_timeout, 1e6),
+    ):
+        if not 0 <= value <= most:  # NaN is neither
+            raise UsageError(f"{flag} {value:g} is not possible", f"It is from 0 to {most:g}.", "Give another.")
+    if command.domain is not None and command.what != "problem":
+        why = f"A {command.what} brings a domain of its own."
+        raise UsageError("--domain is for a problem", why, "Leave it out, or go on with parts of l2p by --from.")
+
+
 def _begin(command: BuildCommand) -> Draft:
-    if command.what == "problem" and command.domain is None:
-        raise UsageError("A problem needs its domain", "None was named.", "Name it with --domain.")
     draft = Draft()
     if command.domain is not None:
         text = read_text(command.domain)
@@ -111,26 +114,35 @@ def _model(command: BuildCommand) -> Model:
 
 
 def _journal(folder: Path) -> JournalWriter:
-    """A new journal in the folder; one that is there stays, and is no longer the newest."""
+    """The journal in a folder in which nothing was built yet. Raises `UsageError` for any other."""
+    there = [name for name in FILES if (folder / name).exists()] if str(folder).strip() else []
+    if there or not str(folder).strip() or folder == Path():
+        why = f"There is {', '.join(there)} in it." if there else "It is the folder where you are."
+        raise UsageError(f"Nothing can be built in '{folder}'", why, "Name another folder with -o.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        return JournalWriter(folder / JOURNAL)
     except OSError as error:
-        raise cannot_make(folder, error) from error
-    number = 1
-    while (place := folder / (f"journal-{number}.jsonl" if number > 1 else "journal.jsonl")).exists():
-        number += 1
-    return JournalWriter(place)
+        raise UsageError(f"Cannot write to {folder}", f"{error.strerror}.", "Name another folder with -o.") from error
 
 
-def _write(command: BuildCommand, build: Build) -> None:
-    """What there is, sound or not: nothing that was paid for is lost."""
+JOURNAL = "journal.jsonl"
+FILES = ("domain.pddl", "problem.pddl", "plan.txt", JOURNAL)
+"""What a build leaves in its folder."""
+
+
+def _write(command: BuildCommand, build: Build) -> list[str]:
+    """What there is, sound or not: nothing that was paid for is lost. The names of the files."""
     draft, folder = build.draft, command.output
-    if draft.sections:
-        write_whole(folder / "domain.pddl", draft.domain + "\n")
+    texts = {"plan.txt": build.plan}
+    if draft.sections and command.what != "problem":
+        texts["domain.pddl"] = draft.domain
     if command.what != "domain" and (draft.objects or draft.facts):
-        write_whole(folder / "problem.pddl", draft.problem + "\n")
-    if build.verdict.plan:
-        write_whole(folder / "plan.txt", build.verdict.plan + "\n")
+        texts["problem.pddl"] = draft.problem
+    for name, text in texts.items():
+        if text:
+            write_whole(folder / name, f"{text}\n")
+    return [name for name in FILES if name == JOURNAL or texts.get(name)]
 
 
 def _person(console: Console, display: LineDisplay) -> AskingOverseer:

@@ -18,6 +18,7 @@ from pddlego.planning.make import PlannerOptions
 from pddlego.runs.cells import Cell
 from pddlego.runs.folders import MANIFEST
 from pddlego.runs.journal import Journal, read_journal
+from pddlego.runs.kept import DOMAIN_FROM
 from pddlego.runs.manifest import configuration_of, recorded_setting
 
 
@@ -74,7 +75,9 @@ def _recorded(journal: Journal, started: Started, manifest: Mapping[str, Any], j
         raise KeyError(f"no setting {started.setting}")
     played_by = method(kept["method"])
     has_java = java is not None and "java" in played_by.options.model_fields
-    options = played_by.options.model_validate(kept["options"] | ({"java": java} if has_java else {}))
+    # The domain that an episode began with stands in its journal: the run that it came from may be gone.
+    own = {name: value for name, value in kept["options"].items() if name != DOMAIN_FROM}
+    options = played_by.options.model_validate(own | ({"java": java} if has_java else {}))
     setting = played_by.load(started.setting, options)
     return Recorded(
         journal=journal,
@@ -88,7 +91,7 @@ def _recorded(journal: Journal, started: Started, manifest: Mapping[str, Any], j
         ),
         planner=PlannerOptions.recorded(manifest["planner"]),
         retries=int(manifest["retries"]),
-        changed=tuple(_changed(setting.sources, kept.get("files") or {})),
+        changed=tuple(_changed(setting.sources, {**(kept.get("files") or {}), DOMAIN_FROM: ""})),
     )
 
 

@@ -99,7 +99,7 @@ def _cycles(domain: Domain) -> Iterator[Defect]:
             if above not in seen:
                 seen.add(above)
                 waiting += parents.get(above, ())
-        if name in seen:
+        if name in seen or (name == ANY_TYPE and parents[name]):
             message = (
                 f"type {name} is its own ancestor, over {', '.join(sorted(seen))}; give one of them another parent"
             )

@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from pddlego.pddl.check_declarations import declaration_defects
-from pddlego.pddl.domain import Domain, Predicate, either
+from pddlego.pddl.derived import recursive_predicate
+from pddlego.pddl.domain import MAX_TYPES, Domain, Predicate, either, too_many_types
 from pddlego.pddl.names import nearest
 from pddlego.pddl.problem import ANY_TYPE, TypedName, read_typed_list
 from pddlego.pddl.rules import Defect, DefectKind
@@ -29,6 +30,8 @@ Scope = Mapping[str, str]
 
 def check_domain(domain: Domain) -> tuple[Defect, ...]:
     """Everything that makes planning impossible, or means another thing than it says. Total."""
+    if len(domain.supertypes) > MAX_TYPES:
+        return (Defect(DefectKind.TOO_LARGE, "types", too_many_types(domain)),)
     checker = _DomainChecker(domain)
     found = list(declaration_defects(domain))
     for action in domain.actions:
@@ -37,6 +40,10 @@ def check_domain(domain: Domain) -> tuple[Defect, ...]:
         found += checker.effect(action.effect, f"{where}, effect", _scope(action.parameters))
     for predicate, condition in domain.derived:
         found += checker.condition(condition, f"derived predicate {predicate.name}", _scope(predicate.parameters))
+    circle = recursive_predicate(domain)
+    if circle is not None:
+        message = f"derived predicate {circle} follows from itself, which no planner here plans with; write it without"
+        found.append(Defect(DefectKind.RECURSIVE, circle, message))
     return tuple(found)
 
 

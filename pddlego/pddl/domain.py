@@ -74,6 +74,15 @@ class Domain:
         return all(fits(one) for one in either(kind))
 
 
+MAX_TYPES = 1_000
+"""Types of a domain; the largest of a competition has some dozens."""
+
+
+def too_many_types(domain: Domain) -> str:
+    """What is said of a domain with more types than anybody plans with."""
+    return f"the domain has {len(domain.supertypes):,} types, and at most {MAX_TYPES:,} are planned with"
+
+
 def either(kind: str) -> tuple[str, ...]:
     """The types that a type expression allows: `(either a b)` allows a and b."""
     return tuple(kind.strip("()").split()[1:]) if kind.startswith("(either ") else (kind,)
@@ -93,6 +102,8 @@ def parse_domain(text: str) -> Domain:
     Conditions and effects are kept as expressions; the planner's translator checks them when it grounds.
     """
     reading = read_domain(text)
+    if len(reading.domain.supertypes) > MAX_TYPES:
+        raise PddlSyntaxError([too_many_types(reading.domain)])
     faults = [*reading.faults]
     faults += [f"{where}: type {kind} is not declared" for where, kind in undeclared_types(reading.domain)]
     faults += [fault for _, fault in wrong_heads(reading.domain)]

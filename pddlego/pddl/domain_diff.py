@@ -21,7 +21,8 @@ def domain_parts(domain: Domain) -> dict[str, str]:
     parts = {f"type {name}": f"type {name} - {parent}" for name, parent in domain.supertypes}
     parts |= {f"constant {each.name}": f"constant {each}" for each in domain.constants}
     parts |= {f"predicate {each.name}": f"predicate {each}" for each in domain.predicates}
-    parts |= {f"rule {head.name}": f"rule {head} if {show(condition)}" for head, condition in domain.derived}
+    rules = [f"rule {head} if {show(condition)}" for head, condition in domain.derived]
+    parts |= dict(zip(rules, rules, strict=True))
     for action in domain.actions:
         head = " ".join((action.name, *(f"{each.name} - {each.type}" for each in action.parameters)))
         needs, changes = show(action.precondition), show(action.effect)

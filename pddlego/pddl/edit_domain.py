@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -49,7 +50,9 @@ def sections_of(domain: Domain) -> dict[str, Lines]:
         "types": {f"{name} - {parent}": f"{name} - {parent}" for name, parent in domain.supertypes},
         "constants": {each.name: str(each) for each in domain.constants},
         "predicates": {each.name: str(each) for each in domain.predicates},
-        "rules": {head.name: f"(:derived {head} {show(condition)})" for head, condition in domain.derived},
+        "rules": {
+            line: line for head, condition in domain.derived for line in [f"(:derived {head} {show(condition)})"]
+        },
         "actions": {each.name: action_text(each) for each in domain.actions},
     }
 
@@ -159,6 +162,7 @@ def _known(section: str, line: str, lines: Lines) -> list[str]:
     if word in lines:
         return [word]
     named = [key for key in lines if section == "types" and key.split(" - ")[0] == word]
+    named += [key for key in lines if section == "rules" and re.match(rf"\(:derived \({re.escape(word)}[ )]", key)]
     return named or [key for key, _ in _read(section, line) if key in lines]
 
 
@@ -174,11 +178,11 @@ def _read(section: str, line: str) -> Iterator[tuple[str, str]]:
     for expression in reading.expressions:
         key = _key(section, expression)
         if key is not None:
-            yield key, show(expression)
+            yield (show(expression) if section == "rules" else key), show(expression)
 
 
 def _key(section: str, expression: Sexpr) -> str | None:
-    """The name of a predicate, a rule or an action; None for what is none."""
+    """The name of a predicate, a rule or an action; None for what is none. Several rules may have one name."""
     if not isinstance(expression, tuple) or not expression:
         return None
     if section == "actions":

@@ -74,7 +74,8 @@ def broken_invariants(domain: Domain, problem: Problem) -> Iterator[Defect]:
             place = places.get(fact.predicate)
             if place is not None and place < len(fact.args):
                 groups[fact.args[place]].append(fact)
-        crowded = {name: facts for name, facts in groups.items() if len(facts) > 1}
+        # Of one predicate alone there may well be several at the beginning: what is exchanged is kept, not made single.
+        crowded = {name: facts for name, facts in groups.items() if len({fact.predicate for fact in facts}) > 1}
         if 2 * len(crowded) >= len(groups):
             continue  # the rule rather than the exception: such facts are counted, and do not exclude each other
         for name, facts in sorted(crowded.items()):

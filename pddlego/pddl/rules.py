@@ -29,6 +29,7 @@ class DefectKind(str, Enum):
     VARIABLE = "unbound variable"
     MISPLACED = "misplaced connective"
     DERIVED_EFFECT = "effect on derived predicate"
+    RECURSIVE = "recursive rule"
     NEGATED_INIT = "not in init"
     DERIVED_INIT = "derived predicate in init"
     ONLY_PLANNED = "only planned"
@@ -95,6 +96,8 @@ DOMAIN_RULES: Mapping[DefectKind, str] = {
     DefectKind.VARIABLE: "a variable is a parameter, or bound by forall or exists around it",
     DefectKind.MISPLACED: "effects have no or, imply, exists or =; conditions have no when",
     DefectKind.DERIVED_EFFECT: "no action changes a predicate that follows by rule",
+    DefectKind.RECURSIVE: "no derived predicate follows from itself, directly or through others",
+    DefectKind.TOO_LARGE: "it has a size that can be planned with",
     DefectKind.DUPLICATE_TYPE: "a type is declared once",
     DefectKind.DUPLICATE_CONSTANT: "a constant is declared once",
     DefectKind.UNDECLARED_SUPERTYPE: "what stands behind the - of a type is no misspelt type",

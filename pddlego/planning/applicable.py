@@ -33,7 +33,7 @@ class Simulator:
         }
         derived = {predicate.name for predicate, _ in world.domain.derived}
         self._conjuncts = {
-            action.name: [atom for atom in _atoms(action.precondition) if atom.predicate not in derived]
+            action.name: [atom for atom in conjunct_atoms(action.precondition) if atom.predicate not in derived]
             for action in world.domain.actions
         }
         self._change(facts, ())
@@ -109,10 +109,10 @@ class Simulator:
         return found
 
 
-def _atoms(condition: Sexpr) -> Iterator[Atom]:
+def conjunct_atoms(condition: Sexpr) -> Iterator[Atom]:
     """The atoms that must be true for a condition to hold, as far as they stand in its conjunction."""
     if isinstance(condition, tuple) and condition[:1] == ("and",):
         for part in condition[1:]:
-            yield from _atoms(part)
+            yield from conjunct_atoms(part)
     elif (atom := read_atom(condition)) is not None:
         yield atom

@@ -14,6 +14,10 @@ from pddlego.pddl.problem import read_problem
 from pddlego.pddl.remarks import domain_remarks, problem_remarks
 from pddlego.planning.result import NOTHING_THERE
 from pddlego.planning.validate import goal_holds, speaks_of_nothing
+from pddlego.planning.world import cases
+
+MOST_CASES = 1_000_000
+"""Ways to bind the variables of a goal that are looked at."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,11 @@ def checked_problem(domain: Domain, text: str) -> CheckedProblem:
 def _goal(domain: Domain, problem: Problem) -> Iterator[Defect]:
     if problem.goal in ((), ("and",)):
         return  # said already
+    ways = cases(domain, problem, problem.goal)
+    if ways > MOST_CASES:
+        message = f"the goal has {ways:,} ways to be true, and is not looked at; bind fewer variables at once"
+        yield Defect(DefectKind.TOO_LARGE, ":goal", message, blocking=False)
+        return
     if goal_holds(domain, problem):
         why = NOTHING_THERE if speaks_of_nothing(domain, problem) else "there is nothing to plan"
         message = f"the goal is true in the initial state: {why}; ask for what is not there yet"

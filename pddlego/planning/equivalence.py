@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter, deque
 
 from pddlego.pddl import Domain, Problem, same_name
@@ -9,6 +10,10 @@ from pddlego.planning.transitions import Transitions, transitions
 
 MOST_COMPARED = 300
 """States of systems that are compared without any name in common: that is a search."""
+
+
+MOST_ALIKE = 12
+"""States that nothing tells apart, of systems that are compared so."""
 
 
 def equivalent(left: tuple[Domain, Problem], right: tuple[Domain, Problem], most: int = 2_000) -> bool | None:
@@ -24,7 +29,12 @@ def equivalent(left: tuple[Domain, Problem], right: tuple[Domain, Problem], most
         return False
     if _same_by_names(one, other):
         return True
-    return _isomorphic(one, other) if len(one.states) <= MOST_COMPARED else None
+    colours = _colours(one), _colours(other)
+    if sorted(colours[0]) != sorted(colours[1]):
+        return False
+    hardest = max(Counter(colours[0]).values())
+    small = len(one.states) <= MOST_COMPARED and hardest <= MOST_ALIKE
+    return _isomorphic(one, other, colours) if small else None
 
 
 def _shape(found: Transitions) -> tuple[int, int, int, list[int]]:
@@ -58,22 +68,37 @@ def _by_label(found: Transitions) -> list[dict[tuple[str, ...], int]]:
     return edges
 
 
-def _isomorphic(one: Transitions, other: Transitions) -> bool:
+def _colours(found: Transitions) -> list[str]:
+    """A colour for each state: two of one colour look alike however far one looks (1-dimensional Weisfeiler-Leman)."""
+    colours = [f"{number == 0}/{number in found.goals}" for number in range(len(found.states))]
+    known = 0
+    while len(set(colours)) > known:
+        known = len(set(colours))
+        around: list[list[str]] = [[] for _ in colours]
+        for start, _, end in found.edges:
+            around[start].append(f">{colours[end]}")
+            around[end].append(f"<{colours[start]}")
+        texts = (" ".join([colour, *sorted(near)]) for colour, near in zip(colours, around, strict=True))
+        colours = [hashlib.sha256(text.encode()).hexdigest() for text in texts]
+    return colours
+
+
+def _isomorphic(one: Transitions, other: Transitions, colours: tuple[list[str], list[str]]) -> bool:
     from networkx import DiGraph
     from networkx.algorithms.isomorphism import DiGraphMatcher
 
-    def graph(found: Transitions) -> DiGraph:
+    def graph(found: Transitions, own: list[str]) -> DiGraph:
         made = DiGraph()
-        for number in range(len(found.states)):
-            made.add_node(number, role=(number == 0, number in found.goals))
+        for number, colour in enumerate(own):
+            made.add_node(number, colour=colour)
         for (start, end), times in Counter((start, end) for start, _, end in found.edges).items():
             made.add_edge(start, end, times=times)
         return made
 
     matcher = DiGraphMatcher(
-        graph(one),
-        graph(other),
-        node_match=lambda left, right: bool(left["role"] == right["role"]),
+        graph(one, colours[0]),
+        graph(other, colours[1]),
+        node_match=lambda left, right: bool(left["colour"] == right["colour"]),
         edge_match=lambda left, right: bool(left["times"] == right["times"]),
     )
     return bool(matcher.is_isomorphic())

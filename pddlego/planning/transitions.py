@@ -6,12 +6,16 @@ from collections import deque
 from dataclasses import dataclass
 
 from pddlego.pddl import Domain, Problem
-from pddlego.planning.applicable import Simulator
+from pddlego.planning.applicable import Simulator, conjunct_atoms
 from pddlego.planning.result import PlanStep
-from pddlego.planning.world import State, World
+from pddlego.planning.world import State, World, cases
 
 MOST_STATES = 2_000
 """States that are looked at unless more are asked for."""
+
+
+MOST_WORK = 200_000
+"""Ways to bind the parameters and variables of the actions of a task of which any state is looked at."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,8 @@ class Transitions:
 def transitions(domain: Domain, problem: Problem, most: int = MOST_STATES) -> Transitions:
     """Look at up to `most` states of a sound domain and problem."""
     world = World(domain, problem)
+    if _work(domain, problem) > MOST_WORK:
+        return Transitions((frozenset(problem.facts),), (), frozenset(), whole=False)
     start = frozenset(problem.facts)
     numbers, waiting = {start: 0}, deque([start])
     edges: list[tuple[int, PlanStep, int]] = []
@@ -46,3 +52,17 @@ def transitions(domain: Domain, problem: Problem, most: int = MOST_STATES) -> Tr
             edges.append((numbers[state], step, numbers[after]))
     goals = frozenset(number for state, number in numbers.items() if world.holds(problem.goal, state, {}))
     return Transitions(tuple(numbers), tuple(edges), goals, not waiting)
+
+
+def _work(domain: Domain, problem: Problem) -> int:
+    """An upper bound of the ways to bind what stands in no atom of a precondition, over all actions."""
+    things = (*domain.constants, *problem.objects)
+    found = 0
+    for action in domain.actions:
+        named = {arg for atom in conjunct_atoms(action.precondition) for arg in atom.args}
+        number = 1
+        for parameter in action.parameters:
+            if parameter.name not in named:
+                number *= sum(domain.is_a(each.type, parameter.type) for each in things)
+        found += number * (cases(domain, problem, action.precondition) + cases(domain, problem, action.effect))
+    return found + cases(domain, problem, problem.goal)

@@ -12,6 +12,19 @@ from pddlego.pddl.problem import TypedName, read_typed_list
 State = frozenset[Atom]
 
 
+def cases(domain: Domain, problem: Problem, condition: Sexpr) -> int:
+    """How many ways there are to bind the variables of a condition, nested ones multiplied."""
+    if isinstance(condition, str) or not condition:
+        return 1
+    if condition[0] in ("exists", "forall") and len(condition) == 3 and isinstance(condition[1], tuple):
+        things = (*domain.constants, *problem.objects)
+        number = 1
+        for variable in read_typed_list(condition[1], []):
+            number *= sum(domain.is_a(each.type, variable.type) for each in things)
+        return max(1, number) * cases(domain, problem, condition[2])
+    return sum(cases(domain, problem, part) for part in condition[1:])
+
+
 class World:
     """The semantics of conditions and effects over the objects of one problem."""
 

@@ -16,6 +16,10 @@ DOMAIN = "domain"
 """The kind of `Accepted` that brings a domain, and where `Started.details` has the one that an episode began with."""
 
 
+DOMAIN_FROM = "domain_from"
+"""The option that names a run or a file with a domain to begin with, and the source that it becomes."""
+
+
 def kept_domain(folder: Path, summaries: Iterable[Summary], codec: Codec, fits: Callable[[Summary], bool]) -> str:
     """The text of the last domain of the last episode that was won and `fits`; empty where there is none.
 

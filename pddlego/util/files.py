@@ -55,7 +55,7 @@ def read_text(path: Path) -> str:
             data = file.read(MOST_READ + 1)
         if len(data) > MOST_READ:
             raise UsageError(f"{path} is too large", f"At most {MOST_READ:,} bytes are read.", "Name another file.")
-        return data.decode("utf-8").replace("\r\n", "\n")
+        return data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} is no text", f"{error}.", "Save it as UTF-8.") from error
     except OSError as error:

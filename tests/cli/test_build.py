@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 import pddlego
+from pddlego.errors import UsageError
 from pddlego.methods.builders.options import BuilderOptions, load
 from pddlego.methods.builders.reference_model import component_of
 from tests.cli.command import run
-from tests.model_server import ModelServer, answer
+from tests.model_server import ModelServer, answer, fault
 
 GOLD = load("text-coin", BuilderOptions())
 KINDS = {
@@ -83,8 +84,9 @@ def test_what_was_built_is_kept_when_calls_run_out(describing: Callable[..., Any
     assert done.returncode == 1
     assert "3 model calls used up" in done.stdout
     assert "(:types" in (tmp_path / "out" / "domain.pddl").read_text(encoding="utf-8")
-    assert describing("task", "coin.txt", "-o", "out").returncode == 0
-    assert (tmp_path / "out" / "journal-2.jsonl").exists()
+    again = describing("task", "coin.txt", "-o", "out")
+    assert again.returncode == 2  # what is there stays as it is
+    assert "There is domain.pddl, journal.jsonl in it" in again.stderr
 
 
 @pytest.mark.parametrize(
@@ -95,12 +97,16 @@ def test_what_was_built_is_kept_when_calls_run_out(describing: Callable[..., Any
         (("task", "empty.txt"), "is empty"),
         (("problem", "coin.txt"), "A problem needs its domain"),
         (("problem", "coin.txt", "--domain", "coin.txt"), "is no domain"),
-        (("task", "coin.txt", "--steps", "quickly"), "--steps quickly"),
-        (("task", "coin.txt", "--feedback", "everybody"), "--feedback everybody"),
+        (("task", "coin.txt", "--steps", "quickly"), "steps = quickly"),
+        (("task", "coin.txt", "--feedback", "everybody"), "feedback = everybody"),
         (("task", "coin.txt", "--feedback", "person"), "Nobody is there to look"),
         (("task", "coin.txt", "--from", "coin.txt"), "no components of l2p"),
         (("task", "coin.txt", "--rounds", "99"), "--rounds"),
-        (("task", "coin.txt", "-o", "/proc/nowhere"), "Cannot"),
+        (("task", "coin.txt", "-o", "/proc/nowhere"), "Cannot write to /proc/nowhere"),
+        (("task", "coin.txt", "-o", "."), "the folder where you are"),
+        (("task", "coin.txt", "--domain", "coin.txt"), "--domain is for a problem"),
+        (("task", "coin.txt", "--temperature", "nan"), "--temperature nan"),
+        (("task", "coin.txt", "--planner-timeout", "-1"), "--planner-timeout -1"),
     ],
 )
 def test_what_a_user_can_get_wrong_ends_in_three_lines(
@@ -128,3 +134,34 @@ def test_the_same_in_five_lines_of_python(model_server: ModelServer, monkeypatch
     assert built.plan.startswith("(")
     assert "(define (domain" in built.domain
     assert "(have coin)" in built.problem
+
+
+@pytest.mark.parametrize(
+    ("what", "text", "options", "says"),
+    [
+        ("house", "A house.", {}, "what = house"),
+        ("task", " ", {}, "The description is empty"),
+        ("task", "A house.", {"steps": "quickly"}, "steps = quickly"),
+        ("problem", "A house.", {}, "A problem needs its domain"),
+    ],
+)
+def test_python_is_told_what_is_wrong_before_anything_is_asked(
+    what: Any, text: str, options: dict[str, Any], says: str, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789abcdef")
+    with pytest.raises(UsageError, match=says):
+        pddlego.build(what, text, model="m", base_url=model_server.url, **options)
+    assert not model_server.requests
+
+
+def test_a_plan_is_kept_when_the_model_fails_in_the_review(
+    describing: Callable[..., Any], model_server: ModelServer, tmp_path: Path
+) -> None:
+    def reply(body: dict[str, Any]) -> Any:
+        review = "You judge whether" in str(body["messages"][0]["content"])
+        return fault(400, "no reviews here") if review else answer(next_component(body))
+
+    model_server.replies = [reply]
+    done = describing("task", "coin.txt", "-o", "out", "--steps", "whole", "--feedback", "model")
+    assert done.returncode == 3, done.stdout
+    assert (tmp_path / "out" / "plan.txt").read_text(encoding="utf-8").startswith("(")

@@ -61,7 +61,7 @@ def test_a_carried_domain_saves_calls_and_is_replayed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--domain-from", "nowhere"), "There is no domain in nowhere"),
+        (("--domain-from", "nowhere"), "There is no such file or folder"),
         (("--domain-from", "broken.pddl"), "The domain to begin with is none"),
         (("--memory", "some"), "news"),
     ],
@@ -79,3 +79,24 @@ def test_carrying_plays_one_after_another(tmp_path: Path) -> None:
         done = run("eval", "coin", "--modes", "full", "--carry", *more, cwd=tmp_path)
         assert done.returncode == 2
         assert "--carry plays with one worker" in done.stderr
+
+
+@pytest.mark.parametrize("mode", ["full", "full-edit", "full-no-schemas"])
+def test_an_episode_is_resumed_with_the_domain_that_it_had(tmp_path: Path, mode: str) -> None:
+    assert run("play", "coin", "--mode", mode, "--seed", "12", "--pace", "0", cwd=tmp_path).returncode == 0
+    (first,) = (tmp_path / "runs").iterdir()
+    done = run("resume", str(first), "--from-step", "5", "--pace", "0", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "won after 21 steps" in done.stdout
+    assert run("replay", "latest", cwd=tmp_path).returncode == 0
+    problem = run("show", str(first), "--step", "5", "--problem", cwd=tmp_path)
+    assert problem.stdout.startswith("(define (problem")
+
+
+def test_a_replay_needs_no_run_that_a_domain_came_from(tmp_path: Path) -> None:
+    assert run("play", "coin", "--mode", "full", "--seed", "1", "--pace", "0", cwd=tmp_path).returncode == 0
+    (first,) = (tmp_path / "runs").iterdir()
+    command = ("play", "coin", "--mode", "full", "--seed", "2", "--pace", "0", "--domain-from", str(first))
+    assert run(*command, cwd=tmp_path).returncode == 0
+    first.rename(tmp_path / "elsewhere")
+    assert run("replay", "latest", cwd=tmp_path).returncode == 0

@@ -57,6 +57,8 @@ DOMAINS = {
     DefectKind.VARIABLE: ("(open ?to))", "(open ?where))"),
     DefectKind.MISPLACED: ("(at ?c ?p) (clear ?c)))", "(or (at ?c ?p) (clear ?c))))"),
     DefectKind.DERIVED_EFFECT: ("(not (at ?t ?from)) (at ?t ?to)", "(not (at ?t ?from)) (at ?t ?to) (busy ?t)"),
+    DefectKind.RECURSIVE: ("(exists (?c - crate) (in ?c ?t))", "(busy ?t)"),
+    DefectKind.TOO_LARGE: ("(:types place", f"(:types {' '.join(f't{number}' for number in range(1_001))} place"),
     DefectKind.DUPLICATE_TYPE: ("crate truck - thing", "crate truck crate - thing"),
     DefectKind.DUPLICATE_CONSTANT: ("yard - place)", "yard yard - place)"),
     DefectKind.UNDECLARED_SUPERTYPE: ("crate truck - thing", "crate truck - thing van - thingg"),

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
-from pddlego.pddl import Atom, Domain, Problem, parse_domain
+from pddlego.pddl import Atom, Domain, Problem, TypedName, parse_domain
 from pddlego.pddl.anonymous import anonymous
+from pddlego.planning.checking import checked_problem
 from pddlego.planning.equivalence import equivalent, named_alike
 from pddlego.planning.transitions import transitions
 from pddlego.planning.validate import goal_holds
@@ -71,3 +72,35 @@ def test_spelling_does_not_make_another_action() -> None:
     domain, _ = task("blocks")
     assert named_alike(domain, "pick_up") == "pick-up"
     assert named_alike(domain, "grab") is None
+
+
+def toggles(wanted: int) -> tuple[Domain, Problem]:
+    """Eight switches, alike, and so many that are to be on: a search for an isomorphism would look for ever."""
+    names = [f"s{number}" for number in range(8)]
+    parts = "".join(
+        f"(:action on-{name} :parameters () :precondition (not ({name})) :effect ({name}))"
+        f"(:action off-{name} :parameters () :precondition ({name}) :effect (not ({name})))"
+        for name in names
+    )
+    heads = " ".join(f"({name})" for name in names)
+    domain = parse_domain(f"(define (domain d) (:requirements :negative-preconditions) (:predicates {heads}) {parts})")
+    return domain, Problem("p", "d", goal=("and", *((name,) for name in names[:wanted])))
+
+
+def test_systems_that_look_alike_are_told_apart_without_a_search() -> None:
+    domain, four = toggles(4)
+    _, six = toggles(6)
+    assert equivalent((domain, four), (domain, six)) is False
+
+
+def test_what_would_take_for_ever_is_not_looked_at() -> None:
+    wide = parse_domain("""(define (domain d) (:predicates (p ?x))
+      (:action a :parameters (?a ?b ?c ?d ?e ?f ?g ?h) :precondition (and) :effect (p ?a)))""")
+    things = frozenset(TypedName(f"o{number}") for number in range(10))
+    problem = Problem("p", "d", things, frozenset(), ("p", "o1"))
+    assert not transitions(wide, problem).whole
+    assert equivalent((wide, problem), (wide, problem)) is None
+    variables = " ".join(f"?v{number}" for number in range(8))
+    text = f"(define (problem p) (:domain d) (:objects {' '.join(each.name for each in things)}) (:init) "
+    text += f"(:goal (exists ({variables}) (p ?v1))))"
+    assert [each.kind.id for each in checked_problem(wide, text).defects] == ["too-large"]

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pddlego.events import Accepted, Event, Outcome, Rejected
 from pddlego.methods.builders.components import ComponentError, read_component, schema_of
-from pddlego.methods.builders.draft import Draft
+from pddlego.methods.builders.draft import Draft, typed
 from pddlego.models import Model
 from pddlego.models.base import Message, Request
 from pddlego.models.feedback import Feedback, cut_off, shortened
@@ -145,8 +145,8 @@ def changes(before: Draft, after: Draft) -> Iterator[Accepted]:
     changed = domain_diff(read_domain(before.domain).domain, read_domain(after.domain).domain)
     if changed.added or changed.removed:
         yield Accepted("domain", after.domain, changed.added, changed.removed)
-    old = {*map(str, before.objects), *before.facts, f"goal {before.goal}"}
-    new = {*map(str, after.objects), *after.facts, f"goal {after.goal}"}
+    old = {*map(typed, before.objects), *before.facts, f"goal {before.goal}"}
+    new = {*map(typed, after.objects), *after.facts, f"goal {after.goal}"}
     if old != new:
         yield Accepted("problem", after.problem, tuple(sorted(new - old)), tuple(sorted(old - new)))
 

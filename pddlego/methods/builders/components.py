@@ -8,14 +8,20 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from pddlego.pddl.edit_json import EditSyntaxError, first_object
-
-Text = str
+from pddlego.pddl.names import is_name
 
 
 class Component(BaseModel):
     """What one answer brings. Names are lower case, as PDDL reads them."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
+
+
+def pddl_name(value: str) -> str:
+    """The name in lower case. Raises `ValueError` for what PDDL cannot read as one name, with or without a `?`."""
+    if not is_name(value.lower().removeprefix("?")):
+        raise ValueError("a PDDL name is a letter followed by letters, digits, - or _, for a variable with ? before it")
+    return value.lower()
 
 
 class Typed(Component):
@@ -26,8 +32,8 @@ class Typed(Component):
 
     @field_validator("name", "type")
     @classmethod
-    def _lower(cls, value: str) -> str:
-        return value.lower()
+    def _named(cls, value: str) -> str:
+        return pddl_name(value)
 
 
 class NewType(Component):
@@ -37,6 +43,8 @@ class NewType(Component):
     parent: str = "object"
     about: str = ""
 
+    _named = field_validator("name", "parent")(pddl_name)
+
 
 class NewPredicate(Component):
     """A predicate with its parameters, and what it means."""
@@ -44,6 +52,8 @@ class NewPredicate(Component):
     name: str = Field(min_length=1)
     parameters: tuple[Typed, ...] = ()
     about: str = ""
+
+    _named = field_validator("name")(pddl_name)
 
 
 class NewRule(Component):
@@ -53,12 +63,16 @@ class NewRule(Component):
     parameters: tuple[Typed, ...] = ()
     condition: str
 
+    _named = field_validator("name")(pddl_name)
+
 
 class NamedAction(Component):
     """An action by its name, in words."""
 
     name: str = Field(min_length=1)
     about: str = ""
+
+    _named = field_validator("name")(pddl_name)
 
 
 class Types(Component):
@@ -103,6 +117,8 @@ class Parameters(Component):
     name: str
     parameters: tuple[Typed, ...]
 
+    _named = field_validator("name")(pddl_name)
+
 
 class Preconditions(Component):
     """The precondition of an action, and predicates that it needs and that are new."""
@@ -111,6 +127,8 @@ class Preconditions(Component):
     precondition: str
     new_predicates: tuple[NewPredicate, ...] = ()
 
+    _named = field_validator("name")(pddl_name)
+
 
 class Effects(Component):
     """The effect of an action, and predicates that it needs and that are new."""
@@ -118,6 +136,8 @@ class Effects(Component):
     name: str
     effect: str
     new_predicates: tuple[NewPredicate, ...] = ()
+
+    _named = field_validator("name")(pddl_name)
 
 
 class WholeAction(Component):
@@ -128,6 +148,8 @@ class WholeAction(Component):
     precondition: str = "(and)"
     effect: str
     new_predicates: tuple[NewPredicate, ...] = ()
+
+    _named = field_validator("name")(pddl_name)
 
 
 class Objects(Component):

@@ -9,6 +9,7 @@ from pddlego.display.glyphs import Glyphs
 from pddlego.events import Event
 from pddlego.methods.builders.events import Concluded, Found, Tried
 from pddlego.planning import PlanStatus
+from pddlego.util.text import count
 
 
 def _found(event: Found, glyphs: Glyphs) -> Description:
@@ -23,7 +24,7 @@ def _found(event: Found, glyphs: Glyphs) -> Description:
 
 def _tried(event: Tried, glyphs: Glyphs) -> Description:
     solved = event.status in (PlanStatus.SOLVED, PlanStatus.ALREADY_TRUE)
-    said = f"plan of {len(event.plan)} steps" if event.plan else event.status.value
+    said = f"plan of {count(len(event.plan), 'step')}" if event.plan else event.status.value
     line = Line(f"     {glyphs.done if solved else glyphs.failed} planner: {said}", "green" if solved else "yellow")
     why = (Line(event.message, "yellow"),) if event.message else ()
     return Description("planned", line, (line,), (*why, *(Line(step) for step in event.plan)))

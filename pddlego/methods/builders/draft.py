@@ -28,6 +28,7 @@ from pddlego.methods.builders.components import (
     WholeProblem,
 )
 from pddlego.pddl import Domain, parse_domain
+from pddlego.pddl.check_domain import check_domain
 from pddlego.pddl.domain import read_domain
 from pddlego.pddl.edit_domain import Lines, domain_text, sections_of
 from pddlego.pddl.problem import read_problem
@@ -50,7 +51,10 @@ class Draft:
 
     @property
     def domain(self) -> str:
-        """The text of the domain file, with the requirements of what it uses."""
+        """The text of the domain file, with the requirements of what it uses; a file with defects as it is."""
+        whole = self.sections.get("actions", {}).get("")
+        if whole is not None:
+            return _file_in(whole)
         plain = domain_text(self.name, (":strips",), self.sections)
         needed = needed_requirements(read_domain(plain).domain)
         return domain_text(self.name, (":strips", *sorted(needed)), self.sections)
@@ -90,11 +94,7 @@ class Draft:
         if isinstance(component, Functions):
             return self._with("functions", {each.name.lower(): head(each) for each in component.functions})
         if isinstance(component, Rules):
-            rules = {
-                each.name.lower(): f"(:derived {_head(each.name, each.parameters)} {each.condition})"
-                for each in component.rules
-            }
-            return self._with("rules", rules)
+            return self._rules(component)
         if isinstance(component, ActionList):
             return replace(self, planned=component.actions)
         if isinstance(component, Objects):
@@ -120,13 +120,11 @@ class Draft:
         return replace(self, sections={**self.sections, section: lines})
 
     def _rules(self, component: Rules) -> Draft:
-        """Rules, and their heads among the predicates."""
-        heads = {each.name.lower(): _head(each.name, each.parameters) for each in component.rules}
-        rules = {
-            each.name.lower(): f"(:derived {heads[each.name.lower()]} {each.condition})" for each in component.rules
-        }
+        """Rules, and their heads among the predicates; several may have one head."""
+        heads = {each.name: _head(each.name, each.parameters) for each in component.rules}
+        lines = [f"(:derived {_head(each.name, each.parameters)} {each.condition})" for each in component.rules]
         known = self.sections.get("predicates", {})
-        return self._with("rules", rules)._with("predicates", {**heads, **known})
+        return self._with("rules", dict(zip(lines, lines, strict=True)))._with("predicates", {**heads, **known})
 
     def _action(self, component: WholeAction | Parameters | Preconditions | Effects) -> Draft:
         name = component.name.lower()
@@ -150,8 +148,8 @@ class Draft:
     def _whole_domain(self, text: str) -> Draft:
         files = repair(text, "")
         reading = read_domain(_file_in(text) if _guesses(files) else files.domain)
-        if reading.faults:  # nothing of it can be told apart: the check says what is wrong
-            return replace(self, sections={"actions": {"": text}})
+        if reading.faults or any(each.blocking for each in check_domain(reading.domain)):
+            return replace(self, sections={"actions": {"": text}})  # as it is, for the check to say what is wrong
         return self.with_domain(reading.domain)
 
     def _whole_problem(self, text: str) -> Draft:

@@ -46,4 +46,3 @@ class Concluded(BuilderEvent):
     solvable: bool
     plan_valid: bool | None = None
     equivalent: bool | None = None
-    rounds: int = 0

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, field
+from typing import get_args
 
+from pddlego.errors import UsageError
 from pddlego.events import Event, Limits, Outcome, Started
 from pddlego.methods.builders.building import Asking, How, Order, What, built
 from pddlego.methods.builders.draft import Draft
+from pddlego.methods.builders.events import Tried
 from pddlego.methods.builders.reviewing import By, Reviewing, Verdict, reviewed
 from pddlego.models import Model
 from pddlego.models.prompts import Prompts
@@ -32,12 +35,16 @@ class BuildOptions:
 
 
 class Build:
-    """One description on its way to files. When its `events` are over, `draft` and `verdict` are what came of it."""
+    """One description on its way to files. After its `events`, `draft`, `verdict` and `plan` are what came of it.
+
+    Raises `UsageError` for what cannot be built.
+    """
 
     def __init__(
         self, what: What, description: str, model: Model, planner: Planner, options: BuildOptions, begin: Draft
     ) -> None:
-        self.draft, self.verdict = begin, Verdict()
+        _check(what, description, options, begin)
+        self.draft, self.verdict, self.plan = begin, Verdict(), ""
         self.order = Order(what, description, options.steps)
         self._model, self._planner, self._options = model, planner, options
 
@@ -46,6 +53,20 @@ class Build:
         problem is part of it."""
         meter = Meter(self._options.limits)
         return Timed(played(self._work(meter), meter), lambda: meter.seconds)
+
+    def _noting(
+        self, work: Generator[Event, None, tuple[Draft, Verdict]]
+    ) -> Generator[Event, None, tuple[Draft, Verdict]]:
+        """The events of a review, with the last plan kept whatever ends it."""
+        while True:
+            try:
+                event = next(work)
+            except StopIteration as done:
+                found: tuple[Draft, Verdict] = done.value
+                return found
+            if isinstance(event, Tried):
+                self.plan = "\n".join(event.plan)
+            yield event
 
     def _keep(self, draft: Draft) -> None:
         self.draft = draft
@@ -65,11 +86,26 @@ class Build:
         asking = Asking(self._model, meter, Prompts("builders"), options.retries, keep=self._keep)
         self.draft = yield from built(self.order, asking, self.draft)
         review = Reviewing(self.order, asking, self._planner, options.feedback, options.rounds, options.overseer)
-        self.draft, self.verdict = yield from reviewed(review, self.draft)
+        self.draft, self.verdict = yield from self._noting(reviewed(review, self.draft))
         meter.score = float(self.verdict.sound)
         if not self.verdict.sound:
             raise OverError(Outcome.LOST, "what was built has defects, or no plan")
         raise OverError(Outcome.WON)
+
+
+def _check(what: str, description: str, options: BuildOptions, begin: Draft) -> None:
+    """Raises `UsageError` for what cannot be built."""
+    for name, value, known in (
+        ("what", what, get_args(What)),
+        ("steps", options.steps, get_args(How)),
+        ("feedback", options.feedback, get_args(By)),
+    ):
+        if value not in known:
+            raise UsageError(f"{name} = {value} is not possible", f"It is one of: {', '.join(known)}.", "Choose one.")
+    if not isinstance(description, str) or not description.strip():
+        raise UsageError("The description is empty", "There is nothing to build of.", "Describe it in words.")
+    if what == "problem" and not begin.sections:
+        raise UsageError("A problem needs its domain", "None was given.", "Name it with --domain (Python: domain=).")
 
 
 @dataclass(frozen=True)
@@ -95,7 +131,7 @@ def build(
     return Built(
         domain=draft.domain if draft.sections else "",
         problem=draft.problem if what != "domain" and draft.objects else "",
-        plan=work.verdict.plan,
+        plan=work.plan,
         sound=ended.outcome is Outcome.WON,
         message=ended.message,
         calls=ended.tally.calls,

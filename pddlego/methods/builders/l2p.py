@@ -100,13 +100,20 @@ def with_l2p(draft: Draft, text: str, place: str = "the file") -> Draft:
 
     Raises `UsageError` for what is none, and for time, numbers and preferences, which nothing here plans with.
     """
+    what, todo = f"{place} holds no components of l2p", "Write it as DomainDetails or ProblemDetails do."
     try:
         details = _Details.model_validate(json.loads(text))
-        for component in _components(details):
-            draft = draft.with_component(component)
-    except (ValueError, ValidationError, TypeError, RecursionError) as error:
-        first = str(error).splitlines()[0]
-        raise UsageError(f"{place} holds no components of l2p", f"{first}.", "Check the file.") from error
+        components = _components(details)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise UsageError(what, f"{'.'.join(map(str, first['loc']))}: {first['msg']}.", todo) from error
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+        why = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error).splitlines()[0]
+        raise UsageError(what, f"{why}.", todo) from error
+    if not components:
+        raise UsageError(what, "It is empty.", todo)
+    for component in components:
+        draft = draft.with_component(component)
     return draft
 
 

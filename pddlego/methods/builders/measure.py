@@ -17,7 +17,9 @@ def measure(events: Sequence[Event], used: Tally) -> Measures:
         "reviews": sum(isinstance(event, Found) and event.by != "checks" for event in events),
     }
     done = next((event for event in reversed(events) if isinstance(event, Concluded)), None)
-    if done is not None:
+    if done is None:  # it ended before there was anything to judge: none of it was reached
+        numbers |= dict.fromkeys(("read", "valid", "solvable", "plan_valid", "equivalent"), 0)
+    else:
         numbers |= {"read": int(done.read), "valid": int(done.valid), "solvable": int(done.solvable)}
         numbers |= {"plan_valid": int(bool(done.plan_valid))}
         if done.equivalent is not None:

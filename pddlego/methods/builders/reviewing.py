@@ -13,19 +13,20 @@ from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from pddlego.events import Event, Rejected
-from pddlego.methods.builders.building import Asking, BuilderRequest, Order, Step, changes, component
+from pddlego.events import Event, Outcome, Rejected
+from pddlego.methods.builders.building import OF_PROBLEM, Asking, BuilderRequest, Order, Step, What, changes, component
 from pddlego.methods.builders.components import COMPONENTS, WholeDomain, WholeProblem
 from pddlego.methods.builders.draft import Draft
 from pddlego.methods.builders.events import Found, Tried
 from pddlego.models.base import Message, Request
 from pddlego.models.feedback import Feedback
-from pddlego.pddl import DefectKind
+from pddlego.pddl import Defect, DefectKind
 from pddlego.pddl.edit_json import EditSyntaxError, first_object
 from pddlego.planning import Planner, PlanStatus, Search
 from pddlego.planning.checking import checked_domain, checked_problem
 from pddlego.refine.approval import Overseer, Question, judge
 from pddlego.refine.ask import ask
+from pddlego.refine.usage import OverError
 from pddlego.util.answers import spoken
 
 By = Literal["none", "model", "person", "both"]
@@ -96,27 +97,19 @@ class Choice(Opinion):
     why: str = ""
 
 
-OPINIONS: dict[str, type[Opinion]] = {
-    "diagnose": Diagnosis,
-    "diagnose-plan": PlanDiagnosis,
-    "evaluate": Judgement,
-    "evaluate-plan": PlanJudgement,
-    "reflect": Lesson,
-    "select": Choice,
-}
-"""The feedbacks that are opinions; the seventh, `revise`, is a component that is written again."""
-
 T = TypeVar("T", bound=Opinion)
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is known of a draft: what the checks found, what the planner said, and the plan.
+    """What is known of a draft: what the checks found, `defects` that stop and `remarks`, what the planner said, and
+    the plan.
 
     `advice` says what to do about it, `step` to which component; empty where nothing was found.
     """
 
     defects: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     status: PlanStatus | None = None
     plan: str = ""
     advice: str = ""
@@ -149,6 +142,11 @@ def reviewed(how: Reviewing, draft: Draft) -> Generator[Event, None, tuple[Draft
     return after, verdict
 
 
+def _can_be_planned(draft: Draft) -> bool:
+    domain = checked_domain(draft.domain).domain
+    return domain is not None and checked_problem(domain, draft.problem).problem is not None
+
+
 def looked_over(how: Reviewing, draft: Draft) -> Generator[Event, None, Draft]:
     """A person looks at both files, and may change them; a hint goes to the model, which writes the file again."""
     files = {"domain": ("domain",), "problem": ("problem",), "task": ("domain", "problem")}[how.order.what]
@@ -162,7 +160,7 @@ def looked_over(how: Reviewing, draft: Draft) -> Generator[Event, None, Draft]:
                 kind = WholeDomain(domain=verdict.text) if file == "domain" else WholeProblem(problem=verdict.text)
                 draft = draft.with_component(kind)
                 yield from changes(before, draft)
-            elif how.by in ("model", "both", "none"):
+            else:
                 hint = f"A person looked at the file and rejected it: {verdict.text or 'no reason was given'}"
                 draft = yield from component(how.order, how.asking, draft, Step(file), hint)
     return draft
@@ -190,7 +188,14 @@ def _by_model(how: Reviewing, draft: Draft) -> Generator[Event, None, tuple[Draf
         if verdict.step is None:
             return draft, verdict
         advice = "\n".join((verdict.advice, *lessons))
-        after = yield from component(how.order, how.asking, draft, verdict.step, advice)
+        try:
+            after = yield from component(how.order, how.asking, draft, verdict.step, advice)
+        except OverError as over:
+            if over.outcome is not Outcome.NO_PLAN:
+                raise
+            return draft, verdict  # no answer was of use: what was there is no worse for that
+        if verdict.sound and not _can_be_planned(after):
+            return draft, verdict  # an opinion does not take the place of what works
         if after == draft:
             unchanged += 1
             lesson = yield from opinion(how, draft, "reflect", Lesson, verdict.advice)
@@ -212,70 +217,105 @@ def look(how: Reviewing, draft: Draft) -> Generator[Event, None, Verdict]:
         problem = checked_problem(domain.domain, draft.problem)
         found += problem.defects
     ignored = (DefectKind.UNUSED_OBJECT,)  # a description may well name what is of no use
-    defects = tuple(f"[{each.kind.id}] {each.message}" for each in found if each.kind not in ignored)
-    yield Found("checks", not defects, defects)
+    told = [each for each in found if each.kind not in ignored]
+    defects, remarks = (tuple(_told(each) for each in told if each.blocking is stops) for stops in (True, False))
+    yield Found("checks", not told, (*defects, *remarks))
     if domain.domain is None or problem is None or problem.problem is None:
-        return Verdict(defects)
+        return Verdict(defects, remarks)
     result = how.planner.solve(domain.domain, problem.problem, SEARCH)
     plan = str(result.plan) if result.plan is not None else ""
     yield Tried(result.status, result.message, tuple(plan.splitlines()))
-    return Verdict(defects, result.status, plan)
+    return Verdict(defects, remarks, result.status, plan)
+
+
+def _told(defect: Defect) -> str:
+    return f"[{defect.kind.id}] {defect.message}"
 
 
 def opinions(how: Reviewing, draft: Draft, verdict: Verdict) -> Generator[Event, None, Verdict]:
     """What a model thinks should be done; without a step nothing."""
-    if verdict.defects:
-        diagnosis = yield from opinion(how, draft, "diagnose", Diagnosis, "\n".join(verdict.defects))
-        return _to_do(verdict, diagnosis, diagnosis.repair if diagnosis else "")
+    found = (*verdict.defects, *verdict.remarks)
+    if found:
+        diagnosis = yield from opinion(how, draft, "diagnose", Diagnosis, "\n".join(found))
+        todo = _to_do(how, draft, verdict, diagnosis, diagnosis.repair if diagnosis else "")
+        if todo.step is not None or verdict.defects:
+            return todo
     if not verdict.sound:
         said = verdict.status.value if verdict.status else ""
         bottleneck = yield from opinion(how, draft, "diagnose-plan", PlanDiagnosis, said)
-        return _to_do(verdict, bottleneck, bottleneck.fix if bottleneck else "")
+        return _to_do(how, draft, verdict, bottleneck, bottleneck.fix if bottleneck else "")
     judgement = yield from opinion(how, draft, "evaluate", Judgement, "")
     if judgement is not None and not judgement.passing:
-        return _to_do(verdict, judgement, "\n".join((judgement.critique, *judgement.missing)))
+        return _to_do(how, draft, verdict, judgement, "\n".join((judgement.critique, *judgement.missing)))
     if verdict.plan:
         plan = yield from opinion(how, draft, "evaluate-plan", PlanJudgement, verdict.plan)
         if plan is not None and not plan.intended:
-            return _to_do(verdict, plan, plan.critique)
+            return _to_do(how, draft, verdict, plan, plan.critique)
     return verdict
 
 
-def _to_do(
-    verdict: Verdict, found: Diagnosis | PlanDiagnosis | Judgement | PlanJudgement | None, advice: str
-) -> Verdict:
-    """What an opinion asks for; nothing where it names no component that there is."""
-    if found is None or found.component not in COMPONENTS:
+Finding = Diagnosis | PlanDiagnosis | Judgement | PlanJudgement
+
+
+def _to_do(how: Reviewing, draft: Draft, verdict: Verdict, found: Finding | None, advice: str) -> Verdict:
+    """What an opinion asks for; nothing where it names no component of what is built, or no action that there is."""
+    kind = found.component.strip().lower() if found is not None else ""
+    if found is None or kind not in components_of(how.order.what):
         return verdict
-    return replace(verdict, advice=advice, step=Step(found.component, found.action.lower()))
+    action = found.action.strip().lower() if kind in OF_ACTION else ""
+    if kind in OF_ACTION and action not in draft.actions:
+        return verdict
+    return replace(verdict, advice=advice, step=Step(kind, action))
+
+
+OF_ACTION = ("parameters", "preconditions", "effects", "action")
+"""Components of one action."""
+
+
+def components_of(what: What) -> tuple[str, ...]:
+    """What may be written again: a domain that was given stays as it is."""
+    known = {"domain": [kind for kind in COMPONENTS if kind not in OF_PROBLEM], "problem": list(OF_PROBLEM)}
+    return tuple(kind for kind in known.get(what, COMPONENTS) if kind != "action-list")
 
 
 def opinion(how: Reviewing, draft: Draft, kind: str, model: type[T], matter: str) -> Generator[Event, None, T | None]:
-    """Ask for an opinion, once; one that cannot be read is none."""
-    text = how.asking.prompts.render(
-        "builders/review",
-        kind=kind,
-        description=how.order.description,
-        domain=draft.domain,
-        problem="" if how.order.what == "domain" else draft.problem,
-        matter=matter,
-        components=list(COMPONENTS),
-    )
-    context = BuilderRequest(how.order, Step(kind), draft, "review")
-    request = Request(kind, (Message("user", text),), context, {})
-    answer = yield from ask(how.asking.model, request, how.asking.meter)
-    try:
-        value, _ = first_object(spoken(answer.text), tuple(model.model_fields))
-        found = model.model_validate(value)
-    except (EditSyntaxError, ValidationError) as error:
-        first = str(error).splitlines()[0]
-        yield Rejected(0, Feedback("invalid answer", f"the review cannot be read: {first}"))
-        return None
-    fine = getattr(found, "passing", getattr(found, "intended", kind in ("reflect", "select")))
-    yield Found(
-        kind, bool(fine), tuple(f"{name}: {value}" for name, value in found.model_dump().items() if value != "")
-    )
-    return found
+    """Ask for an opinion, again if it cannot be read; one that never can is none, and that is said."""
+    fault = ""
+    for attempt in range(READINGS):
+        text = how.asking.prompts.render(
+            "builders/review",
+            kind=kind,
+            description=how.order.description,
+            domain=draft.domain,
+            problem="" if how.order.what == "domain" else draft.problem,
+            matter=matter,
+            components=components_of(how.order.what),
+            fault=fault,
+        )
+        context = BuilderRequest(how.order, Step(kind), draft, "review")
+        answer = yield from ask(
+            how.asking.model, Request(kind, (Message("user", text),), context, {}), how.asking.meter, attempt
+        )
+        try:
+            value, _ = first_object(spoken(answer.text), tuple(model.model_fields))
+            found = model.model_validate(value)
+        except EditSyntaxError:
+            fault = "there is no JSON object in it that can be read"
+        except ValidationError as error:
+            first = error.errors()[0]
+            fault = f"{'.'.join(map(str, first['loc'])) or 'the object'}: {first['msg']}"
+        else:
+            fine = getattr(found, "passing", getattr(found, "intended", kind in ("reflect", "select")))
+            said = tuple(f"{name}: {value}" for name, value in found.model_dump().items() if value not in ("", ()))
+            yield Found(kind, bool(fine), said)
+            return found
+        yield Rejected(attempt, Feedback("invalid answer", f"the review cannot be read: {fault}"))
+    yield Found(kind, False, ("no opinion that can be read came of it: nothing was reviewed",))
+    return None
+
+
+READINGS = 2
+"""Tries at an opinion."""
 
 
 def selected(how: Reviewing, draft: Draft, candidates: tuple[str, ...]) -> Generator[Event, None, int]:

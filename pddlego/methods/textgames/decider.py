@@ -92,7 +92,8 @@ class Decider:
         self._world, self._memory, self._rules, self._meter = seen.world, seen.memory, seen.rules, seen.meter
         self._look, self._monitors = look, monitors
         self._placeholders = Placeholders(self.setting.placeholder)
-        self._schemas = schemas(self.setting) if episode.writes_domain else ()
+        given = episode.writes_domain and "schemas" not in episode.without
+        self._schemas = schemas(self.setting) if given else ()
         self._written = read_written(self.setting.begun_with) if self.setting.begun_with else None
         self._notes: tuple[str, ...] = ()
         self._given: Problem | None = None
@@ -101,6 +102,10 @@ class Decider:
     def go_back(self, restart: Restart) -> None:
         """Know what another episode knew there; what a person corrected is planned with at once."""
         self.problem = restart.before
+        if restart.written:
+            self._written = read_written(restart.written)
+            self.setting = setting_with(self.episode.setting, self._written, self.problem)
+            self._world.plan_with(self.setting)
         self._placeholders.used(restart.before)
         nothing_to_ask = self._method.plans and not self._memory.news
         self._given = restart.corrected or (restart.before if nothing_to_ask else None)
@@ -212,7 +217,11 @@ class Decider:
 
     def _accepted(self, proposal: ProblemProposal, source: Source) -> tuple[Accepted, ...]:
         """What is said of a proposal that is accepted: of the domain, where that changed, and of the problem."""
-        domain = domain_accepted(self.setting.domain, proposal.written) if proposal.written is not None else ()
+        domain = (
+            domain_accepted(self.setting.domain, self._written, proposal.written)
+            if proposal.written is not None
+            else ()
+        )
         return *domain, accepted(self.problem, proposal, self.setting.invariants, source)
 
     def _accept(self, proposal: ProblemProposal, setting: GameSetting, source: Source) -> Iterator[Accepted]:

@@ -82,10 +82,11 @@ def accepted(
     )
 
 
-def domain_accepted(before: Domain, written: Written) -> tuple[Accepted, ...]:
-    """A domain is accepted, if it is another than before: what changed in it."""
+def domain_accepted(before: Domain, last: Written | None, written: Written) -> tuple[Accepted, ...]:
+    """A domain is accepted, if it is another than before or its commands are: what changed in it."""
     changed = domain_diff(before, written.domain)
-    if not changed.added and not changed.removed:
+    same_commands = last is not None and last.commands == written.commands
+    if not changed.added and not changed.removed and same_commands:
         return ()
     return (Accepted(kind=DOMAIN, text=written_text(written), added=changed.added, removed=changed.removed),)
 
@@ -110,6 +111,7 @@ def resumed(restart: Restart) -> Resumed:
         before=str(restart.before),
         known=restart.known,
         corrected=str(corrected) if corrected else None,
+        written=restart.written,
         added=added(changed),
         removed=removed(changed),
     )

@@ -68,7 +68,8 @@ class Resumed(GameEvent):
     """The episode goes on where another one was left, after `step`: the game was brought there by its commands.
 
     `source` is the journal of the other. `corrected` says that a person corrected the problem: `added` and `removed`
-    are what they changed. `known` is of how many observations the problem `before` the correction was made.
+    are what they changed. `known` is of how many observations the problem `before` the correction was made. `written`
+    is the domain of the model's, with its commands, where it wrote one.
     """
 
     type = "resumed"
@@ -79,3 +80,4 @@ class Resumed(GameEvent):
     corrected: str | None = None
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
+    written: str = ""

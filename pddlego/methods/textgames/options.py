@@ -14,7 +14,7 @@ from pddlego.methods.textgames.setting_files import load_setting, parse_search
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models.feedback import MAX_REJECTED
 from pddlego.runs.folders import place_of
-from pddlego.runs.kept import kept_domain
+from pddlego.runs.kept import DOMAIN_FROM, kept_domain
 from pddlego.runs.store import read_results
 from pddlego.util.files import read_text
 
@@ -70,12 +70,14 @@ def load(name: str, options: TextGameOptions) -> GameSetting:
     if options.domain_from is None:
         return setting
     text = domain_of(options.domain_from, name)
-    return replace(setting, begun_with=text, sources={**setting.sources, "domain-from": text})
+    return replace(setting, begun_with=text, sources={**setting.sources, DOMAIN_FROM: text})
 
 
 def domain_of(place: str, setting: str) -> str:
     """The domain in a file, or that with which a run won the setting last. Raises `UsageError` where there is none."""
     path = place_of(place)
+    if not path.exists():
+        raise UsageError(f"There is no domain in {place}", "There is no such file or folder.", "Check the path.")
     if path.is_file():
         return read_text(path)
     results = read_results(path) if path.is_dir() else []

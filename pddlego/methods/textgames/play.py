@@ -68,7 +68,8 @@ def _typed(events: Sequence[Event]) -> Person:
     """The person of a recorded episode. The commands before a resumption were repeated, and not typed."""
     resumed = next((number for number, event in enumerate(events) if isinstance(event, Resumed)), 0)
     observed = (event for event in events[resumed:] if isinstance(event, Observed))
-    return typed_before([event.command or "" for event in observed if event.step and not event.free])
+    typed = (event for event in observed if event.step and not (event.free or event.repeated))
+    return typed_before([event.command or "" for event in typed])
 
 
 def restart_of(events: Sequence[Event]) -> Restart | None:
@@ -80,7 +81,7 @@ def restart_of(events: Sequence[Event]) -> Restart | None:
     commands = [
         Repeated(event.command, event.text, event.unforeseen, event.free)
         for event in observed
-        if event.command is not None
+        if event.command is not None and not event.repeated
     ]
     return Restart(
         source=resumed.source,
@@ -90,4 +91,5 @@ def restart_of(events: Sequence[Event]) -> Restart | None:
         known=resumed.known,
         corrected=None if resumed.corrected is None else parse_problem(resumed.corrected),
         look=observed[0].text if observed else "",
+        written=resumed.written,
     )

@@ -29,7 +29,8 @@ class Restart:
     `commands` bring the game there: each with its answer, which must come again. `before` is the
     problem that the agent had there, made from the first `known` observations. `corrected` is what a person made of it,
     with which the agent plans at once. Without it the agent asks the model about what came since; where that is nothing
-    it plans at once, too. `look` is the game's first answer, where it is known.
+    it plans at once, too. `look` is the game's first answer, where it is known, and `written` the domain of the model's
+    with its commands, where it wrote one.
     """
 
     source: str
@@ -39,6 +40,7 @@ class Restart:
     known: int
     corrected: Problem | None = None
     look: str = ""
+    written: str = ""
 
     def check_answer(self, to: str, recorded: str, now: str) -> None:
         """Raises `ReplayError` if the game answers otherwise than recorded."""

@@ -14,7 +14,9 @@ from pddlego.methods.textgames.formalize import read_file
 from pddlego.methods.textgames.formalize.base import ProblemProposal
 from pddlego.methods.textgames.restart import Repeated, Restart
 from pddlego.methods.textgames.situation import Situation
+from pddlego.methods.textgames.written import beginning_with
 from pddlego.pddl import PddlSyntaxError, Problem, parse_problem
+from pddlego.runs.kept import DOMAIN
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,8 @@ class RecordedGame:
 class Moment:
     """A recorded episode after a step: its commands with their answers, and the problem that the agent had there.
 
-    The problem was made from the first `known` observations. `rejected` is what the last answer of the step would have
+    The problem was made from the first `known` observations. `written` is the domain of the model's, if it wrote one.
+    `rejected` is what the last answer of the step would have
     made of it, where that could be read and led to no plan.
     """
 
@@ -42,6 +45,7 @@ class Moment:
     problem: Problem
     known: int
     rejected: Problem | None = None
+    written: str = ""
 
     @property
     def latest(self) -> Problem:
@@ -58,9 +62,13 @@ def moment_at(played: RecordedGame, step: int) -> Moment:
     _check_not_before_resumption(played, step)
     problem, known, seen = played.episode.setting.start, 0, 0
     commands: list[Repeated] = []
-    answer = ""
+    answer, written = "", played.episode.setting.begun_with
     for event in played.events:
-        if isinstance(event, Observed):
+        if isinstance(event, Observed) and event.repeated:
+            continue  # the game began anew, and these brought it back
+        if isinstance(event, Accepted) and event.kind == DOMAIN:
+            written = event.text
+        elif isinstance(event, Observed):
             if event.step > step:
                 break
             seen, answer = seen + 1, ""
@@ -70,13 +78,14 @@ def moment_at(played: RecordedGame, step: int) -> Moment:
             answer = event.completion.text
         elif isinstance(event, (Accepted, Resumed)):
             if isinstance(event, Resumed):
+                written = event.written
                 problem, known = _recorded_problem(played, event.corrected or event.before), event.known
             else:
                 # Without an answer it is what a plan expected, or what a person gave, which covers no more than before.
                 covers_all = bool(answer) or event.source == "plan"
                 problem, known = _recorded_problem(played, event.text), seen if covers_all else known
             answer = ""
-    moment = Moment(tuple(commands), problem, known)
+    moment = Moment(tuple(commands), problem, known, written=written)
     return replace(moment, rejected=_proposed(played, moment, answer)) if answer else moment
 
 
@@ -91,7 +100,7 @@ def _recorded_problem(played: RecordedGame, text: str) -> Problem:
 def _proposed(played: RecordedGame, moment: Moment, answer: str) -> Problem | None:
     """The problem in an answer that was not accepted; None where there is none to read."""
     episode = played.episode
-    if not episode.plans:
+    if not episode.plans or episode.writes_domain:
         return None
     method = make_method(episode.mode, episode.setting, episode.seed)
     assert method.plans
@@ -106,6 +115,8 @@ def read_correction(played: RecordedGame, moment: Moment, text: str) -> ProblemP
 
 def _situation(played: RecordedGame, moment: Moment) -> Situation:
     setting = played.episode.setting
+    if moment.written:
+        setting = beginning_with(setting, moment.written)
     return Situation(setting.reader, "", setting.domain, moment.problem, only_planned=setting.only_planned)
 
 
@@ -122,9 +133,10 @@ def restart_at(played: RecordedGame, step: int, moment: Moment, corrected: Probl
     """
     source, look = str(played.journal), played.observed[0].text
     if corrected is None:
-        return Restart(source, step, moment.commands, moment.problem, moment.known, look=look)
+        return Restart(source, step, moment.commands, moment.problem, moment.known, look=look, written=moment.written)
     known = moment.known if moment.rejected is None else len(moment.commands) + 1
-    return Restart(source, step, moment.commands, moment.latest, known, corrected=corrected, look=look)
+    begun = Restart(source, step, moment.commands, moment.latest, known, corrected=corrected)
+    return replace(begun, look=look, written=moment.written)
 
 
 def _check_not_before_resumption(played: RecordedGame, step: int) -> None:

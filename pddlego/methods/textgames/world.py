@@ -64,7 +64,7 @@ class ObservedGame:
 
     def rewind(self, problem: Problem) -> Iterator[Observed]:
         """Begin the game anew and repeat the commands that had worked (PDDLego+). Raises `ReplayError`."""
-        self._game.start()
+        self.seen = self._game.start()
         for command, text in self._worked:
             answer = self._game.step(command)
             check_same(f"'{command}'", text, answer.text)

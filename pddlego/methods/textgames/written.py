@@ -120,9 +120,10 @@ def _name(goal: Sexpr) -> str:
 
 
 def schemas(setting: GameSetting) -> tuple[str, ...]:
-    """The names and parameters of the actions that the game has commands for, as PDDL."""
-    rules = {name: rule.parameters for name, rule in setting.actions.items() if rule.parameters is not None}
+    """The names and parameters of the actions that the game has commands for, as PDDL; of our own files, whatever a
+    model has written."""
+    rules = setting.reference.actions if setting.reference is not None else {}
     return tuple(
-        f"{name} ({' '.join(f'{each.name} - {each.type}' for each in parameters)})"
-        for name, parameters in sorted(rules.items())
+        f"{name} ({' '.join(f'{each.name} - {each.type}' for each in rule.parameters or ())})"
+        for name, rule in sorted(rules.items())
     )

@@ -169,3 +169,37 @@ def test_the_reviews_of_a_build_are_events(planner: ProcessPlanner) -> None:
     events = build("text-blocks", "build-problem", ReferenceModel(), planner, feedback="model")
     assert [event.by for event in of(events, Found)] == ["checks", "evaluate", "evaluate-plan"]
     assert all(event.fine for event in of(events, Found))
+
+
+def test_rules_bring_their_heads_among_the_predicates(planner: ProcessPlanner) -> None:
+    """A model lists no derived predicate among the predicates, as it is told."""
+    gold = load("text-coin", BuilderOptions())
+    rules = {"rules": [{"name": "rich", "parameters": [], "condition": "(have coin)"}] * 1}
+    model = Scripted({"rules": [dumped(rules)]})
+    events = build("text-coin", "build", model, planner)
+    assert not of(events, Rejected)
+    assert of(events, Ended)[0].outcome is Outcome.WON
+    assert gold.domain.derived == ()
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("objects", {"objects": [{"name": "red block", "type": "location"}]}),
+        ("objects", {"objects": [{"name": "x) (:init", "type": "location"}]}),
+        ("types", {"types": [{"name": "a b", "parent": "object", "about": ""}]}),
+        ("predicates", {"predicates": [{"name": "(p)", "parameters": [], "about": ""}]}),
+        ("action", {"name": "go to", "parameters": [], "precondition": "(and)", "effect": "(and)"}),
+    ],
+)
+def test_a_name_that_pddl_cannot_read_is_refused(kind: str, value: Any) -> None:
+    with pytest.raises(ComponentError, match="a PDDL name is a letter"):
+        read_component(kind, dumped(value))
+
+
+def test_a_whole_domain_with_two_actions_of_one_name_goes_back(planner: ProcessPlanner) -> None:
+    gold = load("text-coin", BuilderOptions())
+    twice = gold.domain.text[:-1] + " (:action take :parameters () :effect (have coin)))"
+    model = Scripted({"domain": [dumped({"domain": twice})]})
+    events = build("text-coin", "build-whole", model, planner)
+    assert "duplicate-action" in of(events, Rejected)[0].feedback.evidence[0]

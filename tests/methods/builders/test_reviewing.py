@@ -8,12 +8,18 @@ import pytest
 
 from pddlego.events import Ended, Judged, Limits, Outcome, Rejected
 from pddlego.methods.base import Tools
+from pddlego.methods.builders.building import Asking, Order
+from pddlego.methods.builders.draft import Draft
 from pddlego.methods.builders.events import Concluded, Found
+from pddlego.methods.builders.measure import MEASURING
 from pddlego.methods.builders.options import BuilderOptions, load
 from pddlego.methods.builders.play import play
 from pddlego.methods.builders.reference_model import component_of
+from pddlego.methods.builders.reviewing import Reviewing, selected
+from pddlego.models.prompts import Prompts
 from pddlego.planning import ProcessPlanner
 from pddlego.refine.approval import Question, Verdict
+from pddlego.refine.usage import Meter
 from pddlego.runs.cells import Cell
 from tests.methods.builders.building import Scripted, build, dumped, of
 
@@ -99,10 +105,70 @@ def test_a_review_has_so_many_rounds_at_most(rounds: int, planner: ProcessPlanne
 
 
 def test_an_opinion_that_cannot_be_read_is_none(planner: ProcessPlanner) -> None:
-    model = Scripted({"evaluate": ["I think it is fine."], "evaluate-plan": ['{"intended": "perhaps"}']})
+    model = Scripted({"evaluate": ["I think it is fine."], "evaluate-plan": ['{"intended": "perhaps"}'] * 2})
     events = build("text-blocks", "build-problem", model, planner, feedback="model")
-    assert [event.feedback.category for event in of(events, Rejected)] == ["invalid answer"] * 2
+    assert [event.feedback.category for event in of(events, Rejected)] == ["invalid answer"] * 3
+    assert "Your last answer could not be used: there is no JSON object" in model.of("evaluate")[1]
+    found = {event.by: event for event in of(events, Found)}
+    assert found["evaluate"].fine
+    assert not found["evaluate-plan"].fine  # nothing was reviewed, and that is said
     assert of(events, Ended)[0].outcome is Outcome.WON
+
+
+def test_a_review_that_comes_to_nothing_costs_nothing_that_works(planner: ProcessPlanner) -> None:
+    """A sound build, an opinion that is not content, and revisions that cannot be used."""
+    never = dumped({"score": 2, "passing": False, "critique": "no", "component": "goal"})
+    good = dumped(component_of("goal", GOLD.domain, GOLD.task(0)))
+    model = Scripted({"evaluate": [never], "goal": [good, *["no"] * 9]})
+    events = build("text-blocks", "build-problem", model, planner, feedback="model", retries=1)
+    assert of(events, Ended)[0].outcome is Outcome.WON
+    assert of(events, Concluded)[0].plan_valid
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"component": "domain"},
+        {"component": "action", "action": "pick-up"},
+        {"component": "nonsense"},
+        {"component": ""},
+    ],
+)
+def test_a_given_domain_stays_whatever_an_opinion_says(said: dict[str, Any], planner: ProcessPlanner) -> None:
+    never = dumped({"score": 2, "passing": False, "critique": "no", **said})
+    model = Scripted({"evaluate": [never] * 9})
+    build("text-blocks", "build-problem", model, planner, feedback="model")
+    assert {request.purpose for request in model.requests} <= {"objects", "init", "goal", "evaluate", "evaluate-plan"}
+
+
+def test_an_action_beside_a_component_that_has_none_does_no_harm(planner: ProcessPlanner) -> None:
+    told = dumped({"score": 2, "passing": False, "critique": "x", "component": "Predicates ", "action": "pick-up"})
+    model = Scripted({"evaluate": [told]})
+    events = build("text-blocks", "build", model, planner, feedback="model")
+    assert len(model.of("predicates")) == 2
+    assert of(events, Ended)[0].outcome is Outcome.WON
+
+
+@pytest.mark.parametrize("candidate", [1, 2])
+def test_the_best_of_several_candidates_is_chosen(candidate: int, planner: ProcessPlanner) -> None:
+    model = Scripted({"select": [dumped({"best": candidate, "why": "shorter"})]})
+    meter = Meter(Limits(None))
+    order = Order("task", "A tower.")
+    how = Reviewing(order, Asking(model, meter, Prompts("builders")), planner)
+    work, chosen = selected(how, Draft(), ("one", "two")), -1
+    try:
+        while True:
+            next(work)
+    except StopIteration as done:
+        chosen = done.value
+    assert chosen == candidate - 1
+    assert "1:\none" in model.of("select")[0]
+
+
+def test_what_ends_early_counts_as_not_reached(planner: ProcessPlanner) -> None:
+    events = build("text-coin", "build", Scripted({"types": ["no"] * 9}), planner)
+    numbers = MEASURING.of(events, of(events, Ended)[0].tally).numbers
+    assert {numbers[name] for name in ("read", "valid", "solvable", "plan_valid", "equivalent")} == {0}
 
 
 class Person:

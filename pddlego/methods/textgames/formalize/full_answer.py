@@ -34,7 +34,8 @@ class FullAnswer:
 
 def take_apart(said: str) -> FullAnswer:
     """The parts of an answer: in tags, as a JSON object, or as two files one after the other. Total."""
-    parts = _tagged(said) or _as_json(said) or _files(said)
+    tagged = _tagged(said)
+    parts = tagged if {"domain", "problem"} & set(tagged) else {**_files(said), **_as_json(said), **tagged}
     commands = (line.partition(":") for line in parts.get("commands", "").splitlines())
     return FullAnswer(
         parts.get("domain", ""),
@@ -50,7 +51,7 @@ def in_braces(command: str) -> str:
     def name(match: re.Match[str]) -> str:
         return "{" + (match[1] or match[2]).replace("-", "_") + "}"
 
-    return re.sub(r"\{\??([\w-]+)\}|\?([\w-]+)", name, command.strip(" `\"'"))
+    return re.sub(r"\{\??([\w-]+)\}|\?([\w-]+)", name, " ".join(command.split()).strip(" `\"'"))
 
 
 def _tagged(said: str) -> dict[str, str]:

@@ -78,7 +78,7 @@ class FullEditor:
         constants = read_domain(domain.text).domain.constants
         report = apply_edit(situation.problem, Edit(edit.objects.as_value(), edit.init.as_value()), constants)
         report = EditReport(report.problem, (*domain.entries, *report.entries), report.renamed)
-        commands = {name.lower(): in_braces(said) for name, said in edit.commands.items()}
+        commands = {name.lower(): in_braces(said) for name, said in edit.commands.items() if said.strip()}
         goals = "\n".join(edit.goals if edit.goals is not None else last_goals(situation))
         parts = FullAnswer(domain.text, str(report.problem), goals, commands)
         proposal = replace(self._whole.read_parts(parts, situation), report=report)

@@ -184,7 +184,7 @@ class NoisyReader(ReaderModel):
     Of retries `SAME_AGAIN` are the rejected answer, whatever P is, and those that were not told what was wrong err more
     often (`STILL_WRONG`); both only if P is not 0. The kind of an error is drawn among those that can be made of the
     answer, so that P is the same dose in every mode. A domain that is written beside a problem is a second file, and
-    errs with the same probability, whatever the problem does.
+    errs with the same probability, whatever the problem does; of edits only those of the problem err.
     """
 
     def __init__(self, rate: float, seed: int = 0, kinds: tuple[str, ...] = ALL, episode: int = 0) -> None:
