@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pddlego.pddl.domain import Domain, either, undeclared_types, wrong_heads
 from pddlego.pddl.names import is_name, nearest
 from pddlego.pddl.problem import ANY_TYPE, TypedName
-from pddlego.pddl.rules import Defect, DefectKind
+from pddlego.pddl.rules import Defect, DefectKind, remark
 
 RESERVED = frozenset(("and", "or", "not", "imply", "exists", "forall", "when", "either", "define", "problem", "domain"))
 """Words of PDDL that stand where a name may stand, so that nothing can be called so."""
@@ -50,25 +50,25 @@ def declaration_remarks(domain: Domain) -> Iterator[Defect]:
     for name in _twice(name for name, _ in below):
         parents = [parent for each, parent in below if each == name]
         message = f"type {name} stands below {' and '.join(parents)}; keep one unless it is of both"
-        yield _remark(DefectKind.DUPLICATE_TYPE, name, message)
+        yield remark(DefectKind.DUPLICATE_TYPE, name, message)
     for name, _ in (each for each, times in Counter(domain.supertypes).items() if times > 1):
-        yield _remark(DefectKind.DUPLICATE_TYPE, name, f"type {name} is declared twice; once is enough")
+        yield remark(DefectKind.DUPLICATE_TYPE, name, f"type {name} is declared twice; once is enough")
     declared = {name for name, _ in domain.supertypes} | {ANY_TYPE}
     for above in sorted({each for _, parent in domain.supertypes for each in either(parent)} - declared):
         close = nearest(above, declared)  # that it stands behind a - declares it, unless it is a slip of the pen
         if close is not None:
             message = f"type {above} has types below it and is not declared itself; did you mean {close}?"
-            yield _remark(DefectKind.UNDECLARED_SUPERTYPE, above, message)
+            yield remark(DefectKind.UNDECLARED_SUPERTYPE, above, message)
     for name in _twice(each.name for each in domain.predicates):
         if len({len(each.parameters) for each in domain.predicates if each.name == name}) == 1:
             message = f"predicate {name} is declared twice; keep one"
-            yield _remark(DefectKind.DUPLICATE_PREDICATE, name, message)
+            yield remark(DefectKind.DUPLICATE_PREDICATE, name, message)
     for each, times in Counter(domain.constants).items():
         if times > 1:
             message = f"constant {each.name} is declared twice; once is enough"
-            yield _remark(DefectKind.DUPLICATE_CONSTANT, each.name, message)
+            yield remark(DefectKind.DUPLICATE_CONSTANT, each.name, message)
     if not domain.actions:
-        yield _remark(DefectKind.NO_ACTIONS, domain.name, "the domain has no action; add what can be done")
+        yield remark(DefectKind.NO_ACTIONS, domain.name, "the domain has no action; add what can be done")
 
 
 def heads_of(domain: Domain) -> Iterator[tuple[str, tuple[TypedName, ...]]]:
@@ -118,7 +118,3 @@ def _constants(domain: Domain) -> Iterator[Defect]:
 
 def _twice(names: Iterable[str]) -> list[str]:
     return [name for name, times in Counter(names).items() if times > 1]
-
-
-def _remark(kind: DefectKind, subject: str, message: str) -> Defect:
-    return Defect(kind, subject, message, blocking=False)

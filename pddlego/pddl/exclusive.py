@@ -12,12 +12,11 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
 
+from pddlego.pddl.conditions import conjuncts, words
 from pddlego.pddl.domain import Action, Domain
 from pddlego.pddl.problem import Atom, Problem, read_atom
-from pddlego.pddl.rules import Defect, DefectKind
-from pddlego.pddl.sexpr import Sexpr
+from pddlego.pddl.rules import Defect, DefectKind, remark
 
 MAX_CANDIDATES, MAX_PARTS, MAX_ARGUMENTS = 500, 5, 2
 """Candidates that are looked at, predicates of one, and arguments of a predicate in it."""
@@ -84,7 +83,7 @@ def broken_invariants(domain: Domain, problem: Problem) -> Iterator[Defect]:
                 listed = " and ".join(map(str, facts))
                 message = f"{listed}: every action that makes one of them true makes another false, for {name}"
                 message += "; keep the one that is true at the beginning"
-                yield Defect(DefectKind.BROKEN_INVARIANT, name, message, blocking=False)
+                yield remark(DefectKind.BROKEN_INVARIANT, name, message)
 
 
 def _unbalanced(candidate: Candidate, action: _Effects) -> set[tuple[str, int]] | None:
@@ -108,28 +107,14 @@ def _unbalanced(candidate: Candidate, action: _Effects) -> set[tuple[str, int]] 
 
 
 def _effects(action: Action) -> _Effects:
-    needs = {atom for each in _conjuncts(action.precondition) if (atom := read_atom(each)) is not None}
+    needs = {atom for each in conjuncts(action.precondition) if (atom := read_atom(each)) is not None}
     adds, deletes, others = set[Atom](), set[Atom](), set[str]()
-    for each in _conjuncts(action.effect):
+    for each in conjuncts(action.effect):
         atom = read_atom(each)
         if atom is not None:
             adds.add(atom)
         elif each[:1] == ("not",) and len(each) == 2 and (gone := read_atom(each[1])) is not None:
             deletes.add(gone)
         else:
-            others |= set(_words(each))
+            others |= words(each)
     return _Effects(frozenset(needs), frozenset(adds), frozenset(deletes - adds), frozenset(others))
-
-
-def _conjuncts(part: Sexpr) -> Iterator[Sexpr]:
-    if isinstance(part, tuple) and part[:1] == ("and",):
-        yield from chain.from_iterable(map(_conjuncts, part[1:]))
-    elif part:
-        yield part
-
-
-def _words(part: Sexpr) -> Iterator[str]:
-    if isinstance(part, str):
-        yield part
-    else:
-        yield from chain.from_iterable(map(_words, part))

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pddlego.pddl.check_declarations import declaration_remarks
+from pddlego.pddl.conditions import conjuncts, words
 from pddlego.pddl.domain import Domain, either
 from pddlego.pddl.exclusive import broken_invariants
 from pddlego.pddl.problem import ANY_TYPE, Atom, Problem, TypedName, read_atom, read_typed_list
-from pddlego.pddl.rules import Defect, DefectKind
+from pddlego.pddl.rules import Defect, DefectKind, remark
 from pddlego.pddl.sexpr import Sexpr, show
 
 Scope = dict[str, str]
@@ -57,10 +58,10 @@ def domain_remarks(domain: Domain) -> tuple[Defect, ...]:
         found += _of_part(domain, action.effect, f"{where}, effect", scope)
         found += _contradictions(action.precondition, f"{where}, precondition", DefectKind.CONTRADICTING_CONDITION)
         # What is asked for, and made false and true again, is a lock: some domains of the competitions have those.
-        asked = frozenset(_conjuncts(action.precondition))
+        asked = frozenset(conjuncts(action.precondition))
         found += _contradictions(action.effect, f"{where}, effect", DefectKind.CONTRADICTING_EFFECT, asked)
         if not any(True for _ in _literals(action.effect)):
-            found.append(_remark(DefectKind.EMPTY_EFFECT, where, f"{where} changes nothing; write its effect"))
+            found.append(remark(DefectKind.EMPTY_EFFECT, where, f"{where} changes nothing; write its effect"))
     for predicate, condition in domain.derived:
         scope = {each.name: each.type for each in predicate.parameters}
         found += _of_part(domain, condition, f"derived predicate {predicate.name}", scope)
@@ -74,20 +75,20 @@ def problem_remarks(domain: Domain, problem: Problem) -> tuple[Defect, ...]:
     for each in problem.sorted_objects():
         if each.name in constants:
             message = f"object {each.name} is a constant of the domain; leave it out of :objects"
-            found.append(_remark(DefectKind.OBJECT_IS_CONSTANT, each.name, message))
+            found.append(remark(DefectKind.OBJECT_IS_CONSTANT, each.name, message))
     if not any(True for _ in _atoms(problem.goal)):
-        found.append(_remark(DefectKind.EMPTY_GOAL, ":goal", "the goal asks for nothing; write what is to be reached"))
-    named = {arg for fact in problem.facts for arg in fact.args} | _words(problem.goal)
+        found.append(remark(DefectKind.EMPTY_GOAL, ":goal", "the goal asks for nothing; write what is to be reached"))
+    named = {arg for fact in problem.facts for arg in fact.args} | words(problem.goal)
     for each in problem.sorted_objects():
         if each.name not in named | constants and not _may_be_used(domain, problem, each):
             message = f"object {each.name} stands in no fact and not in the goal; say something of it, or leave it out"
-            found.append(_remark(DefectKind.UNUSED_OBJECT, each.name, message))
+            found.append(remark(DefectKind.UNUSED_OBJECT, each.name, message))
     used = {*_used(domain), *(fact.predicate for fact in problem.facts)}
     used |= {atom.predicate for atom in _atoms(problem.goal)}
     for name in dict.fromkeys(each.name for each in domain.predicates):
         if name not in used:
             message = f"predicate {name} is used by no action, no fact and not by the goal; use it, or leave it out"
-            found.append(_remark(DefectKind.UNUSED_PREDICATE, name, message))
+            found.append(remark(DefectKind.UNUSED_PREDICATE, name, message))
     return (*found, *_never_true(domain, problem), *broken_invariants(domain, problem))
 
 
@@ -100,7 +101,7 @@ def _of_part(domain: Domain, part: Sexpr, where: str, scope: Scope) -> Iterator[
         for variable in variables:
             if variable.name in scope:
                 message = f"{show(part)}: {variable.name} is bound already; give it another name"
-                yield _remark(DefectKind.SHADOWED_VARIABLE, where, f"{where}: {message}")
+                yield remark(DefectKind.SHADOWED_VARIABLE, where, f"{where}: {message}")
         scope = {**scope, **{each.name: each.type for each in variables}}
         yield from _of_part(domain, part[2], where, scope)
         return
@@ -114,7 +115,7 @@ def _of_part(domain: Domain, part: Sexpr, where: str, scope: Scope) -> Iterator[
         kind = scope.get(given)
         if kind is not None and _is_wider(domain, kind, wanted.type):
             message = f"{atom}: {given} is a {kind}, and {atom.predicate} takes a {wanted.type}; give it that type"
-            yield _remark(DefectKind.WIDER_TYPE, where, f"{where}: {message}")
+            yield remark(DefectKind.WIDER_TYPE, where, f"{where}: {message}")
 
 
 def _is_wider(domain: Domain, kind: str, wanted: str) -> bool:
@@ -128,13 +129,13 @@ def _contradictions(
     part: Sexpr, where: str, kind: DefectKind, meant: frozenset[Sexpr] = frozenset()
 ) -> Iterator[Defect]:
     """Facts that one conjunction asks for, or makes, both true and false, and that are not `meant` so."""
-    conjuncts = _conjuncts(part)
-    true = {atom for each in conjuncts if (atom := read_atom(each)) is not None}
-    for each in conjuncts:
+    parts = conjuncts(part)
+    true = {atom for each in parts if (atom := read_atom(each)) is not None}
+    for each in parts:
         atom = read_atom(each[1]) if isinstance(each, tuple) and len(each) == 2 and each[0] == "not" else None
         if atom is not None and atom in true and each[1] not in meant:
             message = f"{where}: {atom} and (not {atom}) stand together; keep one"
-            yield _remark(kind, where, message)
+            yield remark(kind, where, message)
     if isinstance(part, tuple) and part and part[0] in ("and", "or", "forall", "exists", "when", "imply"):
         for each in part[1:]:
             if isinstance(each, tuple):
@@ -189,7 +190,7 @@ def _may_be_used(domain: Domain, problem: Problem, thing: TypedName) -> bool:
     for action in domain.actions:
         asked = {
             arg
-            for each in _conjuncts(action.precondition)
+            for each in conjuncts(action.precondition)
             if (atom := read_atom(each)) is not None and atom.predicate not in changed
             for arg in atom.args
         }
@@ -203,40 +204,34 @@ def _never_true(domain: Domain, problem: Problem) -> Iterator[Defect]:
     there = {fact.predicate for fact in problem.facts} | {predicate.name for predicate, _ in domain.derived}
     asked = {
         action.name: {
-            atom.predicate for each in _conjuncts(action.precondition) if (atom := read_atom(each)) is not None
+            atom.predicate for each in conjuncts(action.precondition) if (atom := read_atom(each)) is not None
         }
         for action in domain.actions
     }
     made = {action.name: {name for name, value in _literals(action.effect) if value} for action in domain.actions}
     for _ in domain.actions:
         there |= {name for action in domain.actions if asked[action.name] <= there for name in made[action.name]}
-    wanted = {atom.predicate for each in _conjuncts(problem.goal) if (atom := read_atom(each)) is not None} - there
+    wanted = {atom.predicate for each in conjuncts(problem.goal) if (atom := read_atom(each)) is not None} - there
     if not wanted:
         return
     for action in domain.actions:
         for name in sorted((asked[action.name] - there) & set(domain.predicates_by_name)):
             message = f"action {action.name} asks for {name}, of which no fact is listed and which no action can make"
             message += f" true before; add the facts of {name} to :init, or an effect to an action"
-            yield _remark(DefectKind.NEVER_TRUE, name, message)
-
-
-def _conjuncts(part: Sexpr) -> tuple[Sexpr, ...]:
-    if isinstance(part, tuple) and part[:1] == ("and",):
-        return part[1:]
-    return (part,) if part else ()
+            yield remark(DefectKind.NEVER_TRUE, name, message)
 
 
 def _requirements(domain: Domain) -> Iterator[Defect]:
     declared = set(domain.requirements)
     for name in sorted(declared - KNOWN):
         message = f"requirement {name} is none of PDDL; leave it out"
-        yield _remark(DefectKind.UNKNOWN_REQUIREMENT, name, message)
+        yield remark(DefectKind.UNKNOWN_REQUIREMENT, name, message)
     for _ in range(len(IMPLIED)):
         declared |= {each for name in declared for each in IMPLIED.get(name, ())}
     for name, why in sorted(needed_requirements(domain).items()):
         if name not in declared:
             message = f"{why} needs {name}; add it to (:requirements …)"
-            yield _remark(DefectKind.MISSING_REQUIREMENT, name, message)
+            yield remark(DefectKind.MISSING_REQUIREMENT, name, message)
 
 
 def needed_requirements(domain: Domain) -> dict[str, str]:
@@ -287,11 +282,3 @@ def _quantified(part: Sexpr) -> Iterator[TypedName]:
     for each in _parts(part):
         if each[0] in ("forall", "exists") and len(each) == 3 and isinstance(each[1], tuple):
             yield from read_typed_list(each[1], [])
-
-
-def _words(part: Sexpr) -> set[str]:
-    return {part} if isinstance(part, str) else {word for each in part for word in _words(each)}
-
-
-def _remark(kind: DefectKind, subject: str, message: str) -> Defect:
-    return Defect(kind, subject, message, blocking=False)

@@ -78,6 +78,11 @@ class Defect:
         return self.message
 
 
+def remark(kind: DefectKind, subject: str, message: str) -> Defect:
+    """What is most likely a mistake, and stops nothing."""
+    return Defect(kind, subject, message, blocking=False)
+
+
 DOMAIN_RULES: Mapping[DefectKind, str] = {
     DefectKind.SYNTAX: "the text is one (define (domain …) …) of known sections, each expression whole",
     DefectKind.BAD_NAME: "a name is a letter followed by letters, digits, - or _",

@@ -18,3 +18,9 @@ def spoken(answer: str) -> str:
     said = _THOUGHT.sub("", answer)
     ends = [match.end() for match in _END_OF_THOUGHT.finditer(said)]
     return said[ends[-1] :] if ends else said
+
+
+def file_in(text: str) -> str:
+    """The part of a text that is a PDDL file: from its `(define` to the last parenthesis; all of one that has none."""
+    start, end = text.lower().find("(define"), text.rfind(")")
+    return text[start : end + 1] if 0 <= start < end else text

@@ -35,6 +35,7 @@ from pddlego.pddl.problem import read_problem
 from pddlego.pddl.remarks import needed_requirements
 from pddlego.pddl.sexpr import read_sexprs, show
 from pddlego.pddl.tolerant import Repaired, RepairKind, repair
+from pddlego.util.answers import file_in
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Draft:
         """The text of the domain file, with the requirements of what it uses; a file with defects as it is."""
         whole = self.sections.get("actions", {}).get("")
         if whole is not None:
-            return _file_in(whole)
+            return file_in(whole)
         plain = domain_text(self.name, (":strips",), self.sections)
         needed = needed_requirements(read_domain(plain).domain)
         return domain_text(self.name, (":strips", *sorted(needed)), self.sections)
@@ -147,14 +148,14 @@ class Draft:
 
     def _whole_domain(self, text: str) -> Draft:
         files = repair(text, "")
-        reading = read_domain(_file_in(text) if _guesses(files) else files.domain)
+        reading = read_domain(file_in(text) if _guesses(files) else files.domain)
         if reading.faults or any(each.blocking for each in check_domain(reading.domain)):
             return replace(self, sections={"actions": {"": text}})  # as it is, for the check to say what is wrong
         return self.with_domain(reading.domain)
 
     def _whole_problem(self, text: str) -> Draft:
         files = repair(self.domain, text)
-        problem = read_problem(_file_in(text) if _guesses(files) else files.problem).problem
+        problem = read_problem(file_in(text) if _guesses(files) else files.problem).problem
         objects = tuple(Typed(name=each.name, type=each.type) for each in problem.sorted_objects())
         return replace(self, objects=objects, facts=tuple(map(str, problem.sorted_facts())), goal=show(problem.goal))
 
@@ -162,12 +163,6 @@ class Draft:
 def _guesses(files: Repaired) -> bool:
     """Whether something was declared because it is used: who builds is told instead, a game goes on."""
     return any(each.kind is RepairKind.DECLARED and "requirements" not in each.what for each in files.repairs)
-
-
-def _file_in(text: str) -> str:
-    """The part of a text that is a file."""
-    start, end = text.lower().find("(define"), text.rfind(")")
-    return text[start : end + 1] if 0 <= start < end else text
 
 
 def typed(each: Typed) -> str:

@@ -30,16 +30,12 @@ class BuilderOptions(BaseModel):
 
 def load(name: str, options: BuilderOptions) -> TextSetting:
     """The setting, with its prompts among its sources. Raises `UsageError` and `SettingError`."""
+    from pddlego.methods.builders.components import COMPONENTS
+
     fields = load_text(name)
-    names = ("component", "review", *(f"kinds/{each}" for each in KINDS))
+    names = ("component", "review", *(f"kinds/{each}" for each in COMPONENTS))
     prompts = {f"prompts/builders/{each}.j2": resources.read("prompts", f"builders/{each}.j2") for each in names}
     return TextSetting(**{**fields, "sources": {**fields["sources"], **prompts}})
-
-
-KINDS = (
-    *("types", "constants", "predicates", "functions", "rules", "action-list", "parameters", "preconditions"),
-    *("effects", "action", "objects", "init", "goal", "domain", "problem"),
-)
 
 
 def worst_case(setting: TextSetting, mode: str, options: BuilderOptions, retries: int) -> WorstCase:

@@ -175,7 +175,7 @@ def _question(draft: Draft, file: str) -> Question:
         return tuple(each.message for each in found if each.blocking)
 
     text = draft.domain if file == "domain" else draft.problem
-    return Question("files", f"the {file} file", text, reason="as it was built", faults=faults, suffix=".pddl")
+    return Question("files", f"the {file} file", text, faults=faults, suffix=".pddl")
 
 
 def _by_model(how: Reviewing, draft: Draft) -> Generator[Event, None, tuple[Draft, Verdict]]:

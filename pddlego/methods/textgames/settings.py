@@ -160,7 +160,8 @@ class GameSetting(base.Setting):
         """The game command of a plan step, empty if it has none yet.
 
         What the command says beyond the action's parameters is looked up in the problem: where no fact gives it, the
-        command has a hole. A `KeyError` cannot happen: every action has a checked template.
+        command has a hole. A `KeyError` cannot happen: every action has a checked template, and one that a model wrote
+        was checked to be the game's, or to have a command.
         """
         rule, given = self.actions[step.action], self.given(step)
         values = {**(_looked_up(rule.where, given, problem) if rule.where else {}), **given}

@@ -16,7 +16,7 @@ from pddlego.pddl import Defect, DefectKind, Problem
 from pddlego.pddl.check import check_reading
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.tolerant import is_cut_off, repair_problem
-from pddlego.util.answers import spoken
+from pddlego.util.answers import file_in, spoken
 
 
 class PddlGen:
@@ -63,7 +63,7 @@ def old_names(undeclared: Iterable[str], problem: Problem, before: Problem) -> t
 
 def read_file(text: str, situation: Situation) -> ProblemProposal:
     """The problem file in a text. The goal ladder sets the goal: one that is missing or wrong does no harm."""
-    return read_strictly(_file_in(text), situation)
+    return read_strictly(file_in(text), situation)
 
 
 def read_strictly(text: str, situation: Situation) -> ProblemProposal:
@@ -74,9 +74,3 @@ def read_strictly(text: str, situation: Situation) -> ProblemProposal:
     problem, left_out = without_planned(problem, situation.only_planned)
     defects = check_reading(situation.domain, replace(reading, problem=problem, missing=needed)) + left_out
     return ProblemProposal(problem, defects_feedback(defects), None, defects)
-
-
-def _file_in(answer: str) -> str:
-    """The part of an answer that is the file: from its `(define` to the last parenthesis."""
-    start, end = answer.lower().find("(define"), answer.rfind(")")
-    return answer[start : end + 1] if 0 <= start < end else answer
