@@ -3,4 +3,4 @@
 from pddlego.methods.builders.modes import MODES
 from pddlego.methods.lazy import LazyMethod
 
-METHOD = LazyMethod("builders", MODES, __name__)
+METHOD = LazyMethod("builders", MODES, __name__, stand_ins="stand_ins")

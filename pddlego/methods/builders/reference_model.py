@@ -6,13 +6,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from pddlego.errors import ModelError, UsageError
+from pddlego.errors import ModelError
 from pddlego.methods.builders.building import BuilderRequest
 from pddlego.models import Completion, Request
 from pddlego.pddl import Domain, Problem
 from pddlego.pddl.problem import TypedName
 from pddlego.pddl.sexpr import show
-from pddlego.runs.cells import Cell
 
 
 class ReferenceModel:
@@ -81,11 +80,3 @@ def _typed(names: tuple[TypedName, ...]) -> list[dict[str, str]]:
 
 def _head(name: str, parameters: tuple[TypedName, ...]) -> dict[str, Any]:
     return {"name": name, "parameters": _typed(parameters)}
-
-
-def stand_in(name: str, cell: Cell, setting: object) -> ReferenceModel | None:
-    """The model `reader`; None for a name that is none of ours. Raises `UsageError` for one that errs on purpose."""
-    if name.startswith("reader+"):
-        why = "The reader errs in games; what builds from text has no such simulation."
-        raise UsageError(f"{name} does not build", why, "Use --model reader, or a language model.")
-    return ReferenceModel() if name == "reader" else None

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
 
+from pddlego.errors import UsageError
 from pddlego.events import Ended, Judged, Limits, Outcome, Rejected
 from pddlego.methods.base import Tools
 from pddlego.methods.builders.building import Asking, Order
 from pddlego.methods.builders.draft import Draft
 from pddlego.methods.builders.events import Concluded, Found
 from pddlego.methods.builders.measure import MEASURING
+from pddlego.methods.builders.noise import erring, parse_noise
 from pddlego.methods.builders.options import BuilderOptions, load
 from pddlego.methods.builders.play import play
 from pddlego.methods.builders.reference_model import component_of
 from pddlego.methods.builders.reviewing import Reviewing, selected
+from pddlego.methods.builders.stand_ins import stand_in
 from pddlego.models.prompts import Prompts
 from pddlego.planning import ProcessPlanner
 from pddlego.refine.approval import Question, Verdict
@@ -197,3 +201,33 @@ def test_a_person_may_reject_with_a_hint_and_write_themselves(planner: ProcessPl
     assert person.questions[0].faults("(define (domain d) (:actions))")
     assert person.questions[2].faults("(define (problem p) (:domain d) (:objects) (:init) (:goal (on a b)))")
     assert of(events, Concluded)[0].equivalent
+
+
+def won(rounds: int, planner: ProcessPlanner) -> int:
+    found = 0
+    for seed in range(6):
+        options: dict[str, Any] = {"feedback": "model", "rounds": rounds} if rounds else {}
+        model = parse_noise("reader+noise:0.3", seed)
+        found += (
+            of(build("text-blocks", "build-whole", model, planner, seed, **options), Concluded)[0].equivalent is True
+        )
+    return found
+
+
+def test_rounds_of_feedback_help_a_simulation_that_errs(planner: ProcessPlanner) -> None:
+    assert won(0, planner) < won(3, planner) == 6
+
+
+@pytest.mark.parametrize("kind", ["objects", "init", "goal", "predicates", "action", "domain", "problem"])
+def test_every_kind_of_component_can_err(kind: str) -> None:
+    task = next(GOLD.task(seed) for seed in range(9) if len(GOLD.task(seed).goal) > 2)
+    value = component_of(kind, GOLD.domain, task, "stack")
+    changed = [erring(value, GOLD.domain, random.Random(seed)) for seed in range(5)]
+    assert all(each != value for each in changed)
+    assert all(set(each) == set(value) for each in changed)
+
+
+@pytest.mark.parametrize("name", ["reader+noise:2", "reader+noise:x", "reader+noise:0.1,kinds=empty", "reader+luck"])
+def test_a_simulation_that_there_is_not_is_refused(name: str) -> None:
+    with pytest.raises(UsageError, match="model"):
+        stand_in(name, Cell("text-blocks", "build", name, 0), GOLD)

@@ -1,0 +1,139 @@
+"""The stand-in, erring on purpose as language models do: a simulation, and called one wherever it is shown.
+
+A component errs with probability P: a condition, an effect, a fact, an object, a predicate or a part of the goal is
+lost, or a fact is false. Its opinions are those of somebody who knows the gold files and says where the first
+difference is. What rounds of feedback are worth to it follows from that: it is assumed, and not found.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pddlego.errors import UsageError
+from pddlego.methods.builders.building import BuilderRequest, Step
+from pddlego.methods.builders.draft import Draft
+from pddlego.methods.builders.reference_model import ReferenceModel
+from pddlego.models import Completion, Request
+from pddlego.pddl import Domain, Problem
+from pddlego.pddl.conditions import conjuncts
+from pddlego.pddl.corrupt import corrupted
+from pddlego.pddl.problem import read_problem
+from pddlego.pddl.sexpr import read_sexprs, show
+
+PREFIX = "reader+noise:"
+
+
+class NoisyReference(ReferenceModel):
+    """`reader+noise:P[,seed=S]`: the same errors every time for a seed."""
+
+    def __init__(self, rate: float, seed: int = 0, episode: int = 0) -> None:
+        self.rate, self.seed = rate, seed
+        self._random = random.Random(f"{seed}/{episode}")
+
+    @property
+    def name(self) -> str:
+        return f"{PREFIX}{self.rate:g}{f',seed={self.seed}' if self.seed else ''}"
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        return {"reference": True, "noise": {"rate": self.rate, "seed": self.seed, "simulation": True}}
+
+    def complete(self, request: Request) -> Completion:
+        """Raises `ModelError` for a request without gold files."""
+        answer, asked = super().complete(request), request.context
+        assert isinstance(asked, BuilderRequest)
+        gold: Any = asked.order.reference
+        if asked.purpose == "review":
+            return Completion(
+                json.dumps(_opinion(difference(asked.draft, asked.order.what, gold.domain, gold.problem)))
+            )
+        if self._random.random() >= self.rate:
+            return answer
+        return Completion(json.dumps(erring(json.loads(answer.text), gold.domain, self._random)))
+
+
+def _opinion(step: Step | None) -> dict[str, Any]:
+    """What every kind of review asks for, of whoever sees the first difference."""
+    found = {"component": step.kind, "action": step.action} if step else {"component": "", "action": ""}
+    said = "" if step is None else f"{step.kind} {step.action} is not what the description says".replace("  ", " ")
+    fine = step is None
+    told = {"summary": said, "repair": said, "bottleneck": said, "fix": said, "critique": said, "lesson": said}
+    return {**told, **found, "score": 10 if fine else 4, "passing": fine, "intended": fine}
+
+
+def difference(draft: Draft, what: str, domain: Domain, problem: Problem) -> Step | None:
+    """The first component in which a draft is not the gold one; None if there is none."""
+    gold = Draft().with_domain(domain)
+    if what != "problem":
+        for action in domain.actions_by_name:
+            if _plain(draft.sections.get("actions", {}).get(action, "")) != _plain(gold.sections["actions"][action]):
+                return Step("action", action) if action in draft.actions else Step("domain")
+    if what == "domain":
+        return None
+    found = read_problem(draft.problem).problem
+    if {each.name for each in found.objects} != {each.name for each in problem.objects}:
+        return Step("objects")
+    known = {fact for fact in problem.facts if fact.predicate in draft.sections.get("predicates", {})}
+    if found.facts != known:
+        return Step("init")
+    return Step("goal") if _wanted(found) != _wanted(problem) else None
+
+
+def _plain(text: str) -> str:
+    return " ".join(show(each) for each in read_sexprs(text).expressions)
+
+
+def _wanted(problem: Problem) -> frozenset[str]:
+    return frozenset(show(each) for each in conjuncts(problem.goal))
+
+
+def erring(value: dict[str, Any], domain: Domain, rng: random.Random) -> dict[str, Any]:
+    """A component with one error, where one can be made in it."""
+    wrong = dict(value)
+    for name in ("objects", "predicates", "facts"):
+        if len(wrong.get(name, ())) > 1:
+            place = rng.randrange(len(wrong[name]))
+            wrong[name] = _false(wrong[name], place, rng) if name == "facts" else _without(wrong[name], place)
+            return wrong
+    fields = [name for name in ("precondition", "effect", "goal") if len(_parts(wrong.get(name, ""))) > 1]
+    if fields:
+        name = rng.choice(fields)
+        parts = _parts(wrong[name])
+        wrong[name] = f"(and {' '.join(_without(parts, rng.randrange(len(parts))))})"
+    elif "domain" in wrong:
+        conditions = sum(len(conjuncts(each.precondition)) + len(conjuncts(each.effect)) for each in domain.actions)
+        wrong["domain"] = corrupted(domain, 1 / max(1, conditions), str(rng.random()))[0].text
+    elif "problem" in wrong:
+        facts = re.findall(r"^    \(.*\)$", wrong["problem"], re.MULTILINE)
+        wrong["problem"] = wrong["problem"].replace(f"{rng.choice(facts)}\n", "", 1) if facts else wrong["problem"]
+    return wrong
+
+
+def _false(facts: list[str], place: int, rng: random.Random) -> list[str]:
+    """A fact less, or one more in which two arguments have changed places."""
+    words = facts[place].strip("()").split()
+    if len(words) > 2 and rng.random() < 0.5:
+        return [*facts, f"({' '.join([words[0], words[2], words[1], *words[3:]])})"]
+    return _without(facts, place)
+
+
+def _without(values: list[Any], place: int) -> list[Any]:
+    return [value for number, value in enumerate(values) if number != place]
+
+
+def _parts(text: str) -> list[str]:
+    expressions = read_sexprs(text).expressions
+    return [show(each) for expression in expressions for each in conjuncts(expression)]
+
+
+def parse_noise(name: str, episode: int) -> NoisyReference:
+    """The model of a name such as `reader+noise:0.1,seed=3`. Raises `UsageError`."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)(?:,seed=(\d{1,9}))?", name.removeprefix(PREFIX))
+    if match is None or not 0 <= float(match[1]) <= 1:
+        why = "The noise is a probability from 0 to 1, the seed a number; builders have no kinds."
+        raise UsageError(f"{name} is no model", why, "Example: reader+noise:0.1,seed=3.")
+    return NoisyReference(float(match[1]), int(match[2] or 0), episode)
