@@ -42,7 +42,9 @@ def check_domain(domain: Domain) -> tuple[Defect, ...]:
         found += checker.condition(condition, f"derived predicate {predicate.name}", _scope(predicate.parameters))
     circle = recursive_predicate(domain)
     if circle is not None:
-        message = f"derived predicate {circle} follows from itself, which no planner here plans with; write it without"
+        message = (
+            f"derived predicate {circle} is recursive, which is not supported: it follows from itself; write it without"
+        )
         found.append(Defect(DefectKind.RECURSIVE, circle, message))
     return tuple(found)
 
