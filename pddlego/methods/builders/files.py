@@ -69,7 +69,7 @@ class Build:
             yield event
 
     def _keep(self, draft: Draft) -> None:
-        self.draft = draft
+        self.draft, self.plan = draft, ""  # a plan for what was there before is none for this
 
     def _work(self, meter: Meter) -> Generator[Event, None, None]:
         options = self._options
@@ -87,6 +87,7 @@ class Build:
         self.draft = yield from built(self.order, asking, self.draft)
         review = Reviewing(self.order, asking, self._planner, options.feedback, options.rounds, options.overseer)
         self.draft, self.verdict = yield from self._noting(reviewed(review, self.draft))
+        self.plan = self.verdict.plan
         meter.score = float(self.verdict.sound)
         if not self.verdict.sound:
             raise OverError(Outcome.LOST, "what was built has defects, or no plan")

@@ -142,6 +142,16 @@ def reviewed(how: Reviewing, draft: Draft) -> Generator[Event, None, tuple[Draft
     return after, verdict
 
 
+def _revised(how: Reviewing, draft: Draft, step: Step, advice: str) -> Generator[Event, None, Draft | None]:
+    """A component written again; None where no answer is of use: what was there is no worse for that."""
+    try:
+        return (yield from component(how.order, how.asking, draft, step, advice))
+    except OverError as over:
+        if over.outcome is not Outcome.NO_PLAN:
+            raise
+        return None
+
+
 def _can_be_planned(draft: Draft) -> bool:
     domain = checked_domain(draft.domain).domain
     return domain is not None and checked_problem(domain, draft.problem).problem is not None
@@ -151,18 +161,23 @@ def looked_over(how: Reviewing, draft: Draft) -> Generator[Event, None, Draft]:
     """A person looks at both files, and may change them; a hint goes to the model, which writes the file again."""
     files = {"domain": ("domain",), "problem": ("problem",), "task": ("domain", "problem")}[how.order.what]
     for file in files:
-        for _ in range(how.rounds + 1):
+        for number in range(how.rounds + 1):
             verdict = yield from judge(how.overseer, "files", partial(_question, draft, file), how.asking.meter)
             if verdict.kind == "accepted":
                 break
-            before = draft
             if verdict.kind == "replaced":
+                before = draft
                 kind = WholeDomain(domain=verdict.text) if file == "domain" else WholeProblem(problem=verdict.text)
                 draft = draft.with_component(kind)
+                how.asking.keep(draft)
                 yield from changes(before, draft)
-            else:
-                hint = f"A person looked at the file and rejected it: {verdict.text or 'no reason was given'}"
-                draft = yield from component(how.order, how.asking, draft, Step(file), hint)
+                continue
+            hint = f"A person looked at the file and rejected it: {verdict.text or 'no reason was given'}"
+            after = None if number == how.rounds else (yield from _revised(how, draft, Step(file), hint))
+            if after is None:
+                yield Found("person", False, (f"the {file} file was rejected, and is left as it is",))
+                break
+            draft = after
     return draft
 
 
@@ -188,13 +203,8 @@ def _by_model(how: Reviewing, draft: Draft) -> Generator[Event, None, tuple[Draf
         if verdict.step is None:
             return draft, verdict
         advice = "\n".join((verdict.advice, *lessons))
-        try:
-            after = yield from component(how.order, how.asking, draft, verdict.step, advice)
-        except OverError as over:
-            if over.outcome is not Outcome.NO_PLAN:
-                raise
-            return draft, verdict  # no answer was of use: what was there is no worse for that
-        if verdict.sound and not _can_be_planned(after):
+        after = yield from _revised(how, draft, verdict.step, advice)
+        if after is None or (verdict.sound and not _can_be_planned(after)):
             return draft, verdict  # an opinion does not take the place of what works
         if after == draft:
             unchanged += 1

@@ -231,3 +231,21 @@ def test_every_kind_of_component_can_err(kind: str) -> None:
 def test_a_simulation_that_there_is_not_is_refused(name: str) -> None:
     with pytest.raises(UsageError, match="model"):
         stand_in(name, Cell("text-blocks", "build", name, 0), GOLD)
+
+
+class Rejecting(Person):
+    """Is never content."""
+
+    def __init__(self) -> None:
+        super().__init__("")
+        self._verdicts = [Verdict("rejected", f"no {number}") for number in range(9)]
+
+
+def test_a_person_who_is_never_content_is_not_asked_for_ever_and_that_is_said(planner: ProcessPlanner) -> None:
+    person, model = Rejecting(), Scripted()
+    cell, options = Cell("text-blocks", "build-problem", "scripted", 0), BuilderOptions(rounds=1)
+    events = list(play(cell, GOLD, options, Tools(model, planner, Limits(None), overseer=person)))
+    assert len(person.questions) == 2
+    assert "no 0" in model.of("problem")[0]
+    (said,) = (event for event in of(events, Found) if event.by == "person")
+    assert said.lines == ("the problem file was rejected, and is left as it is",)
