@@ -161,7 +161,7 @@ def test_a_person_plays_with_completion(terminal: Terminal) -> None:
     terminal.press("Tab")
     terminal.wait_for("> open door to north")
     terminal.press("Enter")
-    terminal.wait_for("revealing the laundry room")
+    terminal.wait_for_after("revealing the laundry room", "possible commands")
     terminal.press("C-d")
     terminal.wait_for("code 130")
     still_usable(terminal)

@@ -31,10 +31,15 @@ class Terminal:
         return self._tmux("capture-pane", "-p", "-t", "t", *(["-e"] if colors else []))
 
     def wait_for(self, text: str, seconds: float = 20.0) -> str:
+        return self.wait_for_after("", text, seconds)
+
+    def wait_for_after(self, before: str, text: str, seconds: float = 20.0) -> str:
+        """Wait for a text below another: a prompt that has come again takes keys, and not before."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             shown = self.screen()
-            if text in shown:
+            below = shown[shown.find(before) + len(before) :]
+            if before in shown and text in below:
                 return shown
             time.sleep(0.05)
         raise AssertionError(f"'{text}' did not appear:\n{self.screen()}")
