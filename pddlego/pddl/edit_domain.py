@@ -76,11 +76,6 @@ def domain_text(name: str, requirements: tuple[str, ...], sections: Mapping[str,
     return "\n  ".join([f"(define (domain {name})", *parts]) + ")"
 
 
-def as_text(domain: Domain) -> str:
-    """A domain as the text of a file, whatever text it was read from."""
-    return domain_text(domain.name, domain.requirements, sections_of(domain))
-
-
 def domain_edit_between(before: Domain, after: Domain) -> DomainEdit:
     """The edit that makes `after` of `before`, but for names and requirements."""
     changes: dict[str, SectionEdit] = {}

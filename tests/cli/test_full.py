@@ -39,6 +39,12 @@ def test_nearly_all_seeds_of_coin_are_won(tmp_path: Path, model: str) -> None:
     assert won >= (last + 1) * (57 if model == "reader" else 50) / 60
 
 
+def test_the_fixed_rules_of_a_setting_hold_without_its_domain(tmp_path: Path) -> None:
+    """In the paper's Coin Collector the coin is taken by a rule, and no plan does it."""
+    done = run("play", "paper-coin", "--mode", "full", "--pace", "0", cwd=tmp_path)
+    assert "won after" in done.stdout
+
+
 def test_cooking_is_won_without_a_domain_file(tmp_path: Path) -> None:
     done = run("eval", "cooking-easy", "--modes", "full", "--seeds", "0-2", "--run", "r", cwd=tmp_path)
     assert "3/3" in done.stdout

@@ -87,7 +87,6 @@ class Lesson(Opinion):
     """What to learn of a revision that did not help."""
 
     lesson: str
-    avoid: str = ""
 
 
 class Choice(Opinion):

@@ -58,7 +58,6 @@ def unwritten(setting: GameSetting, own_goals: bool, without: Collection[str]) -
         actions={} if "schemas" in without else actions,
         only_planned=(),
         invariants=(),
-        rules=(),
         script="",
         removable=Removable(),
         keeps_goals=own_goals,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -31,8 +32,8 @@ PROBLEM = """(define (problem p) (:domain house) (:objects hall attic - room)
 SCHEMAS = ("move (?from - location ?to - location ?d - direction)",)
 
 
-def situation(schemas: tuple[str, ...] = SCHEMAS, **fields: object) -> Situation:
-    return Situation("coin", "", UNWRITTEN, Problem("game", "unwritten"), schemas=schemas, **fields)  # type: ignore[arg-type]
+def situation(schemas: tuple[str, ...] = SCHEMAS, **fields: Any) -> Situation:
+    return Situation("coin", "", UNWRITTEN, Problem("game", "unwritten"), schemas=schemas, **fields)
 
 
 def whole() -> FullFormalizer:
