@@ -39,6 +39,9 @@ def ask(*numbers):
     return "done"
 """
 
+OUTGOING = 4
+"""The descriptor of the pipe to the host in a sandbox: the lowest free number after the pipe from the host."""
+
 MOST_FORKS = 50
 """How many processes a fork bomb makes, should nothing stop it: they end at once, for this is the user's machine."""
 
@@ -128,11 +131,11 @@ PROBES: tuple[Probe, ...] = (
     _code("endless recursion", "import sys\nsys.setrecursionlimit(1 << 30)\nreturn attack(host, place)",
           Status.MEMORY, Status.DIED, Status.TIMEOUT, Status.RAISED, limits=ENDLESS),
     _code("flood of prints", "while True:\n    print('x' * 1000)", Status.TIMEOUT, limits=ENDLESS),
-    _code("flood of the pipe", "import os\nwhile True:\n    os.write(101, b'x' * 100_000)", Status.TOO_LARGE),
+    _code("flood of the pipe", f"import os\nwhile True:\n    os.write({OUTGOING}, b'x' * 100_000)", Status.TOO_LARGE),
     _code("result of 100 MB", "return 'x' * 100_000_000", Status.TOO_LARGE, Status.MEMORY),
     _code(
         "forged answer",
-        "import os\nos.write(101, b'{\"status\": \"returned\"}\\n')\nreturn 'done'",
+        f"import os\nos.write({OUTGOING}, b'{{}}\\n')\nreturn 'done'",
         Status.DIED,
     ),
     _code("end of the process", "import os\nos._exit(0)", Status.DIED),

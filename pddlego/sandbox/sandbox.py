@@ -192,16 +192,14 @@ class Sandbox:
             "-c",
             _BOOT,
             str(Path(__file__).parent),
-            str(theirs.fileno()),
             *_places(),
         ]
         with theirs:
             self._server = subprocess.Popen(
                 command,
-                stdin=subprocess.DEVNULL,
+                stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                pass_fds=(theirs.fileno(),),
                 env={"PYTHONHASHSEED": HASH_SEED, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
                 cwd="/",
                 start_new_session=True,
@@ -224,7 +222,9 @@ class Sandbox:
 def modules_of(source: str) -> tuple[str, ...]:
     """Which of `MORE_MODULES` a program imports."""
     # Not with Python's parser: what a model wrote can make it use up all memory, or crash.
-    return tuple(name for name in MORE_MODULES if re.search(rf"^\s*(import|from)\s[^#\n]*\b{name}\b", source, re.M))
+    # Not `^\s*`, which would look at the rest of a run of empty lines from each of them.
+    imported = r"^[^\S\n]*(?:import|from)\s[^#\n]*\b"
+    return tuple(name for name in MORE_MODULES if re.search(rf"{imported}{name}\b", source, re.M))
 
 
 def _places() -> list[str]:

@@ -15,8 +15,8 @@ import pytest
 
 from pddlego.errors import UsageError
 from pddlego.sandbox import Sandbox, SandboxLimits, Status
-from pddlego.sandbox.probes import PROBES, Probe, orphan
-from pddlego.sandbox.sandbox import NEEDED
+from pddlego.sandbox.probes import OUTGOING, PROBES, Probe, orphan
+from pddlego.sandbox.sandbox import NEEDED, modules_of
 from tests.sandbox.ordinary import needs_locks, probes_as_ordinary_user
 from tests.scale import PATIENCE
 
@@ -135,7 +135,7 @@ def test_sets_are_in_the_same_order_whatever_the_host() -> None:
 def test_what_a_forged_answer_may_cost_the_host_is_bounded(sandbox: Sandbox, value: str) -> None:
     source = (
         "import os\ndef f(line):\n    data = line.encode()\n"
-        "    while data:\n        data = data[os.write(101, data):]\n    os._exit(0)"
+        f"    while data:\n        data = data[os.write({OUTGOING}, data):]\n    os._exit(0)"
     )
     with sandbox.open(source) as program:
         found = program.call("f", f'{{"status": "returned", "value": {value}}}\n')
@@ -144,7 +144,7 @@ def test_what_a_forged_answer_may_cost_the_host_is_bounded(sandbox: Sandbox, val
 
 
 def test_what_was_not_asked_for_ends_the_session(sandbox: Sandbox) -> None:
-    source = "import os\ndef f():\n    return 1\ndef g():\n    os.write(101, b'{}\\n{}\\n')\n    return 2"
+    source = f"import os\ndef f():\n    return 1\ndef g():\n    os.write({OUTGOING}, b'{{}}\\n{{}}\\n')\n    return 2"
     with sandbox.open(source) as program:
         assert program.call("f").value == 1
         assert program.call("g").status is Status.DIED
@@ -159,6 +159,30 @@ def test_programs_may_use_what_looks_for_its_module(sandbox: Sandbox) -> None:
     )
     with sandbox.open(source) as program:
         assert program.call("f").value == 2024, program.loaded
+
+
+_DESCRIPTORS = """
+import os, resource, sys; sys.path[:] = sys.argv[2:]
+from pddlego.sandbox import Sandbox
+highest = int(sys.argv[1])
+if highest < 0:
+    resource.setrlimit(resource.RLIMIT_NOFILE, (-highest, -highest))
+else:
+    while os.open(os.devnull, os.O_RDONLY) < highest:
+        pass
+with Sandbox() as sandbox, sandbox.open("def f(x): return x + 1") as program:
+    print(program.call("f", 1))
+"""
+
+
+@pytest.mark.parametrize("highest", [93, 94, 95, 96, -32])
+def test_any_descriptor_of_the_host_may_be_in_use(highest: int) -> None:
+    """The control connection and the pipes get every number around 100; a negative number is a limit on all."""
+    paths = [path or str(Path.cwd()) for path in sys.path]
+    done = subprocess.run(
+        [sys.executable, "-c", _DESCRIPTORS, str(highest), *paths], capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert "value=2" in done.stdout, done.stdout + done.stderr
 
 
 def test_limits_that_are_there_already_are_kept(tmp_path: Path) -> None:
@@ -221,6 +245,14 @@ def test_where_isolation_cannot_be_had_it_is_refused_and_best_effort_takes_what_
     with Sandbox("off") as made, made.open("def f(): return open('/dev/null').name") as program:
         assert program.call("f").value == "/dev/null"
         assert program.layers == ("limits",)
+
+
+@pytest.mark.parametrize("blank", ["\n", " ", "\t", "\f", "\n \n", "import ", "import\n"])
+def test_looking_for_imports_takes_linear_time(blank: str) -> None:
+    began = time.process_time()
+    assert modules_of(blank * (200_000 // len(blank)) + "x") == ()
+    assert modules_of(blank * 100 + "\n\n  import numpy as np") == ("numpy",)
+    assert time.process_time() - began < 1
 
 
 def test_there_is_no_other_isolation() -> None:

@@ -40,11 +40,17 @@ PRELOADED = (
 )
 """Modules that programs may import. Of everything else there is no file to be found."""
 
+CONTROL = 0
+"""The descriptor of the control connection: standard input, a number that no received pipe can have."""
+
+HIGHEST = 4096
+"""Descriptors below this number are closed in a child. The server opens few, always the lowest free ones."""
+
 
 def main() -> None:
-    """Serve on the connection whose number is the first argument; the others are where more modules are found."""
-    control = socket.socket(fileno=int(sys.argv[1]))
-    more = sys.argv[2:]
+    """Serve on the connection that is standard input. The arguments are folders where more modules are found."""
+    control = socket.socket(fileno=CONTROL)
+    more = sys.argv[1:]
     for name in PRELOADED:
         importlib.import_module(name)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -103,13 +109,11 @@ def _load(name: str, places: list[str]) -> None:
 def _become(request: dict[str, Any], descriptors: list[int], server: int) -> None:
     """What the forked process does until its end."""
     os.setsid()
-    incoming, outgoing = 100, 101
-    os.dup2(descriptors[0], incoming, inheritable=False)
-    os.dup2(descriptors[1], outgoing, inheritable=False)
-    for descriptor in (*descriptors, int(sys.argv[1])):
-        os.close(descriptor)
-    os.closerange(3, incoming)
-    os.closerange(outgoing + 1, 4096)
+    incoming, outgoing = descriptors  # they keep their numbers: any fixed number may be in use
+    os.dup2(1, CONTROL)
+    low, high = sorted(descriptors)
+    for first, end in ((3, low), (low + 1, high), (high + 1, HIGHEST)):
+        os.closerange(first, end)
     found = layers.lock(request["memory"], request["seconds"], server, request["only"])
     layers.hide()
     program.send(outgoing, {"layers": found})
