@@ -39,7 +39,7 @@ class HostFunctions(Functions):
         self._both: tuple[Callable[..., Any], Callable[..., Any]] = (names["successors"], names["is_goal"])
         self._waiting: deque[Sequence[int]] = deque()
 
-    def begin(self, search: Search) -> None:
+    def begin(self, search: Search, memory: int) -> None:
         self._search, self.states = search, [search.start]
         self._waiting.clear()
 

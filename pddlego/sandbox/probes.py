@@ -83,6 +83,20 @@ def _code(name: str, body: str, *stopped: Status, limits: SandboxLimits = LIMITS
     return Probe(name, f"def attack(host, place):\n{lines}\n", frozenset(stopped) or REFUSED, limits)
 
 
+def _forged(name: str, line: str) -> Probe:
+    """An attack that writes an answer of its own to the host."""
+    body = f"import os\ndata = ({line} + '\\n').encode()\nwhile data:\n    data = data[os.write({OUTGOING}, data):]"
+    return _code(name, f"{body}\nos._exit(0)", Status.DIED)
+
+
+FORGED = {
+    "forged answer": "'{}'",
+    "forged value": """'{"status": "returned", "value": {"m": 5}}'""",
+    "forged value that is nested deeply": """'{"status": "returned", "value": ' + '[' * 99_999 + ']' * 99_999 + '}'""",
+    "forged text": """'{"status": "returned", "value": 1, "printed": Infinity}'""",
+}
+"""Lines that no sandbox writes, as expressions of Python."""
+
 PROBES: tuple[Probe, ...] = (
     _code("read a file", "return open('/etc/passwd').read()"),
     _call("read a file through the kernel", 257, 56, "-100, b'/etc/passwd', 0"),
@@ -133,11 +147,7 @@ PROBES: tuple[Probe, ...] = (
     _code("flood of prints", "while True:\n    print('x' * 1000)", Status.TIMEOUT, limits=ENDLESS),
     _code("flood of the pipe", f"import os\nwhile True:\n    os.write({OUTGOING}, b'x' * 100_000)", Status.TOO_LARGE),
     _code("result of 100 MB", "return 'x' * 100_000_000", Status.TOO_LARGE, Status.MEMORY),
-    _code(
-        "forged answer",
-        f"import os\nos.write({OUTGOING}, b'{{}}\\n')\nreturn 'done'",
-        Status.DIED,
-    ),
+    *(_forged(name, line) for name, line in FORGED.items()),
     _code("end of the process", "import os\nos._exit(0)", Status.DIED),
 )  # fmt: skip
 

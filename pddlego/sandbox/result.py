@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 @dataclass(frozen=True)
 class SandboxLimits:
-    """`seconds` of CPU time that a call may take, `memory` of the whole process in MiB, and how many characters a call
-    may send back.
+    """`seconds` of CPU time that a call may take, `memory` of the whole process in MiB, and how many bytes at most an
+    answer may have: a line of JSON with everything in it.
 
     `patience` is how many times as long a call may take by the clock on the wall: a program that sleeps uses no CPU.
     After a call was told to stop it has the `grace`, in seconds, to say where it was.
@@ -46,8 +46,8 @@ class CallResult:
 
     `error` is the name of the exception's class; `unreadable` says that the text of a program is no Python. `seconds`
     are of CPU time where that can be measured, else of wall time. `printed` is the beginning of what was printed.
-    `echo` are the arguments as they are after the call, if these were asked for. All of it is what the program says:
-    check it.
+    `echo` are the arguments as they are after the call, if these were asked for. `size` estimates the bytes that all
+    of it takes in memory. All of it is what the program says: check it.
     """
 
     status: Status
@@ -59,6 +59,7 @@ class CallResult:
     printed: str = ""
     echo: Any = None
     unreadable: bool = False
+    size: int = 0
 
     @property
     def returned(self) -> bool:

@@ -8,20 +8,23 @@ import os
 import select
 import signal
 import time
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from functools import partial
+from typing import Any
 
 from pddlego.errors import EngineError
+from pddlego.sandbox.answers import Wanted, read_call, read_expansion
 from pddlego.sandbox.jail import batches, values
-from pddlego.sandbox.result import CallResult, Changed, Done, Expanded, Expansion, SandboxLimits, State, Status
+from pddlego.sandbox.result import CallResult, Expanded, Expansion, SandboxLimits, State, Status
 from pddlego.util.text import writable
 
 LOCKING = 60.0
 """Seconds that a process may take to lock itself, on a machine that is busy."""
 
-ENVELOPE = 100_000
-"""Characters that an answer may have besides its value: what was printed, and a traceback."""
+CHUNK = 1 << 16
+"""Bytes that are read from the pipe at once."""
 
 NEARLY = 0.85
 """The share of its memory that a process has had when we take it that it died of wanting more."""
@@ -31,11 +34,12 @@ MODULE = "program"
 
 _FORGED = "the program wrote to the sandbox's own pipe"
 
-_TOLD = (Status.RETURNED, Status.RAISED)
-"""How a batch ends that says what came of its states."""
-
 End = Callable[[int, bool], tuple[int | None, int]]
 """Ends a process, killing it if told so: its exit code (negative: a signal) and the most bytes that it had."""
+
+
+Read = Callable[[bytes], Expanded]
+"""Reads an answer. Raises `ValueError` for one that no sandbox gives."""
 
 
 class _BrokenError(Exception):
@@ -56,7 +60,7 @@ class Session:
         self._buffer = bytearray()
         self._unsent = b""
         self._arguments: dict[str, tuple[Any, ...]] = {}
-        self._posted = 0  # requests that were not answered yet
+        self._posted: deque[Read] = deque()  # how to read the answers that have not come yet
         self._used_before: float | None = None  # seconds of CPU time, before the first of them
         self._why = "the process has ended"
         os.set_blocking(self._out, False)
@@ -104,7 +108,7 @@ class Session:
         seconds: float | None = None,
         echo: bool = False,
         module: str = MODULE,
-        result: Literal["any", "truth", "list"] = "any",
+        result: Wanted = "any",
     ) -> CallResult:
         """Call a function with values of JSON's types, tuples, sets and dictionaries.
 
@@ -114,7 +118,7 @@ class Session:
         """
         sent = values.tagged(list(arguments), self.limits.most * 10)
         request = {"module": module, "call": function, "arguments": sent, "echo": echo, "result": result}
-        return self._ask(request, seconds)
+        return self._ask(request, seconds, partial(read_call, wanted=result, arguments=len(sent) if echo else None))
 
     def post(self, expansion: Expansion) -> None:
         """Send states to be expanded, without waiting. Each is answered by one `expanded`, in their order."""
@@ -126,7 +130,9 @@ class Session:
         states = [
             {"v": values.tagged(each.value, most)} if isinstance(each, State) else each for each in expansion.states
         ]
-        self._post({"states": states, "watched": expansion.watched, "fresh": expansion.fresh, **functions})
+        request = {"states": states, "watched": expansion.watched, "fresh": expansion.fresh, **functions}
+        arguments = 1 + len(expansion.successors.arguments)
+        self._post(request, partial(read_expansion, states=len(states), arguments=arguments))
 
     def _new_arguments(self, name: str, arguments: tuple[Any, ...]) -> Any:
         """Arguments as they are sent; None where they are those of the expansion before."""
@@ -137,15 +143,7 @@ class Session:
 
     def expanded(self, seconds: float | None = None) -> Expanded:
         """What came of the first expansion that was not answered yet; `seconds` are for all of its states together."""
-        result, found = self._collect(seconds)
-        if result.status not in _TOLD:
-            return Expanded(result)
-        try:
-            done = tuple(_done(each) for each in found["done"])
-            return Expanded(result, done, tuple(values.plain(found["new"])), str(found["at"]))
-        except (ValueError, TypeError, KeyError):
-            self._finish(kill=True, why="it wrote what is no answer")
-            return Expanded(CallResult(Status.DIED, message=_FORGED))
+        return self._collect(seconds)
 
     def close(self) -> None:
         """End the process. Safe to call twice."""
@@ -165,11 +163,11 @@ class Session:
                 return {str(name): str(why) for name, why in json.loads(line)["layers"].items()}
         raise EngineError("A sandbox did not start", "Its process ended while it was being locked.", "Try again.")
 
-    def _ask(self, request: Mapping[str, Any], seconds: float | None) -> CallResult:
-        self._post(request)
-        return self._collect(seconds)[0]
+    def _ask(self, request: Mapping[str, Any], seconds: float | None, read: Read = read_call) -> CallResult:
+        self._post(request, read)
+        return self._collect(seconds).result
 
-    def _post(self, request: Mapping[str, Any]) -> None:
+    def _post(self, request: Mapping[str, Any], read: Read) -> None:
         """Send a request, as far as the pipe takes it; the rest goes out while an answer is waited for."""
         if self.child is None:
             return
@@ -178,55 +176,45 @@ class Session:
             if self._buffer:
                 self._finish(kill=True, why=_FORGED)
                 return
-        self._posted += 1
+        self._posted.append(read)
         self._unsent = self._write(self._unsent + json.dumps(request).encode() + b"\n")
 
-    def _collect(self, seconds: float | None) -> tuple[CallResult, Mapping[str, Any]]:
-        """What came of the first request that was not answered yet, and the answer as it stands."""
+    def _collect(self, seconds: float | None) -> Expanded:
+        """What came of the first request that was not answered yet."""
         if self.child is None:
-            return CallResult(Status.DIED, message=self._why), {}
+            return Expanded(CallResult(Status.DIED, message=self._why))
         limit = self.limits.seconds if seconds is None else seconds
-        wall = limit * self.limits.patience
         began, clock = self._used_before, time.monotonic()
         try:
-            line, late = self._exchange(limit, wall, began)
-            self._posted -= 1
+            line, late = self._exchange(limit, limit * self.limits.patience, began)
+            read = self._posted.popleft()
             self._used_before = self._used()
             spent = max(0.0, (self._used_before or 0.0) - began) if began is not None else time.monotonic() - clock
             if line is None:
                 self._finish(kill=True, why="it was ended because it took too long")
-                return CallResult(Status.TIMEOUT, message=_too_long(limit), seconds=spent), {}
-            answer: Mapping[str, Any] = json.loads(line)
-            found = self._result(answer, spent)
+                return Expanded(CallResult(Status.TIMEOUT, message=_too_long(limit), seconds=spent))
+            answer = read(line)
         except _BrokenError as error:
-            spent = time.monotonic() - clock
-            return self._gone(str(error), spent), {}
-        except (ValueError, KeyError, TypeError, RecursionError):  # the program wrote to the pipe itself
-            self._finish(kill=True, why="it wrote what is no answer")
-            return CallResult(Status.DIED, message=_FORGED), {}
+            return Expanded(self._gone(str(error), time.monotonic() - clock))
+        except ValueError:  # the program wrote to the pipe itself
+            self._finish(kill=True, why=_FORGED)
+            return Expanded(CallResult(Status.DIED, message=_FORGED))
         except BaseException:
             self.close()  # interrupted between question and answer: the pipe is out of step
             raise
+        return self._judged(answer, late, limit, spent)
+
+    def _judged(self, answer: Expanded, late: bool, limit: float, seconds: float) -> Expanded:
+        """The answer with its time. A process that took too long, or has no memory left, is ended."""
+        result = replace(answer.result, seconds=seconds)
         if late:
             self._finish(kill=True, why="it was ended because it took too long")
-            told = found.traceback if found.status is Status.TIMEOUT else ""
-            return CallResult(Status.TIMEOUT, message=_too_long(limit), traceback=told, seconds=spent), answer
-        if found.status is Status.MEMORY:
+            trace = result.traceback if result.status is Status.TIMEOUT else ""
+            return Expanded(CallResult(Status.TIMEOUT, message=_too_long(limit), traceback=trace, seconds=seconds))
+        if result.status is Status.MEMORY:
             self._finish(kill=True, why="it was ended because it ran out of memory")
-        return found, answer
-
-    def _result(self, found: Mapping[str, Any], seconds: float) -> CallResult:
-        status = Status(found["status"])
-        return CallResult(
-            status,
-            values.plain(found["value"]) if status is Status.RETURNED else None,
-            message=self._memory_message() if status is Status.MEMORY else writable(str(found.get("message", ""))),
-            traceback=writable(str(found.get("traceback", ""))),
-            error=writable(str(found.get("error", ""))),
-            seconds=seconds,
-            printed=writable(str(found.get("printed", ""))),
-            echo=values.plain(found["echo"]) if "echo" in found else None,
-        )
+            result = replace(result, message=self._memory_message())
+        return replace(answer, result=result)
 
     def _memory_message(self) -> str:
         return f"it needs more than {self.limits.memory:,} MiB of memory"
@@ -276,11 +264,11 @@ class Session:
 
     def _read(self) -> bool:
         """Take what came. Whether a line is whole."""
-        got = os.read(self._in, 1 << 16)
+        got = os.read(self._in, CHUNK)
         if not got:
             raise _BrokenError("")
         self._buffer += got
-        if len(self._buffer) > 2 * self.limits.most + ENVELOPE:
+        if len(self._buffer) > self.limits.most + CHUNK:  # the end of one line, and the begin of the next
             self._finish(kill=True, why="it was ended because it sent too much")
             raise _BrokenError("it sent more than it may")
         return b"\n" in got
@@ -323,17 +311,6 @@ class Session:
         for descriptor in (self._out, self._in):
             os.close(descriptor)
         return self._end(child, kill)
-
-
-def _done(found: Any) -> Done:
-    """What came of one state, as the sandbox says it."""
-    if found is True:
-        return True
-    if isinstance(found, dict):
-        return Changed(values.plain(found["changed"]), int(found["place"]))
-    if not isinstance(found, list) or not set(map(type, found)) <= {int} or (found and min(found) < 0):
-        raise ValueError("these are no numbers of states")
-    return found
 
 
 def _too_long(limit: float) -> str:

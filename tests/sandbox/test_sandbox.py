@@ -17,10 +17,17 @@ from pddlego.errors import UsageError
 from pddlego.sandbox import Sandbox, SandboxLimits, Status
 from pddlego.sandbox.probes import OUTGOING, PROBES, Probe, orphan
 from pddlego.sandbox.sandbox import NEEDED, modules_of
-from tests.sandbox.ordinary import needs_locks, probes_as_ordinary_user
+from tests.sandbox.ordinary import needs_locks, probes_as_ordinary_user, tests_as_ordinary_user
 from tests.scale import PATIENCE
 
 pytestmark = needs_locks
+
+ATTACKS = (
+    "tests/sandbox/test_answers.py",
+    "tests/methods/programs/test_trial.py",
+    "tests/methods/thought_of_search/test_search.py",
+)
+"""Files of tests in which models write what harms: they run as this user, and as an ordinary one."""
 
 
 @pytest.fixture(scope="module")
@@ -161,30 +168,6 @@ def test_programs_may_use_what_looks_for_its_module(sandbox: Sandbox) -> None:
         assert program.call("f").value == 2024, program.loaded
 
 
-_DESCRIPTORS = """
-import os, resource, sys; sys.path[:] = sys.argv[2:]
-from pddlego.sandbox import Sandbox
-highest = int(sys.argv[1])
-if highest < 0:
-    resource.setrlimit(resource.RLIMIT_NOFILE, (-highest, -highest))
-else:
-    while os.open(os.devnull, os.O_RDONLY) < highest:
-        pass
-with Sandbox() as sandbox, sandbox.open("def f(x): return x + 1") as program:
-    print(program.call("f", 1))
-"""
-
-
-@pytest.mark.parametrize("highest", [93, 94, 95, 96, -32])
-def test_any_descriptor_of_the_host_may_be_in_use(highest: int) -> None:
-    """The control connection and the pipes get every number around 100; a negative number is a limit on all."""
-    paths = [path or str(Path.cwd()) for path in sys.path]
-    done = subprocess.run(
-        [sys.executable, "-c", _DESCRIPTORS, str(highest), *paths], capture_output=True, text=True, timeout=PATIENCE
-    )
-    assert "value=2" in done.stdout, done.stdout + done.stderr
-
-
 def test_limits_that_are_there_already_are_kept(tmp_path: Path) -> None:
     code = (
         "import resource, sys; sys.path[:] = sys.argv[1:]\n"
@@ -289,6 +272,12 @@ def test_an_ordinary_user_is_as_safe() -> None:
     found = probes_as_ordinary_user()
     assert [line for line in found if not line.startswith("stopped")] == []
     assert len(found) == len(PROBES) + 1
+
+
+def test_attacks_fail_for_an_ordinary_user_too() -> None:
+    done = tests_as_ordinary_user(*ATTACKS)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "passed" in done.stdout or "100%" in done.stdout
 
 
 def test_a_host_that_is_interrupted_leaves_nothing_behind() -> None:

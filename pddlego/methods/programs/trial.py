@@ -23,6 +23,9 @@ MOST_ACTIONS = 100_000
 BEFORE, AFTER, SHOWN = 40, 5, 2_000
 """Actions around a failing one that a prompt shows, and characters of anything else."""
 
+WHOLE = 200_000
+"""Characters that a prompt shows where the paper's code shows everything: more than models read."""
+
 _ACTION = re.compile(r"\(\s*([^\s()]+)((?:\s+[^\s()]+)*)\s*\)\Z")
 
 
@@ -114,8 +117,7 @@ def _failed(result: CallResult) -> Trial:
 def judged(value: Any, seconds: float, domain: Domain, task: Task, whole: bool) -> Trial:
     """What is to be said of what a program returned."""
     if not isinstance(value, list):
-        shown = repr(value)
-        shown = shown if whole or len(shown) <= SHOWN else f"{shown[:SHOWN]} …"
+        shown = _cut(repr(value), WHOLE if whole else SHOWN)
         return Trial(Kind.NO_PLAN, f"returned {shown[:80]}, which is not a list", seconds, shown=shown)
     if len(value) > MOST_ACTIONS:
         return Trial(Kind.NO_PLAN, f"returned {len(value):,} actions, more than can be looked at", seconds)
@@ -124,16 +126,16 @@ def judged(value: Any, seconds: float, domain: Domain, task: Task, whole: bool) 
         step = read_action(action, strict=whole)
         why = "it is not a string '(action object …)'" if step is None else _why_not(domain, step)
         if step is None or why:
-            text = str(action)[:SHOWN]
+            text = _cut(str(action))
             return Trial(
                 Kind.SYNTAX,
-                f"{text[:60]} at step {time}: {why}",
+                f"{text[:60]} at step {time}: {_cut(why)}",
                 seconds,
                 len(value),
                 shown=shown_plan(value, time, whole),
                 action=text,
                 time=time,
-                why=why,
+                why=_cut(why),
             )
         steps.append(step)
     fault = validate(domain, task.problem, Plan(tuple(steps)), keep=False).fault
@@ -168,23 +170,28 @@ def _invalid(fault: PlanFault, value: list[Any], seconds: float, whole: bool) ->
     nameless = whole and fault.kind not in (FaultKind.PRECONDITION, FaultKind.GOAL)
     return Trial(
         Kind.SEMANTICS,
-        fault.what,
+        _cut(fault.what),
         seconds,
         len(value),
         shown=shown_plan(value, time, whole),
-        action=str(fault.step or ""),
+        action=_cut(str(fault.step or "")),
         time=time,
-        why="" if nameless else fault.what,
-        advice=fault.advice,
+        why="" if nameless else _cut(fault.what),
+        advice=_cut(fault.advice),
     )
+
+
+def _cut(text: str, most: int = SHOWN) -> str:
+    """The beginning of a text that a program made."""
+    return text if len(text) <= most else f"{text[:most]} …"
 
 
 def shown_plan(plan: list[Any], time: int, whole: bool = False) -> str:
     """A plan as a prompt shows it: of a long one what is around the step that matters."""
     if whole:
-        return repr(plan)
+        return _cut(repr(plan), WHOLE)
     first, last = max(0, time - BEFORE), time + 1 + AFTER
-    parts = [repr(each)[:SHOWN] for each in plan[first:last]]
+    parts = [_cut(repr(each)) for each in plan[first:last]]
     parts = [*(["…"] if first else []), *parts, *(["…"] if last < len(plan) else [])]
     return f"[{', '.join(parts)}]"
 

@@ -14,7 +14,6 @@ from pddlego.sandbox import (
     Call,
     CallResult,
     Changed,
-    Expanded,
     Expansion,
     Sandbox,
     SandboxLimits,
@@ -62,6 +61,7 @@ class Functions:
         self.seconds = 0.0
         self.codes: dict[Which, Code] = {}
         self.states: list[Any] = []
+        self._size = self._memory = 0
         self._search = Search(None)
         self._offset = 0
         self._fresh = True
@@ -103,11 +103,11 @@ class Functions:
         self.seconds += result.seconds
         return result
 
-    def begin(self, search: Search) -> None:
-        """A search begins: states are counted from its start, which is number 0."""
+    def begin(self, search: Search, memory: int) -> None:
+        """Begin a search whose states may take so much `memory`, in MiB. The start has number 0."""
         self._search = search
         self._forget()
-        self.states = [search.start]
+        self.states, self._size, self._memory = [search.start], 0, memory
         self._offset, self._fresh = 1, True
 
     def post(self, numbers: Sequence[int], watched: bool) -> None:
@@ -150,13 +150,10 @@ class Functions:
         if found.result.status not in (Status.RETURNED, Status.RAISED):
             self.close()  # what is under way may speak of states that were never sent
             return self._one_by_one(states, flight.watched)
-        if len(found.done) > len(states) or (
-            found.result.returned and len(found.done) < len(states) and _goes_on(found)
-        ):
-            return [], _forged(states[0])
-        self.states.extend(found.new)
-        most = len(self.states)
         done: list[Visited] = []
+        if (fault := self._met(found.new, found.result.size)) is not None:
+            return done, fault
+        most = len(self.states)
         for each in found.done:
             if isinstance(each, Changed):
                 before = (states[len(done)], *self._search.successor_arguments)
@@ -193,10 +190,20 @@ class Functions:
             if fault is not None:
                 return done, fault
             first = len(self.states)
-            self.states.extend(result.value)
+            if (fault := self._met(result.value, result.size)) is not None:
+                return done, fault
             done.append(Visited(False, range(first, len(self.states))))
         self._offset, self._fresh = len(self.states), True
         return done, None
+
+    def _met(self, states: Sequence[Any], size: int) -> Fault | None:
+        """Add states that came up, which take `size` bytes. A fault if all take more memory than the search may use."""
+        self.states.extend(states)
+        self._size += size
+        if self._size <= self._memory << 20:
+            return None
+        why = f"the states of the search need more than {self._memory:,} MiB of memory"
+        return Fault(Kind.SEARCH_TIME, "successors", why)
 
     def _forget(self) -> None:
         """Wait for what nobody wants to know any more: the next answer is to the next question."""
@@ -240,11 +247,6 @@ def changed(before: Any, after: Any) -> Fault:
 def change_of(before: Sequence[Any], after: Sequence[Any]) -> Fault | None:
     """The fault of a call whose arguments were others afterwards."""
     return next((changed(*pair) for pair in zip(before, after, strict=False) if differs(*pair)), None)
-
-
-def _goes_on(found: Expanded) -> bool:
-    """Whether nothing in what was done says why it is not more."""
-    return not found.done or isinstance(found.done[-1], list)
 
 
 def _forged(state: Any) -> Fault:

@@ -38,9 +38,10 @@ class SearchOptions(BaseModel):
     """`answers` is how many a model may give for each function. Time-outs are seconds of CPU time: of one call, of a
     search of the tests, and of a search that is evaluated; where that is left out it is as long as in the tests.
 
-    `states` is how many a search may meet, `memory` what the functions may have, in MiB. `instances` is how many are
-    evaluated: the first ones. `sampled` states of a planning domain are looked at; `tasks` is a folder that takes the
-    place of its tasks. `parity` does what the paper's code did where that is not what makes sense (docs/search.md).
+    `states` is how many a search may meet; `memory` is what they may take, and what the functions may have, in MiB.
+    `instances` is how many are evaluated: the first ones. `sampled` states of a planning domain are looked at; `tasks`
+    is a folder that takes the place of its tasks. `parity` does what the paper's code did where that is not what makes
+    sense (docs/search.md).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -65,7 +66,7 @@ class SearchOptions(BaseModel):
     def search(self, evaluating: bool) -> SearchLimits:
         """What one search may use."""
         seconds = self.eval_timeout if evaluating and self.eval_timeout is not None else self.search_timeout
-        return SearchLimits(seconds, self.states)
+        return SearchLimits(seconds, self.states, self.memory)
 
 
 @dataclass(frozen=True)

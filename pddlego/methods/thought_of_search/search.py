@@ -33,11 +33,13 @@ Check = Callable[[Sequence[tuple[Any, Sequence[Any]]]], "Fault | None"]
 class SearchLimits:
     """`seconds` of CPU time, of us and the functions together; `patience` is how many times as long by the clock.
 
-    `states` that are met bound the memory. Whatever is reached first ends the search.
+    `states` is how many may be met, and `memory` what they may take here, in MiB. Whatever is reached first ends the
+    search.
     """
 
     seconds: float
     states: int
+    memory: int = 1024
     patience: float = 4.0
 
 
@@ -79,7 +81,7 @@ class StateSearch:
     def run(self, search: Search) -> Iterator[int | Found]:
         """Search: numbers of expansions from time to time, and `Found` in the end."""
         functions, running = self.functions, _Running()
-        functions.begin(search)
+        functions.begin(search, self.limits.memory)
         used, clock, began = functions.seconds, time.thread_time(), time.monotonic()
         waiting: deque[tuple[int, int | None]] = deque([(0, None)])
         size, told = (FIRST if self.order == "breadth-first" else 1), began

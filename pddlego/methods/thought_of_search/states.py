@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Hashable
+from contextlib import suppress
 from itertools import chain
 from typing import Any
 
@@ -33,7 +34,8 @@ def canonical(unordered: Collection[str]) -> Key:
     def key(state: Any) -> Hashable:
         if whole and type(state) is list:
             if state and set(map(type, state)) <= _NUMBERS and min(state) > -LARGE and max(state) < LARGE:
-                return tuple(sorted([round(part * GRID) for part in state]))
+                with suppress(ValueError):  # NaN is neither smaller nor larger than anything
+                    return tuple(sorted([round(part * GRID) for part in state]))
             return _bag(state)
         if isinstance(state, dict):
             return frozenset(

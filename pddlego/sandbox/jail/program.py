@@ -29,6 +29,11 @@ MOST_PRINTED = 10_000
 MOST_TRACEBACK = 20_000
 """Characters of a traceback that are kept."""
 
+MOST_MESSAGE = 1_000
+"""Characters of an error's last line that are kept."""
+
+GAP = "\n[…]\n"
+"""Stands in a long traceback for its middle."""
 
 _CONVERTED: dict[str, Callable[[Any], Any]] = {"any": lambda value: value, "truth": bool, "list": batches.listed}
 """What is made of a result before it is sent: only here it is known what a class of the program's own is worth."""
@@ -57,7 +62,7 @@ class _Printed(io.TextIOBase):
 
 
 class Program:
-    """The functions of a program, and what happens when they are called. `most` is how many characters go out."""
+    """The functions of a program, and what happens when they are called. An answer has at most `most` bytes."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -145,7 +150,7 @@ class Program:
             starved = True
         except values.TooLargeError as error:
             self._running = False
-            found = {"status": "too large", "message": f"the result cannot be sent: {error}"}
+            found = _too_large(str(error))
         except KeyboardInterrupt as error:
             interrupted, self._running = self._stopped, False  # it may raise one itself
             found = {"status": "timeout" if interrupted else "raised", **_told(error)}
@@ -174,8 +179,8 @@ def _told(error: BaseException) -> dict[str, str]:
     text, message = values.without_addresses(text), values.without_addresses(message)
     if len(text) > MOST_TRACEBACK:
         half = MOST_TRACEBACK // 2
-        text = f"{text[:half]}\n[…]\n{text[-half:]}"
-    return {"traceback": text, "message": message[:1000], "error": type(error).__name__}
+        text = f"{text[:half]}{GAP}{text[-half:]}"
+    return {"traceback": text, "message": message[:MOST_MESSAGE], "error": type(error).__name__[: values.REPR]}
 
 
 def _only_own(trace: traceback.TracebackException | None) -> None:
@@ -194,11 +199,18 @@ def serve(incoming: int, outgoing: int, most: int) -> None:
     random.seed(0)  # a program that draws lots draws the same ones in every run
     with open(incoming, "rb") as lines:
         while line := lines.readline():
-            send(outgoing, program.answer(line))
+            data = json.dumps(program.answer(line)).encode()
+            if len(data) >= most or values.parts(data) > values.MOST_PARTS:
+                data = json.dumps(_too_large("it is too large")).encode()
+            send(outgoing, data)
 
 
-def send(outgoing: int, value: dict[str, Any]) -> None:
-    """Write one value and the end of its line."""
-    data = json.dumps(value).encode() + b"\n"
+def _too_large(why: str) -> dict[str, Any]:
+    return {"status": "too large", "message": f"the result cannot be sent: {why}"}
+
+
+def send(outgoing: int, data: bytes) -> None:
+    """Write a line."""
+    data += b"\n"
     while data:
         data = data[os.write(outgoing, data) :]

@@ -116,7 +116,7 @@ def _become(request: dict[str, Any], descriptors: list[int], server: int) -> Non
         os.closerange(first, end)
     found = layers.lock(request["memory"], request["seconds"], server, request["only"])
     layers.hide()
-    program.send(outgoing, {"layers": found})
+    program.send(outgoing, json.dumps({"layers": found}).encode())
     program.serve(incoming, outgoing, request["most"])
 
 

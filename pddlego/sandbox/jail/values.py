@@ -19,7 +19,7 @@ REPR = 200
 """Characters of the representation of a value that has no form here."""
 
 MOST_PARTS = 1_000_000
-"""Values within a value that are read: a forged line may hold many empty lists."""
+"""Values within the values of a line: a short line may hold many empty lists."""
 
 LARGEST = 1 << 63
 """Integers are sent below this size; others are only named."""
@@ -64,11 +64,16 @@ def tagged(value: Any, most: int) -> Any:
     return _Tagger(most).tagged(value, 0)
 
 
+def parts(line: bytes) -> int:
+    """Count the values within the values of a line of JSON, at least. It is not parsed: strings count too."""
+    return line.count(b",") + line.count(b"[") + line.count(b"{")
+
+
 def plain(found: Any) -> Any:
     """The value that stands for it. Raises `ValueError` for what `tagged` never makes, and for more than it sends."""
     try:
         return _Reader().plain(found)
-    except (KeyError, TypeError, IndexError, RecursionError) as error:
+    except (ArithmeticError, AttributeError, LookupError, TypeError) as error:
         raise ValueError(f"no value: {error!r:.100}") from error
 
 
@@ -203,6 +208,7 @@ class _Reader:
 
     def __init__(self) -> None:
         self.left = MOST_PARTS
+        self.depth = 0
 
     def _count(self, parts: int) -> None:
         self.left -= parts
@@ -211,6 +217,15 @@ class _Reader:
 
     def plain(self, value: Any) -> Any:
         self._count(1)
+        if self.depth > MOST_DEEP and isinstance(value, (list, dict)):
+            raise ValueError("it is nested too deeply")
+        self.depth += 1
+        try:
+            return self._plain(value)
+        finally:
+            self.depth -= 1
+
+    def _plain(self, value: Any) -> Any:
         if isinstance(value, str):  # half a surrogate pair can be written nowhere
             return value if value.isascii() else value.encode("utf-8", "replace").decode()
         if isinstance(value, int) and not -LARGEST <= value < LARGEST:

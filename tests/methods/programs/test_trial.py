@@ -76,6 +76,31 @@ def test_each_kind(sandbox: Sandbox, ferry: PlanningSetting, source: str, kind: 
     assert found.message.startswith(message), found
 
 
+LONG = "x" * 3_000_000
+
+
+@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize(
+    "value",
+    [
+        [f"({LONG} a)"],
+        [f"(sail {LONG} l0)"],
+        [f"(sail{' l0' * 1_000_000})"],
+        [LONG],
+        [[LONG]],
+        ["(sail l0 l1)", f"(board {LONG} {LONG})"],
+        LONG,
+        {"a": LONG},
+    ],
+)
+def test_what_is_kept_of_a_wrong_plan_is_cut(ferry: PlanningSetting, value: Any, whole: bool) -> None:
+    trial = judged(value, 1.0, ferry.domain, TASK, whole)
+    texts = (trial.message, trial.action, trial.why, trial.advice)
+    assert not trial.solved
+    assert max(map(len, texts)) < 2_100
+    assert len(trial.shown) < 210_000
+
+
 @pytest.mark.parametrize("body", ["while True: pass", "while True: print('x' * 1000)"])
 def test_an_endless_program_is_told_where_it_was(sandbox: Sandbox, ferry: PlanningSetting, body: str) -> None:
     found = tried(sandbox, ferry, program(f"{body}"), SandboxLimits(seconds=0.2, patience=1000))

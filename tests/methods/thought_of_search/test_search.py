@@ -14,7 +14,7 @@ from pddlego.methods.thought_of_search.faults import Kind
 from pddlego.methods.thought_of_search.functions import Functions
 from pddlego.methods.thought_of_search.search import Check, Found, SearchLimits, StateSearch
 from pddlego.methods.thought_of_search.space import Order, Search
-from pddlego.methods.thought_of_search.states import canonical
+from pddlego.methods.thought_of_search.states import as_the_paper, canonical
 from pddlego.sandbox import Expansion, Sandbox, SandboxLimits, Session
 from tests.sandbox.ordinary import needs_locks
 
@@ -124,7 +124,7 @@ def test_a_session_that_is_lost_on_the_way_takes_no_answer_along(sandbox: Sandbo
     names: dict[str, Any] = {}
     exec(GRAPH, names)
     functions = made(sandbox)
-    functions.begin(Search([0], (333,), (333,)))
+    functions.begin(Search([0], (333,), (333,)), memory=100)
     functions.post([0], False)
     functions.expanded()
     functions.post([1], False)
@@ -192,3 +192,38 @@ def test_functions_do_not_see_each_others_names(sandbox: Sandbox) -> None:
     found = searched(functions, 50)
     assert found.fault is not None
     assert found.fault.kind is Kind.GOAL_ERROR
+
+
+@pytest.mark.parametrize("limits", [SandboxLimits(seconds=20.0), SandboxLimits(seconds=20.0, most=2_500_000)])
+def test_states_that_take_too_much_memory_end_the_search(sandbox: Sandbox, limits: SandboxLimits) -> None:
+    """In batches, and one by one where a batch is too large to be sent."""
+    functions = Functions(sandbox, limits)
+    source = "def successors(state, most):\n    return [[state[0] * 2 + n, 'x' * 900_000] for n in (1, 2)]"
+    assert functions.put("successors", Code(source, "successors")) is None
+    assert functions.put("goal", Code("def is_goal(state, most):\n    return False", "is_goal")) is None
+    try:
+        found = searched(functions, 10, limits=SearchLimits(seconds=600.0, states=100_000, memory=20))
+    finally:
+        functions.close()
+    assert found.fault is not None
+    assert (found.fault.kind, found.fault.message) == (
+        Kind.SEARCH_TIME,
+        "the states of the search need more than 20 MiB of memory",
+    )
+    assert found.generated < 200
+
+
+@pytest.mark.parametrize("value", ["float('nan')", "float('inf')", "-1e308", "2**62", "None", "'x'", "[]", "{'a': 1}"])
+@pytest.mark.parametrize("place", [0, 1])
+def test_any_value_may_be_in_a_state(sandbox: Sandbox, value: str, place: int) -> None:
+    functions = Functions(sandbox, SandboxLimits(seconds=20.0))
+    state = f"[{value}, 1]" if place == 0 else f"[1, {value}]"
+    source = f"def successors(state, most):\n    return [{state}, {state}]"
+    assert functions.put("successors", Code(source, "successors")) is None
+    assert functions.put("goal", Code("def is_goal(state, most):\n    return False", "is_goal")) is None
+    for key in (canonical(()), canonical(["."]), as_the_paper(()), as_the_paper(["."])):
+        *_, found = StateSearch(functions, "breadth-first", key, LIMITS).run(Search([0], (1,), (1,)))
+        assert isinstance(found, Found)
+        assert found.fault is None
+        assert found.expansions <= 3
+    functions.close()

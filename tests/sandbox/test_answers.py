@@ -1,0 +1,238 @@
+"""Whatever a program writes to the pipe is read as what it is, or costs the program its call; never the host."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pddlego.sandbox import Call, Expansion, Sandbox, SandboxLimits, State, Status
+from pddlego.sandbox.answers import read_call, read_expansion
+from pddlego.sandbox.jail.values import MOST_DEEP, TooLargeError, plain, tagged
+from pddlego.sandbox.probes import OUTGOING
+from tests.sandbox.ordinary import needs_locks
+from tests.scale import PATIENCE
+
+pytestmark = needs_locks
+
+FORGE = f"""
+import os
+def forge(line):
+    data = line.encode() + b"\\n"
+    while data:
+        data = data[os.write({OUTGOING}, data):]
+    os._exit(0)
+"""
+
+MALFORMED = (
+    "5",
+    "[]",
+    '{"status": 5, "value": 1}',
+    '{"status": ["returned"], "value": 1}',
+    '{"status": "returned"}',
+    '{"status": "won", "value": 1}',
+    '{"status": "returned", "value": {"m": 5}}',
+    '{"status": "returned", "value": {"m": [5]}}',
+    '{"status": "returned", "value": {"t": 5}}',
+    '{"status": "returned", "value": {"s": [[1]]}}',
+    '{"status": "returned", "value": {"s": 1e400}}',
+    '{"status": "returned", "value": {"o": 5}}',
+    '{"status": "returned", "value": {"c": 5}}',
+    '{"status": "returned", "value": {"d": {"a": 1}}}',
+    '{"status": "returned", "value": {}}',
+    '{"status": "returned", "value": 1, "message": 5}',
+    '{"status": "returned", "value": 1, "traceback": {"m": {}}}',
+    f'{{"status": "returned", "value": {"[" * 300}{"]" * 300}}}',
+    f'{{"status": "returned", "value": {"[" * 200_000}{"]" * 200_000}}}',
+    '{"status": "returned", "value": ' + "9" * 5000 + "}",
+    "\udcff",
+)
+
+EXPANSIONS = (
+    '{"status": "returned", "value": null}',
+    '{"status": "returned", "value": null, "done": 5, "new": [], "at": "goal"}',
+    '{"status": "returned", "value": null, "done": [[]], "new": 5, "at": "goal"}',
+    '{"status": "returned", "value": null, "done": [[]], "new": [], "at": "luck"}',
+    '{"status": "returned", "value": null, "done": [], "new": [], "at": "goal"}',
+    '{"status": "returned", "value": null, "done": [[], []], "new": [], "at": "goal"}',
+    '{"status": "raised", "value": null, "done": [[]], "new": [], "at": "goal"}',
+    '{"status": "returned", "value": null, "done": [[-1]], "new": [], "at": "goal"}',
+    '{"status": "returned", "value": null, "done": [[1e400]], "new": [], "at": "goal"}',
+    '{"status": "returned", "value": null, "done": [{"changed": 1, "place": 99}], "new": [], "at": "goal"}',
+    '{"status": "returned", "value": null, "done": [{"changed": 1, "place": Infinity}], "new": [], "at": "goal"}',
+    '{"status": "returned", "value": null, "done": [{"changed": {"m": 5}, "place": 0}], "new": [], "at": "goal"}',
+    '{"status": "returned", "value": null, "done": [{"place": 0}], "new": [], "at": "goal"}',
+    '{"status": "returned", "value": null, "done": [false], "new": [], "at": "goal"}',
+)
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox() as made:
+        yield made
+
+
+@pytest.mark.parametrize("line", MALFORMED, ids=lambda line: line[:60])
+def test_a_malformed_answer_is_the_programs_loss(sandbox: Sandbox, line: str) -> None:
+    with sandbox.open(FORGE.replace("line.encode()", "line.encode('utf-8', 'surrogateescape')")) as program:
+        result = program.call("forge", line)
+    assert (result.status, result.message) == (Status.DIED, "the program wrote to the sandbox's own pipe")
+
+
+@pytest.mark.parametrize("line", EXPANSIONS)
+def test_a_malformed_expansion_is_the_programs_loss(sandbox: Sandbox, line: str) -> None:
+    source = f"{FORGE}\ndef goal(state): return False\ndef successors(state): forge(state)"
+    with sandbox.open(source) as program:
+        program.post(Expansion([State(line)], Call("program", "goal"), Call("program", "successors"), fresh=0))
+        expanded = program.expanded()
+    assert expanded.result.status is Status.DIED
+    assert expanded.done == expanded.new == ()
+
+
+@pytest.mark.parametrize(("wanted", "value"), [("list", "5"), ("truth", '"yes"')])
+def test_a_value_of_another_type_is_the_programs_loss(sandbox: Sandbox, wanted: Any, value: str) -> None:
+    with sandbox.open(FORGE) as program:
+        result = program.call("forge", f'{{"status": "returned", "value": {value}}}', result=wanted)
+    assert result.status is Status.DIED
+
+
+def test_arguments_that_do_not_come_back_are_the_programs_loss(sandbox: Sandbox) -> None:
+    with sandbox.open(FORGE) as program:
+        result = program.call("forge", '{"status": "returned", "value": 1, "echo": 7}', echo=True)
+    assert result.status is Status.DIED
+
+
+def test_texts_of_an_answer_are_cut(sandbox: Sandbox) -> None:
+    line = json.dumps(
+        {"status": "raised", **dict.fromkeys(("message", "error", "traceback", "printed"), "x" * 2_000_000)}
+    )
+    with sandbox.open(FORGE) as program:
+        result = program.call("forge", line)
+    assert result.status is Status.RAISED
+    assert [len(text) for text in (result.message, result.error, result.traceback, result.printed)] == [
+        1_000,
+        200,
+        20_005,
+        10_000,
+    ]
+
+
+def test_the_name_of_an_error_is_cut(sandbox: Sandbox) -> None:
+    with sandbox.open("def f():\n    raise type('E' * 9_000_000, (Exception,), {})('x' * 9_000_000)") as program:
+        result = program.call("f")
+    assert result.status is Status.RAISED
+    assert max(map(len, (result.error, result.message, result.traceback))) <= 20_005
+
+
+@pytest.mark.parametrize("part", ["[],", '{"m":{}},', "0,", '"a",'])
+def test_reading_the_worst_line_takes_less_than_a_second(part: str) -> None:
+    limit = SandboxLimits().most
+    values = (part * (limit // len(part)))[:-1]
+    began = time.process_time()
+    with contextlib.suppress(ValueError):
+        read_call(f'{{"status": "returned", "value": [{values}]}}'.encode())
+    assert time.process_time() - began < 1
+
+
+def test_a_line_that_is_too_long_is_not_parsed(sandbox: Sandbox) -> None:
+    with sandbox.open(FORGE.replace("(line)", "(size)").replace("line.encode()", "b'[' * size")) as program:
+        result = program.call("forge", 20_000_000)
+    assert (result.status, result.message) == (Status.TOO_LARGE, "it sent more than it may")
+
+
+@pytest.mark.parametrize("value", ["[[]] * 600_000", "'[' * 1_500_000", "chr(0) * 5_000_000"])
+def test_an_honest_answer_with_too_much_in_it_is_too_large(sandbox: Sandbox, value: str) -> None:
+    with sandbox.open(f"def f():\n    return {value}") as program:
+        result = program.call("f")
+        assert result.status is Status.TOO_LARGE, result
+        assert program.call("f").status is Status.TOO_LARGE  # the session goes on
+
+
+def succeeds(function: Callable[..., Any], *arguments: Any) -> bool:
+    try:
+        function(*arguments)
+    except (ValueError, TooLargeError):
+        return False
+    return True
+
+
+def test_what_is_received_can_be_sent_back(sandbox: Sandbox) -> None:
+    nested: Any = []
+    for _ in range(MOST_DEEP - 1):
+        nested = [nested]
+    with sandbox.open("def f(x):\n    return x") as program:
+        result = program.call("f", nested)
+        assert result.value == nested
+        assert program.call("f", result.value).value == nested
+    read = True
+    for _ in range(5):
+        nested = [nested]
+        read, sent = succeeds(plain, nested), succeeds(tagged, nested, 10**6)
+        assert sent or not read
+    assert not read
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: (
+        st.lists(inner)
+        | st.dictionaries(st.text(), inner)
+        | st.dictionaries(st.sampled_from("mdocTSLtsf"), inner, min_size=1, max_size=1)
+    ),
+    max_leaves=20,
+)
+FIELDS = ("value", "echo", "done", "new", "at", "message", "traceback", "error", "printed")
+answers = st.fixed_dictionaries(
+    {"status": st.sampled_from([status.value for status in Status])}, optional=dict.fromkeys(FIELDS, json_values)
+)
+
+
+@given(json_values | answers, st.sampled_from(["any", "truth", "list"]))
+def test_every_answer_is_read_or_refused(answer: Any, wanted: Any) -> None:
+    line = json.dumps(answer).encode()
+    with contextlib.suppress(ValueError):
+        read_call(line, wanted)
+    with contextlib.suppress(ValueError):
+        read_expansion(line, states=2, arguments=2)
+
+
+@given(st.binary())
+def test_every_line_is_read_or_refused(line: bytes) -> None:
+    with contextlib.suppress(ValueError):
+        read_call(line)
+
+
+_DESCRIPTORS = """
+import os, resource, sys; sys.path[:] = sys.argv[2:]
+from pddlego.sandbox import Sandbox
+highest = int(sys.argv[1])
+if highest < 0:
+    resource.setrlimit(resource.RLIMIT_NOFILE, (-highest, -highest))
+else:
+    while os.open(os.devnull, os.O_RDONLY) < highest:
+        pass
+with Sandbox() as sandbox, sandbox.open("def f(x): return x + 1") as program:
+    print(program.call("f", 1))
+"""
+
+
+@pytest.mark.parametrize("highest", [93, 94, 95, 96, -32])
+def test_any_descriptor_of_the_host_may_be_in_use(highest: int) -> None:
+    """The control connection and the pipes get every number around 100; a negative number is a limit on all."""
+    paths = [path or str(Path.cwd()) for path in sys.path]
+    done = subprocess.run(
+        [sys.executable, "-c", _DESCRIPTORS, str(highest), *paths],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+    assert "value=2" in done.stdout, done.stdout + done.stderr
