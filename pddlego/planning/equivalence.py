@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, deque
+from enum import Enum
 
 from pddlego.pddl import Domain, Problem, same_name
 from pddlego.planning.transitions import Transitions, transitions
@@ -16,25 +17,37 @@ MOST_ALIKE = 12
 """States that nothing tells apart, of systems that are compared so."""
 
 
-def equivalent(left: tuple[Domain, Problem], right: tuple[Domain, Problem], most: int = 2_000) -> bool | None:
-    """Whether two small tasks mean the same up to renaming; None where they are too large to say.
+class Equivalence(str, Enum):
+    """How two tasks compare. `NO_GOAL`: they are alike, but neither goal can be reached, and such goals leave no trace
+    in a transition system."""
+
+    SAME = "same"
+    DIFFERENT = "different"
+    NO_GOAL = "no reachable goal"
+    TOO_LARGE = "too large"
+
+
+def equivalence(left: tuple[Domain, Problem], right: tuple[Domain, Problem], most: int = 2_000) -> Equivalence:
+    """Compare two small tasks up to renaming.
 
     States are compared by what can be done in them and where that leads, not by what they say: a domain may use other
     predicates. Steps that change nothing count.
     """
     one, other = transitions(*left, most=most), transitions(*right, most=most)
     if not (one.whole and other.whole):
-        return None if one.whole == other.whole else False
+        return Equivalence.TOO_LARGE if one.whole == other.whole else Equivalence.DIFFERENT
+    same = Equivalence.SAME if one.goals else Equivalence.NO_GOAL
     if _shape(one) != _shape(other):
-        return False
+        return Equivalence.DIFFERENT
     if _same_by_names(one, other):
-        return True
+        return same
     colours = _colours(one), _colours(other)
     if sorted(colours[0]) != sorted(colours[1]):
-        return False
+        return Equivalence.DIFFERENT
     hardest = max(Counter(colours[0]).values())
-    small = len(one.states) <= MOST_COMPARED and hardest <= MOST_ALIKE
-    return _isomorphic(one, other, colours) if small else None
+    if len(one.states) > MOST_COMPARED or hardest > MOST_ALIKE:
+        return Equivalence.TOO_LARGE
+    return same if _isomorphic(one, other, colours) else Equivalence.DIFFERENT
 
 
 def _shape(found: Transitions) -> tuple[int, int, int, list[int]]:

@@ -8,7 +8,7 @@ from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.pddl import Atom, Domain, Problem, TypedName, parse_domain
 from pddlego.pddl.anonymous import anonymous
 from pddlego.planning.checking import checked_problem
-from pddlego.planning.equivalence import equivalent, named_alike
+from pddlego.planning.equivalence import Equivalence, equivalence, named_alike
 from pddlego.planning.transitions import transitions
 from pddlego.planning.validate import goal_holds
 
@@ -24,18 +24,27 @@ def task(name: str, number: int = 0) -> tuple[Domain, Problem]:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_task_is_itself_also_under_names_that_say_nothing(name: str) -> None:
     domain, problem = task(name)
-    assert equivalent((domain, problem), (domain, problem))
+    assert equivalence((domain, problem), (domain, problem)) is Equivalence.SAME
     nameless = anonymous(domain)
     small = len(transitions(domain, problem).states) <= 300
-    found = equivalent((domain, problem), (nameless.domain, nameless.problem(problem)))
-    assert found is (True if small else None)
+    found = equivalence((domain, problem), (nameless.domain, nameless.problem(problem)))
+    assert found is (Equivalence.SAME if small else Equivalence.TOO_LARGE)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_another_goal_or_another_start_is_another_task(name: str) -> None:
     domain, problem = task(name)
     lost = sorted(problem.facts, key=str)[0]
-    assert not equivalent((domain, problem), (domain, problem.with_goal(("and", (lost.predicate, *lost.args)))))
+    other = problem.with_goal(("and", (lost.predicate, *lost.args)))
+    assert equivalence((domain, problem), (domain, other)) is Equivalence.DIFFERENT
+
+
+def test_different_goals_that_cannot_be_reached_are_not_the_same() -> None:
+    domain, problem = task("blocks")
+    first, second = sorted(each.name for each in problem.objects)[:2]
+    impossible = [problem.with_goal(("on", name, name)) for name in (first, second)]
+    assert equivalence((domain, impossible[0]), (domain, impossible[1])) is Equivalence.NO_GOAL
+    assert equivalence((domain, impossible[0]), (domain, problem)) is Equivalence.DIFFERENT
 
 
 def test_a_domain_with_other_predicates_may_mean_the_same() -> None:
@@ -46,14 +55,14 @@ def test_a_domain_with_other_predicates_may_mean_the_same() -> None:
         type(fact)(fact.predicate.replace("hand-empty", "hand-free"), fact.args) for fact in problem.facts
     )
     renamed = Problem(problem.name, problem.domain, problem.objects, facts, problem.goal)
-    assert equivalent((domain, problem), (busy, renamed))
+    assert equivalence((domain, problem), (busy, renamed)) is Equivalence.SAME
     lazy = parse_domain(domain.text.replace("(not (clear ?x)) ", "", 1))
-    assert equivalent((domain, problem), (lazy, problem)) is False
+    assert equivalence((domain, problem), (lazy, problem)) is Equivalence.DIFFERENT
 
 
 def test_what_is_too_large_is_not_said() -> None:
     domain, problem = task("blocks")
-    assert equivalent((domain, problem), (domain, problem), most=3) is None
+    assert equivalence((domain, problem), (domain, problem), most=3) is Equivalence.TOO_LARGE
 
 
 def test_transitions_are_the_states_and_what_leads_between_them() -> None:
@@ -90,7 +99,7 @@ def toggles(wanted: int) -> tuple[Domain, Problem]:
 def test_systems_that_look_alike_are_told_apart_without_a_search() -> None:
     domain, four = toggles(4)
     _, six = toggles(6)
-    assert equivalent((domain, four), (domain, six)) is False
+    assert equivalence((domain, four), (domain, six)) is Equivalence.DIFFERENT
 
 
 def test_what_would_take_for_ever_is_not_looked_at() -> None:
@@ -99,7 +108,7 @@ def test_what_would_take_for_ever_is_not_looked_at() -> None:
     things = frozenset(TypedName(f"o{number}") for number in range(10))
     problem = Problem("p", "d", things, frozenset(), ("p", "o1"))
     assert not transitions(wide, problem).whole
-    assert equivalent((wide, problem), (wide, problem)) is None
+    assert equivalence((wide, problem), (wide, problem)) is Equivalence.TOO_LARGE
     variables = " ".join(f"?v{number}" for number in range(8))
     text = f"(define (problem p) (:domain d) (:objects {' '.join(each.name for each in things)}) (:init) "
     text += f"(:goal (exists ({variables}) (p ?v1))))"

@@ -38,7 +38,7 @@ class Tried(BuilderEvent):
 class Concluded(BuilderEvent):
     """What came of it. `read`: both files are PDDL; `valid`: the checks find nothing that stops; `solvable`: there is a
     plan. `plan_valid` says that the plan works in the gold domain, and `equivalent` that the task is the gold one but
-    for names; None where there is no gold to compare with, or it is too large."""
+    for names; None where there is no gold to compare with, it is too large, or no goal can be reached in either."""
 
     type = "concluded"
     read: bool

@@ -18,7 +18,7 @@ from pddlego.models.prompts import Prompts
 from pddlego.pddl import Domain, Problem
 from pddlego.planning import Plan, PlanStep, validate
 from pddlego.planning.checking import checked_domain, checked_problem
-from pddlego.planning.equivalence import equivalent, named_alike
+from pddlego.planning.equivalence import Equivalence, equivalence, named_alike
 from pddlego.planning.plan_text import parse_plan
 from pddlego.refine.episode import played
 from pddlego.refine.usage import Meter, OverError
@@ -88,7 +88,8 @@ def concluded(draft: Draft, verdict: Verdict, gold: Gold) -> Concluded:
     if domain.domain is None or problem is None or problem.problem is None:
         return Concluded(read, valid=False, solvable=False, plan_valid=False, equivalent=False)
     plan = parse_plan(verdict.plan) if verdict.plan else None
-    same = equivalent((domain.domain, problem.problem), (gold.domain, gold.problem))
+    compared = equivalence((domain.domain, problem.problem), (gold.domain, gold.problem))
+    same = {Equivalence.SAME: True, Equivalence.DIFFERENT: False}.get(compared)
     works = plan is not None and validate(gold.domain, gold.problem, in_gold(plan, gold), keep=False).valid
     return Concluded(read, valid=True, solvable=plan is not None, plan_valid=works, equivalent=same)
 
