@@ -19,6 +19,7 @@ from pddlego.pddl.check_domain import check_domain
 from pddlego.pddl.domain import read_domain
 from pddlego.pddl.domain_diff import domain_diff
 from pddlego.pddl.problem import read_problem
+from pddlego.pddl.remarks import domain_remarks
 from pddlego.pddl.rules import DefectKind
 from pddlego.refine.ask import ask
 from pddlego.refine.loop import Attempt, Retry, refine
@@ -182,11 +183,20 @@ def _read(answer: str, finish: str, draft: Draft, step: Step, checks: bool) -> A
         return Attempt(answer, feedback=Feedback("invalid answer", why))
     after = draft.with_component(found)
     old = defects_of(draft, step)
-    new = [each for each in defects_of(after, step) if each not in old] if checks else []
+    new = [each for each in defects_of(after, step) if each not in old] + _empty_effects(after, step) if checks else []
     if new:
         lines = tuple(f"[{each.kind.id}] {each.message}" for each in new)
         return Attempt(answer, feedback=Feedback("defects", "with this answer the files have these defects:", lines))
     return Attempt(answer, after)
+
+
+def _empty_effects(draft: Draft, step: Step) -> list[Defect]:
+    """Actions that the component completes and that change nothing: a remark, but no later component can fix it."""
+    if step.kind not in ("effects", "action", "domain"):
+        return []
+    found = domain_remarks(read_domain(draft.domain).domain)
+    empty = [defect for defect in found if defect.kind is DefectKind.EMPTY_EFFECT]
+    return [defect for defect in empty if step.kind == "domain" or defect.subject == f"action {step.action}"]
 
 
 def defects_of(draft: Draft, step: Step) -> tuple[Defect, ...]:

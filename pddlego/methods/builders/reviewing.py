@@ -6,7 +6,7 @@ two revisions in a row change nothing.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, TypeVar
@@ -14,8 +14,9 @@ from typing import Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pddlego.events import Event, Outcome, Rejected
-from pddlego.methods.builders.building import OF_PROBLEM, Asking, BuilderRequest, Order, Step, What, changes, component
-from pddlego.methods.builders.components import COMPONENTS, WholeDomain, WholeProblem
+from pddlego.methods.builders.blame import OF_ACTION, components_of, named_by, next_step
+from pddlego.methods.builders.building import Asking, BuilderRequest, Order, Step, changes, component
+from pddlego.methods.builders.components import WholeDomain, WholeProblem
 from pddlego.methods.builders.draft import Draft
 from pddlego.methods.builders.events import Found, Tried
 from pddlego.models.base import Message, Request
@@ -101,14 +102,15 @@ T = TypeVar("T", bound=Opinion)
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is known of a draft: what the checks found, `defects` that stop and `remarks`, what the planner said, and
-    the plan.
+    """What is known of a draft: what the checks found, `defects` that stop and `remarks`, the components that these
+    `named`, what the planner said, and the plan.
 
     `advice` says what to do about it, `step` to which component; empty where nothing was found.
     """
 
     defects: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    named: tuple[Step, ...] = ()
     status: PlanStatus | None = None
     plan: str = ""
     advice: str = ""
@@ -193,12 +195,12 @@ def _question(draft: Draft, file: str) -> Question:
 
 
 def _by_model(how: Reviewing, draft: Draft) -> Generator[Event, None, tuple[Draft, Verdict]]:
-    unchanged, lessons = 0, list[str]()
+    unchanged, lessons = list[Step](), list[str]()
     for number in range(how.rounds + 1):
         verdict = yield from look(how, draft)
         if how.by not in ("model", "both") or number == how.rounds:
             return draft, verdict
-        verdict = yield from opinions(how, draft, verdict)
+        verdict = yield from opinions(how, draft, verdict, unchanged)
         if verdict.step is None:
             return draft, verdict
         advice = "\n".join((verdict.advice, *lessons))
@@ -206,13 +208,13 @@ def _by_model(how: Reviewing, draft: Draft) -> Generator[Event, None, tuple[Draf
         if after is None or (verdict.sound and not _can_be_planned(after)):
             return draft, verdict  # an opinion does not take the place of what works
         if after == draft:
-            unchanged += 1
+            unchanged.append(verdict.step)
             lesson = yield from opinion(how, draft, "reflect", Lesson, verdict.advice)
             lessons += [lesson.lesson] if lesson is not None else []
-            if unchanged == UNCHANGED:
+            if len(unchanged) == UNCHANGED:
                 return draft, verdict
         else:
-            unchanged = 0
+            unchanged.clear()
         draft = after
     raise AssertionError("a round is always the last")
 
@@ -229,24 +231,34 @@ def look(how: Reviewing, draft: Draft) -> Generator[Event, None, Verdict]:
     told = [each for each in found if each.kind not in ignored]
     defects, remarks = (tuple(_told(each) for each in told if each.blocking is stops) for stops in (True, False))
     yield Found("checks", not told, (*defects, *remarks))
+    named = named_by(told, draft, how.order.what)
     if domain.domain is None or problem is None or problem.problem is None:
-        return Verdict(defects, remarks)
+        return Verdict(defects, remarks, named)
     result = how.planner.solve(domain.domain, problem.problem, SEARCH)
     plan = str(result.plan) if result.plan is not None else ""
     yield Tried(result.status, result.message, tuple(plan.splitlines()))
-    return Verdict(defects, remarks, result.status, plan)
+    return Verdict(defects, remarks, named, result.status, plan)
 
 
 def _told(defect: Defect) -> str:
     return f"[{defect.kind.id}] {defect.message}"
 
 
-def opinions(how: Reviewing, draft: Draft, verdict: Verdict) -> Generator[Event, None, Verdict]:
-    """What a model thinks should be done; without a step nothing."""
+def opinions(
+    how: Reviewing, draft: Draft, verdict: Verdict, unchanged: Sequence[Step] = ()
+) -> Generator[Event, None, Verdict]:
+    """What a model thinks should be done; without a step nothing. What the checks name comes before what it blames.
+
+    Writing one of `unchanged` again has changed nothing since the last change.
+    """
     found = (*verdict.defects, *verdict.remarks)
     if found:
         diagnosis = yield from opinion(how, draft, "diagnose", Diagnosis, "\n".join(found))
         todo = _to_do(how, draft, verdict, diagnosis, diagnosis.repair if diagnosis else "")
+        content = verdict.sound and todo.step is None and not unchanged
+        step = None if content else next_step(todo.step, verdict.named, unchanged)
+        if step != todo.step:
+            todo = replace(verdict, advice="\n".join(found), step=step)
         if todo.step is not None or verdict.defects:
             return todo
     if not verdict.sound:
@@ -275,16 +287,6 @@ def _to_do(how: Reviewing, draft: Draft, verdict: Verdict, found: Finding | None
     if kind in OF_ACTION and action not in draft.actions:
         return verdict
     return replace(verdict, advice=advice, step=Step(kind, action))
-
-
-OF_ACTION = ("parameters", "preconditions", "effects", "action")
-"""Components of one action."""
-
-
-def components_of(what: What) -> tuple[str, ...]:
-    """What may be written again: a domain that was given stays as it is."""
-    known = {"domain": [kind for kind in COMPONENTS if kind not in OF_PROBLEM], "problem": list(OF_PROBLEM)}
-    return tuple(kind for kind in known.get(what, COMPONENTS) if kind != "action-list")
 
 
 def opinion(how: Reviewing, draft: Draft, kind: str, model: type[T], matter: str) -> Generator[Event, None, T | None]:

@@ -116,6 +116,24 @@ def test_without_checks_what_is_wrong_stays_and_is_counted(planner: ProcessPlann
     assert (done.read, done.valid, done.solvable, done.plan_valid) == (True, False, False, False)
 
 
+@pytest.mark.parametrize("mode", ["build", "build-by-action", "build-whole"])
+def test_an_action_that_changes_nothing_goes_back_when_it_comes(mode: str, planner: ProcessPlanner) -> None:
+    gold = load("text-blocks", BuilderOptions())
+    kind = {"build": "effects", "build-by-action": "action", "build-whole": "domain"}[mode]
+    name = gold.domain.actions[0].name
+    value = component_of(kind, gold.domain, gold.task(0), name)
+    if kind == "domain":
+        value["domain"] = f"{value['domain'][:-1]} (:action fill :parameters () :effect (and)))"
+        name = "fill"
+    else:
+        value["effect"] = "(and)"
+    model = Scripted({kind: [dumped(value)]})
+    events = build("text-blocks", mode, model, planner)
+    (rejected,) = of(events, Rejected)
+    assert rejected.feedback.evidence == (f"[empty-effect] action {name} changes nothing; write its effect",)
+    assert of(events, Ended)[0].outcome is Outcome.WON
+
+
 def test_a_component_without_a_usable_answer_ends_the_build(planner: ProcessPlanner) -> None:
     model = Scripted({"types": ["no"] * 9})
     events = build("text-coin", "build", model, planner, retries=2)

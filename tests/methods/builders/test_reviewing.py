@@ -96,6 +96,38 @@ def test_a_review_stops_when_nothing_changes(planner: ProcessPlanner) -> None:
     assert of(events, Ended)[0].outcome is Outcome.WON  # an opinion is no check
 
 
+def test_what_a_check_names_is_rewritten_before_what_the_model_blames(planner: ProcessPlanner) -> None:
+    empty = {"name": GOLD.domain.actions[0].name, "effect": "(and)", "new_predicates": []}
+    blame = dumped({"summary": "s", "component": "init", "repair": "look at the beginning"})
+    model = Scripted({"effects": [dumped(empty)], "diagnose": [blame] * 9})
+    events = build("text-blocks", "build-no-checks", model, planner, feedback="model")
+    revised = model.of("effects")[len(GOLD.domain.actions) :]
+    assert len(revised) == 1
+    assert f"[empty-effect] action {empty['name']} changes nothing; write its effect" in revised[0]
+    assert len(model.of("init")) == 1
+    assert of(events, Ended)[0].outcome is Outcome.WON
+
+
+def test_a_revision_that_changes_nothing_moves_on_to_what_a_check_names(planner: ProcessPlanner) -> None:
+    content = dumped({"summary": "s", "component": "", "repair": ""})
+    never = dumped({"score": 2, "passing": False, "critique": "I do not like it", "component": "goal"})
+    model = Scripted({"init": [under_another()], "diagnose": [content] * 9, "evaluate": [never]})
+    events = build("text-blocks", "build-problem", model, planner, feedback="model")
+    assert [request.purpose for request in model.requests if request.purpose in ("init", "goal")] == [
+        *("init", "goal"),
+        *("goal", "init"),
+    ]
+    assert "[broken-invariant]" in model.of("init")[1]
+    assert of(events, Concluded)[0].equivalent
+
+
+def test_a_remark_that_the_model_does_not_mind_costs_no_revision_of_what_works(planner: ProcessPlanner) -> None:
+    content = dumped({"summary": "s", "component": "", "repair": ""})
+    model = Scripted({"init": [under_another()], "diagnose": [content] * 9})
+    build("text-blocks", "build-problem", model, planner, feedback="model")
+    assert len(model.of("init")) == 1
+
+
 @pytest.mark.parametrize("rounds", [0, 1, 2])
 def test_a_review_has_so_many_rounds_at_most(rounds: int, planner: ProcessPlanner) -> None:
     changing = [dumped({"goal": f"(and {wanted})"}) for wanted in ("(clear b0)", "(hand-empty)", "(clear b1)")]
