@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -131,6 +132,27 @@ def test_every_rule_stands_in_the_documents() -> None:
     for rules in (DOMAIN_RULES, PROBLEM_RULES):
         for kind, about in rules.items():
             assert f"| `{kind.id}` | {about} |" in page
+
+
+def stops(kind: DefectKind, section: str) -> bool:
+    """Whether the table in the documents says that a rule stops."""
+    page = (Path(__file__).parents[2] / "docs" / "checking.md").read_text()
+    tables = dict(zip(("domains", "problems"), page.split("\n## ")[1:], strict=False))
+    (cell,) = re.findall(rf"^\| `{kind.id}` \| .* \| (yes|remark)(?:;.*)? \|$", tables[section], re.MULTILINE)
+    return bool(cell == "yes")
+
+
+def test_the_documents_say_which_rules_stop() -> None:
+    for kind, change in DOMAINS.items():
+        assert {defect.blocking for defect in defects(mutated(DOMAIN, *change))} == {stops(kind, "domains")}, kind
+    for kind, change in PROBLEMS.items():
+        found = defects(DOMAIN, mutated(PROBLEM, *change))
+        assert {defect.blocking for defect in found} == {stops(kind, "problems")}, kind
+
+
+def test_a_fact_that_is_listed_and_negated_stops() -> None:
+    (found,) = defects(DOMAIN, mutated(PROBLEM, "(open dock)", "(open dock) (not (open dock))"))
+    assert (found.kind, found.blocking) == (DefectKind.NEGATED_INIT, True)
 
 
 def test_what_is_sound_breaks_no_rule() -> None:
