@@ -48,6 +48,8 @@ def run_check(domain_file: Path, problem_file: Path | None, plan_file: Path | No
         good.append(f"{domain_file}: a domain of {count(len(checked.domain.actions), 'action')}")
         if problem_file is not None:
             found += _problem(checked.domain, problem_file, plan_file, good)
+    elif problem_file is not None:
+        found.append(_not_checked(problem_file, domain_file))
     for finding in found:
         style = "yellow" if finding.remark else "bold red"
         for label, text in (("", finding.what), ("  why: ", finding.why), ("  do:  ", finding.mend)):
@@ -68,6 +70,8 @@ def _problem(domain: Domain, problem_file: Path, plan_file: Path | None, good: l
     yield from (_of_defect(problem_file, each) for each in checked.defects)
     problem = checked.problem
     if problem is None:
+        if plan_file is not None:
+            yield _not_checked(plan_file, problem_file)
         return
     sizes = f"{count(len(problem.objects), 'object')}, {count(len(problem.facts), 'fact')}"
     good.append(f"{problem_file}: a problem of {sizes}")
@@ -86,6 +90,10 @@ def _plan(domain: Domain, problem: Problem, plan_file: Path, good: list[str]) ->
     if fault is not None:
         yield _of_fault(plan_file, fault)
     good.append(f"{plan_file}: a plan of {count(len(plan), 'step')} that reaches the goal")
+
+
+def _not_checked(file: Path, cause: Path) -> Finding:
+    return Finding(f"{file}: not-checked", f"it depends on {cause}, which has defects", f"Fix {cause} first.")
 
 
 def _of_defect(file: Path, defect: Defect) -> Finding:

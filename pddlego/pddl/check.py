@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from pddlego.pddl.domain import Domain, either
 from pddlego.pddl.names import MAX_NAME, is_name, natural, nearest
-from pddlego.pddl.problem import Atom, Problem, ProblemReading, read_problem, read_typed_list
-from pddlego.pddl.rules import Defect, DefectKind
+from pddlego.pddl.problem import Atom, Problem, ProblemReading, is_numeric, read_problem, read_typed_list
+from pddlego.pddl.rules import NUMBERS, Defect, DefectKind, text_defect
 from pddlego.pddl.sexpr import Sexpr, show
 
 MAX_OBJECTS = 10_000
@@ -71,7 +71,7 @@ def _problem_defects(domain: Domain, problem: Problem) -> Iterator[Defect]:
 
 def _text_defects(reading: ProblemReading) -> Iterator[Defect]:
     for fault in reading.faults:
-        yield Defect(DefectKind.SYNTAX, fault, fault)
+        yield text_defect(fault)
     for section in reading.missing:
         yield Defect(DefectKind.MISSING_SECTION, section, f"section {section} is missing: add ({section} …)")
     for name in reading.duplicates:
@@ -190,6 +190,8 @@ class _Checker:
                 yield from self._argument(Atom("=", (str(parts[0]), str(parts[1]))), str(part), "object", scope, "goal")
         elif isinstance(head, str) and all(isinstance(part, str) for part in parts):
             yield from self._atom(Atom(head, tuple(str(part) for part in parts)), scope, "goal")
+        elif is_numeric(condition):
+            yield text_defect(f"{show(condition)} in the goal: {NUMBERS}")
         else:
             yield Defect(DefectKind.SYNTAX, show(condition), f"{show(condition)} in the goal is no condition")
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from pddlego.pddl.problem import ANY_TYPE, TypedName, read_typed_list
-from pddlego.pddl.rules import DefectKind
+from pddlego.pddl.problem import ANY_TYPE, TypedName, is_define, read_typed_list
+from pddlego.pddl.rules import NUMBERS, DefectKind
 from pddlego.pddl.sexpr import PddlSyntaxError, Sexpr, read_sexprs, show
 
 
@@ -121,6 +121,9 @@ def read_domain(text: str) -> DomainReading:
     if len(found) != 1 or len(sexprs.expressions) != 1:
         faults.append("a domain file is exactly one (define (domain …) …)")
         return DomainReading(reader.domain(text), tuple(faults))
+    if is_define(found[0], "problem"):
+        faults.append("the file defines a problem, not a domain; give the domain file in its place")
+        return DomainReading(reader.domain(text), tuple(faults))
     for part in found[0][1:]:
         reader.section(part)
     reader.explain(_meanings(text))
@@ -214,6 +217,8 @@ def _meanings(text: str) -> dict[str, str]:
 def _unknown_section(name: str) -> str:
     if name == "define":
         return "a second (define …) stands inside the domain: a parenthesis before it is not closed"
+    if name == ":functions":
+        return f"section {name}: {NUMBERS}"
     known = ":requirements, :types, :constants, :predicates, :action and :derived"
     return f"section {name[:60]} is not supported in a domain; its sections are {known}"
 

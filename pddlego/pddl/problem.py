@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from pddlego.pddl.names import natural
+from pddlego.pddl.rules import NUMBERS
 from pddlego.pddl.sexpr import PddlSyntaxError, Sexpr, read_sexprs, show
 
 ANY_TYPE = "object"
@@ -150,11 +151,21 @@ def read_problem(text: str) -> ProblemReading:
         return ProblemReading(Problem("unknown", "unknown"), tuple(faults), missing=(":objects", ":init", ":goal"))
     if len(blocks) > 1:
         faults.append("more than one expression: give exactly one (define (problem …) …)")
+    if is_define(found, "domain"):
+        faults.append("the file defines a domain, not a problem; give the problem file in its place")
+        return ProblemReading(Problem("unknown", "unknown"), tuple(faults))
     return _read_define(found[1:], faults)
+
+
+def is_define(expression: tuple[Sexpr, ...], kind: str) -> bool:
+    """Whether the expression begins as `(define (KIND …)`."""
+    head = expression[1] if len(expression) > 1 else ()
+    return isinstance(head, tuple) and head[:1] == (kind,)
 
 
 def _read_define(parts: tuple[Sexpr, ...], faults: list[str]) -> ProblemReading:
     sections: dict[str, tuple[Sexpr, ...]] = {}
+    numbers: list[str] = []
     for part in parts:
         if not isinstance(part, tuple) or not part or not isinstance(part[0], str):
             faults.append(f"'{_short(part)}' is no section of a problem")
@@ -162,13 +173,19 @@ def _read_define(parts: tuple[Sexpr, ...], faults: list[str]) -> ProblemReading:
             faults.append(f"section {part[0]} appears twice: write it once")
         elif part[0] in ("problem", ":domain", ":objects", ":init", ":goal", ":requirements"):
             sections[part[0]] = part[1:]
+        elif part[0] == ":metric":
+            numbers.append(_short(part))
         else:
             known = ":domain, :objects, :init and :goal"
             faults.append(f"section {part[0][:60]} is not supported in a problem; its sections are {known}")
     missing = tuple(name for name in (":domain", ":objects", ":init", ":goal") if name not in sections)
     objects = list(read_typed_list(sections.get(":objects", ()), faults))
     counts = Counter(objects)
-    facts, negated = _read_facts(sections.get(":init", ()), faults)
+    init = sections.get(":init", ())
+    numbers += [_short(item) for item in init if is_numeric(item)]
+    if numbers:
+        faults.append(f"{' and '.join(numbers[:2])}: {NUMBERS}")
+    facts, negated = _read_facts([item for item in init if not is_numeric(item)], faults)
     problem = Problem(
         _word(sections.get("problem", ()), "unnamed"),
         _word(sections.get(":domain", ()), "unknown"),
@@ -207,6 +224,13 @@ def read_atom(expression: Sexpr) -> Atom | None:
         return None
     head, *args = (str(each) for each in expression)
     return None if head in ("and", "or", "not", "=", "exists", "forall", "imply", "when") else Atom(head, tuple(args))
+
+
+def is_numeric(expression: Sexpr) -> bool:
+    """Whether the expression compares or sets numbers; `(= a b)` compares two objects."""
+    if not isinstance(expression, tuple) or not expression or expression[0] not in ("=", "<", ">", "<=", ">="):
+        return False
+    return any(isinstance(part, tuple) for part in expression[1:])
 
 
 def _read_facts(items: Iterable[Sexpr], faults: list[str]) -> tuple[list[Atom], list[Atom]]:

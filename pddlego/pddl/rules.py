@@ -33,6 +33,7 @@ class DefectKind(str, Enum):
     NEGATED_INIT = "not in init"
     DERIVED_INIT = "derived predicate in init"
     ONLY_PLANNED = "only planned"
+    NOT_SUPPORTED = "not supported"
     TOO_LARGE = "too large"
     # remarks: planning is possible, and it is most likely a mistake
     DUPLICATE_TYPE = "duplicate type"
@@ -78,6 +79,15 @@ class Defect:
         return self.message
 
 
+NUMBERS = "numbers and action costs are not supported; leave them out"
+"""The end of the fault of a text with numeric fluents or a metric."""
+
+
+def text_defect(fault: str) -> Defect:
+    """The blocking defect of a text's fault: what PDDL allows and pddlego does not support is not a syntax error."""
+    return Defect(DefectKind.NOT_SUPPORTED if fault.endswith(NUMBERS) else DefectKind.SYNTAX, fault, fault)
+
+
 def remark(kind: DefectKind, subject: str, message: str) -> Defect:
     """What is most likely a mistake, and stops nothing."""
     return Defect(kind, subject, message, blocking=False)
@@ -102,6 +112,7 @@ DOMAIN_RULES: Mapping[DefectKind, str] = {
     DefectKind.MISPLACED: "effects have no or, imply, exists or =; conditions have no when",
     DefectKind.DERIVED_EFFECT: "no action changes a predicate that follows by rule",
     DefectKind.RECURSIVE: "no derived predicate follows from itself, directly or through others",
+    DefectKind.NOT_SUPPORTED: "it has no numeric functions",
     DefectKind.TOO_LARGE: "it has a size that can be planned with",
     DefectKind.DUPLICATE_TYPE: "a type is declared once",
     DefectKind.DUPLICATE_CONSTANT: "a constant is declared once",
@@ -130,6 +141,7 @@ PROBLEM_RULES: Mapping[DefectKind, str] = {
     DefectKind.VARIABLE: "facts name objects; a variable of the goal is bound by forall or exists",
     DefectKind.NEGATED_INIT: "what is false is not listed",
     DefectKind.DERIVED_INIT: "what follows by rule is not listed",
+    DefectKind.NOT_SUPPORTED: "it has no numbers and no metric",
     DefectKind.TOO_LARGE: "it has a size that can be planned with",
     DefectKind.DUPLICATE_OBJECT: "an object is declared once",
     DefectKind.OBJECT_IS_CONSTANT: "a constant of the domain is no object of the problem, too",

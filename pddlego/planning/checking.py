@@ -12,6 +12,7 @@ from pddlego.pddl.check_domain import check_domain
 from pddlego.pddl.domain import read_domain
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.remarks import domain_remarks, problem_remarks
+from pddlego.pddl.rules import text_defect
 from pddlego.planning.result import NOTHING_THERE
 from pddlego.planning.validate import goal_holds, speaks_of_nothing
 from pddlego.planning.world import cases
@@ -39,7 +40,7 @@ class CheckedProblem:
 def checked_domain(text: str) -> CheckedDomain:
     """Check a domain: what is wrong with its text, else all defects, else what is most likely a mistake. Total."""
     reading = read_domain(text)
-    defects = tuple(Defect(DefectKind.SYNTAX, fault, fault) for fault in reading.faults) or check_domain(reading.domain)
+    defects = tuple(map(text_defect, reading.faults)) or check_domain(reading.domain)
     if any(each.blocking for each in defects):
         return CheckedDomain(None, defects)
     return CheckedDomain(reading.domain, (*defects, *domain_remarks(reading.domain)))

@@ -121,7 +121,9 @@ def check_pair(pair: Pair, planner: Planner) -> Checked:
     if reading.domain is None:
         return _refused(pair, repairs, False, "domain cannot be read", reading.defects[0].message)
     if reading.defects:
-        readable = not any(each.kind.value in ("syntax", "missing section") for each in reading.in_problem)
+        readable = not any(
+            each.kind.value in ("syntax", "not supported", "missing section") for each in reading.in_problem
+        )
         first = reading.defects[0]
         return _refused(pair, repairs, readable, first.kind.value, first.message)
     result = planner.solve(reading.domain, reading.problem, Search())

@@ -103,6 +103,39 @@ def test_what_is_wrong_with_files_is_said(tmp_path: Path) -> None:
     assert "c9" in done.stdout
 
 
+def test_what_is_not_checked_is_said(tmp_path: Path, task: str) -> None:
+    (tmp_path / "d.pddl").write_text("(define (domain d) (:predicates (p ?x)) (:action a :parameters () :effect (q)))")
+    done = run("check", "d.pddl", task, cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[3:] == [
+        "task.pddl: not-checked",
+        "  why: it depends on d.pddl, which has defects",
+        "  do:  Fix d.pddl first.",
+    ]
+    (tmp_path / "t.pddl").write_text(TASK.replace("(at c0 l1)", "(at c9 l1)"))
+    (tmp_path / "a.plan").write_text(PLAN)
+    done = run("check", str(FERRY), "t.pddl", "--plan", "a.plan", cwd=tmp_path)
+    assert "a.plan: not-checked" in done.stdout.splitlines()
+
+
+def test_files_in_the_wrong_order_are_said_to_be_so(tmp_path: Path, task: str) -> None:
+    done = run("check", task, cwd=tmp_path)
+    assert (done.returncode, done.stdout.splitlines()) == (
+        1,
+        [
+            "task.pddl: syntax",
+            "  why: the file defines a problem, not a domain",
+            "  do:  Give the domain file in its place",
+        ],
+    )
+    done = run("check", str(FERRY), str(FERRY), cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[1:] == [
+        "  why: the file defines a domain, not a problem",
+        "  do:  Give the problem file in its place",
+    ]
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

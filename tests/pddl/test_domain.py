@@ -30,7 +30,7 @@ def test_what_a_domain_holds() -> None:
     [
         ("", "exactly one"),
         ("(define (domain d)) x", "exactly one"),
-        ("(define (domain d) (:functions (cost)))", ":functions is not supported"),
+        ("(define (domain d) (:functions (cost)))", "section :functions: numbers and action costs are not supported"),
         ("(define (domain d) word)", "no section"),
         ("(define (domain d) (:action a :effect))", "each once"),
         ("(define (domain d) (:action a :parameters () :precondition (b)))", "each once"),

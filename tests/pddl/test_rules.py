@@ -59,6 +59,7 @@ DOMAINS = {
     DefectKind.MISPLACED: ("(at ?c ?p) (clear ?c)))", "(or (at ?c ?p) (clear ?c))))"),
     DefectKind.DERIVED_EFFECT: ("(not (at ?t ?from)) (at ?t ?to)", "(not (at ?t ?from)) (at ?t ?to) (busy ?t)"),
     DefectKind.RECURSIVE: ("(exists (?c - crate) (in ?c ?t))", "(busy ?t)"),
+    DefectKind.NOT_SUPPORTED: ("(:action drive", "(:functions (total-cost) - number) (:action drive"),
     DefectKind.TOO_LARGE: ("(:types place", f"(:types {' '.join(f't{number}' for number in range(1_001))} place"),
     DefectKind.DUPLICATE_TYPE: ("crate truck - thing", "crate truck crate - thing"),
     DefectKind.DUPLICATE_CONSTANT: ("yard - place)", "yard yard - place)"),
@@ -89,6 +90,7 @@ PROBLEMS = {
     DefectKind.VARIABLE: ("(at c2 dock)", "(at ?c dock)"),
     DefectKind.NEGATED_INIT: ("(open dock)", "(open dock) (not (clear c9))"),
     DefectKind.DERIVED_INIT: ("(open dock)", "(open dock) (busy t1)"),
+    DefectKind.NOT_SUPPORTED: ("(open dock)", "(open dock) (= (total-cost) 0) (= (distance dock yard) 5)"),
     DefectKind.TOO_LARGE: (
         "dock - place)",
         f"dock - place {' '.join(f'o{number}' for number in range(10_000))} - crate)",
@@ -132,6 +134,20 @@ def test_every_rule_stands_in_the_documents() -> None:
     for rules in (DOMAIN_RULES, PROBLEM_RULES):
         for kind, about in rules.items():
             assert f"| `{kind.id}` | {about} |" in page
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("(:goal", "(:metric minimize (total-cost)) (:goal"),
+        ("(at c2 dock)))", "(at c2 dock) (>= (fuel t1) 3)))"),
+        ("(at c2 dock)))", "(at c2 dock) (= (fuel t1) 3)))"),
+    ],
+)
+def test_numbers_and_costs_are_not_syntax_errors(old: str, new: str) -> None:
+    (found,) = defects(DOMAIN, mutated(PROBLEM, old, new))
+    assert found.kind is DefectKind.NOT_SUPPORTED
+    assert found.message.endswith("numbers and action costs are not supported; leave them out")
 
 
 def stops(kind: DefectKind, section: str) -> bool:

@@ -20,7 +20,7 @@ from pddlego.pddl.domain import read_domain
 from pddlego.pddl.domain_diff import domain_diff
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.remarks import domain_remarks
-from pddlego.pddl.rules import DefectKind
+from pddlego.pddl.rules import DefectKind, text_defect
 from pddlego.refine.ask import ask
 from pddlego.refine.loop import Attempt, Retry, refine
 from pddlego.refine.usage import Meter, OverError
@@ -203,7 +203,7 @@ def defects_of(draft: Draft, step: Step) -> tuple[Defect, ...]:
     """What makes planning impossible in the file that the component belongs to, as far as it is there."""
     reading = read_domain(draft.domain)
     if step.kind not in OF_PROBLEM:
-        faults = tuple(Defect(DefectKind.SYNTAX, fault, fault) for fault in reading.faults)
+        faults = tuple(map(text_defect, reading.faults))
         return faults or tuple(each for each in check_domain(reading.domain) if each.blocking)
     problem = read_problem(draft.problem)
     if step.kind in ("objects", "init"):  # the goal is not there yet

@@ -8,7 +8,7 @@ from pddlego.pddl.check import check_reading
 from pddlego.pddl.check_domain import check_domain
 from pddlego.pddl.domain import Domain, parse_domain
 from pddlego.pddl.problem import Problem, ProblemReading, read_problem
-from pddlego.pddl.rules import Defect, DefectKind
+from pddlego.pddl.rules import Defect, text_defect
 from pddlego.pddl.sexpr import PddlSyntaxError
 from pddlego.pddl.tolerant.files import Repaired, repair
 
@@ -46,7 +46,7 @@ def read_pair(domain: str, problem: str, goal_needed: bool = True) -> PairReadin
     try:
         value = parse_domain(files.domain)
     except PddlSyntaxError as error:
-        faults = tuple(Defect(DefectKind.SYNTAX, fault, fault) for fault in error.faults)
+        faults = tuple(map(text_defect, error.faults))
         return PairReading(files, None, reading.problem, faults)
     in_problem = tuple(each for each in check_reading(value, reading) if each.blocking)
     return PairReading(files, value, reading.problem, check_domain(value), in_problem)
