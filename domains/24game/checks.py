@@ -1,6 +1,7 @@
 """What is right in the 24 Game: what `read` gives to the functions, transitions, goals and solutions."""
 
-from itertools import pairwise
+from fractions import Fraction
+from itertools import combinations, pairwise
 
 TOLERANCE = 0.001
 
@@ -29,24 +30,21 @@ def validate(path, search, item):
         return "it cannot be solved, and a solution was found"
     if sorted(path[0]) != sorted(read(item)["state"]):
         return "it does not begin with the numbers of the puzzle"
+    exact = [[Fraction(number) for number in read(item)["state"]]]
     for before, after in pairwise(path):
-        if not _is_step(before, after):
+        exact = [made for numbers in exact for made in _made(numbers) if _same(made, after)]
+        if not exact:
             return f"no operation makes {after} of {before}"
-    return "" if is_goal(path[-1], item) else f"{path[-1]} is not [24]"
+    return "" if [24] in exact else f"{path[-1]} is not [24]"
 
 
-def _is_step(before, after):
-    """Whether two numbers were replaced by what one operation makes of them."""
-    for i in range(len(before)):
-        for j in range(len(before)):
-            if i == j:
-                continue
-            rest = [number for place, number in enumerate(before) if place not in (i, j)]
-            x, y = before[i], before[j]
-            made = [x + y, x - y, x * y] + ([x / y] if y else [])
-            if any(_same([*rest, number], after) for number in made):
-                return True
-    return False
+def _made(numbers):
+    """Every list of numbers that one operation makes of `numbers`, which are fractions: no rounding adds up."""
+    for i, j in combinations(range(len(numbers)), 2):
+        rest = [number for place, number in enumerate(numbers) if place not in (i, j)]
+        x, y = numbers[i], numbers[j]
+        for number in (x + y, x * y, x - y, y - x, *([x / y] if y else []), *([y / x] if x else [])):
+            yield [*rest, number]
 
 
 def _same(left, right):
