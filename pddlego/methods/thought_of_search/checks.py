@@ -18,6 +18,7 @@ from typing import Any
 
 from pddlego.errors import SettingError
 from pddlego.methods.thought_of_search.space import BadTransition, GoalTest, Instance, Search, SuccessorTest
+from pddlego.methods.thought_of_search.states import have_form
 from pddlego.sandbox import CallResult, Sandbox, SandboxLimits, Session, Status, TooLargeError
 
 SECONDS = 60.0
@@ -42,23 +43,23 @@ def _first_bad(transitions, item):
         for number, successor in enumerate(successors):
             try:
                 why = check(state, successor, item)
-            except (NameError, ImportError):
-                raise
+                if why:
+                    return [place, number, str(why), False]
             except Exception as error:
-                why = f"{MALFORMED}: {type(error).__name__}: {error}"
-            if why:
-                return [place, number, str(why)]
+                return [place, number, f"{MALFORMED}: {type(error).__name__}: {error}", True]
     return None
 """
 
 
 class Checks:
     """The functions of one file, in a session of their own. `place` is where the file is. They raise `SettingError` for
-    a file that is wrong; that they fail on what a model's function made is no fault of theirs.
+    a file that is wrong. A function that raises is wrong too, unless a model's function made a value that has not the
+    form of a state: the form of the states in the setting's files.
     """
 
     def __init__(self, sandbox: Sandbox, place: str, text: str, options: Mapping[str, Any]) -> None:
         self.place = place
+        self._states: list[Any] = []
         self._session: Session = sandbox.session(SandboxLimits(seconds=SECONDS))
         try:
             names = {"OPTIONS": dict(options), "MALFORMED": MALFORMED}
@@ -94,8 +95,9 @@ class Checks:
         return GoalTest(self._searches(item)[0], is_goal)
 
     def successor_test(self, item: Any) -> SuccessorTest:
-        found = self.read(item)[0]
-        return SuccessorTest(self._searches(item)[0], tuple(found.get("successors", ())))
+        known = tuple(self.read(item)[0].get("successors", ()))
+        self._states += known
+        return SuccessorTest(self._searches(item)[0], known)
 
     def instance(self, name: str, item: Any) -> Instance:
         return Instance(name, self._searches(item), item)
@@ -113,7 +115,11 @@ class Checks:
             if not result.returned:
                 raise self._wrong(result)
             if result.value is not None:
-                place, number, why = result.value
+                place, number, why, raised = result.value
+                state, successors = part[place]
+                if raised:
+                    result = self._session.call("check", state, successors[number], item, module=MODULE)
+                    self._refuse_fault(result, state, successors[number])
                 return BadTransition(first + place, number, why)
             first += len(part)
         return None
@@ -122,8 +128,7 @@ class Checks:
         if not self.knows_goals:
             return True
         result = self._session.call("is_goal", state, item, module=MODULE, result="truth")
-        if not result.returned and (result.status is not Status.RAISED or result.error in MISTAKES):
-            raise self._wrong(result)
+        self._refuse_fault(result, state)
         return result.value is True  # where it raised, the state has not the form of one
 
     def validate(self, path: Sequence[Any] | None, search: int, item: Any) -> str:
@@ -132,16 +137,36 @@ class Checks:
             result = self._session.call("validate", listed, search, item, module=MODULE)
         except TooLargeError as error:
             return f"{MALFORMED}: {error}"
-        if result.status is Status.RAISED and result.error not in MISTAKES:
-            return f"{MALFORMED}: {result.message}"
+        self._refuse_fault(result, *(listed or ()))
         if not result.returned:
-            raise self._wrong(result)
+            return f"{MALFORMED}: {result.message}"
         return str(result.value or "")
 
+    def try_out(self, soundness: Sequence[Instance], instances: Sequence[Instance]) -> None:
+        """Call each function on the first instance of both lists. Raises `SettingError` if one of them raises."""
+        for instance in soundness[:1]:
+            start = instance.searches[0].start
+            self._call("check", start, start, instance.item)
+            self.is_goal(start, instance.item)
+        for instance in instances[:1]:
+            start = instance.searches[0].start
+            for path in (None, [start], [start, start]):
+                self.validate(path, 0, instance.item)
+
+    def _refuse_fault(self, result: CallResult, *states: Any) -> None:
+        """Raises `SettingError` for a call that did not return, unless it raised on a state without the known form."""
+        if result.returned:
+            return
+        own = result.status is not Status.RAISED or result.error in MISTAKES
+        if own or have_form(states, self._states):
+            raise self._wrong(result)
+
     def _searches(self, item: Any) -> tuple[Search, ...]:
+        listed = self.read(item)
+        self._states += [each["state"] for each in listed]
         return tuple(
             Search(each["state"], tuple(each.get("successor_arguments", ())), tuple(each.get("goal_arguments", ())))
-            for each in self.read(item)
+            for each in listed
         )
 
     def _call(self, function: str, *arguments: Any) -> Any:

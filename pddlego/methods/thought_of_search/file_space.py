@@ -187,6 +187,7 @@ class FileJudge:
             raise SettingError(f"{space.places['instances']} holds no instance", why, "Add one.")
         self._check_arguments(space)
         self._check_examples(space)
+        checks.try_out(self.soundness, self.instances)
 
     def _check_arguments(self, space: FileSpace) -> None:
         """Raises `SettingError` if the functions get more or less than the setting says that they take."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from contextlib import suppress
 from itertools import chain
 from typing import Any
@@ -66,6 +66,40 @@ def as_the_paper(unordered: Collection[str]) -> Key:
         return " ".join(texts if kept and not isinstance(state, (set, frozenset)) else sorted(texts))
 
     return key
+
+
+def have_form(values: Iterable[Any], known: Iterable[Any]) -> bool:
+    """Whether values have the types of the `known` states, part by part, and the length or keys common to all."""
+    forms = _by_kind(known)
+    return all(kind in forms and _alike(kind, found, forms[kind]) for kind, found in _by_kind(values).items())
+
+
+def _alike(kind: type, values: Sequence[Any], known: Sequence[Any]) -> bool:
+    """The same for values of one kind."""
+    if kind not in (dict, list, set):
+        return True
+    sizes = {frozenset(state) if kind is dict else len(state) for state in known}
+    if len(sizes) == 1 and not {frozenset(state) if kind is dict else len(state) for state in values} <= sizes:
+        return False
+    if kind is not dict:
+        return have_form(chain.from_iterable(values), chain.from_iterable(known))
+    if len(sizes) == 1:
+        return all(have_form([each[name] for each in values], [each[name] for each in known]) for name in known[0])
+    pairs = [[pair for state in states for pair in state.items()] for states in (values, known)]
+    return have_form(*pairs)
+
+
+def _by_kind(values: Iterable[Any]) -> dict[type, list[Any]]:
+    found: dict[type, list[Any]] = {}
+    for value in values:
+        found.setdefault(_kind(value), []).append(value)
+    return found
+
+
+def _kind(value: Any) -> type:
+    """Its type; the same for all numbers, for lists and tuples, and for sets."""
+    alike = {bool: float, int: float, tuple: list, frozenset: set}
+    return alike.get(type(value), type(value))
 
 
 def _plain(value: Any) -> Hashable:

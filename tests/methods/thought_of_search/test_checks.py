@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from pddlego.events import Outcome
+from pddlego.methods.thought_of_search.file_space import FileSpace
 from pddlego.methods.thought_of_search.options import SearchOptions, load
 from pddlego.methods.thought_of_search.space import Instance, Search
 from pddlego.sandbox import Sandbox
+from tests.methods.thought_of_search.playing import ending, events_of, fenced, kinds, right, small
 from tests.sandbox.ordinary import needs_locks
 
 pytestmark = needs_locks
@@ -31,3 +35,34 @@ def test_24_is_made_of_exact_numbers(path: Sequence[Any], right: bool) -> None:
     with Sandbox() as sandbox, load("24game", SearchOptions()).space.judge(sandbox, 0) as judge:
         instance = Instance("1", (Search(path[0]),), {"state": path[0]})
         assert (judge.fault(instance, 0, path) == "") is right
+
+
+SUCC, GOAL = right("24game")
+
+
+@pytest.mark.parametrize(
+    ("function", "line"),
+    [
+        ("def check(state, successor, item):", "if len(successor) == 2: return item['sucessors']"),
+        ("def is_goal(state, item):", "if len(state) == 1: return item['goal']"),
+        ("def validate(path, search, item):", "if path and len(path) == 4: return item['solved']"),
+    ],
+)
+def test_an_exception_of_checks_ends_the_episode_as_the_fault_of_the_setting(function: str, line: str) -> None:
+    setting = small("24game")
+    assert isinstance(setting.space, FileSpace)
+    few = {"goals": "", "non_goals": "[24, 1]\n", "successors": ""}  # what a search finds first is in no list
+    texts = {**setting.space.texts, **few}
+    texts["checks"] = texts["checks"].replace(function, f"{function}\n    {line}")
+    events = events_of(replace(setting, space=replace(setting.space, texts=texts)), (SUCC, GOAL, SUCC, GOAL))
+    assert kinds(events) == []
+    assert ending(events).outcome is Outcome.CRASHED
+    assert "24game/checks.py is wrong: KeyError" in ending(events).message
+    assert f", in {function.split()[1].partition('(')[0]}" in ending(events).message
+
+
+def test_an_exception_of_checks_on_what_is_no_state_is_the_fault_of_the_function() -> None:
+    wrong = fenced("def successors(state):\n    return [5]")
+    events = events_of(small("24game"), (wrong, GOAL, SUCC))
+    assert kinds(events) == ["unsound transition"]
+    assert ending(events).outcome is Outcome.WON

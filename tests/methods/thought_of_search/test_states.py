@@ -14,7 +14,7 @@ from pddlego.errors import SettingError
 from pddlego.methods.thought_of_search.examples import items_of
 from pddlego.methods.thought_of_search.extract import code_as_the_paper, code_of
 from pddlego.methods.thought_of_search.faults import brief
-from pddlego.methods.thought_of_search.states import as_the_paper, canonical
+from pddlego.methods.thought_of_search.states import as_the_paper, canonical, have_form
 
 NUMBERS = st.lists(st.one_of(st.integers(-1000, 1000), st.floats(-1000, 1000)), max_size=4)
 
@@ -157,3 +157,29 @@ def test_what_a_prompt_shows_is_the_same_in_every_run_and_not_endless() -> None:
     assert brief({"b", "a"}) == "{'a', 'b'}"
     assert brief([("x", {"k": {2, 1}})]) == "[('x', {'k': {1, 2}})]"
     assert len(brief(list(range(10_000)))) < 2_010
+
+
+BLOCKS = [{"clear": ["a"], "on": [("a", "b")], "holding": None}, {"clear": ["a", "b"], "on": [], "holding": "c"}]
+
+
+@pytest.mark.parametrize(
+    ("value", "known", "has_it"),
+    [
+        ([3, 0.5], [[6, 6, 2, 1], [24]], True),
+        ((3,), [[6, 6, 2, 1], [24]], True),
+        ([3, "x"], [[6, 6, 2, 1], [24]], False),
+        (["fill", [4, 3]], [[0, 3], [4, 3]], False),
+        ([4, 3, 0], [[0, 3], [4, 3]], False),
+        (None, [[0, 3]], False),
+        ({"clear": [], "on": [["c", "a"]], "holding": "b"}, BLOCKS, True),
+        ({"clear": [], "on": ["ca"], "holding": "b"}, BLOCKS, False),
+        ({"clear": [], "on": []}, BLOCKS, False),
+        ({"a": "table", "c": "a"}, [{"a": "table"}, {"a": "b", "b": "table"}], True),
+        ({"a": 1}, [{"a": "table"}, {"a": "b", "b": "table"}], False),
+        (frozenset({"cat"}), [{"dog", "animal"}, set()], True),
+        ([[None, "a"]], [[[None, None]], [["a", "b"]]], True),
+        ([1] * 400_000, [[1]] * 2_000 + [[1, 2]], True),
+    ],
+)
+def test_a_value_has_the_form_of_known_states(value: Any, known: list[Any], has_it: bool) -> None:
+    assert have_form([value], known) is has_it
