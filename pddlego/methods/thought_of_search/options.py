@@ -38,8 +38,8 @@ class SearchOptions(BaseModel):
     """`answers` is how many a model may give for each function. Time-outs are seconds of CPU time: of one call, of a
     search of the tests, and of a search that is evaluated; where that is left out it is as long as in the tests.
 
-    `states` is how many a search may meet; `memory` is what they may take, and what the functions may have, in MiB.
-    `instances` is how many are evaluated: the first ones. `sampled` states of a planning domain are looked at; `tasks`
+    `memory` is what the states of a search may take, and what the functions may have, in MiB; `states` is how many a
+    search may meet besides. `instances` is how many are evaluated: the first ones. `sampled` states of a planning domain are looked at; `tasks`
     is a folder that takes the place of its tasks. `parity` does what the paper's code did where that is not what makes
     sense (docs/search.md).
     """
@@ -50,7 +50,7 @@ class SearchOptions(BaseModel):
     call_timeout: float = Field(default=1.0, gt=0, le=86_400)
     search_timeout: float = Field(default=600.0, gt=0, le=86_400)
     eval_timeout: float | None = Field(default=None, gt=0, le=86_400)
-    states: int = Field(default=2_000_000, ge=1, le=1_000_000_000)
+    states: int | None = Field(default=None, ge=1, le=1_000_000_000)
     memory: int = Field(default=1024, ge=128, le=1_000_000)
     instances: int | None = Field(default=None, ge=1)
     sampled: int = Field(default=20, ge=1, le=10_000)

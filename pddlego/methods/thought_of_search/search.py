@@ -33,12 +33,12 @@ Check = Callable[[Sequence[tuple[Any, Sequence[Any]]]], "Fault | None"]
 class SearchLimits:
     """`seconds` of CPU time, of us and the functions together; `patience` is how many times as long by the clock.
 
-    `states` is how many may be met, and `memory` what they may take here, in MiB. Whatever is reached first ends the
-    search.
+    `memory` is what the states that are met may take here, in MiB, and `states` how many they may be (None: any number).
+    Whatever is reached first ends the search.
     """
 
     seconds: float
-    states: int
+    states: int | None = None
     memory: int = 1024
     patience: float = 4.0
 
@@ -130,7 +130,7 @@ class StateSearch:
         limits = self.limits
         if seconds > limits.seconds or wall > limits.seconds * limits.patience:
             return f"the search took longer than {limits.seconds:g} seconds"
-        if len(running.keys) > limits.states:
+        if limits.states is not None and len(running.keys) > limits.states:
             return f"the search met more than {limits.states:,} states"
         return ""
 
