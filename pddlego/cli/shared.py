@@ -32,7 +32,8 @@ Search = Annotated[
     typer.Option(help="A search for every goal: bfs, astar(lmcut), gbf(hff) and more. Default: as the game says."),
 ]
 Retries = Annotated[
-    int | None, typer.Option(help="How often the model is asked again about an unusable answer. Default: 5.")
+    int | None,
+    typer.Option(help="How often to ask again about an unusable answer (in tos: --set answers=N). Default: 5."),
 ]
 Replan = Annotated[
     str | None, typer.Option(help="When to ask the model: 'on-surprise' (and at a plan's end) or 'every-step'.")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from pddlego.cli.shared import Retries
 from tests.cli.command import run
 from tests.methods.thought_of_search.playing import fenced
 from tests.model_server import ModelServer, answer
@@ -142,3 +143,11 @@ def test_the_reader_has_no_functions_for_it(folder: Path) -> None:
     done = run("play", "jugs", "--mode", "tos", cwd=folder)
     assert done.returncode == 2
     assert "The reader cannot play jugs" in done.stderr
+
+
+def test_retries_have_no_effect_and_the_help_says_what_has(folder: Path, model_server: ModelServer) -> None:
+    model_server.replies = [lambda body: answer(fenced(OVERFULL if len(body["messages"]) == 2 else GOAL))]
+    where = ("--model", "m", "--base-url", model_server.url, "--retries", "0")
+    done = run("play", "jugs", "--mode", "tos", *where, "--set", "answers=1", cwd=folder)
+    assert "the successor function still fails after 1 answers" in done.stdout
+    assert "--set answers=N" in Retries.__metadata__[0].help
