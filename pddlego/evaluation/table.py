@@ -177,8 +177,11 @@ def played_of(results: Iterable[Summary], planned: Collection[Cell]) -> str:
 
 
 def columns(results: Iterable[Summary]) -> tuple[str, ...]:
-    """The columns of the result table: what stands in all, with what the methods measured in between."""
-    measured = dict.fromkeys(name for summary in results for name in summary.measures.numbers)
+    """The columns of the result table: what stands in all, with what the methods measured in between, but no times."""
+    measured: dict[str, None] = {}
+    for (setting, mode, _), found in _by_configuration(results).items():
+        timed = {column.name for column in columns_of(setting, mode) if column.timed}
+        measured |= dict.fromkeys(name for summary in found for name in summary.measures.numbers if name not in timed)
     return (*FIRST, *measured, *LAST)
 
 

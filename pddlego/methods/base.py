@@ -129,7 +129,7 @@ class Column:
 
     `median` adds the median. `blank_zero` leaves a mean of 0 out, `shown` keeps a number out of summaries: it stands in
     the table of episodes only. One that is 0 or 1 may be `counted`: so many of so many. Two methods are `compared` by
-    one column: less of it is better.
+    one column: less of it is better. A `timed` one depends on the machine: the table of episodes has no column for it.
     """
 
     name: str
@@ -140,6 +140,7 @@ class Column:
     shown: bool = True
     counted: bool = False
     compared: bool = False
+    timed: bool = False
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -108,6 +109,20 @@ def test_a_budget_stops_it_and_it_goes_on_where_it_was(
     assert run(*command, "--max-calls", "1000", cwd=tmp_path).returncode == 0
     assert scores(tmp_path) == expected
     assert calls <= len(model_server.requests) <= calls + 5  # what was broken off is asked again, what was done is not
+
+
+@pytest.mark.parametrize(
+    "kind", [each for each in KINDS if each.mode in ("program", "tos")], ids=lambda kind: kind.mode, indirect=True
+)
+def test_the_result_table_of_a_run_is_that_of_the_next(tmp_path: Path, command: tuple[str, ...]) -> None:
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        assert run(*command, cwd=tmp_path / name).returncode == 0
+    first, second = (tmp_path / name / "runs" / "r" / "results.csv" for name in ("first", "second"))
+    assert first.read_bytes() == second.read_bytes()
+    times = {"task_seconds", "expansions_per_second"}
+    told = json.loads(run("report", "runs/r", "--format", "json", cwd=tmp_path / "first").stdout)
+    assert all(times & {*row} for row in told["rows"])
 
 
 def test_what_the_cache_has_is_not_asked_again(

@@ -103,7 +103,7 @@ MEASURING = Measuring(
         Column("answers", blank_zero=True),
         Column("trained"),
         Column("timeouts", blank_zero=True),
-        Column("task_seconds", over="all", digits=3),
+        Column("task_seconds", over="all", digits=3, timed=True),
         Column("plan_length", over="all", digits=1, shown=False),
         Column("used_tasks", shown=False),
         Column("evaluated", shown=False),
