@@ -66,8 +66,8 @@ class SearchFile(BaseModel):
     """What `envs/NAME.toml` may say of a search problem. `space` is its folder in `domains/`.
 
     `unordered` are the keys of a state under which the order of a list says nothing; `.` is the state itself.
-    `verifies_goals` says whether the paper's code looks at the goals that a search finds. Many fields, because it is a
-    file's.
+    `verifies_goals` says whether the paper's code looks at the goals that a search finds. `paper` holds mean numbers of
+    answers of the paper, by model and mode. Many fields, because it is a file's.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -87,6 +87,7 @@ class SearchFile(BaseModel):
     goal: FunctionTable = Field(default_factory=FunctionTable)
     files: FilesTable = Field(default_factory=FilesTable)
     options: dict[str, Any] = Field(default_factory=dict)
+    paper: dict[str, dict[str, float]] = Field(default_factory=dict)
 
     def places(self, name: str) -> dict[str, str]:
         """The files, by what they are for."""

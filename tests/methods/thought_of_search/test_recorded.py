@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from pddlego.methods.setting_files import checked, read_setting
+from pddlego.methods.thought_of_search.file_space import SearchFile
+from pddlego.methods.thought_of_search.modes import SEARCH
 from tests.cli.command import run
 from tests.sandbox.ordinary import needs_locks
 from tests.scale import scaled
@@ -28,6 +31,15 @@ successors = "{GAME24 / "24game_successors.jsonl"}"
 soundness = "{GAME24 / "unittests.csv"}"
 instances = "{GAME24 / "model_test.csv"}"
 """
+
+TABLE_1 = {
+    "gpt-4o-mini": (8.8, 4.8, 6.4, 9.6, 10.0),
+    "gpt-4o": (3.4, 2.6, 2.2, 5.8, 2.0),
+    "llama3.1-405b": (3.4, 2.0, 2.6, 4.0, 3.2),
+    "llama3.1-70b": (7.4, 2.0, 8.2, 6.2, 5.8),
+    "deepseek-coderv2": (4.4, 2.0, 2.8, 6.6, 4.2),
+}
+RECORDED_AS = {"gpt-4o-mini": "gpt4-mini", "gpt-4o": "gpt4"}
 
 pytestmark = needs_locks
 
@@ -75,3 +87,10 @@ def test_there_are_five_dialogues_of_each_kind(tmp_path: Path) -> None:
     done = run("play", "cards", "--mode", "tos", "--model", model, "--seed", "5", cwd=tmp_path)
     assert done.returncode == 2
     assert "holds no such conversation" in done.stderr
+
+
+def test_the_settings_have_table_1_of_the_paper() -> None:
+    for place, name in enumerate(("24game", "deduction", "sokoban", "crosswords", "blocksworld")):
+        published = checked(name, SearchFile, read_setting(name, SEARCH).tables).paper
+        means = {model: {"tos": row[place]} for model, row in TABLE_1.items()}
+        assert published == means | {other: means[model] for model, other in RECORDED_AS.items()}
