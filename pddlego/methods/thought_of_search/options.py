@@ -39,9 +39,9 @@ class SearchOptions(BaseModel):
     search of the tests, and of a search that is evaluated; where that is left out it is as long as in the tests.
 
     `memory` is what the states of a search may take, and what the functions may have, in MiB; `states` is how many a
-    search may meet besides. `instances` is how many are evaluated: the first ones. `sampled` states of a planning domain are looked at; `tasks`
-    is a folder that takes the place of its tasks. `parity` does what the paper's code did where that is not what makes
-    sense (docs/search.md).
+    search may meet besides. `instances` is how many are evaluated: the first ones. `sampled` states of a planning
+    domain are looked at; `tasks` is a folder that takes the place of its tasks. `parity` does what the paper's code did
+    where that is not what makes sense (docs/search.md).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

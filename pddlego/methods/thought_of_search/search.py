@@ -33,8 +33,8 @@ Check = Callable[[Sequence[tuple[Any, Sequence[Any]]]], "Fault | None"]
 class SearchLimits:
     """`seconds` of CPU time, of us and the functions together; `patience` is how many times as long by the clock.
 
-    `memory` is what the states that are met may take here, in MiB, and `states` how many they may be (None: any number).
-    Whatever is reached first ends the search.
+    `memory` is what the states that are met may take here, in MiB, and `states` how many they may be, if that is
+    limited. Whatever is reached first ends the search.
     """
 
     seconds: float
