@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pddlego.errors import UsageError
 from pddlego.evaluation.recorded import Recorded
-from pddlego.methods.textgames.episode import Episode
 from pddlego.methods.textgames.options import TextGameOptions
+from pddlego.methods.textgames.play import episode_of, first_domain
 from pddlego.methods.textgames.resume import RecordedGame
 from pddlego.methods.textgames.settings import GameSetting
 
@@ -16,7 +16,7 @@ def recorded_game(recorded: Recorded) -> RecordedGame:
     if not isinstance(setting, GameSetting) or not isinstance(options, TextGameOptions):
         why = f"It was played by the method {recorded.played.method_name}."
         raise UsageError(f"{recorded.journal.path.name} is no text game", why, "Name an episode of a text game.")
-    every_step = options.replan == "every-step"
-    started = recorded.started
-    episode = Episode(setting, started.seed, started.mode, started.limits, recorded.retries, every_step)
-    return RecordedGame(recorded.journal.path, episode, recorded.events)
+    events = recorded.events
+    limits, retries = recorded.started.limits, recorded.retries
+    episode = episode_of(recorded.cell, setting, options, limits, retries=retries, domain=first_domain(events))
+    return RecordedGame(recorded.journal.path, episode, events)

@@ -26,6 +26,7 @@ from pddlego.methods.textgames.resume import (
     moment_at,
     read_correction,
     restart_at,
+    setting_at,
 )
 from pddlego.models.endpoint import ModelOptions
 from pddlego.pddl import Problem, check
@@ -158,7 +159,7 @@ def _corrected(played: RecordedGame, moment: Moment, options: ResumeOptions) -> 
 
 def _about(played: RecordedGame, moment: Moment, step: int) -> Iterator[str]:
     """What whoever edits the problem should see above it."""
-    setting = played.episode.setting
+    setting = setting_at(played, moment)
     yield f"{setting.title}, seed {played.episode.seed}: the problem after step {step}."
     yield "Correct it, save, and leave the editor; the agent plans with it at once. Empty the file to give up."
     last = next((each for each in reversed(played.observed) if each.step <= step), None)

@@ -98,6 +98,29 @@ def test_resume_with_an_editor(recorded: Path) -> None:
     assert "Nothing was corrected" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("mode", "predicate"),
+    [("edit-no-domain", "(closed_door ?loc1 - location ?loc2 - location)"), ("full", "(item_at ")],
+)
+def test_the_editor_shows_the_domain_that_was_played(tmp_path: Path, mode: str, predicate: str) -> None:
+    assert run("play", "coin", "--mode", mode, "--seed", "4", "--pace", "0", cwd=tmp_path).returncode == 0
+    editor = tmp_path / "editor.py"
+    editor.write_text(
+        "import pathlib, sys\npath = pathlib.Path(sys.argv[1]); text = path.read_text()\n"
+        f"pathlib.Path({str(tmp_path / 'seen.pddl')!r}).write_text(text)\n"
+        "path.write_text(text.replace('(visited kitchen)', '(visited kitchen) (visited loc4)'))\n"
+    )
+    arguments = ("resume", "latest", "--from-step", "2", "--edit", "--pace", "0")
+    done = run(*arguments, cwd=tmp_path, EDITOR=f"'{sys.executable}' '{editor}'")
+    assert done.returncode == 0, done.stderr
+    assert "corrected by a person: + (visited loc4)" in done.stdout
+    comments = [line for line in (tmp_path / "seen.pddl").read_text().splitlines() if line.startswith(";")]
+    (predicates,) = (line for line in comments if line.startswith("; Predicates: "))
+    assert predicate in predicates
+    assert not [line for line in comments if line.startswith("; Check: ")]
+    assert run("replay", "latest", cwd=tmp_path).returncode == 0
+
+
 def test_a_person_plays_from_a_pipe_and_is_recorded(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pddlego", "play", "coin", "--seed", "12", "--mode", "human"]
     script = "open door to north\n\nmove north\ndance\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pddlego.events import Event, Started
+from pddlego.events import Event, Limits, Started
 from pddlego.methods.base import Tools, parse_variant
 from pddlego.methods.textgames.assembly import episode_events, make_game
 from pddlego.methods.textgames.episode import Episode
@@ -25,8 +25,9 @@ from pddlego.runs.recording import Timed
 
 def play(cell: Cell, setting: GameSetting, options: TextGameOptions, tools: Tools, game: Game | None = None) -> Timed:
     """Every event of the episode, in the setting's game or in `game`. Raises `PddlegoError` if that cannot be made."""
-    episode = episode_of(cell, setting, options, tools)
     recorded = tools.recorded
+    domain = (tools.carried or None) if recorded is None else first_domain(recorded)
+    episode = episode_of(cell, setting, options, tools.limits, retries=tools.retries, domain=domain)
     return episode_events(
         episode,
         game or make_game(setting, cell.seed, options.java),
@@ -39,29 +40,35 @@ def play(cell: Cell, setting: GameSetting, options: TextGameOptions, tools: Tool
     )
 
 
-def episode_of(cell: Cell, setting: GameSetting, options: TextGameOptions, tools: Tools) -> Episode:
-    """What a cell is as an episode."""
-    steps = setting.max_steps if tools.limits.steps is None else tools.limits.steps
-    limits = replace(tools.limits, steps=steps)
-    setting = setting_for(setting, parse_variant(cell.mode, MODES), _given(tools))
+def episode_of(
+    cell: Cell,
+    setting: GameSetting,
+    options: TextGameOptions,
+    limits: Limits,
+    *,
+    retries: int,
+    domain: str | None,
+) -> Episode:
+    """Assemble the episode of a cell, in the setting as its variant plays it. Play, eval, replay and resume use this.
+
+    Where the model writes the domain, `domain` is the one to begin with; if None, the one that the options name.
+    """
     return Episode(
-        setting,
+        setting_for(setting, parse_variant(cell.mode, MODES), domain),
         cell.seed,
         cell.mode,
-        limits,
-        tools.retries,
+        replace(limits, steps=setting.max_steps if limits.steps is None else limits.steps),
+        retries,
         replan_every_step=options.replan == "every-step",
         whole_memory=options.history == "all",
         rewinds=options.rewind,
     )
 
 
-def _given(tools: Tools) -> str | None:
-    """The domain that an earlier episode has left, or with which the recorded one began; None: what the options say."""
-    if tools.recorded is not None:
-        started = next((event for event in tools.recorded if isinstance(event, Started)), None)
-        return str(started.details.get(DOMAIN, "")) if started else ""
-    return tools.carried or None
+def first_domain(events: Sequence[Event]) -> str:
+    """The domain of the model's with which a recorded episode began; empty if it began without one."""
+    started = next((event for event in events if isinstance(event, Started)), None)
+    return str(started.details.get(DOMAIN, "")) if started else ""
 
 
 def _typed(events: Sequence[Event]) -> Person:

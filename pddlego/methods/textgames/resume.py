@@ -13,6 +13,7 @@ from pddlego.methods.textgames.events import Observed, Resumed
 from pddlego.methods.textgames.formalize import read_file
 from pddlego.methods.textgames.formalize.base import ProblemProposal
 from pddlego.methods.textgames.restart import Repeated, Restart
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Situation
 from pddlego.methods.textgames.written import beginning_with
 from pddlego.pddl import PddlSyntaxError, Problem, parse_problem
@@ -113,10 +114,14 @@ def read_correction(played: RecordedGame, moment: Moment, text: str) -> ProblemP
     return read_file(text, _situation(played, moment))
 
 
-def _situation(played: RecordedGame, moment: Moment) -> Situation:
+def setting_at(played: RecordedGame, moment: Moment) -> GameSetting:
+    """The setting of the episode, with the domain that the model had written at that moment, if any."""
     setting = played.episode.setting
-    if moment.written:
-        setting = beginning_with(setting, moment.written)
+    return beginning_with(setting, moment.written) if moment.written else setting
+
+
+def _situation(played: RecordedGame, moment: Moment) -> Situation:
+    setting = setting_at(played, moment)
     return Situation(setting.reader, "", setting.domain, moment.problem, only_planned=setting.only_planned)
 
 

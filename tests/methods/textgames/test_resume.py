@@ -15,15 +15,26 @@ from pddlego.errors import JournalError, UsageError
 from pddlego.evaluation.recorded import load_recorded
 from pddlego.evaluation.replay import replay
 from pddlego.events import Event, Limits, Outcome
+from pddlego.methods.base import Tools
+from pddlego.methods.registry import method
 from pddlego.methods.textgames.assembly import episode_events, make_game
 from pddlego.methods.textgames.episode import Episode
 from pddlego.methods.textgames.events import Observed, Planned, Resumed
+from pddlego.methods.textgames.options import TextGameOptions
 from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.restart import Repeated, Restart
-from pddlego.methods.textgames.resume import RecordedGame, check_not_over, moment_at, read_correction, restart_at
+from pddlego.methods.textgames.resume import (
+    RecordedGame,
+    check_not_over,
+    moment_at,
+    read_correction,
+    restart_at,
+    setting_at,
+)
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.pddl import parse_problem
 from pddlego.planning import ProcessPlanner
+from pddlego.runs.cells import Cell
 from pddlego.runs.folders import find_journal
 from tests.evaluation.test_replay import RECORDED, RUNS
 from tests.methods.textgames.grid_house import small_house
@@ -213,3 +224,42 @@ def test_what_the_plan_had_expected_is_known_after_a_resumption(coin: GameSettin
         coin, planner, small_house(), again, restart=Restart("elsewhere", 1, (repeated,), problem, 1, look=before.text)
     )
     assert again.requests[0].messages == model.requests[1].messages
+
+
+def recorded_in(mode: str, root: Path, coin: GameSetting, planner: ProcessPlanner, carried: str = "") -> RecordedGame:
+    """An episode of seed 4 that the method itself assembled, as `play` and `eval` do."""
+    tools = Tools(ReaderModel(), planner, Limits(None), carried=carried)
+    cell = Cell("coin", mode, "reader", 4)
+    events = method("textgames").run(cell, coin, TextGameOptions.model_validate({}), tools)
+    return recorded_game(kept(root, coin, 4, mode, events))
+
+
+@pytest.mark.parametrize("mode", ["edit-no-domain", "gen-no-domain-no-prompts"])
+def test_a_variant_with_another_domain_is_resumed_with_that_domain(
+    mode: str, coin: GameSetting, planner: ProcessPlanner, tmp_path: Path
+) -> None:
+    played = recorded_in(mode, tmp_path, coin, planner)
+    first = moment_at(played, 0)
+    assert "(at kitchen)" in str(first.latest)
+    extended = str(first.latest).replace("(:init", "(:init (connected kitchen corridor south)")
+    corrected = read_correction(played, first, extended.replace("kitchen - location", "kitchen corridor - location"))
+    assert corrected.faults == ()
+    assert "visited" in str(played.episode.setting.ladder[0].goal)
+    item = str(first.latest).replace("(:init", "(:init (have coin)")
+    assert any("have" in fault for fault in read_correction(played, first, item).faults)
+    events = resumed(played, restart_at(played, 0, first, corrected.problem), planner)
+    assert of(events, Planned)[0].plan[0].action == "(move kitchen corridor south)"
+
+
+def test_an_episode_that_began_with_a_domain_is_resumed_with_it(
+    coin: GameSetting, planner: ProcessPlanner, tmp_path: Path
+) -> None:
+    domain = coin.domain.text.replace("(define (domain coin-collector)", "(define (domain carried)")
+    played = recorded_in("full", tmp_path, coin, planner, carried=domain)
+    first = moment_at(played, 0)
+    assert first.written == domain
+    assert first.problem.domain == "carried"
+    assert setting_at(played, first).domain.name == "carried"
+    events = resumed(played, restart_at(played, 0, first, None), planner)
+    assert ended(events).outcome is Outcome.WON
+    assert not [event for event in of(events, ev.Accepted) if event.kind == "domain"]
