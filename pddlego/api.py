@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from pddlego.runs.summary import Summary
 
 
-def play(game: str, mode: str = "edit", seed: int = 0, model: str = "reader", **options: Any) -> Ended:
+def play(game: str, mode: str | None = None, seed: int = 0, model: str = "reader", **options: Any) -> Ended:
     """Play one episode and return its last event: the outcome, the score and what was used. Writes no files.
+
+    If `mode` is None, the most important mode of the game is played, as by `pddlego play`.
 
     `options` are those of `pddlego eval` that belong to an episode, by the same names: `base_url`, `temperature`,
     `fold`, `max_steps`, `retries`, `set` … Raises `PddlegoError` for what goes wrong before the first event.
@@ -29,10 +31,12 @@ def play(game: str, mode: str = "edit", seed: int = 0, model: str = "reader", **
     from pddlego.evaluation.assemble import make_planners
     from pddlego.evaluation.assemble import play as play_cell
     from pddlego.evaluation.make import make_options
+    from pddlego.methods.registry import first_mode
     from pddlego.models.limiter import SharedLimiter
     from pddlego.runs.recording import follow
 
-    what = {"games": (game,), "modes": (mode,), "models": (model,), "seeds": str(seed), "workers": 1}
+    modes = (mode or first_mode(game),)
+    what = {"games": (game,), "modes": modes, "models": (model,), "seeds": str(seed), "workers": 1}
     chosen = make_options(_resolved({**what, **options}))
     (cell,) = chosen.cells()
     most = chosen.model.max_tokens

@@ -16,6 +16,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from pddlego.errors import UsageError
 from pddlego.pddl import Domain, Problem
 from pddlego.planning.asking import Asking, unasked
 from pddlego.planning.graphplan.task import GraphTask
@@ -61,7 +62,7 @@ class ProcessPlanner:
         self.timeout = timeout
         self.memory = memory
         self.graph = (graph or GraphSearch()) if engine == "graphplan" else None
-        self._lock = threading.Lock()
+        self._lock, self._closed = threading.Lock(), False
         self._folder = tempfile.mkdtemp(prefix="pddlego-planner-")
         self._process = self._start()
 
@@ -73,7 +74,8 @@ class ProcessPlanner:
     def solve(self, domain: Domain, problem: Problem, search: Search, seconds: float | None = None) -> PlanResult:
         """Plan for `problem.goal`; `timeout`, `out of memory` and `crashed` are answers like any other.
 
-        `seconds` may be fewer than the planner's own time-out, and are no more.
+        `seconds` may be fewer than the planner's own time-out, and are no more. Raises `UsageError` for an argument of
+        another type, such as text in place of a domain.
         """
         return unasked(self.planning(domain, problem, search, seconds))
 
@@ -91,12 +93,16 @@ class ProcessPlanner:
         Given a `graph`, Graphplan plans in that way, whatever the engine: with what is `relevant`, or with the `whole`
         ground task, also with what can never change.
         """
+        _check_type("domain", domain, Domain, "parse_domain(text)")
+        _check_type("problem", problem, Problem, "parse_problem(text)")
+        _check_type("search", search, Search, "Search.parse(text)")
         own = self.timeout or MAX_TIMEOUT
         job = Job(domain.text, problem, search, graph or self.graph, task)
         with self._lock:
             return (yield from self._planning(domain, job, own if seconds is None else min(own, max(0.01, seconds))))
 
     def close(self) -> None:
+        self._closed = True
         self._signal()  # a call that is under way ends; one that waits for an answer may hold the lock for ever
         locked = self._lock.acquire(timeout=CLOSING)
         try:
@@ -155,6 +161,8 @@ class ProcessPlanner:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=ENDING)
         self._kill()
+        if self._closed:
+            return PlanResult(PlanStatus.CRASHED, problem.goal, None, "the planner is closed", seconds)
         if expired:
             return self._late(problem, timeout, seconds)
         if self._process.returncode == NO_MEMORY:
@@ -179,7 +187,10 @@ class ProcessPlanner:
         return receive(cast(BinaryIO, self._process.stdout))
 
     def _restart(self) -> None:
+        """Start the process again. Raises `EOFError` if the planner is closed."""
         self._kill()
+        if self._closed:
+            raise EOFError
         self._process = self._start()
 
     def _start(self) -> subprocess.Popen[bytes]:
@@ -215,3 +226,10 @@ class ProcessPlanner:
                     stream.close()
         self._process.wait()
         self._waited = True
+
+
+def _check_type(name: str, value: object, kind: type, call: str) -> None:
+    """Raise `UsageError` if an argument of the planner has another type; name the `call` that makes the right one."""
+    if not isinstance(value, kind):
+        why = f"It is of the type {type(value).__name__}."
+        raise UsageError(f"The planner's argument {name} is not a {kind.__name__}", why, f"Pass {call}.")

@@ -7,9 +7,11 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from pddlego.errors import UsageError
 from pddlego.pddl import Atom, Problem, Sexpr, TypedName, parse_domain
 from pddlego.planning import PlanStatus, ProcessPlanner, Search
 from pddlego.planning.graphplan.values import GraphSearch, Question
@@ -199,6 +201,26 @@ def test_a_killed_planner_is_an_answer_and_the_next_call_works() -> None:
         planner._process.kill()
         planner._process.wait()
         assert planner.solve(COIN, explored(5, 2, seed=3), Search()).status is PlanStatus.SOLVED
+
+
+def test_arguments_of_another_type_are_refused_by_name(planner: ProcessPlanner) -> None:
+    problem: Any = explored(5, 2, seed=3)
+    calls: dict[str, tuple[Any, Any, Any]] = {
+        "search is not a Search": (COIN, problem, "gbf(hff)"),
+        "domain is not a Domain": (COIN.text, problem, Search()),
+        "problem is not a Problem": (COIN, str(problem), Search()),
+    }
+    for message, arguments in calls.items():
+        with pytest.raises(UsageError, match=message):
+            planner.solve(*arguments)
+    assert planner.solve(COIN, problem, Search()).status is PlanStatus.SOLVED
+
+
+def test_a_closed_planner_says_that_it_is_closed() -> None:
+    planner = ProcessPlanner()
+    planner.close()
+    result = planner.solve(COIN, explored(5, 2, seed=3), Search())
+    assert (result.status, result.message) == (PlanStatus.CRASHED, "the planner is closed")
 
 
 def test_an_unknown_engine_is_refused() -> None:
