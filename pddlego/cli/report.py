@@ -8,7 +8,10 @@ import typer
 
 
 def report(
-    runs: Annotated[list[str], typer.Argument(help="Run folders that 'pddlego eval' made.")],
+    runs: Annotated[
+        list[str],
+        typer.Argument(help="Run folders that 'pddlego eval' made, their names in runs/, or latest (with results)."),
+    ],
     to: Annotated[
         str, typer.Option("--format", help="terminal, markdown, csv, json or html (one file, nothing else needed).")
     ] = "terminal",

@@ -13,7 +13,7 @@ from pddlego.display.console import Console
 from pddlego.errors import UsageError
 from pddlego.evaluation.prices import read_prices
 from pddlego.evaluation.results import results_table
-from pddlego.report.build import Report, build_report
+from pddlego.report.build import Report, build_report, is_reportable
 from pddlego.report.formats import as_csv, as_json, counts, extra_tables, markdown, success
 from pddlego.report.html import html
 from pddlego.report.optima import find_optima
@@ -24,7 +24,7 @@ from pddlego.util.text import clean
 
 def run_report(runs: list[str], to: str, output: str | None, prices: str | None, pages: int, optimum: bool) -> int:
     """Make the report and write it to a file or standard output."""
-    folders = [place_of(each) for each in runs]
+    folders = [place_of(run, wanted=is_reportable) for run in runs]
     formats: dict[str, Callable[[Report], str]] = {
         "markdown": markdown,
         "csv": as_csv,

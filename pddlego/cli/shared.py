@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
-Run = Annotated[str, typer.Argument(help="A run folder, a journal in its folder episodes/, or latest.")]
+Run = Annotated[
+    str, typer.Argument(help="A run folder, its name in runs/, a journal in its folder episodes/, or latest.")
+]
 Runs = Annotated[str, typer.Option(help="Where run folders are.")]
 ConfigFile = Annotated[str | None, typer.Option("--config", help="A TOML file with the same names as the options.")]
 NewRuns = Annotated[str | None, typer.Option(help="Where run folders are made. Default: runs.")]

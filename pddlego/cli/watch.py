@@ -10,7 +10,7 @@ from pddlego.cli.shared import Runs
 
 
 def watch(
-    run: Annotated[str | None, typer.Argument(help="A run folder. Default: the newest.")] = None,
+    run: Annotated[str | None, typer.Argument(help="A run folder, or its name in --runs. Default: the newest.")] = None,
     runs: Runs = "runs",
     grid: Annotated[int, typer.Option(min=0, max=64, help="Show so many small maps at once.")] = 0,
 ) -> None:

@@ -158,6 +158,11 @@ def _load(paths: Sequence[Path]) -> list[list[Summary]]:
     return [read_what_is_whole(path)[0] for path in paths]
 
 
+def is_reportable(path: Path) -> bool:
+    """Whether a run folder has results that a report counts. Raises `UsageError` for a damaged manifest."""
+    return (path / RESULTS).exists() and not {RESUMED, CONFIRMED} & read_manifest(path).keys()
+
+
 def _check_is_result(path: Path) -> None:
     """Raises `UsageError` for an episode that is no result of a method alone: its number would be taken for one."""
     manifest = read_manifest(path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -15,23 +15,33 @@ MANIFEST, EPISODES = "manifest.json", "episodes"
 """What every run folder holds."""
 
 
-def newest_run(root: Path) -> Path:
-    """The run folder below `root` in which something happened last. Raises `UsageError` if there is none."""
-    found = {each: _last_change(each / EPISODES) for each in _folders(root)}
-    found = {each: changed for each, changed in found.items() if changed is not None}
-    if not found:
+def newest_run(root: Path, wanted: Callable[[Path], bool] = lambda path: True) -> Path:
+    """The run folder below `root` that changed last, of those that are `wanted` if there are any.
+
+    Raises `UsageError` if there is none.
+    """
+    changes = [(changed, path) for path in _folders(root) if (changed := _last_change(path / EPISODES)) is not None]
+    if not changes:
         raise UsageError(f"There are no runs in {root}", "Nothing was played there.", "Play, or name a run folder.")
-    return max(found, key=lambda each: found[each] or 0.0)
+    newest_first = [path for _, path in sorted(changes, reverse=True)]
+    return next(filter(wanted, newest_first), newest_first[0])
 
 
 LATEST = "latest"
 """Stands for the run in which something happened last, where no file has that name."""
 
 
-def place_of(run: str, root: Path = Path("runs")) -> Path:
-    """The run folder or journal that a user means. Raises `UsageError` if there are no runs for `latest`."""
+def place_of(run: str, root: Path = Path("runs"), wanted: Callable[[Path], bool] = lambda path: True) -> Path:
+    """The run folder or journal that a user names: its path, its name in `root`, or `latest` for the newest `wanted`.
+
+    Raises `UsageError` if there are no runs for `latest`.
+    """
     place = Path(run)
-    return newest_run(root) if run == LATEST and not place.exists() else place
+    if place.exists():
+        return place
+    if run == LATEST:
+        return newest_run(root, wanted)
+    return root / run if (root / run).exists() else place
 
 
 def find_journals(place: Path, seed: int | None = None) -> list[Path]:

@@ -121,6 +121,38 @@ def test_the_editor_shows_the_domain_that_was_played(tmp_path: Path, mode: str, 
     assert run("replay", "latest", cwd=tmp_path).returncode == 0
 
 
+@pytest.mark.parametrize(
+    ("arguments", "output"),
+    [
+        (("report", "one"), "coin"),
+        (("show", "one", "--step", "7"), "7  "),
+        (("watch", "one"), "runs/one"),
+        (("replay", "one"), "the same, 64 events"),
+        (("resume", "one", "--from-step", "7", "--pace", "0"), "won after"),
+    ],
+)
+def test_a_run_is_found_by_the_name_that_eval_gave_it(recorded: Path, arguments: tuple[str, ...], output: str) -> None:
+    done = run(*arguments, cwd=recorded)
+    assert done.returncode == 0, done.stderr
+    assert output in done.stdout
+
+
+def test_the_latest_report_is_of_a_run_with_results(recorded: Path) -> None:
+    """Later runs are a `play` that is running, and an episode that was resumed."""
+    running = recorded / "runs" / "running"
+    shutil.copytree(recorded / "runs" / "one", running)
+    (running / "results.jsonl").unlink()
+    assert run("resume", "runs/one", "--from-step", "7", "--pace", "0", cwd=recorded).returncode == 0
+    os.utime(running / "episodes", (4e9, 4e9))
+    done = run("report", "latest", "--format", "json", cwd=recorded)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["sources"] == ["runs/one"]
+    shutil.rmtree(recorded / "runs" / "one")
+    done = run("report", "latest", cwd=recorded)
+    assert done.returncode == 2
+    assert "no episode in it is finished" in done.stderr
+
+
 def test_a_person_plays_from_a_pipe_and_is_recorded(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pddlego", "play", "coin", "--seed", "12", "--mode", "human"]
     script = "open door to north\n\nmove north\ndance\n"

@@ -33,7 +33,7 @@ from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models.base import ScriptedModel
 from pddlego.planning import ProcessPlanner
 from pddlego.refine.approval import ACCEPTED, Question, Verdict
-from pddlego.runs.folders import find_journal, find_journals, newest_run
+from pddlego.runs.folders import find_journal, find_journals, newest_run, place_of
 from tests.methods.textgames.grid_house import GridHouse, small_house
 from tests.runs.stores import kept as recorded_in
 
@@ -149,6 +149,10 @@ def test_run_folders_and_journals_are_found(tmp_path: Path) -> None:
         for number, seed in enumerate(seeds):
             (tmp_path / name / "episodes" / f"coin-{number}-seed{seed}.jsonl").touch()
     assert newest_run(tmp_path) == tmp_path / "new"
+    assert newest_run(tmp_path, lambda path: path.name == "old") == tmp_path / "old"
+    assert place_of("old", tmp_path) == tmp_path / "old"
+    assert place_of("old/episodes/coin-0-seed1.jsonl", tmp_path).is_file()
+    assert place_of("none", tmp_path) == Path("none")
     assert [each.name for each in find_journals(tmp_path / "new", 2)] == ["coin-0-seed2.jsonl", "coin-2-seed2.jsonl"]
     with pytest.raises(UsageError, match="holds 2 episodes of seed 2"):
         find_journal(tmp_path / "new", 2)
