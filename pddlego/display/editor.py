@@ -17,17 +17,21 @@ from pddlego.util.environment import for_children
 Faults = Callable[[str], tuple[str, ...]]
 """Why a text cannot be used; empty if it can."""
 
+MAX_EDITS = 20
+"""How often an editor is opened for one text: a script as the editor may never make it right."""
+
 
 def edit_text(text: str, faults: Faults, about: Iterable[str] = (), suffix: str = ".pddl") -> str | None:
     """Open `$VISUAL`, `$EDITOR` or vi on the text, again as long as it has faults, which stand above it as comments.
 
     `about` are comments, too. None if nothing was changed or the file was emptied. Raises `UsageError` if there is no
-    editor, and for a text that comes back with the same faults: an editor that is a script would be asked for ever.
+    editor, for a text that comes back as it was with its faults, and for one that has faults after `MAX_EDITS` edits.
     """
     head = tuple(about)
     messages = faults(text)
-    draft = text
+    draft, edits = text, 0
     while True:
+        edits += 1
         before = _commented((*head, *messages)) + draft
         after = _edited(before, suffix)
         changed = _without_comments(after)
@@ -36,9 +40,10 @@ def edit_text(text: str, faults: Faults, about: Iterable[str] = (), suffix: str 
         messages = faults(changed)
         if not messages:
             return None if changed.strip() == text.strip() else changed
-        if changed == draft:
+        if changed == draft or edits == MAX_EDITS:
             more = f" (and {len(messages) - 1} more)" if len(messages) > 1 else ""
-            raise UsageError("The edited text cannot be used", f"{messages[0]}{more}", "Mend that and try again.")
+            what = f"The edited text cannot be used after {edits} edit" + "s" * (edits > 1)
+            raise UsageError(what, f"{messages[0]}{more}", "Fix that and try again.")
         messages = ("This cannot be used yet; empty the file to give up:", *messages)
         draft = changed
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pddlego.display.editor import edit_text
+from pddlego.display.editor import MAX_EDITS, edit_text
 from pddlego.errors import UsageError
 
 
@@ -63,6 +63,16 @@ def test_who_mends_nothing_is_not_asked_for_ever(tmp_path: Path, monkeypatch: py
         edit_text("(at moon)", lambda text: ("no",) if "mars" in text else ())
     editor(tmp_path, monkeypatch, "path.unlink(); sys.exit()")
     assert edit_text("(at moon)", no_faults) is None
+
+
+def test_an_editor_that_adds_a_wrong_line_every_time_is_opened_a_bounded_number_of_times(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fails_in_the_end = f"if seen.read_text().count('-----') > {MAX_EDITS}: sys.exit('opened too often')"
+    seen = editor(tmp_path, monkeypatch, f"{fails_in_the_end}\ntext += 'x'")
+    with pytest.raises(UsageError, match=f"cannot be used after {MAX_EDITS} edits"):
+        edit_text("(at moon)", lambda text: ("x is not known",) if "x" in text else ())
+    assert seen.read_text().count("-----") == MAX_EDITS
 
 
 @pytest.mark.parametrize(
