@@ -29,9 +29,12 @@ from pddlego.tasks import Split, Task, Tasks
 
 Steps = Generator[Event, None, None]
 
-ENDLESS, HURRIED = 2, 0.01
-"""A program whose training ended with a time-out, and which times out on each task that it is evaluated on, gets so
-much of the time for each further one, after so many in all: thirty endless loops take a quarter of an hour."""
+EXHAUSTED = frozenset({Kind.TIMEOUT, Kind.MEMORY})
+"""Outcomes of a program that used up its time or memory."""
+
+HOPELESS, HURRIED = 2, 0.01
+"""With `hurry`: after so many exhausted tasks in a row, the first of them in training, an evaluation task has this
+share of the time."""
 
 LEAST = 0.1
 """Seconds that every task gets."""
@@ -56,7 +59,7 @@ class Conversation:
         self.reasons = NO_COT not in variant.without
         self.rounds = 0 if NO_DEBUG in variant.without else options.debug_rounds
         self.kept = ""
-        self._endless = 0  # time-outs in a row, from the one in training on
+        self._exhausted = 0  # exhausted tasks in a row, from the one in training on
         self._chat = Chat(tools.model, meter)
         self._prompts = Prompts("programs")
 
@@ -118,9 +121,9 @@ class Conversation:
             if not trial.solved:
                 if not self._is_no_python(trial):
                     self.kept = program
-                self._endless = int(trial.kind is Kind.TIMEOUT)
+                self._exhausted = int(trial.kind in EXHAUSTED)
                 return trial, task
-        self.kept, self._endless = program, 0
+        self.kept, self._exhausted = program, 0
         return None
 
     def _is_no_python(self, trial: Trial) -> bool:
@@ -131,7 +134,7 @@ class Conversation:
     def _try(self, split: Split, number: int, task: Task, program: str, answer: int) -> Generator[Event, None, Trial]:
         self.meter.check_time()
         limits, left = self.options.limits(split == "evaluation"), self.meter.seconds_left
-        if split == "evaluation" and self._endless >= ENDLESS and not self.options.is_patient:
+        if split == "evaluation" and self.options.hurry and self._exhausted >= HOPELESS:
             limits = replace(limits, seconds=min(limits.seconds, max(LEAST, limits.seconds * HURRIED)))
         shorter = left is not None and left < limits.seconds
         if shorter and left is not None:
@@ -157,10 +160,10 @@ class Conversation:
         solved = 0
         for number, task in enumerate(tasks):
             trial = yield from self._try("evaluation", number, task, self.kept, answer)
-            if trial.kind is not Kind.TIMEOUT:
-                self._endless = 0
-            elif self._endless:
-                self._endless += 1
+            if trial.kind not in EXHAUSTED:
+                self._exhausted = 0
+            elif self._exhausted:
+                self._exhausted += 1
             solved += trial.solved
             if final:
                 self.meter.score = solved / len(tasks)

@@ -26,8 +26,9 @@ class ProgramOptions(BaseModel):
     as `task_timeout`.
 
     `parity` does what the paper's code did where that is not what makes sense (docs/programs.md). With `curve` the
-    program is evaluated after every answer, and not only in the end. A `patient` evaluation gives all tasks their whole
-    time, also where a program has done nothing but time out. `horizon` is how many actions a random policy has.
+    program is evaluated after every answer, and not only in the end. With `hurry` a program that has only run out of
+    time or memory gets a hundredth of the time for each further evaluation task. `horizon` is how many actions a random
+    policy has.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -41,12 +42,8 @@ class ProgramOptions(BaseModel):
     isolation: Isolation = "required"
     parity: Literal["off", "paper"] = "off"
     curve: bool = False
-    patient: bool = False
+    hurry: bool = False
     horizon: int = Field(default=1000, ge=1, le=10_000_000)
-
-    @property
-    def is_patient(self) -> bool:
-        return self.patient or self.parity == "paper"
 
     def limits(self, evaluating: bool) -> SandboxLimits:
         """What a program may use for one task."""

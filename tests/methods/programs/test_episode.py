@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -122,16 +123,28 @@ def test_the_curve_is_measured_where_it_is_asked_for() -> None:
     }
 
 
-def test_an_endless_program_does_not_take_all_night() -> None:
-    options = ProgramOptions(task_timeout=0.3, debug_rounds=0)
-    endless = "```python\ndef get_plan(objects, init, goal):\n    while True: pass\n```"
-    events = events_of(small("ferry", options, evaluation=20), ("a", "b", endless), options=options)
-    seconds = [event.seconds for event in events if isinstance(event, Ran)]
-    assert len(seconds) == 21
-    assert sum(seconds) < 3  # of CPU time: not 21 times 0.3
-    options = ProgramOptions(task_timeout=0.3, debug_rounds=0, patient=True)
-    events = events_of(small("ferry", options, evaluation=3), ("a", "b", endless), options=options)
-    assert min(event.seconds for event in events if isinstance(event, Ran)) > 0.2
+ENDLESS = "while True: pass"
+BOMB = """start = time.process_time()
+    while time.process_time() - start < 0.5: pass
+    blocks = []
+    while True: blocks.append(bytearray(1 << 20))"""
+
+
+@pytest.mark.parametrize(
+    ("body", "seconds", "parity", "message"),
+    [(ENDLESS, 0.5, "paper", "it took longer than 0.5 seconds"), (BOMB, 30.0, "off", "it needs more than 128 MiB")],
+)
+def test_a_hopeless_program_keeps_its_whole_time_unless_it_is_hurried(
+    body: str, seconds: float, parity: Literal["off", "paper"], message: str
+) -> None:
+    answers = ("a", "b", f"```python\nimport time\n\ndef get_plan(objects, init, goal):\n    {body}\n```")
+    for hurry in (False, True):
+        options = ProgramOptions(task_timeout=seconds, task_memory=128, debug_rounds=0, parity=parity, hurry=hurry)
+        events = events_of(small("ferry", options, evaluation=2), answers, options=options)
+        first, second = (event for event in events if isinstance(event, Ran) and event.split == "evaluation")
+        assert first.message.startswith(message)
+        hurried = f"it took longer than {max(0.1, seconds / 100):g} seconds"
+        assert second.message.startswith(hurried if hurry else message)
 
 
 def test_memory_is_told_as_a_time_out_where_the_paper_would() -> None:
