@@ -49,6 +49,10 @@ class BudgetSpentError(ModelError):
     sent: int = 0
 
 
+class RecordEndedError(ModelError):
+    """A record of answers holds no further answer."""
+
+
 class OutOfTimeError(ModelError):
     """The time that a request was given is up, or too short for the next try: no fault of the model."""
 

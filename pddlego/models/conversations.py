@@ -17,7 +17,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from pddlego.errors import ModelError, UsageError
+from pddlego.errors import ModelError, RecordEndedError, UsageError
 from pddlego.models.base import Completion, Request
 from pddlego.util.text import count
 
@@ -120,8 +120,8 @@ def _read(place: str, changed: int) -> tuple[Conversation, ...]:
 def choose(conversations: Sequence[Conversation], wanted: Wanted) -> Conversation:
     """The conversation about a domain and seed, in the variant that fits best. Raises `UsageError` if there is none.
 
-    Of several models the first in the file is played, and of several repetitions without a seed the one whose number
-    the seed is, from 0. A variant that leaves a part out is called `MODEL no-PART`; a
+    Of several models one must be named. Of several repetitions without a seed the one whose number the seed is, from 0,
+    is played. A variant that leaves a part out is called `MODEL no-PART`; a
     part that changes no question (as debugging does) has no variant of its own.
     """
     domains = {each.domain for each in conversations}
@@ -131,7 +131,12 @@ def choose(conversations: Sequence[Conversation], wanted: Wanted) -> Conversatio
         why = f"It is about: {listed}; and what is played is called {', '.join(wanted.domains)}."
         raise UsageError(f"{wanted.place} is about other domains", why, "Name one: transcript:FILE,domain=NAME.")
     own = [each for each in conversations if each.domain in (known or domains)]
-    model = wanted.model or (own[0].model if own else "")
+    models = list(dict.fromkeys(each.model for each in own))
+    if not wanted.model and len(models) > 1:
+        what = f"{wanted.place} holds conversations with {len(models)} models"
+        advice = f"Name one: transcript:FILE,model={models[0]}."
+        raise UsageError(what, f"The models are: {', '.join(models)}.", advice)
+    model = wanted.model or next(iter(models), "")
     for variant in [wanted.variant] if wanted.variant else (*wanted.variants, *_variants(model, wanted.parts)):
         fitting = [each for each in own if (each.model, each.variant) == (model, variant)]
         seeded = [each for each in fitting if each.seed == wanted.seed]
@@ -140,11 +145,11 @@ def choose(conversations: Sequence[Conversation], wanted: Wanted) -> Conversatio
             return seeded[0]
         if len(repeated) == 1 or wanted.seed in range(len(repeated)):
             return repeated[wanted.seed if len(repeated) > 1 else 0]
-    models = ", ".join(dict.fromkeys(f"{each.model} ({each.variant})" for each in own))
+    variants = ", ".join(dict.fromkeys(f"{each.model} ({each.variant})" for each in own))
     seeds = sorted({each.seed for each in own if each.seed is not None})
     listed = f"{seeds[0]}-{seeds[-1]}" if seeds else "none"
     what = f"{wanted.place} holds no such conversation"
-    why = f"Wanted: {model} {wanted.variant} seed {wanted.seed}; it holds {models}, seeds {listed}."
+    why = f"Wanted: {model} {wanted.variant} seed {wanted.seed}; it holds {variants}, seeds {listed}."
     raise UsageError(what, why, "Choose with transcript:FILE,model=NAME,variant=NAME.")
 
 
@@ -175,7 +180,7 @@ class ConversationModel:
         where = f"{self.source} ({self.conversation.id or self.conversation.domain})"
         if self._given >= len(turns):
             why = f"{where} holds {count(len(turns), 'answer')}, and one more was asked for ({request.purpose})."
-            raise ModelError("The conversation is at its end", why, "Play with the tasks that it was about.")
+            raise RecordEndedError("The conversation is at its end", why, "Play with the tasks that it was about.")
         turn = turns[self._given]
         if turn.purpose and turn.purpose != request.purpose:
             why = f"{where}: recorded for '{turn.purpose}', and asked for '{request.purpose}'."

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pddlego.errors import ModelError
+from pddlego.errors import ModelError, RecordEndedError
 from pddlego.models.base import Completion, Message, Request
 
 
@@ -39,7 +39,7 @@ class TranscriptModel:
     def complete(self, request: Request) -> Completion:
         """The recorded answer. Raises `ModelError` with the first difference if the question is another one."""
         if self._next >= len(self._calls):
-            raise ModelError(
+            raise RecordEndedError(
                 "The transcript is at its end",
                 f"{self._source} holds {len(self._calls)} answers, and one more was asked for ({request.purpose}).",
                 "Play with the settings and the seed of the recorded run.",

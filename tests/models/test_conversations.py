@@ -40,15 +40,25 @@ def test_a_place_may_say_which() -> None:
 
 
 def test_the_variant_without_the_same_parts_is_chosen() -> None:
-    listed = [conversation(), conversation(variant="m no-cot"), conversation("n"), conversation(seed=1)]
+    listed = [conversation(), conversation(variant="m no-cot"), conversation(seed=1)]
     assert choose(listed, Wanted("f")).variant == "m"
     assert choose(listed, Wanted("f", parts=("cot",))).variant == "m no-cot"
     assert choose(listed, Wanted("f", parts=("cot", "debug"))).variant == "m no-cot"
     assert choose(listed, Wanted("f", parts=("debug",))).variant == "m"
-    assert choose(listed, Wanted("f", model="n")).model == "n"
     assert choose(listed, Wanted("f", seed=1)).seed == 1
     with pytest.raises(UsageError, match="no such conversation"):
         choose(listed, Wanted("f", seed=2))
+
+
+def test_of_several_models_one_must_be_named() -> None:
+    listed = [conversation("m"), conversation("n"), conversation("o", domain="other")]
+    for wanted in (Wanted("f", domains=("d",)), Wanted("f", domains=("d",), variant="n")):
+        with pytest.raises(UsageError, match="with 2 models") as refused:
+            choose(listed, wanted)
+        assert "m, n." in refused.value.why
+        assert "model=m" in refused.value.next_step
+    assert choose(listed, Wanted("f", domains=("d",), model="n")).model == "n"
+    assert choose(listed, Wanted("f", domains=("other",))).model == "o"
 
 
 def test_of_several_domains_it_must_be_one_that_is_meant() -> None:

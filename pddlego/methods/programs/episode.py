@@ -29,8 +29,8 @@ from pddlego.tasks import Split, Task, Tasks
 
 Steps = Generator[Event, None, None]
 
-EXHAUSTED = frozenset({Kind.TIMEOUT, Kind.MEMORY})
-"""Outcomes of a program that used up its time or memory."""
+LIMITS = {Kind.TIMEOUT: "task_timeout", Kind.MEMORY: "task_memory"}
+"""The options that limit a task."""
 
 HOPELESS, HURRIED = 2, 0.01
 """With `hurry`: after so many exhausted tasks in a row, the first of them in training, an evaluation task has this
@@ -70,10 +70,10 @@ class Conversation:
     def run(self) -> Steps:
         """Everything until the program is evaluated. Ends by raising `OverError`."""
         yield from self._reason()
-        text = self._implement()
+        text, limit = self._implement(), ""
         for answer in range(1, self.rounds + 2):
             purpose = "implement" if answer == 1 else "debug"
-            failed = yield from self._written(purpose, text, answer)
+            failed = yield from self._written(purpose, text, answer, limit)
             if failed is None:
                 break
             trial, task = failed
@@ -82,6 +82,7 @@ class Conversation:
             if answer <= self.rounds and self.options.curve:
                 yield from self._evaluate(answer, final=False)
             text = self._debug(trial, task)
+            limit = f"{LIMITS[trial.kind]} ({trial.message})" if trial.kind in LIMITS else ""
         yield from self._evaluate(answer, final=True)
         raise judged_by(self.meter, len(self.given.tasks.evaluation))
 
@@ -109,9 +110,11 @@ class Conversation:
             action=f"({example})",
         )
 
-    def _written(self, purpose: str, text: str, answer: int) -> Generator[Event, None, tuple[Trial, Task] | None]:
+    def _written(
+        self, purpose: str, text: str, answer: int, limit: str
+    ) -> Generator[Event, None, tuple[Trial, Task] | None]:
         """Ask for a program and try it; what came of the first training task that it fails, if there is one."""
-        said = yield from self._chat.say(purpose, text, max(0, answer - 2))
+        said = yield from self._chat.say(purpose, text, max(0, answer - 2), limit)
         code = code_of(said, self._paper)
         program = grown(self.kept, code)
         self.meter.step()
@@ -121,7 +124,7 @@ class Conversation:
             if not trial.solved:
                 if not self._is_no_python(trial):
                     self.kept = program
-                self._exhausted = int(trial.kind in EXHAUSTED)
+                self._exhausted = int(trial.kind in LIMITS)
                 return trial, task
         self.kept, self._exhausted = program, 0
         return None
@@ -160,7 +163,7 @@ class Conversation:
         solved = 0
         for number, task in enumerate(tasks):
             trial = yield from self._try("evaluation", number, task, self.kept, answer)
-            if trial.kind not in EXHAUSTED:
+            if trial.kind not in LIMITS:
                 self._exhausted = 0
             elif self._exhausted:
                 self._exhausted += 1

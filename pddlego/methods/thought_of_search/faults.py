@@ -32,7 +32,7 @@ class Fault:
     """What is wrong with one of the functions. `message` says it in a line; the rest is what a prompt shows.
 
     `shown` are values by their names: the state, a wrong successor, what the functions were given besides. Many fields
-    may be empty: each kind has some.
+    may be empty: each kind has some. `limit` is the option whose limit was exceeded.
     """
 
     kind: Kind
@@ -42,6 +42,7 @@ class Fault:
     trace: str = ""
     why: str = ""
     as_goal: bool = False
+    limit: str = ""
 
     @property
     def lines(self) -> tuple[str, ...]:

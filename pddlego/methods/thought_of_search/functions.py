@@ -31,6 +31,7 @@ KNOWN = 100_000
 
 _ERRORS: dict[Which, Kind] = {"successors": Kind.SUCCESSOR_ERROR, "goal": Kind.GOAL_ERROR}
 _TIMES: dict[Which, Kind] = {"successors": Kind.SUCCESSOR_TIME, "goal": Kind.GOAL_TIME}
+_LIMITS = {Status.TIMEOUT: "call_timeout", Status.MEMORY: "memory"}
 
 
 @dataclass(frozen=True)
@@ -203,7 +204,7 @@ class Functions:
         if self._size <= self._memory << 20:
             return None
         why = f"the states of the search need more than {self._memory:,} MiB of memory"
-        return Fault(Kind.SEARCH_TIME, "successors", why)
+        return Fault(Kind.SEARCH_TIME, "successors", why, limit="memory")
 
     def _forget(self) -> None:
         """Wait for what nobody wants to know any more: the next answer is to the next question."""
@@ -228,7 +229,8 @@ class Functions:
 def failed(which: Which, result: CallResult, shown: tuple[tuple[str, Any], ...]) -> Fault:
     """What is to be said of a call that did not return."""
     kind = (_TIMES if result.status is Status.TIMEOUT else _ERRORS)[which]
-    return Fault(kind, which, result.message, shown, trace=_last(result.traceback) or result.message)
+    trace = _last(result.traceback) or result.message
+    return Fault(kind, which, result.message, shown, trace=trace, limit=_LIMITS.get(result.status, ""))
 
 
 def _last(trace: str) -> str:

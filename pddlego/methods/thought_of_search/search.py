@@ -104,9 +104,9 @@ class StateSearch:
             if not flying:
                 break
             now = time.monotonic()
-            why = self._why_over(running, spent(), now - began)
-            if why:
-                yield ended(fault=Fault(Kind.SEARCH_TIME, "successors", why))
+            fault = self._why_over(running, spent(), now - began)
+            if fault is not None:
+                yield ended(fault=fault)
                 return
             if now - told > 1.0:
                 told = now
@@ -126,13 +126,15 @@ class StateSearch:
                 size = min(LARGEST, size * 2) if took < SHORT else max(1, size // 4) if took > LONG else size
         yield ended()
 
-    def _why_over(self, running: _Running, seconds: float, wall: float) -> str:
+    def _why_over(self, running: _Running, seconds: float, wall: float) -> Fault | None:
         limits = self.limits
         if seconds > limits.seconds or wall > limits.seconds * limits.patience:
-            return f"the search took longer than {limits.seconds:g} seconds"
+            why = f"the search took longer than {limits.seconds:g} seconds"
+            return Fault(Kind.SEARCH_TIME, "successors", why, limit="search_timeout")
         if limits.states is not None and len(running.keys) > limits.states:
-            return f"the search met more than {limits.states:,} states"
-        return ""
+            why = f"the search met more than {limits.states:,} states"
+            return Fault(Kind.SEARCH_TIME, "successors", why, limit="states")
+        return None
 
     def _next(self, waiting: deque[tuple[int, int | None]], size: int, running: _Running) -> list[int]:
         """The next states that were not met before; that they are met now is written down."""

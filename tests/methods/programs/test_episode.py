@@ -14,6 +14,7 @@ from pddlego.methods.programs.growing import code_of, grown
 from pddlego.methods.programs.measure import measure
 from pddlego.methods.programs.options import ProgramOptions
 from pddlego.methods.programs.reference_model import reference
+from pddlego.models.conversations import Conversation, ConversationModel, Turn
 from tests.methods.programs.playing import ending, events_of, small
 from tests.sandbox.ordinary import needs_locks
 
@@ -145,6 +146,19 @@ def test_a_hopeless_program_keeps_its_whole_time_unless_it_is_hurried(
         assert first.message.startswith(message)
         hurried = f"it took longer than {max(0.1, seconds / 100):g} seconds"
         assert second.message.startswith(hurried if hurry else message)
+
+
+def test_a_record_that_ends_after_a_limit_names_the_limit() -> None:
+    program = f"import time\n\ndef get_plan(objects, init, goal):\n    {ENDLESS}"
+    answers = ("a summary", "a strategy", f"```python\n{program}\n```")
+    recorded = Conversation(model="m", domain="ferry", turns=tuple(Turn(answer=answer) for answer in answers))
+    options = ProgramOptions(task_timeout=0.1)
+    ended = ending(events_of(small("ferry"), ConversationModel(recorded, "f", "m"), options=options))
+    assert ended.outcome is Outcome.MODEL_ERROR
+    assert "task_timeout (it took longer than 0.1 seconds)" in ended.message
+    wrong = recorded.model_copy(update={"turns": (*recorded.turns[:2], Turn(answer=WRONG))})
+    ended = ending(events_of(small("ferry"), ConversationModel(wrong, "f", "m")))
+    assert ended.message.startswith("The conversation is at its end")
 
 
 def test_memory_is_told_as_a_time_out_where_the_paper_would() -> None:

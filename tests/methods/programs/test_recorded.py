@@ -12,6 +12,7 @@ from tests.sandbox.ordinary import needs_locks
 
 FERRY = Path(__file__).parent.parent.parent / "recorded" / "ferry"
 CONVERSATIONS = f"transcript:{FERRY / 'conversations.jsonl.gz'}"
+GPT_4 = f"{CONVERSATIONS},model=gpt-4"
 
 pytestmark = needs_locks
 
@@ -32,7 +33,7 @@ SCORES, ANSWERS = [1, 1, 1, 0, 1, 0, 1, 1, 1, 1], [2, 2, 1, 5, 2, 5, 1, 2, 2, 2]
 def test_gpt_4_is_as_good_as_recorded(tmp_path: Path, parity: str, seeds: range) -> None:
     tasks = f"tasks={FERRY / 'tasks.tar.gz'}"
     listed = f"{seeds[0]}-{seeds[-1]}"
-    command = ("eval", "ferry", "--modes", "program,program-no-debug", "--models", CONVERSATIONS, "--seeds", listed)
+    command = ("eval", "ferry", "--modes", "program,program-no-debug", "--models", GPT_4, "--seeds", listed)
     done = run(*command, "--set", tasks, "--parity", parity, "--workers", "2", "--run", "all", *SHORT, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     found = scores(tmp_path / "runs" / "all")
@@ -45,7 +46,7 @@ def test_gpt_4_is_as_good_as_recorded(tmp_path: Path, parity: str, seeds: range)
 
 def test_without_a_chain_of_thought_and_without_names(tmp_path: Path) -> None:
     places = ("--set", f"tasks={FERRY / 'tasks.tar.gz'}", "--set", f"tasks_no_names={FERRY / 'tasks-no-names.tar.gz'}")
-    command = ("eval", "ferry", "--modes", "program-no-cot,program-no-names", "--models", CONVERSATIONS)
+    command = ("eval", "ferry", "--modes", "program-no-cot,program-no-names", "--models", GPT_4)
     done = run(*command, *places, "--seeds", "1,8-9", "--workers", "2", "--run", "some", *SHORT, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     found = scores(tmp_path / "runs" / "some")
@@ -67,7 +68,7 @@ def test_two_lines_are_a_setting_of_ones_own(tmp_path: Path) -> None:
     (tmp_path / "envs").mkdir()
     text = f'kind = "planning"\ntasks = "{FERRY / "tasks.tar.gz"}"\n'
     (tmp_path / "envs" / "boats.toml").write_text(text)
-    done = run("play", "boats", "--mode", "program", "--model", CONVERSATIONS, "--seed", "2", *SHORT, cwd=tmp_path)
+    done = run("play", "boats", "--mode", "program", "--model", GPT_4, "--seed", "2", *SHORT, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "30 of 30 evaluation tasks solved" in done.stdout
     shown = run("show", "latest", "2", cwd=tmp_path)
@@ -79,7 +80,8 @@ def test_two_lines_are_a_setting_of_ones_own(tmp_path: Path) -> None:
     [
         ("transcript:nowhere.jsonl", "nowhere.jsonl"),
         (f"{CONVERSATIONS},model=gpt-9", "holds no such conversation"),
-        (f"{CONVERSATIONS},variant=none", "holds no such conversation"),
+        (f"{GPT_4},variant=none", "holds no such conversation"),
+        (CONVERSATIONS, "The models are: gpt-4, gpt-3.5."),
     ],
 )
 def test_what_is_not_there_is_said(tmp_path: Path, model: str, says: str) -> None:

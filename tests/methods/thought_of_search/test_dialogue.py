@@ -11,6 +11,7 @@ from pddlego.events import Answered, Limits, Outcome, Rejected
 from pddlego.methods.thought_of_search.events import Attempted, Coded, Finished, Tested
 from pddlego.methods.thought_of_search.file_space import FileSpace
 from pddlego.methods.thought_of_search.options import SearchOptions
+from pddlego.models.conversations import Conversation, ConversationModel, Turn
 from tests.methods.thought_of_search.playing import FEW, ending, events_of, fenced, kinds, right, small
 from tests.sandbox.ordinary import needs_locks
 
@@ -169,6 +170,22 @@ def test_time_that_is_up_ends_the_episode() -> None:
 
 
 SPOILED = fenced("def successors(state, rules):\n    return [state | {rules.pop()[1]}] if rules else []")
+
+
+@pytest.mark.parametrize(
+    ("options", "limit"),
+    [
+        (SearchOptions(states=10), "states (the search met more than 10 states)"),
+        (SearchOptions(call_timeout=0.1), "call_timeout (it took longer than 0.1 seconds)"),
+    ],
+)
+def test_a_record_that_ends_after_a_limit_names_the_limit(options: SearchOptions, limit: str) -> None:
+    endless = fenced("def successors(state):\n    while True: pass")
+    answers = right("24game") if options.states == 10 else (endless, right("24game")[1])
+    recorded = Conversation(model="m", domain="game24", turns=tuple(Turn(answer=answer) for answer in answers))
+    events = events_of(small("24game"), ConversationModel(recorded, "f", "m"), options=options)
+    assert ending(events).outcome is Outcome.MODEL_ERROR
+    assert limit in ending(events).message
 
 
 def test_an_argument_besides_the_state_may_not_be_changed_either() -> None:
