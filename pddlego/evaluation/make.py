@@ -156,6 +156,7 @@ def _played(config: EvalConfig, modes: tuple[str, ...], resolved: Resolved) -> M
                 options = with_overrides(method.name, resolved.options[method.name], overrides)
                 loaded[name, method.name] = Played(method.name, options, method.load(name, options))
             found[name, mode] = loaded[name, method.name]
+            found[name, mode].setting.check_parts(parse_mode(mode).without)
     return found
 
 

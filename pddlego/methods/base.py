@@ -109,6 +109,9 @@ class Setting:
         """
         return {}
 
+    def check_parts(self, parts: Sequence[str]) -> None:
+        """Raises `UsageError` if it cannot be played without these parts of a mode."""
+
     def check(self, planner: Planner) -> None:
         """Raises `SettingError` if it cannot be played with this planner, whatever a model answers."""
 

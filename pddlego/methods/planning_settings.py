@@ -159,11 +159,13 @@ def load_planning(name: str, tasks: str | None = None, tasks_no_names: str | Non
     file = checked(name, PlanningFile, table.tables)
     place = tasks or file.tasks
     folder = read_tasks(place) if place else None
-    hidden = tasks_no_names or (None if tasks else file.tasks_no_names)
+    hidden = tasks_no_names or (file.tasks_no_names if place == file.tasks else None)
     nameless = read_tasks(hidden) if hidden else None
     sources = dict(table.sources)
     if folder is not None:
         domain, text = folder.domain(), folder.domain_text
+        if place != file.tasks:
+            _check_same_domain(name, file, folder.place, domain)
         sources |= {"tasks": _digest(folder.place), **({"tasks_no_names": _digest(nameless.place)} if nameless else {})}
         seeds = {"all": range(folder.seeds[0], folder.seeds[-1] + 1)}
         all_seeds = seeds["all"]
@@ -204,6 +206,33 @@ def _check_generator(name: str, file: PlanningFile) -> None:
         if set(ranges) != wanted or any(least > most or least < 0 for least, most in ranges.values()):
             why = f"[{split}] gives a range [least, most] for each of: {', '.join(sorted(wanted))}."
             raise SettingError(f"{where} is wrong", why, "Mend the file.")
+
+
+def _check_same_domain(name: str, file: PlanningFile, place: str, domain: Domain) -> None:
+    """Raises `SettingError` for tasks of another domain than the setting's.
+
+    The same domain is spelled differently by different authors (`isHomeBase`, `home-base`), so two domains are the same
+    if at least half of the setting's names are in the other.
+    """
+    if file.tasks:
+        own = read_tasks(file.tasks).domain()
+    elif file.domain:
+        own = _domain(f"domains/{file.domain}.pddl", resources.read("domains", f"{file.domain}.pddl"))
+    else:
+        return
+    names, others = _names(own), _names(domain)
+    if 2 * len(names & others) < len(names):
+        what = f"The tasks {place} are of the domain '{domain.name}', and {name} is about '{own.name}'"
+        why = f"They share {len(names & others)} of the {len(names)} names of domain, actions and predicates."
+        advice = 'Name tasks of that domain, or make a setting: kind = "planning" and tasks = "FOLDER".'
+        raise SettingError(what, why, advice)
+
+
+def _names(domain: Domain) -> set[tuple[str, str, int]]:
+    """The names of domain, actions and predicates, with the number of their parameters."""
+    actions = {("action", action.name, len(action.parameters)) for action in domain.actions}
+    predicates = {("predicate", predicate.name, len(predicate.parameters)) for predicate in domain.predicates}
+    return {("domain", domain.name, 0), *actions, *predicates}
 
 
 def _domain(file: str, text: str) -> Domain:

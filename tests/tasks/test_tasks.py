@@ -12,6 +12,7 @@ from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.pddl import check
 from pddlego.tasks import Tasks
 from pddlego.tasks.folder import read_tasks
+from pddlego.util import resources
 from tests.scale import scaled
 
 DOMAINS = ("delivery", "ferry", "forest", "gripper", "miconic", "spanner")
@@ -137,6 +138,27 @@ def test_what_is_wrong_with_a_folder_is_said(tmp_path: Path, change: object, say
         found = read_tasks(str(place))
         found.tasks(0, found.domain())
     assert says in refused.value.sentence
+
+
+def test_tasks_of_another_domain_are_refused_with_both_names(tmp_path: Path) -> None:
+    place = folder(tmp_path)
+    text = resources.read("domains", "gripper.pddl")
+    assert "(domain gripper)" in text
+    for domain in ("gripper", "delivery"):  # its name alone makes no domain the setting's
+        (place / "domain.pddl").write_text(text.replace("(domain gripper)", f"(domain {domain})"))
+        read_tasks.cache_clear()
+        with pytest.raises(SettingError) as refused:
+            load_planning("delivery", str(place))
+        assert f"of the domain '{domain}', and delivery is about 'delivery'" in refused.value.what
+    assert load_planning("gripper", str(place))["domain"].name == "delivery"
+
+
+def test_tasks_of_the_same_domain_may_spell_it_differently(tmp_path: Path) -> None:
+    place = folder(tmp_path)
+    text = resources.read("domains", "delivery.pddl")
+    other = text.replace("(domain delivery)", "(domain newspapers)").replace("home-base", "depot")
+    (place / "domain.pddl").write_text(other)
+    assert load_planning("delivery", str(place))["domain"].name == "newspapers"
 
 
 def test_a_seed_without_tasks_is_none(tmp_path: Path) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from pddlego.errors import UsageError
 from pddlego.methods.base import WorstCase, parse_variant
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
-from pddlego.methods.programs.modes import MODES, NO_COT, NO_DEBUG, PROGRAM
+from pddlego.methods.programs.modes import MODES, NO_COT, NO_DEBUG, NO_NAMES, PROGRAM
 from pddlego.planning import Planner
 from pddlego.sandbox import Isolation, Sandbox, SandboxLimits
 from pddlego.util import resources
@@ -56,6 +58,15 @@ class ProgramSetting(PlanningSetting):
     """A planning setting whose programs run under this `isolation`."""
 
     isolation: Isolation = "required"
+
+    def check_parts(self, parts: Sequence[str]) -> None:
+        """Raises `UsageError` if other tasks take the place of the setting's own, and their names are to be hidden."""
+        if NO_NAMES not in parts or self.folder is None or self.nameless_folder is not None:
+            return
+        if self.folder.place != self.file.tasks:
+            why = "Names that are made up here are others than those that a record was made with."
+            advice = "Add --set tasks_no_names=FOLDER: the same tasks without names (docs/programs.md)."
+            raise UsageError(f"-no-{NO_NAMES} needs the tasks {self.folder.place} without names", why, advice)
 
     def check(self, planner: Planner) -> None:
         """Raises `UsageError` where programs cannot be isolated as they must be."""

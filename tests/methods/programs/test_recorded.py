@@ -54,6 +54,14 @@ def test_without_a_chain_of_thought_and_without_names(tmp_path: Path) -> None:
     assert [found["program-no-names", seed][0] for seed in (1, 8, 9)] == [0, 0, 0]
 
 
+def test_tasks_without_names_must_be_named(tmp_path: Path) -> None:
+    tasks = f"tasks={FERRY / 'tasks.tar.gz'}"
+    command = ("eval", "ferry", "--modes", "program,program-no-names", "--models", GPT_4, "--seeds", "0")
+    refused = run(*command, "--set", tasks, "--dry-run", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "tasks_no_names=FOLDER" in refused.stderr
+
+
 def test_another_model_of_the_file_is_named(tmp_path: Path) -> None:
     tasks = f"tasks={FERRY / 'tasks.tar.gz'}"
     model = f"{CONVERSATIONS},model=gpt-3.5"
