@@ -33,6 +33,11 @@ def is_free(cell: Cell) -> bool:
     return cell.model == NO_MODEL or cell.model.startswith(TRANSCRIPT) or has_stand_in(cell)
 
 
+def answered_by(name: str) -> str:
+    """The model whose answers a model's name means: of recorded conversations the one that they were with."""
+    return parse_place(name.removeprefix(TRANSCRIPT)).model if name.startswith(TRANSCRIPT) else name
+
+
 def make_model(
     cell: Cell, method: Method, setting: Setting, options: ModelOptions, limiter: RequestLimiter | None = None
 ) -> Model:

@@ -146,17 +146,28 @@ class Column:
     timed: bool = False
 
 
+Published = Mapping[str, Mapping[str, float]]
+"""Figures that a paper printed of one setting: by model, then by mode. Without a model the model is `none`."""
+
+
+@dataclass(frozen=True)
+class PublishedShares:
+    """Shares that a paper printed, in per cent: of one model and mode, over all of the `settings` together."""
+
+    model: str
+    mode: str
+    settings: tuple[str, ...]
+    shares: tuple[tuple[str, float], ...]
+
+
 @dataclass(frozen=True)
 class CountTable:
-    """A group of counts that a method measures, as a table of reports: its title, and what is counted.
-
-    `published` are the shares that a paper printed, in per cent, as pairs of what is counted and its share.
-    """
+    """A group of counts that a method measures, as a table of reports: its title, and what is counted."""
 
     group: str
     title: str
     what: str
-    published: tuple[tuple[str, float], ...] = ()
+    published: PublishedShares | None = None
 
 
 @dataclass(frozen=True)
@@ -179,14 +190,15 @@ class Measuring:
     """What a method measures, and how that stands in tables and figures.
 
     `best` is the least value of the compared column that anybody could reach on a seed, where that can be said.
-    `published` is what a paper says of a setting: its mean score, by mode.
+    `published` is what a paper says of a setting that is played with these options: means of the number `printed`.
     """
 
     of: Callable[[Sequence[Event], Tally], Measures]
     columns: tuple[Column, ...] = ()
     counts: tuple[CountTable, ...] = ()
     figures: tuple[Figure, ...] = ()
-    published: Callable[[str], Mapping[str, float]] | None = None
+    published: Callable[[str, Mapping[str, Any]], Published] | None = None
+    printed: str = "score"
     best: Callable[[Any, int, Planner], int | None] | None = None
 
 

@@ -59,7 +59,7 @@ class PlanningFile(BaseModel):
     search_tasks: int = Field(10, ge=1, le=10_000)
     graphplan: dict[str, tuple[int, int]] = Field(default_factory=dict)
     corrupt: float = Field(0.0, ge=0, le=1)
-    paper: dict[str, float] = Field(default_factory=dict)
+    paper: dict[str, dict[str, float]] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -143,11 +143,6 @@ class PlanningSetting(Setting):
         except (IndexError, ValueError) as error:
             why = f"[{split}]: no task of {file.generator} can be made with these numbers ({error})."
             raise SettingError(f"envs/{self.name}.toml is wrong", why, "Give larger ranges.") from error
-
-
-def published_scores(name: str) -> Mapping[str, float]:
-    """What the file of a setting says that a paper says: mean scores by mode. Raises as `load_planning`."""
-    return checked(name, PlanningFile, read_setting(name, PLANNING).tables).paper
 
 
 def load_planning(name: str, tasks: str | None = None, tasks_no_names: str | None = None) -> dict[str, Any]:

@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from pddlego.errors import SettingError, UsageError
+from pddlego.errors import PddlegoError, SettingError, UsageError
+from pddlego.methods.base import Published
 from pddlego.util import resources
 from pddlego.util.toml import parse_toml
 
@@ -69,6 +70,15 @@ def checked(name: str, model: type[File], tables: Mapping[str, Any]) -> File:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
         raise SettingError(f"envs/{name}.toml is wrong", f"{where}: {first['msg']}.", "Mend the file.") from error
+
+
+def published(name: str, options: Mapping[str, Any]) -> Published:
+    """The figures in the table `[paper]` of a setting; nothing for a setting that cannot be read any more."""
+    try:
+        found: Published = read_setting(name).tables.get("paper", {})
+    except PddlegoError:
+        return {}
+    return found
 
 
 def _chain(name: str) -> dict[str, dict[str, Any]]:

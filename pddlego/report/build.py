@@ -17,7 +17,7 @@ from pddlego.methods.registry import measuring_of, modes
 from pddlego.models.remarks import remarks
 from pddlego.models.spending import Price
 from pddlego.pddl import EntryKind
-from pddlego.report.figures import DrawnFigure, draw_figures
+from pddlego.report.figures import DrawnFigure, PaperFigure, draw_figures, paper_figures
 from pddlego.runs.cells import NO_MODEL, Cell
 from pddlego.runs.folders import EPISODES
 from pddlego.runs.ledger import LEDGER, LedgerEntry, read_ledger
@@ -49,7 +49,7 @@ class Report:
 
     `failures` are the outcomes of episodes that were not won; `answers` the unusable answers by category, the defects
     by kind and the lines of edits that were no use; `measured` what the methods counted, each group with its table, and
-    `figures` what they draw.
+    `figures` what they draw; `published` are means of papers beside ours.
     `incomplete` says how many of the cells that were asked for were played, if not all were; `damage` what could not be
     read.
     """
@@ -62,6 +62,7 @@ class Report:
     measured: tuple[tuple[CountTable, tuple[Count, ...]], ...]
     comparisons: tuple[Comparison, ...]
     figures: tuple[DrawnFigure, ...] = ()
+    published: tuple[PaperFigure, ...] = ()
     incomplete: str = ""
     damage: tuple[str, ...] = ()
 
@@ -222,9 +223,15 @@ def build_report(paths: Sequence[Path], prices: Mapping[str, Price] | None = Non
         measured=tuple(_measured(grouped)),
         comparisons=_comparisons(results),
         figures=draw_figures([each for each in results if each.counts]),
+        published=paper_figures(found, _settings(paths)),
         incomplete=played_of(results, {cell for path in paths for cell in read_cells(path)}),
         damage=(*([elsewhere] if elsewhere else []), *_damage(paths)),
     )
+
+
+def _settings(paths: Sequence[Path]) -> dict[str, Any]:
+    """How each setting was played, by its name."""
+    return {name: value for path in paths for name, value in read_configuration(path).get("settings", {}).items()}
 
 
 def _rows(

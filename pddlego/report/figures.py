@@ -5,12 +5,15 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pddlego.errors import UsageError
+from pddlego.evaluation.models import answered_by
 from pddlego.evaluation.table import Row
 from pddlego.methods.base import Figure
-from pddlego.methods.registry import measuring_of
+from pddlego.methods.registry import measuring_of, method_of
 from pddlego.runs.cells import NO_MODEL, Cell
+from pddlego.runs.manifest import recorded_setting
 from pddlego.runs.summary import Summary
 
 MOST_POINTS = 12
@@ -33,6 +36,18 @@ class FigureLine:
 
     label: str
     points: tuple[LinePoint, ...]
+
+
+@dataclass(frozen=True)
+class PaperFigure:
+    """A mean of ours beside that of a paper. `number` names what the mean is of."""
+
+    setting: str
+    mode: str
+    model: str
+    number: str
+    ours: float
+    paper: float
 
 
 @dataclass(frozen=True)
@@ -73,14 +88,26 @@ def draw_figures(results: Sequence[Summary]) -> tuple[DrawnFigure, ...]:
     return tuple(each for each in drawn if each.lines)
 
 
-def published_scores(rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
-    """The mean scores beside those of the paper, where a paper has one of the setting and the mode."""
+def paper_figures(rows: Sequence[Row], settings: Mapping[str, Any]) -> tuple[PaperFigure, ...]:
+    """Our means beside those of a paper, where it has one of the same setting, mode and model.
+
+    `settings` says how each was played, as a run folder records it.
+    """
     found = []
     for row in rows:
-        score = _published(row.setting, row.mode).get(row.mode)
-        if score is not None:
-            found.append([row.setting, row.mode, row.model, f"{row.score:.2f}", f"{score:.2f}"])
-    return ["game", "mode", "model", "score", "paper (GPT-4)"], found
+        try:
+            method = method_of(row.setting, row.mode)
+        except UsageError:  # a setting or a method that is not there any more
+            continue
+        played = recorded_setting(settings, row.setting, method.name) or {}
+        number, published = method.measuring.printed, method.measuring.published
+        models = published(row.setting, played.get("options", {})) if published else {}
+        paper = models.get(answered_by(row.model), {}).get(row.mode)
+        measured = row.number(number)
+        ours = row.score if number == "score" else measured.mean if measured else None
+        if paper is not None and ours is not None:
+            found.append(PaperFigure(row.setting, row.mode, row.model, number, ours, paper))
+    return tuple(found)
 
 
 def _figures(cell: Cell) -> tuple[Figure, ...]:
@@ -88,14 +115,6 @@ def _figures(cell: Cell) -> tuple[Figure, ...]:
         return measuring_of(cell.setting, cell.mode).figures
     except UsageError:  # a method that is not installed any more
         return ()
-
-
-def _published(setting: str, mode: str) -> Mapping[str, float]:
-    try:
-        published = measuring_of(setting, mode).published
-    except UsageError:
-        return {}
-    return published(setting) if published else {}
 
 
 def _label(cell: Cell, figure: Figure) -> str:

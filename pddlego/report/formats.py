@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
+from pddlego.evaluation.models import answered_by
 from pddlego.evaluation.results import mean_of
 from pddlego.evaluation.table import Row, columns, result_table
 from pddlego.methods.base import Column
 from pddlego.report.build import Count, Report
-from pddlego.report.figures import published_scores
 from pddlego.runs.cells import NO_MODEL
 from pddlego.util.text import markdown_cell
 
@@ -69,29 +69,43 @@ def _details(row: Row, measured: Sequence[Column]) -> list[str]:
 
 
 def extra_tables(report: Report) -> list[tuple[str, list[str], list[list[str]]]]:
-    """What only some methods have: the paper's scores beside ours, and figures as tables."""
-    head, body = published_scores(report.rows)
-    found = [("Mean score, and that of the paper", head, body)] if body else []
+    """What only some methods have: a paper's figures beside ours, and plots as tables."""
+    head, body = published_means(report)
+    found = [("Means, and those of the paper", head, body)] if body else []
     head, body = published_shares(report)
     found += [("Shares of errors, and those of the paper", head, body)] if body else []
     return found + [(each.figure.title, *each.table()) for each in report.figures]
 
 
+def published_means(report: Report) -> tuple[list[str], list[list[str]]]:
+    """Means beside those that a paper printed of the same game, mode and model."""
+    head = ["game", "mode", "model", "mean of", "ours", "paper"]
+    body = [
+        [each.setting, each.mode, each.model, each.number, f"{each.ours:.2f}", f"{each.paper:.2f}"]
+        for each in report.published
+    ]
+    return head, body
+
+
 def published_shares(report: Report) -> tuple[list[str], list[list[str]]]:
-    """The shares of what was counted beside those of the paper, over all games of a mode and a model."""
+    """The shares of what was counted beside those of a paper of the same model and mode, over the same games."""
     found = []
     for table, counted in report.measured:
-        totals: dict[tuple[str, str], Counter[str]] = {}
-        for count in counted if table.published else ():
-            _, mode, model = count.configuration
-            totals.setdefault((mode, model), Counter())[count.what] += count.number
-        papers = dict(table.published)
-        for (mode, model), numbers in totals.items():
-            for what in dict.fromkeys((*papers, *numbers)):
-                share = 100 * numbers[what] / numbers.total()
-                paper = f"{papers[what]:.1f}%" if what in papers else ""
-                found.append([table.title, mode, model, what, f"{share:.1f}%", paper])
-    return ["of", "mode", "model", "error", "share", "paper (GPT-4)"], found
+        paper = table.published
+        for model, mode in report.methods if paper is not None else ():
+            played = {row.setting for row in report.rows if (row.model, row.mode) == (model, mode)}
+            if paper is None or (answered_by(model), mode, played) != (paper.model, paper.mode, {*paper.settings}):
+                continue
+            numbers: Counter[str] = Counter()
+            for count in counted:
+                if count.configuration[1:] == (mode, model):
+                    numbers[count.what] += count.number
+            printed = dict(paper.shares)
+            for what in dict.fromkeys((*printed, *numbers)) if numbers else ():
+                ours = f"{100 * numbers[what] / numbers.total():.1f}%"
+                theirs = f"{printed[what]:.1f}%" if what in printed else ""
+                found.append([table.title, mode, model, what, ours, theirs])
+    return ["of", "mode", "model", "error", "share", "paper"], found
 
 
 def counts(found: Iterable[Count], what: str) -> tuple[list[str], list[list[str]]]:

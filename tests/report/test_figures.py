@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from xml.etree import ElementTree
+
+import pytest
 
 from pddlego.evaluation.table import rows
 from pddlego.events import Outcome
-from pddlego.report.figures import draw_figures, published_scores
+from pddlego.methods.programs.measure import DOMAINS
+from pddlego.report import build_report
+from pddlego.report.build import Report
+from pddlego.report.figures import draw_figures, paper_figures
+from pddlego.report.formats import published_shares
 from pddlego.report.line_plot import line_plot
 from pddlego.runs.cells import Cell
 from pddlego.runs.measures import Measures
+from pddlego.runs.store import dump_results
 from pddlego.runs.summary import Summary
 
 
@@ -45,8 +53,70 @@ def test_a_plot_is_sound_also_of_one_point_and_of_zero() -> None:
     assert draw_figures([]) == ()
 
 
-def test_the_papers_score_stands_beside_ours_where_there_is_one() -> None:
-    results = [summary(0, 1.0), Summary(Cell("coin", "edit", "m", 0), 1, Outcome.WON, score=1.0)]
-    head, body = published_scores(rows(results, {}, results, ()))
-    assert head == ["game", "mode", "model", "score", "paper (GPT-4)"]
-    assert body == [["ferry", "program", "m", "1.00", "0.80"]]
+def played(setting: str, mode: str, model: str, answers: int = 2, **errors: int) -> Summary:
+    counts = {"errors": {name.replace("_", " "): number for name, number in errors.items()}}
+    cell = Cell(setting, mode, model, 0)
+    return Summary(cell, 1, Outcome.WON, score=1.0, measures=Measures({"answers": answers}, counts))
+
+
+RECORDED = "transcript:a.jsonl.gz,model="
+
+
+@pytest.mark.parametrize(
+    ("setting", "mode", "model", "expected"),
+    [
+        ("ferry", "program", "gpt-4", (1.0, 0.8)),
+        ("ferry", "program", f"{RECORDED}gpt-4", (1.0, 0.8)),
+        ("ferry", "program", f"{RECORDED}gpt-3.5", (1.0, 0.0)),
+        ("ferry", "program", "gpt-4o", None),
+        ("ferry", "program", "reader", None),
+        ("ferry", "program-no-cot", "gpt-4", (1.0, 0.2)),
+        ("ferry", "program-no-cot", "gpt-3.5", None),
+        ("ferry", "program-no-cot-no-debug", "gpt-4", None),
+        ("ferry", "random", "none", (1.0, 0.0)),
+        ("ferry", "tos", "gpt-4", None),
+        ("logistics", "graphplan", "gpt-4", (1.0, 1.0)),
+        ("coin", "edit", "gpt-4", None),
+        ("gone", "program", "gpt-4", None),
+    ],
+)
+def test_a_papers_figure_stands_beside_ours_where_model_mode_and_domain_are_the_same(
+    setting: str, mode: str, model: str, expected: tuple[float, float] | None
+) -> None:
+    results = [played(setting, mode, model)]
+    found = paper_figures(rows(results, {}, results, ()), {})
+    assert [(each.number, each.ours, each.paper) for each in found] == ([("score", *expected)] if expected else [])
+
+
+def test_of_thought_of_search_the_answers_are_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "envs").mkdir()
+    text = 'extends = "24game"\n\n[paper]\n"llama3.1-405b" = { tos = 3.4 }\n'
+    (tmp_path / "envs" / "cards.toml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    results = [played("cards", mode, "llama3.1-405b", answers=3) for mode in ("tos", "tos-no-check")]
+    (found,) = paper_figures(rows(results, {}, results, ()), {})
+    assert (found.mode, found.number, found.ours, found.paper) == ("tos", "answers", 3.0, 3.4)
+
+
+def test_a_damaged_domain_is_not_the_domain_of_the_paper() -> None:
+    results = [played("logistics", "graphplan", "gpt-4")]
+    for share, number in ((0.0, 1), (0.2, 0)):
+        settings = {"logistics (graphplan)": {"method": "graphplan", "options": {"corrupt": share}}}
+        assert len(paper_figures(rows(results, {}, results, ()), settings)) == number
+
+
+def report_of(folder: Path, results: list[Summary]) -> Report:
+    (folder / "results.jsonl").write_text(dump_results(results))
+    (folder / "manifest.json").write_text("{}")
+    return build_report([folder])
+
+
+def test_shares_over_all_domains_stand_beside_nothing_else(tmp_path: Path) -> None:
+    every = [played(name, "program", "gpt-4", timeout=1, plan_semantics=3) for name in DOMAINS]
+    head, body = published_shares(report_of(tmp_path, every))
+    assert head == ["of", "mode", "model", "error", "share", "paper"]
+    assert ["Errors in training", "program", "gpt-4", "plan semantics", "75.0%", "34.0%"] in body
+    others = [played(name, "program-no-cot", "gpt-4", timeout=1) for name in DOMAINS]
+    others += [played(name, "program", "gpt-3.5", timeout=1) for name in DOMAINS]
+    for results in (every[:1], others):
+        assert published_shares(report_of(tmp_path, results))[1] == []

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from pddlego.errors import PddlegoError
 from pddlego.events import Asked, Event, Rejected, Tally
-from pddlego.methods.base import Column, CountTable, Figure, Measuring
+from pddlego.methods.base import Column, CountTable, Figure, Measuring, Published
 from pddlego.methods.graphplan.events import SOLVED, Concluded, Given, Grown, Looked, PassEnded
-from pddlego.methods.planning_settings import published_scores
+from pddlego.methods.setting_files import published
 from pddlego.runs.measures import Measures
 
 NODES = "search nodes"
@@ -48,12 +48,9 @@ def measure(events: Sequence[Event], used: Tally) -> Measures:
     return Measures(numbers, {"lost": lost}, {NODES: points})
 
 
-def published(setting: str) -> Mapping[str, float]:
-    """The paper's success rates, by mode; nothing for a setting that is not there any more."""
-    try:
-        return published_scores(setting)
-    except PddlegoError:
-        return {}
+def of_intact_domain(setting: str, options: Mapping[str, Any]) -> Published:
+    """The paper's success rates, by model and mode; its Table 1 is about domains that are not damaged."""
+    return {} if options.get("corrupt") else published(setting, options)
 
 
 MEASURING = Measuring(
@@ -78,5 +75,5 @@ MEASURING = Measuring(
     figures=(
         Figure(NODES, "Search nodes against size, of solved tasks", "objects", "nodes", "median", logarithmic=True),
     ),
-    published=published,
+    published=of_intact_domain,
 )

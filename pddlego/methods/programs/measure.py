@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from pddlego.errors import PddlegoError
 from pddlego.events import Ended, Event, Outcome, Rejected, Tally
-from pddlego.methods.base import Column, CountTable, Figure, Measuring
-from pddlego.methods.planning_settings import published_scores
+from pddlego.methods.base import Column, CountTable, Figure, Measuring, PublishedShares
 from pddlego.methods.programs.events import Began, Evaluated, Ran, Written
+from pddlego.methods.programs.modes import PROGRAM
+from pddlego.methods.setting_files import published
 from pddlego.runs.measures import Measures
 
 RUN_TIME, CURVE = "run time", "debug rounds"
 
 SYNTAX = frozenset({"operator syntax", "output not a plan"})
 """What the paper counts together as plan syntax."""
+
+DOMAINS = ("delivery", "ferry", "forest", "gripper", "heavy", "miconic", "spanner")
+"""The settings of the paper's domains."""
 
 MOST_ROUNDS = 4
 """Debug rounds of the paper's figure 3."""
@@ -79,22 +82,15 @@ def _curve(events: Sequence[Event]) -> tuple[tuple[float, float], ...]:
     return tuple((float(rounds), share) for rounds, share in sorted(points.items()))
 
 
-def published(setting: str) -> Mapping[str, float]:
-    """The paper's shares solved, by mode; nothing for a setting that is not there any more."""
-    try:
-        return published_scores(setting)
-    except PddlegoError:
-        return {}
-
-
-def _shares(exception: float, semantics: float, syntax: float, timeout: float) -> tuple[tuple[str, float], ...]:
+def _shares(exception: float, semantics: float, syntax: float, timeout: float) -> PublishedShares:
     """A column of the paper's table 2, in per cent. It counts a time-out twice: as one, and as an exception."""
-    return (
+    shares = (
         ("python exception", exception),
         ("plan semantics", semantics),
         ("plan syntax", syntax),
         ("timeout", timeout),
     )
+    return PublishedShares("gpt-4", PROGRAM, DOMAINS, shares)
 
 
 MEASURING = Measuring(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from pddlego.events import Event, Tally
 from pddlego.methods.base import Column, CountTable, Measuring
+from pddlego.methods.setting_files import published
 from pddlego.methods.thought_of_search.events import Attempted, Coded, Finished
 from pddlego.runs.measures import Measures
 
@@ -47,4 +48,6 @@ MEASURING = Measuring(
         Column("expansions_per_second", digits=0, shown=False, timed=True),
     ),
     counts=(CountTable("unsolved", "Why instances were not solved", "reason"),),
+    published=published,
+    printed="answers",
 )
