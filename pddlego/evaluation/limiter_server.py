@@ -20,8 +20,8 @@ from typing import Any, Protocol
 from pddlego.models import Request
 from pddlego.models.limiter import Permit, SharedLimiter
 
-Usage = tuple[int, int, int]
-"""Tokens in, out, cached."""
+Usage = tuple[int, int, int, bool]
+"""Tokens in, out, cached; and whether the answer is whole."""
 
 
 class LimiterServer:
@@ -64,11 +64,8 @@ class LimiterServer:
             self.leave(number, None, None)
         return number
 
-    def leave(self, number: int, used: Usage | None, pause: float | None, answered: bool = False) -> None:
-        """The request is over: `used` is what it took, `pause` that it was turned away and how long to wait.
-
-        Where nobody knows what it took, `answered` says whether there is an answer.
-        """
+    def leave(self, number: int, used: Usage | None, pause: float | None) -> None:
+        """The request is over: `used` is what it took, `pause` that it was turned away and how long to wait."""
         with self._lock:
             found = self._open.pop(number, None)
         if found is None:
@@ -78,8 +75,6 @@ class LimiterServer:
             permit.used(*used)
         elif pause is not None:
             permit.refused(pause)
-        elif answered:
-            permit.answered()
         admission.__exit__(None, None, None)
 
     def begin(self, owner: str) -> None:
@@ -115,7 +110,7 @@ class _Asked(Protocol):
         self, owner: str, model: str, characters: int, most_tokens: int = 0, seconds: float | None = None
     ) -> int: ...
 
-    def leave(self, number: int, used: Usage | None, pause: float | None, answered: bool = False) -> None: ...
+    def leave(self, number: int, used: Usage | None, pause: float | None) -> None: ...
 
 
 @dataclass
@@ -124,15 +119,11 @@ class _Remembered:
 
     usage: Usage | None = None
     pause: float | None = None
-    has_answer: bool = False
     wanted: bool = True
     """A worker is ended from outside, whatever it waits for."""
 
-    def used(self, tokens_in: int, tokens_out: int, tokens_cached: int) -> None:
-        self.usage = (tokens_in, tokens_out, tokens_cached)
-
-    def answered(self) -> None:
-        self.has_answer = True
+    def used(self, tokens_in: int, tokens_out: int, tokens_cached: int, whole: bool = True) -> None:
+        self.usage = (tokens_in, tokens_out, tokens_cached, whole)
 
     def refused(self, pause: float) -> None:
         self.pause = pause
@@ -151,7 +142,7 @@ class RemoteLimiter:
         try:
             yield permit
         finally:
-            self._server.leave(number, permit.usage, permit.pause, permit.has_answer)
+            self._server.leave(number, permit.usage, permit.pause)
 
     def sleep(self, seconds: float) -> None:
         time.sleep(seconds)

@@ -66,7 +66,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Completion:
-    """One answer. Tokens are what the endpoint counted; `estimated` says that it did not, and we did (4 characters).
+    """One answer. Tokens are what the endpoint counted; `estimated` says that they are estimated (see `Reply.tokens`).
 
     `seconds` is wall time including retries; `attempts` counts requests sent; `finish` is the endpoint's reason.
     `from_cache` says that it was kept from an earlier run, and cost nothing now. `reasoning` is what the model thought

@@ -11,7 +11,15 @@ from typing import Protocol
 
 from pddlego.errors import BudgetSpentError
 from pddlego.models.base import Request
-from pddlego.models.spending import NO_LIMITS, OUTPUT_ESTIMATE, UNITS, Price, Spending, SpendingLog
+from pddlego.models.spending import (
+    CHARACTERS_PER_TOKEN,
+    NO_LIMITS,
+    OUTPUT_ESTIMATE,
+    UNITS,
+    Price,
+    Spending,
+    SpendingLog,
+)
 
 SLICE = 0.2
 """Seconds after which who waits looks whether it still should: no signal wakes a thread that waits."""
@@ -24,11 +32,8 @@ class Permit(Protocol):
     def wanted(self) -> bool:
         """Whether anybody still waits for the answer."""
 
-    def used(self, tokens_in: int, tokens_out: int, tokens_cached: int) -> None:
-        """The answer is there and took this much."""
-
-    def answered(self) -> None:
-        """The answer is there, and the endpoint does not say what it took: what was reserved counts."""
+    def used(self, tokens_in: int, tokens_out: int, tokens_cached: int, whole: bool = True) -> None:
+        """The answer is there and took this much. One that is not `whole` took what was reserved, or this if more."""
 
     def refused(self, pause: float) -> None:
         """The endpoint turned the request away, which costs nothing. Nobody sends anything for `pause` seconds."""
@@ -66,14 +71,12 @@ class _Reservation:
     def wanted(self) -> bool:
         return not self.limiter.broken_off
 
-    def used(self, tokens_in: int, tokens_out: int, tokens_cached: int) -> None:
-        self.tokens = tokens_in + tokens_out
-        self.cost = self.limiter.cost(self.model, tokens_in, tokens_out, tokens_cached)
-        self.has_answer = True
+    def used(self, tokens_in: int, tokens_out: int, tokens_cached: int, whole: bool = True) -> None:
+        cost = self.limiter.cost(self.model, tokens_in, tokens_out, tokens_cached)
+        self.tokens = tokens_in + tokens_out if whole else max(self.tokens, tokens_in + tokens_out)
+        self.cost = cost if whole else max(self.cost, cost)
+        self.has_answer = whole
         self.limiter.learn(self.model, tokens_out)
-
-    def answered(self) -> None:
-        self.has_answer = True
 
     def refused(self, pause: float) -> None:
         self.limiter.hold(pause)
@@ -94,10 +97,7 @@ class NoLimiter:
 class _Unlimited:
     wanted = True
 
-    def used(self, tokens_in: int, tokens_out: int, tokens_cached: int) -> None:
-        return
-
-    def answered(self) -> None:
+    def used(self, tokens_in: int, tokens_out: int, tokens_cached: int, whole: bool = True) -> None:
         return
 
     def refused(self, pause: float) -> None:
@@ -233,7 +233,7 @@ class SharedLimiter:
         self, model: str, characters: int, origin: str, most_tokens: int, wanted: Callable[[], bool]
     ) -> _Reservation:
         """Reserve at once what fits; wait for requests in flight if it may fit when they have ended."""
-        tokens_in = characters // 3
+        tokens_in = characters // CHARACTERS_PER_TOKEN
 
         def estimate() -> tuple[float, float]:
             """What is known of the model's answers may grow while a request waits."""

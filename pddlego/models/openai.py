@@ -132,8 +132,7 @@ class OpenAIModel:
                 with self._limiter.admit_request(self._name, _within(request, deadline)) as permit:
                     sent[0] += 1
                     seconds = min(self._timeout, deadline - time.perf_counter())
-                    exchange = partial(self._exchange, arguments, request)
-                    reply = self._permitted(permit, seconds, exchange, lambda: permit.wanted and request.wanted())
+                    reply = self._permitted(permit, seconds, arguments, request)
                     if keep and unsaid is not None:  # what was guessed has helped
                         self._learned.dialect = dialect
                     return reply, dialect.not_taken(request, arguments)
@@ -176,8 +175,8 @@ class OpenAIModel:
         status = f"{error.status_code}: " if hasattr(error, "status_code") else ""
         return Trouble(f"{status}the endpoint {what}", min(sent[0], self._attempts), self._attempts, 0.0)
 
-    def _exchange(self, arguments: Mapping[str, Any], request: Request) -> Reply:
-        """Send the request and read the reply, as it comes where the endpoint streams."""
+    def _exchange(self, arguments: Mapping[str, Any], request: Request, stream: Stream) -> Reply:
+        """Send the request and read the reply, as it comes where the endpoint streams: into `stream`."""
         import httpx2
         import openai
 
@@ -187,7 +186,6 @@ class OpenAIModel:
             with create(model=self._name, messages=messages, extra_body=dict(arguments)) as response:
                 if "event-stream" not in response.headers.get("content-type", ""):
                     return whole(json.loads(response.read()))
-                stream = Stream()
                 telling = Telling(request.report, self._secrets)
                 for line in lines_of(response.iter_bytes()):
                     if stream.take(line):
@@ -202,23 +200,23 @@ class OpenAIModel:
             nowhere: Any = None
             raise openai.APIConnectionError(request=nowhere) from error
 
-    def _permitted(
-        self, permit: Permit, seconds: float, exchange: Callable[[], Reply], wanted: Callable[[], bool]
-    ) -> Reply:
+    def _permitted(self, permit: Permit, seconds: float, arguments: Mapping[str, Any], request: Request) -> Reply:
         """One request with its permit, which learns what it used, or that it was turned away."""
         import openai
 
+        stream = Stream()
+        exchange = partial(self._exchange, arguments, request, stream)
         try:
-            reply: Reply = self._connection.within(seconds, exchange, wanted)
+            reply: Reply = self._connection.within(seconds, exchange, lambda: permit.wanted and request.wanted())
         except openai.APIStatusError as error:
             pause = retry_after(error)
             permit.refused(min(MAX_WAIT, 1.0 if pause is None else pause) if error.status_code == 429 else 0.0)
             raise
-        usage = reply.usage
-        if usage.came is not None and usage.went is not None:
-            permit.used(usage.came, usage.went, usage.cached)
-        else:
-            permit.answered()
+        except BaseException:
+            if stream.reply().characters:
+                permit.used(*stream.reply().tokens(request), whole=False)
+            raise
+        permit.used(*reply.tokens(request), whole=True)
         return reply
 
     def _retrying(self, request: Request, sent: list[int]) -> tenacity.Retrying:
@@ -264,16 +262,17 @@ class OpenAIModel:
     def _completion(
         self, request: Request, reply: Reply, seconds: float, tries: int, not_taken: tuple[str, ...]
     ) -> Completion:
-        text, usage = self._masked(reply.text), reply.usage
+        usage = reply.usage
+        tokens_in, tokens_out, _ = reply.tokens(request)
         return Completion(
-            text,
-            tokens_in=request.characters // 4 if usage.came is None else usage.came,
-            tokens_out=(len(text) + len(reply.reasoning)) // 4 if usage.went is None else usage.went,
+            self._masked(reply.text),
+            tokens_in=tokens_in,
+            tokens_out=tokens_out,
             tokens_cached=usage.cached,
             tokens_reasoning=usage.reasoning,
             seconds=seconds,
             attempts=tries,
-            estimated=not usage.counted,
+            estimated=(tokens_in, tokens_out) != (usage.came, usage.went),
             finish=self._clean(reply.finish or "stop")[:LONGEST_FINISH],
             reasoning=self._masked(reply.reasoning),
             not_taken=not_taken,

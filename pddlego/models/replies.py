@@ -9,6 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pddlego.models.base import Request
+from pddlego.models.spending import CHARACTERS_PER_TOKEN
+
 REASONING = ("reasoning_content", "reasoning")
 """Where reasoning stands: DeepSeek, llama.cpp and older vLLM call it otherwise than OpenRouter and newer vLLM."""
 
@@ -38,6 +41,20 @@ class Reply:
     reasoning: str = ""
     finish: str | None = None
     usage: Usage = Usage()
+
+    @property
+    def characters(self) -> int:
+        """Characters received."""
+        return len(self.text) + len(self.reasoning)
+
+    def tokens(self, request: Request) -> tuple[int, int, int]:
+        """Tokens in, out, cached: the endpoint's figures.
+
+        One that is absent, or lower than a tenth of what was really sent or received (characters / 3), is replaced by
+        that.
+        """
+        usage = self.usage
+        return _plausible(usage.came, request.characters), _plausible(usage.went, self.characters), usage.cached
 
 
 class NoReplyError(ValueError):
@@ -203,3 +220,8 @@ def _count(values: Any, name: str) -> int | None:
     """A number of tokens, if the endpoint gave one."""
     value = values.get(name) if isinstance(values, dict) else None
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**9 else None
+
+
+def _plausible(tokens: int | None, characters: int) -> int:
+    expected = characters // CHARACTERS_PER_TOKEN
+    return expected if tokens is None or tokens * 10 < expected else tokens

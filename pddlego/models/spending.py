@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+CHARACTERS_PER_TOKEN = 3
+"""An estimate on the safe side: most models need fewer tokens for a text."""
+
 OUTPUT_ESTIMATE = 2_000
 """Tokens of an answer that are reserved before it is known how long the model's answers are."""
 

@@ -76,6 +76,57 @@ def test_a_budget_holds(
     assert sum(each["cost"] for each in settled) == pytest.approx(talker.cost)
 
 
+@pytest.mark.parametrize(
+    "usage",
+    [
+        None,
+        {},
+        {"prompt_tokens": 400},
+        {"prompt_tokens": 400.5, "completion_tokens": 2.5},
+        {"prompt_tokens": True, "completion_tokens": True, "total_tokens": True},
+        {"prompt_tokens": -400, "completion_tokens": -20_000, "total_tokens": -20_400},
+        {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0},
+        {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+    ],
+)
+def test_a_budget_holds_where_the_endpoint_counts_wrongly(
+    tmp_path: Path, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch, usage: dict[str, Any] | None
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789abcdef")
+    received: list[int] = []
+    limit, workers, longest = 100_000, 2, 20_000
+
+    def reply(body: dict[str, Any]) -> Reply:
+        message = {"role": "assistant", "content": next_command(body), "reasoning_content": "x" * 3 * longest}
+        received.append(len(str(message["content"])) + 3 * longest)
+        counted = {} if usage is None else {"usage": usage}
+        return Reply(body=json.dumps({"choices": [{"message": message, "finish_reason": "stop"}], **counted}))
+
+    model_server.replies = [reply]
+    results = pddlego.evaluate(
+        ["coin"],
+        tmp_path / "run",
+        modes="act",
+        models="m",
+        base_url=model_server.url,
+        seeds=range(workers),
+        workers=workers,
+        max_tokens=limit,
+    )
+    assert all(result.outcome is Outcome.BUDGET for result in results)
+    ledger = [json.loads(line) for line in (tmp_path / "run" / "ledger.jsonl").read_text().splitlines()]
+    tokens_out = sum(characters // 3 for characters in received)
+    messages = [request["messages"] for request in model_server.requests]
+    tokens_in = [sum(len(message["content"]) for message in sent) // 3 for sent in messages]
+    booked = sum(line["tokens"] for line in ledger if "settled" in line)
+    if usage == {"prompt_tokens": 400}:
+        assert booked >= tokens_out
+    else:
+        assert booked == sum(tokens_in) + tokens_out
+    assert booked <= limit + workers * (longest + max(tokens_in))
+    assert sum(result.tally.tokens_in + result.tally.tokens_out for result in results) == booked
+
+
 def test_a_limit_on_answers_is_sent_and_reserved(
     tmp_path: Path, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

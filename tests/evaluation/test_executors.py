@@ -78,7 +78,7 @@ def test_who_waits_for_a_place_when_its_worker_dies_gets_none() -> None:
     while not server._asking:
         time.sleep(0.001)
     server.clear("other")
-    server.leave(first, (1, 1, 0), None)
+    server.leave(first, (1, 1, 0, True), None)
     waiting.join(10)
     assert failed
     assert limiter.spent.calls == 1, "it sent nothing"

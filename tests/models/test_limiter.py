@@ -221,13 +221,16 @@ def test_a_request_that_cannot_be_read_counts_as_the_most_that_another_took(tmp_
     assert Ledger(path).spent == Spending(3, 300, 6.0)
 
 
-def test_an_answer_without_usage_is_an_answer(tmp_path: Path) -> None:
+def test_part_of_an_answer_is_no_answer_and_takes_at_least_what_was_reserved(tmp_path: Path) -> None:
     path = tmp_path / "ledger.jsonl"
     ledger = Ledger(path)
-    with SharedLimiter(1, ledger=ledger, prices={"m": PRICE}).admit_request("m", REQUEST) as permit:
-        permit.answered()
+    limiter = SharedLimiter(1, ledger=ledger)
+    for tokens_out in (10, 50_000):
+        with limiter.admit_request("m", REQUEST) as permit:
+            permit.used(100, tokens_out, 0, whole=False)
     ledger.close()
-    assert [each.answered for each in read_ledger(path)[0].values()] == [True]
+    assert [each.answered for each in read_ledger(path)[0].values()] == [False, False]
+    assert limiter.spent.tokens == 100 + OUTPUT_ESTIMATE + 100 + 50_000
 
 
 def test_who_is_out_of_time_sends_nothing(tmp_path: Path) -> None:

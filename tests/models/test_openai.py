@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pddlego.errors import ModelError, UsageError
+from pddlego.errors import BudgetSpentError, ModelError, UsageError
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Message, Request
@@ -18,6 +18,7 @@ from pddlego.models.credentials import address_of, secrets_of, without_credentia
 from pddlego.models.dialect import Sampling
 from pddlego.models.limiter import SharedLimiter
 from pddlego.models.openai import OpenAIModel
+from pddlego.models.spending import Spending
 from pddlego.pddl import EDIT_SCHEMA
 from tests.model_server import ModelServer, Reply, answer, fault
 
@@ -93,7 +94,18 @@ def test_usage_without_numbers_is_estimated(model_server: ModelServer, request_:
     model_server.replies = [Reply(body=json.dumps(body))]
     completion = model(model_server).complete(request_)
     assert completion.estimated
-    assert (completion.tokens_in, completion.tokens_out) == (5, 10)
+    assert (completion.tokens_in, completion.tokens_out) == (6, 13)
+
+
+def test_a_stream_that_breaks_off_took_what_came_of_it(model_server: ModelServer, request_: Request) -> None:
+    chunk = {"choices": [{"index": 0, "delta": {"content": "x" * 30_000}, "finish_reason": None}]}
+    part = f"data: {json.dumps(chunk)}\n\n"
+    model_server.replies = [Reply(headers={"content-type": "text/event-stream"}, pieces=(part, part, part))]
+    limiter = SharedLimiter(1, Spending(tokens=100_000))
+    with pytest.raises(BudgetSpentError):
+        model(model_server, streams=True, attempts=9, limiter=limiter).complete(request_)
+    assert len(model_server.requests) == 3
+    assert limiter.spent.tokens == 3 * (request_.characters // 3 + 30_000)
 
 
 @pytest.mark.parametrize("status", [400, 422])
