@@ -29,7 +29,7 @@ from pddlego.runs.manifest import environment_manifest
 from pddlego.runs.measures import Measures
 from pddlego.runs.store import Store, read_recorded_prices
 from pddlego.runs.summary import Measure, Summary
-from pddlego.util.files import write_whole
+from pddlego.util.files import write_run_file
 
 Person = Callable[[tuple[str, ...]], str]
 """Types what comes next, given what is possible."""
@@ -110,7 +110,7 @@ def evaluating(options: EvaluationOptions, path: Path, about: Mapping[str, Any] 
         running.results += [summary for summary in results if summary.cell in mine]
         running.attempts += [summary for summary in store.attempts if summary.cell in mine]
         running.entries += read_ledger(path / LEDGER)[0].values()
-        write_whole(path / "results.csv", result_table(results))
+        write_run_file(path / "results.csv", result_table(results))
 
 
 def measure_of(cell: Cell) -> Measure:

@@ -20,6 +20,7 @@ from pddlego.runs.folders import MANIFEST
 from pddlego.runs.journal import Journal, read_journal
 from pddlego.runs.kept import DOMAIN_FROM
 from pddlego.runs.manifest import configuration_of, recorded_setting
+from pddlego.util.files import read_run_file
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def load_recorded(path: Path, java: str | None = None) -> Recorded:
         raise JournalError(f"{path} holds no episode", "Its first line is not a beginning.", "Name another one.")
     place = path.parent.parent / MANIFEST
     try:
-        manifest = json.loads(place.read_text(encoding="utf-8"))
+        manifest = json.loads(read_run_file(place))
         return _recorded(journal, journal.started, configuration_of(manifest, place.parent), java)
     except OSError as error:
         raise UsageError(f"{place} cannot be read", f"{error.strerror}.", "A journal needs its run folder.") from error

@@ -100,7 +100,7 @@ def _folders(root: Path) -> Sequence[Path]:
 
 def _natural(path: Path) -> list[tuple[int, int, str]]:
     parts = re.split(r"(\d+)", path.name)
-    return [(1, int(part), "") if part.isdigit() else (0, 0, part) for part in parts]
+    return [(1, int(part), "") if part.isdecimal() else (0, 0, part) for part in parts]
 
 
 def fresh_folder(root: Path, label: str) -> Path:

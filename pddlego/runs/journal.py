@@ -15,7 +15,7 @@ from pddlego.errors import JournalError, UsageError
 from pddlego.events import Answered, Asked, Ended, Event, Started
 from pddlego.models.transcript import RecordedCall
 from pddlego.runs.codec import Codec, NewerError, dump_line
-from pddlego.util.files import append, cannot_write, flush_to_disk
+from pddlego.util.files import append, cannot_write, flush_to_disk, open_run_file, read_run_file
 
 TimedEvent = tuple[Event, float]
 """An event with the seconds since the start."""
@@ -28,7 +28,7 @@ class JournalWriter:
         self.path = path
         try:
             # Unbuffered: every line is with the system at once, and nothing is left to fail when the file is closed.
-            self._file: FileIO = path.open("xb", buffering=0)
+            self._file: FileIO = open_run_file(path, "xb")
         except OSError as error:
             raise cannot_write(path, error) from error
 
@@ -84,9 +84,7 @@ def read_journal(path: Path, codec: Codec) -> Journal:
     that is no event before its last one.
     """
     try:
-        if path.exists() and not path.is_file():
-            raise OSError(None, "It is no file")
-        data = path.read_bytes()
+        data = read_run_file(path)
     except OSError as error:
         raise UsageError(f"{path} cannot be read", f"{error.strerror}.", "Check the path.") from error
     lines = data.split(b"\n")[:-1]  # what follows the last newline is a line that was never finished

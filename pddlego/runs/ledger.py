@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pddlego.errors import JournalError
 from pddlego.models.spending import Spending
-from pddlego.util.files import append, cannot_write, cut_unfinished_line
+from pddlego.util.files import append, cannot_read, cannot_write, cut_unfinished_line, open_run_file, read_run_file
 
 LEDGER = "ledger.jsonl"
 """The file in a run folder."""
@@ -44,7 +44,7 @@ class Ledger:
         cut_unfinished_line(path)
         self._entries, self.remarks = read_ledger(path)
         try:
-            self._file: FileIO = path.open("ab", buffering=0)
+            self._file: FileIO = open_run_file(path, "ab")
         except OSError as error:
             raise cannot_write(path, error) from error
 
@@ -89,7 +89,10 @@ def read_ledger(path: Path) -> tuple[dict[int, LedgerEntry], tuple[str, ...]]:
     entries: dict[int, LedgerEntry] = {}
     remarks: list[str] = []
     missing: list[int] = []
-    data = path.read_bytes() if path.exists() else b""
+    try:
+        data = read_run_file(path) if path.exists() else b""
+    except OSError as error:
+        raise cannot_read(path, error) from error
     for number, line in enumerate(data[: data.rfind(b"\n") + 1].split(b"\n")[:-1], start=1):
         where = f"{path}, line {number}"
         try:

@@ -15,6 +15,7 @@ from pddlego.runs.codec import SCHEMA
 from pddlego.runs.folders import MANIFEST
 from pddlego.runs.schema_1 import upgraded_manifest
 from pddlego.util.environment import for_children
+from pddlego.util.files import read_run_file
 
 RESUMED, CONFIRMED = "resumed", "confirmed"
 """In a manifest: where its episode began, if not at the beginning, and what a person was asked about in it."""
@@ -53,7 +54,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
     """The manifest of a run folder. Raises `UsageError` if there is none that can be read."""
     place = path / MANIFEST
     try:
-        found = json.loads(place.read_text(encoding="utf-8"))
+        found = json.loads(read_run_file(place))
     except OSError as error:
         raise UsageError(f"{path} is no run folder", f"{place.name}: {error.strerror}.", "Check the path.") from error
     except (ValueError, RecursionError) as error:

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
 from functools import lru_cache
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,9 @@ from pddlego.util.files import (
     cut_unfinished_line,
     digest,
     flush_to_disk,
-    write_whole,
+    open_run_file,
+    read_run_file,
+    write_run_file,
 )
 
 RESULTS = "results.jsonl"
@@ -135,7 +138,7 @@ class Store:
         if prices:
             kept[PRICES] = {**manifest.get(PRICES, {}), **{name: asdict(each) for name, each in prices.items()}}
         if kept != manifest:
-            write_whole(self.path / MANIFEST, json.dumps(kept, indent=2) + "\n")
+            write_run_file(self.path / MANIFEST, json.dumps(kept, indent=2) + "\n")
 
     def finished(self, cell: Cell) -> Summary | None:
         """The last attempt at the cell, if it is a result and need not be played again."""
@@ -168,7 +171,7 @@ class Store:
         data = dump_summary(summary).encode()
         with self._lock:
             try:
-                with (self.path / RESULTS).open("ab", buffering=0) as file:
+                with open_run_file(self.path / RESULTS, "ab") as file:
                     append(file, self.path / RESULTS, data)
                     flush_to_disk(file, self.path / RESULTS)
             except OSError as error:
@@ -192,7 +195,7 @@ class Store:
                 raise UsageError(f"{self.path} is damaged", why, "Restore the file, or use another folder with --run.")
             created = datetime.now().astimezone().isoformat(timespec="seconds")
             body = {"schema": SCHEMA, "created": created, "configuration": wanted, **about}
-            write_whole(place, json.dumps(body, indent=2) + "\n")
+            write_run_file(place, json.dumps(body, indent=2) + "\n")
             return
         manifest = read_manifest(self.path)
         there = configuration_of(manifest, self.path)
@@ -245,7 +248,7 @@ def _results(path: Path) -> Iterator[tuple[int, Summary | None]]:
     if not place.exists():
         return
     try:
-        data = place.read_bytes()
+        data = read_run_file(place)
     except OSError as error:
         raise UsageError(f"{place} cannot be read", f"{error.strerror}.", "Check the path.") from error
     for number, line in enumerate(data.split(b"\n")[:-1], start=1):
@@ -301,7 +304,7 @@ def _check_same(cell: Cell, journal: Journal) -> None:
 
 def _parts(journal: Path) -> tuple[str, int]:
     label, _, number = journal.stem.rpartition(".")
-    return (label, int(number)) if label and number.isdigit() else (journal.stem, 1)
+    return (label, int(number)) if label and number.isdecimal() else (journal.stem, 1)
 
 
 def _differences(there: Any, wanted: Any, path: str = "") -> Iterable[str]:
@@ -318,9 +321,15 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 40 else text[:37] + "…"
 
 
-def _lock(path: Path) -> Any:
-    """Hold the folder's lock as long as the returned file is open. Raises `UsageError` if another process has it."""
-    file = (path / ".lock").open("w")
+def _lock(path: Path) -> FileIO:
+    """Hold the folder's lock as long as the returned file is open.
+
+    Raises `UsageError` if another process has it, and `JournalError` if there cannot be one.
+    """
+    try:
+        file = open_run_file(path / ".lock", "ab")
+    except OSError as error:
+        raise cannot_write(path / ".lock", error) from error
     try:
         import fcntl
     except ImportError:  # Windows has no such locks

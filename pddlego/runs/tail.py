@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from pddlego.runs.codec import Codec
 from pddlego.runs.folders import EPISODES
 from pddlego.runs.journal import read_line
 from pddlego.runs.schema_1 import TEXT_GAMES
+from pddlego.util.files import open_run_file
 
 CHUNK = 1 << 12
 """Bytes that are read from the end of a journal to see how far it is."""
@@ -93,7 +95,7 @@ class FolderTail:
             if (known is not None and known.outcome is not None) or not entry.name.endswith(".jsonl"):
                 continue
             try:
-                if not entry.is_file():  # reading a pipe would wait for ever
+                if not entry.is_file(follow_symlinks=False):
                     continue
                 status = entry.stat()
             except OSError:
@@ -108,7 +110,7 @@ class FolderTail:
 def _first_look(path: Path, size: int) -> Peek:
     """The beginning and the end of a journal, without the middle."""
     try:
-        with path.open("rb") as file:
+        with BufferedReader(open_run_file(path, "rb")) as file:
             first = file.readline()
             # A line that has no end yet is no damage: it is just being written.
             peek = _seen(Peek(path), first) if first.endswith(b"\n") else Peek(path)
@@ -137,12 +139,10 @@ def _look_again(peek: Peek) -> Peek:
 
 
 def _new_lines(path: Path, read: int) -> list[bytes]:
-    if not path.is_file():
-        return []
     try:
-        with path.open("rb") as file:
+        with open_run_file(path, "rb") as file:
             file.seek(read)
-            return file.read().split(b"\n")[:-1]
+            return file.readall().split(b"\n")[:-1]
     except OSError:
         return []
 

@@ -6,8 +6,10 @@ import contextlib
 import errno
 import hashlib
 import os
+import stat
 from io import FileIO
 from pathlib import Path
+from typing import Literal
 
 from pddlego.errors import TOO_MANY_FILES, JournalError, UsageError, is_too_many_files
 
@@ -36,10 +38,48 @@ def flush_to_disk(file: FileIO, path: Path) -> None:
             raise cannot_write(path, error) from error
 
 
+MOST_IN_RUN = 200_000_000
+"""Bytes of a file of a run that is read; a ledger of 500,000 requests has less."""
+
+
+def open_run_file(path: Path, mode: Literal["rb", "ab", "xb"]) -> FileIO:
+    """Open a file of a run, unbuffered: a regular file, not a link, and for reading of at most `MOST_IN_RUN` bytes.
+
+    Raises `OSError` for anything else. It neither waits for a pipe nor changes what a link points to.
+    """
+    _check_regular(path)
+    file = FileIO(path, mode, opener=_open_no_link)
+    status = os.fstat(file.fileno())
+    if not stat.S_ISREG(status.st_mode) or (mode == "rb" and status.st_size > MOST_IN_RUN):
+        file.close()
+        raise OSError(None, NOT_REGULAR if not stat.S_ISREG(status.st_mode) else f"It has over {MOST_IN_RUN:,} bytes")
+    return file
+
+
+def read_run_file(path: Path) -> bytes:
+    """The bytes of a file of a run. Raises `OSError` as `open_run_file`."""
+    with open_run_file(path, "rb") as file:
+        return file.readall()
+
+
+NOT_REGULAR = "It is a link, a pipe or a device, not a regular file"
+
+
+def _check_regular(path: Path) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        if not stat.S_ISREG(path.lstat().st_mode):
+            raise OSError(None, NOT_REGULAR)
+
+
+def _open_no_link(path: str, flags: int) -> int:
+    """Open where the path may have become a link or a pipe meanwhile; Windows has neither flag."""
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0), 0o666)
+
+
 def digest(path: Path) -> str:
-    """SHA-256 of a file's bytes; empty where there is no such file."""
+    """SHA-256 of the bytes of a run's file; empty where there is no such file."""
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return hashlib.sha256(read_run_file(path)).hexdigest()
     except OSError:
         return ""
 
@@ -63,10 +103,16 @@ def read_text(path: Path) -> str:
 
 
 def cut_unfinished_line(path: Path) -> bytes:
-    """What a file of lines holds, up to its last whole line; a rest that a kill left is removed."""
+    """What a run's file of lines holds, up to its last whole line; a rest that a kill left is removed.
+
+    Raises `JournalError`.
+    """
     if not path.exists():
         return b""
-    data = path.read_bytes()
+    try:
+        data = read_run_file(path)
+    except OSError as error:
+        raise cannot_read(path, error) from error
     whole = data.rfind(b"\n") + 1
     if whole < len(data):
         os.truncate(path, whole)
@@ -79,18 +125,32 @@ def write_whole(place: Path, text: str) -> None:
     A device or a pipe is written to as it is: a file in its place would take it away from everybody.
     """
     place = place.resolve()  # of a link the target is written, and the link stays
-    draft = place.with_name(f".{place.name}.new")
     try:
         if place.exists() and not place.is_file():
             place.write_text(text, encoding="utf-8")
         else:
-            with draft.open("wb", buffering=0) as file:
-                append(file, draft, text.encode())
-                flush_to_disk(file, draft)
-            draft.replace(place)
-            _flush_folder(place.parent)
+            _replace(place, text)
     except OSError as error:
         raise cannot_write(place, error) from error
+
+
+def write_run_file(place: Path, text: str) -> None:
+    """`write_whole` for a file of a run, which is neither a link nor a device. Raises `JournalError`."""
+    try:
+        _check_regular(place)
+        _replace(place, text)
+    except OSError as error:
+        raise cannot_write(place, error) from error
+
+
+def _replace(place: Path, text: str) -> None:
+    draft = place.with_name(f".{place.name}.new")
+    draft.unlink(missing_ok=True)
+    with open_run_file(draft, "xb") as file:
+        append(file, draft, text.encode())
+        flush_to_disk(file, draft)
+    draft.replace(place)
+    _flush_folder(place.parent)
 
 
 def _flush_folder(folder: Path) -> None:
@@ -105,6 +165,10 @@ def _flush_folder(folder: Path) -> None:
 
 def cannot_make(path: Path, error: OSError) -> UsageError:
     return UsageError(f"Cannot write {path}", f"{error.strerror or error}.", "Choose another place with --runs.")
+
+
+def cannot_read(path: Path, error: OSError) -> JournalError:
+    return JournalError(f"{path} cannot be read", f"{error.strerror or error}.", "Restore it, or use another folder.")
 
 
 def cannot_write(path: Path, error: OSError) -> JournalError:

@@ -19,7 +19,7 @@ from pddlego.runs.cells import Cell
 from pddlego.runs.store import dump_results
 from pddlego.runs.summary import Summary
 from pddlego.util.text import csv_cell, markdown_cell
-from tests.cli.command import run
+from tests.cli.command import run, run_process
 from tests.cli.test_play import three_lines
 from tests.scale import PATIENCE
 
@@ -239,3 +239,37 @@ def test_a_limit_on_open_files_is_called_that(tmp_path: Path) -> None:
     assert "Traceback" not in said
     assert "bug in pddlego" not in said
     assert re.search(r"[Tt]oo many (open )?files", said), said[-2000:]
+
+
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [
+        (".lock", "kept"),
+        (".lock", "pipe"),
+        ("manifest.json", "pipe"),
+        ("manifest.json", "/dev/zero"),
+        ("results.jsonl", "pipe"),
+        ("ledger.jsonl", "/dev/zero"),
+        ("results.csv", "kept"),
+        ("episodes/coin-random-none-seed3.jsonl", "/dev/zero"),
+    ],
+)
+def test_a_file_of_a_run_that_is_a_link_or_a_pipe(tmp_path: Path, name: str, target: str) -> None:
+    arguments = ("coin", "--modes", "random", "--seeds", "3", "--max-steps", "1", "--run", "r")
+    assert run("eval", *arguments, cwd=tmp_path).returncode == 0
+    place, kept = tmp_path / "runs" / "r" / name, tmp_path / "kept"
+    kept.write_text("kept")
+    place.unlink()
+    if target == "pipe":
+        os.mkfifo(place)
+    else:
+        place.symlink_to(tmp_path / target)
+    is_journal = name.startswith("episodes")
+    reading = ("show", "watch") if is_journal else ("report",)
+    for command in (("eval", *arguments), *((verb, "runs/r") for verb in reading)):
+        done = run_process(*command, cwd=tmp_path)
+        assert "Traceback" not in done.stderr
+        assert "bug in pddlego" not in done.stderr
+        assert kept.read_text() == "kept"
+        if command[0] == "eval" and not is_journal:
+            assert "not a regular file" in done.stderr

@@ -159,6 +159,16 @@ def test_tasks_of_the_same_domain_may_spell_it_differently(tmp_path: Path) -> No
     other = text.replace("(domain delivery)", "(domain newspapers)").replace("home-base", "depot")
     (place / "domain.pddl").write_text(other)
     assert load_planning("delivery", str(place))["domain"].name == "newspapers"
+def test_a_seed_that_is_no_number_of_a_seed_holds_no_tasks(tmp_path: Path) -> None:
+    packed = tmp_path / "tasks.tar"
+    name = "seed" + "9" * 5_000
+    with tarfile.open(packed, "w") as archive:
+        for file, text in (("domain.pddl", DOMAIN), (f"train/{name}/a.pddl", TASK), (f"eval/{name}/a.pddl", TASK)):
+            member = tarfile.TarInfo(file)
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text.encode()))
+    with pytest.raises(SettingError, match="holds no tasks"):
+        read_tasks(str(packed))
 
 
 def test_a_seed_without_tasks_is_none(tmp_path: Path) -> None:
