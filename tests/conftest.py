@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib.util import find_spec
@@ -30,6 +31,14 @@ settings.register_profile("ci", deadline=None, derandomize=True, max_examples=sc
 settings.load_profile("ci")
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
+
+
+def pytest_configure() -> None:
+    """Give children the default effect of signals: a background job of a script ignores some, and passes that on."""
+    for name, default in (("SIGINT", signal.default_int_handler), ("SIGHUP", signal.SIG_DFL)):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, default)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

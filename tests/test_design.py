@@ -132,3 +132,19 @@ def test_nothing_is_too_large(name: str) -> None:
             ]
             reason = REASON.search(" ".join((ast.get_docstring(node) or "").split()))
             assert len(fields) <= FIELDS or reason, f"{node.name} has {len(fields)} fields and gives no reason"
+
+
+def test_every_wait_of_a_test_has_an_end() -> None:
+    """A child is started by `tests.children.started`, which ends it; everything else that waits has a time limit."""
+    endless = []
+    for path in sorted((ROOT / "tests").rglob("*.py")):
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                limited = bool(node.args) or any(keyword.arg == "timeout" for keyword in node.keywords)
+                if node.func.attr in ("wait", "join", "communicate") and not limited:
+                    endless.append(f"{path.name}:{node.lineno}: {node.func.attr}")
+                if node.func.attr == "Popen" and path.name != "children.py":
+                    endless.append(f"{path.name}:{node.lineno}: Popen")
+                if ast.unparse(node.func) == "subprocess.run" and "timeout=" not in ast.unparse(node):
+                    endless.append(f"{path.name}:{node.lineno}: run")
+    assert not endless

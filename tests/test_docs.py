@@ -59,6 +59,7 @@ def _run(command: str, folder: Path) -> str:
         text=True,
         check=False,
         encoding="utf-8",
+        timeout=PATIENCE,
     )
     return done.stdout
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Callable, Iterable
 
 POLITE = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 """Polite kills, as far as the system has them."""
@@ -23,8 +24,19 @@ def polite_kills() -> None:
             signal.signal(each, signal.SIG_IGN)
         raise KeyboardInterrupt
 
-    for each in POLITE:
-        signal.signal(each, interrupted)
+    handle(POLITE, interrupted)
+
+
+def handle(numbers: Iterable[int], handler: Callable[[int, object], None]) -> None:
+    """Set the handler of signals. One that was ignored at the start (a background job, `nohup`) stays ignored."""
+    for number in numbers:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, handler)
+
+
+def ignores_keys() -> bool:
+    """Whether Ctrl-C does nothing: SIGINT was ignored at the start."""
+    return signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
 def ignore_interrupts() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import signal
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pddlego.cli import exits
-from pddlego.cli.interrupts import INTERRUPTS, ignore_interrupts, polite_kills
+from pddlego.cli.interrupts import INTERRUPTS, handle, ignore_interrupts, ignores_keys, polite_kills
 from pddlego.display.console import Console
 from pddlego.evaluation.assemble import evaluating
 from pddlego.evaluation.config import EvalConfig, Resolved, resolve
@@ -60,6 +59,9 @@ def run_eval(flags: dict[str, Any], file: str | None, dry_run: bool) -> int:
     if dry_run:
         console.print(worst_case_table(estimates(options)), highlight=False)
         return exits.WON
+    if ignores_keys():
+        text = f"Ctrl-C (SIGINT) is ignored here. 'kill {os.getpid()}' ends the evaluation at once."
+        console.print(text, style="yellow", highlight=False, soft_wrap=True)
     path = run_path(resolved.config, options)
     with evaluating(options, path, {"matrix": _matrix(resolved)}) as running:
         for remark in running.remarks:
@@ -111,13 +113,16 @@ def _spent(limiter: SharedLimiter) -> str:
 
 
 def _run(evaluation: Evaluation, display: ProgressDisplay) -> None:
-    """Show the progress until the evaluation stops. The first interrupt drains it, the second aborts it."""
+    """Show the progress until the evaluation stops. The first interrupt drains it, the second aborts it.
+
+    Where Ctrl-C is ignored the first one, a kill, aborts it.
+    """
+    at_once = ignores_keys()
 
     def interrupted(number: int, frame: object) -> None:
-        (evaluation.abort if evaluation.draining else evaluation.drain)()
+        (evaluation.abort if at_once or evaluation.draining else evaluation.drain)()
 
-    for name in INTERRUPTS:
-        signal.signal(name, interrupted)
+    handle(INTERRUPTS, interrupted)
     try:
         with display:
             for told in evaluation.run():

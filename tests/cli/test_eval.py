@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from pddlego.runs.store import read_results
+from tests.children import started
 from tests.cli.command import run
 from tests.cli.test_play import KEY, three_lines
 from tests.model_server import ModelServer, answer, fault
@@ -58,9 +59,7 @@ def test_killed_again_and_again_it_ends_with_the_same_results(tmp_path: Path) ->
     assert run("eval", *arguments, cwd=whole).returncode == 0
     rng = random.Random(1)
     for _ in range(KILLS):
-        with subprocess.Popen(
-            _command(*arguments), cwd=broken, stdout=subprocess.DEVNULL, start_new_session=True
-        ) as playing:
+        with started(_command(*arguments), cwd=broken, stdout=subprocess.DEVNULL, start_new_session=True) as playing:
             time.sleep(rng.uniform(0.4, 1.6))
             os.killpg(playing.pid, signal.SIGKILL)
     assert run("eval", *arguments, cwd=broken).returncode == 0
@@ -109,15 +108,14 @@ def test_errors_of_an_endpoint_are_counted_apart_and_played_again(tmp_path: Path
 def test_one_interrupt_plays_to_the_end_what_has_begun(tmp_path: Path, model_server: ModelServer) -> None:
     model_server.replies = [answer("look around", delay=0.2)]
     given = ("--modes", "act", "--models", "m", "--base-url", model_server.url, "--workers", "2", "--max-steps", "4")
-    with subprocess.Popen(
+    with started(
         _command("coin", "--seeds", "0-20", *given),
         cwd=tmp_path,
         env={**os.environ, "OPENAI_API_KEY": KEY},
         stdout=subprocess.PIPE,
         text=True,
     ) as playing:
-        while len(model_server.requests) < 2:
-            time.sleep(0.02)
+        model_server.wait_for_requests(2)
         playing.send_signal(signal.SIGINT)
         shown, _ = playing.communicate(timeout=PATIENCE)
     assert playing.returncode == 130
@@ -242,7 +240,7 @@ def test_the_second_interrupt_breaks_off_what_is_in_flight(tmp_path: Path, model
     model_server.replies = [answer("look around", delay=60)]
     given = ("--modes", "act", "--models", "m", "--base-url", model_server.url)
     environment = {**os.environ, "OPENAI_API_KEY": KEY}
-    with subprocess.Popen(
+    with started(
         _command("coin", "--seeds", "0-3", *given),
         cwd=tmp_path,
         env=environment,
@@ -250,8 +248,7 @@ def test_the_second_interrupt_breaks_off_what_is_in_flight(tmp_path: Path, model
         stderr=subprocess.PIPE,
         text=True,
     ) as playing:
-        while len(model_server.requests) < 4:
-            time.sleep(0.02)
+        model_server.wait_for_requests(4)
         playing.send_signal(signal.SIGINT)
         playing.send_signal(signal.SIGTERM)
         out, err = playing.communicate(timeout=PATIENCE)
@@ -261,9 +258,33 @@ def test_the_second_interrupt_breaks_off_what_is_in_flight(tmp_path: Path, model
     assert all(each.outcome.value == "interrupted" for each in read_results(folder(tmp_path)))
 
 
+@pytest.mark.parametrize("command", ["play", "eval"])
+def test_a_kill_ends_at_once_what_ignores_ctrl_c(tmp_path: Path, model_server: ModelServer, command: str) -> None:
+    """So it starts as a background job of a script."""
+    model_server.replies = [answer("look around", delay=PATIENCE)]
+    program = "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); from pddlego.cli import main; main()"
+    given = ("--base-url", model_server.url, "--run", "r") if command == "eval" else ("--base-url", model_server.url)
+    modes = ("--modes", "act", "--models", "m") if command == "eval" else ("--mode", "act", "--model", "m")
+    with started(
+        [sys.executable, "-c", program, command, "coin", *modes, *given],
+        cwd=tmp_path,
+        env={**os.environ, "OPENAI_API_KEY": KEY},
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as playing:
+        model_server.wait_for_requests()
+        playing.send_signal(signal.SIGINT)
+        playing.send_signal(signal.SIGTERM)
+        shown, _ = playing.communicate(timeout=PATIENCE / 2)
+    assert playing.returncode == 130
+    if command == "eval":
+        assert f"'kill {playing.pid}' ends" in shown.splitlines()[0]
+        assert "interrupted: the episodes in flight were broken off" in shown
+
+
 def test_interrupted_cells_are_no_losses(tmp_path: Path) -> None:
     command = _command("coin", "--seeds", "0-59", "--workers", "2", "--run", "cut")
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, start_new_session=True) as playing:
+    with started(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, start_new_session=True) as playing:
         assert playing.stdout is not None
         for line in playing.stdout:
             if line.startswith("[4/60]"):

@@ -19,6 +19,7 @@ from pddlego.runs.cells import Cell
 from pddlego.runs.store import dump_results
 from pddlego.runs.summary import Summary
 from pddlego.util.text import csv_cell, markdown_cell
+from tests.children import started
 from tests.cli.command import run, run_process
 from tests.cli.test_play import three_lines
 from tests.scale import PATIENCE
@@ -182,9 +183,7 @@ def test_children_do_not_get_the_key(tmp_path: Path, engine: str) -> None:
     command = [sys.executable, "-m", "pddlego", "eval", "coin", "--seeds", "0-99", "--engine", engine, "--workers", "2"]
     environment = {**os.environ, "OPENAI_API_KEY": key, "TMPDIR": str(tmp_path)}
     seen: set[str] = set()
-    with subprocess.Popen(
-        command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, start_new_session=True
-    ) as playing:
+    with started(command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, start_new_session=True) as playing:
         end = time.monotonic() + PATIENCE
         while len(seen) < 3 and playing.poll() is None and time.monotonic() < end:
             for child in _descendants(playing.pid):

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.children import started
 from tests.cli.command import run, run_process
 from tests.model_server import ModelServer, answer, fault
 from tests.runs.stores import read
@@ -170,7 +171,7 @@ def test_an_interrupt_ends_cleanly_with_the_run_folder_whole(
 ) -> None:
     model_server.replies = [answer("{}", delay=20.0)]
     command = [sys.executable, "-m", "pddlego", "play", "coin", "--model", "m", "--base-url", model_server.url]
-    with subprocess.Popen(
+    with started(
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as playing:
         deadline = time.monotonic() + 20
@@ -272,7 +273,7 @@ def test_help_does_not_import_what_it_does_not_need() -> None:
         "slow = {'openai', 'py4j', 'pyperplan', 'fast_downward', 'jinja2', 'textworld_express', 'tenacity'}\n"
         "print('loaded:', sorted(slow & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=PATIENCE)
     assert "loaded: []" in done.stdout
 
 

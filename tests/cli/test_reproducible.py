@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.scale import scaled
+from tests.scale import PATIENCE, scaled
 
 CELLS = ("coin", scaled("cooking-easy", in_ci="cooking-hard"), "--modes", "edit,gen")
 SEEDS = scaled(("12",), in_ci=("12", "45"))
@@ -22,7 +22,7 @@ def journals(tmp_path: Path, hash_seed: int) -> dict[str, list[Any]]:
     chosen = ("--seeds", ",".join(SEEDS), "--models", MODEL)
     command = [sys.executable, "-m", "pddlego", "eval", *CELLS, *chosen, "--run", name]
     environment = {**os.environ, "PYTHONHASHSEED": str(hash_seed)}
-    subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True, timeout=PATIENCE)
     found = sorted((tmp_path / "runs" / name / "episodes").glob("*.jsonl"))
     return {each.name: [_timeless(json.loads(line)["event"]) for line in each.open()] for each in found}
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from pddlego.util import resources
+from tests.children import started
 from tests.cli.command import run
 from tests.cli.test_play import three_lines
 from tests.model_server import ModelServer, answer, fault
@@ -31,7 +32,7 @@ def everything(folder: Path, done: subprocess.CompletedProcess[str]) -> str:
 @pytest.mark.parametrize("delay", [0.0, 0.05, 0.1, 0.2, 0.3, 0.4])
 def test_ctrl_c_while_everything_is_starting(tmp_path: Path, delay: float) -> None:
     command = [sys.executable, "-m", "pddlego", "play", "coin", "--seed", "12", "--json"]
-    with subprocess.Popen(
+    with started(
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as playing:
         children = Path(f"/proc/{playing.pid}/task/{playing.pid}/children")
@@ -53,7 +54,9 @@ def test_an_interrupt_of_code_from_a_string_is_an_exit_code_too(tmp_path: Path) 
         "loaded.run = lambda: exec('raise KeyboardInterrupt')\n"
         "main()"
     )
-    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=PATIENCE
+    )
     assert (done.returncode, done.stderr) == (130, "Interrupted.\n")
 
 
@@ -68,6 +71,7 @@ def test_a_full_standard_output(tmp_path: Path, arguments: tuple[str, ...]) -> N
             stderr=subprocess.PIPE,
             text=True,
             check=False,
+            timeout=PATIENCE,
         )
     assert done.returncode == 3
     assert "Traceback" not in done.stderr
@@ -77,7 +81,7 @@ def test_a_full_standard_output(tmp_path: Path, arguments: tuple[str, ...]) -> N
 def test_a_working_directory_that_was_deleted(tmp_path: Path) -> None:
     folder = tmp_path / "gone"
     command = f"mkdir {folder}; cd {folder}; rmdir {folder}; {sys.executable} -m pddlego games"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert "Traceback" not in done.stderr
     assert "coin" in done.stdout
 

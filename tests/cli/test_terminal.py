@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.scale import PATIENCE
+
 pytestmark = pytest.mark.terminal
 
 
@@ -48,7 +50,7 @@ class Terminal:
         self._tmux("kill-server")
 
     def _tmux(self, *arguments: str) -> str:
-        done = subprocess.run([*self._socket, *arguments], capture_output=True, text=True, check=True)
+        done = subprocess.run([*self._socket, *arguments], capture_output=True, text=True, check=True, timeout=PATIENCE)
         return done.stdout
 
 

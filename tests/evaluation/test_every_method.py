@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ import pytest
 
 from pddlego.methods.programs.reference_model import reference
 from pddlego.methods.thought_of_search.reference_model import reference as functions
+from tests.children import started
 from tests.cli.command import run
 from tests.cli.test_build import next_component
 from tests.coin_endpoint import next_command, next_edit, next_files
@@ -159,10 +159,8 @@ def test_an_interrupt_leaves_what_was_played_and_nothing_running(
     model_server.replies = [lambda body: answer(kind.says(body), delay=0.2)]
     code = "from pddlego.cli import main; main()"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or str(Path.cwd()) for path in sys.path)}
-    started = [sys.executable, "-c", code, *command]
-    with subprocess.Popen(
-        started, cwd=tmp_path, env=environment, stdout=-1, stderr=-1, start_new_session=True
-    ) as playing:
+    child = [sys.executable, "-c", code, *command]
+    with started(child, cwd=tmp_path, env=environment, stdout=-1, stderr=-1, start_new_session=True) as playing:
         model_server.wait_for_requests(3)
         os.kill(playing.pid, signal.SIGINT)
         os.kill(playing.pid, signal.SIGINT)

@@ -26,6 +26,7 @@ from pddlego.models.limiter import SharedLimiter
 from pddlego.models.spending import Spending
 from pddlego.pddl import Domain, Problem
 from pddlego.runs.store import read_results
+from tests.children import started
 from tests.model_server import ModelServer, answer
 from tests.planning.test_process import alive
 from tests.scale import PATIENCE
@@ -75,7 +76,8 @@ def test_who_waits_for_a_place_when_its_worker_dies_gets_none() -> None:
 
     waiting = threading.Thread(target=wait)
     waiting.start()
-    while not server._asking:
+    deadline = time.monotonic() + PATIENCE
+    while not server._asking and time.monotonic() < deadline:
         time.sleep(0.001)
     server.clear("other")
     server.leave(first, (1, 1, 0, True), None)
@@ -121,7 +123,7 @@ def test_a_killed_process_loses_its_episode_and_no_other(tmp_path: Path) -> None
     killing = _killing(lambda: [each.pid for each in multiprocessing.active_children() if each.pid])
     options = {"seeds": "0-15", "engine": "processes", "workers": 3}
     first = pddlego.evaluate(["coin"], tmp_path / "far", **options)
-    killing.join()
+    killing.join(PATIENCE)
     (lost,) = [each for each in first if not each.counts]
     assert lost.outcome is Outcome.CRASHED
     assert "A worker process died" in lost.message
@@ -142,7 +144,7 @@ def test_a_ray_cluster_loses_nothing_when_a_worker_is_killed(tmp_path: Path) -> 
 
     killing = _killing(workers)
     results = pddlego.evaluate(["coin"], tmp_path / "far", seeds="0-15", engine="ray", workers=2)
-    killing.join()
+    killing.join(PATIENCE)
     assert all(each.won for each in results), "Ray plays the episode of the killed worker again"
     assert _same(tmp_path, "0-15")
 
@@ -170,7 +172,7 @@ def test_a_budget_holds_across_processes(tmp_path: Path, model_server: ModelServ
 def test_workers_leave_ctrl_c_to_their_parent_and_end_with_it(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pddlego", "eval", "coin", "--seeds", "0-199", "--engine", "processes"]
     for how, code in ((signal.SIGINT, 130), (signal.SIGKILL, -9)):
-        with subprocess.Popen(
+        with started(
             [*command, "--workers", "2", "--run", how.name],
             cwd=tmp_path,
             stdout=subprocess.PIPE,

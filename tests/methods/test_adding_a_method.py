@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 from pddlego.methods import registry
+from tests.children import started
 from tests.cli.command import run
 from tests.model_server import ModelServer, Reply, answer
 from tests.scale import PATIENCE
@@ -126,7 +127,7 @@ def test_an_interrupt_ends_it_and_the_same_command_continues(folder: Path, model
     model_server.replies = [answer("10", hold=go), Halves(20)]
     arguments = ("eval", "numbers", *MODEL, "--base-url", model_server.url, "--workers", "1")
     command = [sys.executable, "-m", "pddlego", *arguments]
-    with subprocess.Popen(command, cwd=folder, env=dict(os.environ), stdout=subprocess.PIPE, text=True) as process:
+    with started(command, cwd=folder, env=dict(os.environ), stdout=subprocess.PIPE, text=True) as process:
         model_server.wait_for_requests()
         process.send_signal(signal.SIGINT)
         assert process.stdout is not None

@@ -18,6 +18,7 @@ from pddlego.models.dialect import Sampling
 from pddlego.models.openai import OpenAIModel
 from pddlego.pddl import EDIT_SCHEMA, parse_edit
 from pddlego.planning import ProcessPlanner
+from tests.children import started
 from tests.cli.command import run
 from tests.methods.textgames.grid_house import small_house
 from tests.methods.textgames.playing import ended, of, play
@@ -29,7 +30,7 @@ pytestmark = pytest.mark.server
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     path = tmp_path_factory.mktemp("model") / "tiny.gguf"
     command = [sys.executable, "-m", "tests.models.tiny_server", str(path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+    with started(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         assert process.stdout is not None
         address = next((line for line in process.stdout if line.startswith("http")), "")
         assert address, "the server did not start"

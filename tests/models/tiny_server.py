@@ -97,7 +97,7 @@ def serve(path: Path) -> None:
     server = xllamacpp.Server(options)
     sys.stdout.write(f"{server.listening_address}\n")
     sys.stdout.flush()
-    threading.Event().wait()
+    threading.Event().wait(3600)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from pddlego.planning import PlanStatus, ProcessPlanner, Search
 from pddlego.planning.ground import NotPlannableError, ground
 from pddlego.planning.search import find_plan
 from tests.methods.textgames.houses import COIN, WORKSHOP, explored, random_workshop
+from tests.scale import PATIENCE
 
 RECIPE = parse_domain("""(define (domain recipe) (:requirements :adl) (:types food)
   (:predicates (needed ?f - food) (have ?f - food) (cut ?f - food) (wants-cut ?f - food) (meal) (happy))
@@ -104,7 +105,7 @@ def test_grounding_prints_nothing() -> None:
         "from tests.methods.textgames.houses import COIN, explored\n"
         "ground(COIN, explored(6, 3, 1))"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=PATIENCE)
     assert done.stdout == done.stderr == ""
 
 

@@ -18,6 +18,7 @@ from pddlego.planning.graphplan.values import GraphSearch, Question
 from pddlego.planning.ground import Operator, ground
 from pddlego.planning.search import IndexedTask, breadth_first
 from pddlego.planning.worker import Job, _answer, _Pipe
+from tests.children import started
 from tests.methods.textgames.houses import COIN, explored
 from tests.scale import PATIENCE
 
@@ -170,7 +171,7 @@ def test_a_planner_that_is_killed_while_it_waits_is_an_answer() -> None:
         while not isinstance(next(planning), Question):
             pass
         planner._process.kill()
-        planner._process.wait()
+        planner._process.wait(PATIENCE)
         with pytest.raises(StopIteration) as ended:
             planning.send(())
         assert ended.value.value.status is PlanStatus.CRASHED
@@ -199,7 +200,7 @@ def test_time_that_is_waited_for_an_answer_counts_nowhere() -> None:
 def test_a_killed_planner_is_an_answer_and_the_next_call_works() -> None:
     with ProcessPlanner() as planner:
         planner._process.kill()
-        planner._process.wait()
+        planner._process.wait(PATIENCE)
         assert planner.solve(COIN, explored(5, 2, seed=3), Search()).status is PlanStatus.SOLVED
 
 
@@ -246,7 +247,7 @@ def test_the_planner_dies_with_its_parent(ending: str) -> None:
         "planner = ProcessPlanner(); print(planner._process.pid, flush=True)\n"
         f"send(planner._process.stdin, (HANOI.text, hanoi(16), BLIND)); {ending}"
     )
-    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as parent:
+    with started([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
         pid = int(parent.stdout.readline())
         time.sleep(0.3)
@@ -270,6 +271,7 @@ def test_the_plan_does_not_depend_on_the_hash_seed() -> None:
         subprocess.run(
             [sys.executable, "-c", script],
             env={**os.environ, "PYTHONHASHSEED": seed},
+            timeout=PATIENCE,
             capture_output=True,
             text=True,
             check=True,

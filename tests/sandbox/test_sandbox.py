@@ -17,6 +17,7 @@ from pddlego.errors import UsageError
 from pddlego.sandbox import Sandbox, SandboxLimits, Status
 from pddlego.sandbox.probes import OUTGOING, PROBES, Probe, orphan
 from pddlego.sandbox.sandbox import NEEDED, modules_of
+from tests.children import started
 from tests.sandbox.ordinary import needs_locks, probes_as_ordinary_user, tests_as_ordinary_user
 from tests.scale import PATIENCE
 
@@ -289,9 +290,7 @@ def test_a_host_that_is_interrupted_leaves_nothing_behind() -> None:
         "    p.call('f')\n"
     )
     paths = [path or str(Path.cwd()) for path in sys.path]
-    with subprocess.Popen(
-        [sys.executable, "-c", code, *paths], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    ) as host:
+    with started([sys.executable, "-c", code, *paths], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as host:
         assert host.stdout is not None
         child = int(host.stdout.readline())
         host.send_signal(signal.SIGINT)

@@ -14,7 +14,9 @@ from pddlego.errors import EngineError
 from pddlego.methods.textgames.games.java import JavaMachine, bundled_java, shared_machine
 from pddlego.methods.textgames.games.textworld import TextWorldGame
 from pddlego.methods.textgames.settings import GameSetting
+from tests.children import started
 from tests.planning.test_process import alive
+from tests.scale import PATIENCE
 
 PARAMETERS = {"numLocations": 11, "includeDoors": 1, "numDistractorItems": 0, "limitInventorySize": 0}
 
@@ -98,7 +100,7 @@ def test_a_machine_that_dies_is_an_error_and_the_next_game_gets_a_new_one() -> N
     playing = game()
     playing.start()
     os.kill(playing._machine.pid, 9)
-    playing._machine._process.wait()
+    playing._machine._process.wait(PATIENCE)
     with pytest.raises(EngineError, match="code -9"):
         playing.step("look around")
     again = game()
@@ -120,9 +122,7 @@ def test_no_java_is_left_when_the_process_ends(how: str) -> None:
         "import sys; from pddlego.methods.textgames.games.java import shared_machine\n"
         "print(shared_machine().pid, flush=True); sys.stdin.readline()"
     )
-    with subprocess.Popen(
-        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as parent:
+    with started([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
         assert parent.stdin is not None
         pid = int(parent.stdout.readline())
@@ -131,7 +131,7 @@ def test_no_java_is_left_when_the_process_ends(how: str) -> None:
             parent.stdin.close()
         else:
             getattr(parent, how)()
-        parent.wait()
+        parent.wait(PATIENCE)
         deadline = time.monotonic() + 5
         while alive(pid) and time.monotonic() < deadline:
             time.sleep(0.05)
