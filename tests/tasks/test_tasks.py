@@ -159,6 +159,8 @@ def test_tasks_of_the_same_domain_may_spell_it_differently(tmp_path: Path) -> No
     other = text.replace("(domain delivery)", "(domain newspapers)").replace("home-base", "depot")
     (place / "domain.pddl").write_text(other)
     assert load_planning("delivery", str(place))["domain"].name == "newspapers"
+
+
 def test_a_seed_that_is_no_number_of_a_seed_holds_no_tasks(tmp_path: Path) -> None:
     packed = tmp_path / "tasks.tar"
     name = "seed" + "9" * 5_000
