@@ -224,10 +224,14 @@ def _check_same_domain(name: str, file: PlanningFile, place: str, domain: Domain
 
 
 def _names(domain: Domain) -> set[tuple[str, str, int]]:
-    """The names of domain, actions and predicates, with the number of their parameters."""
-    actions = {("action", action.name, len(action.parameters)) for action in domain.actions}
-    predicates = {("predicate", predicate.name, len(predicate.parameters)) for predicate in domain.predicates}
-    return {("domain", domain.name, 0), *actions, *predicates}
+    """The names of domain, actions and predicates without hyphens and underscores, with the number of parameters."""
+
+    def bare(name: str) -> str:
+        return name.replace("-", "").replace("_", "")
+
+    actions = {("action", bare(action.name), len(action.parameters)) for action in domain.actions}
+    predicates = {("predicate", bare(predicate.name), len(predicate.parameters)) for predicate in domain.predicates}
+    return {("domain", bare(domain.name), 0), *actions, *predicates}
 
 
 def _domain(file: str, text: str) -> Domain:
