@@ -54,7 +54,10 @@ class RecordEndedError(ModelError):
 
 
 class OutOfTimeError(ModelError):
-    """The time that a request was given is up, or too short for the next try: no fault of the model."""
+    """The time that a request was given is up, or too short for the wait that the endpoint asks for.
+
+    An endpoint that fails until then is a `ModelError`.
+    """
 
 
 class EngineError(PddlegoError):

@@ -93,16 +93,19 @@ class OpenAIModel:
         import openai
 
         started = time.perf_counter()
-        sent = [0]
+        sent, failures = [0], list[BaseException]()
         deadline = started + (math.inf if request.seconds is None else request.seconds)
         try:
-            reply, not_taken = self._retrying(request, sent)(self._send, request, deadline, sent)
+            reply, not_taken = self._retrying(request, failures)(self._send, request, deadline, sent)
         except BudgetSpentError as error:
             error.sent = sent[0]
             raise
         except openai.OpenAIError as error:
             failure = self._failure(error, sent[0])
-            too_late = request.seconds is not None and sent[0] < self._attempts and is_passing(error)
+            is_cut_short = isinstance(error, openai.APITimeoutError) and time.perf_counter() >= deadline
+            outages = [each for each in (*failures, error) if not isinstance(each, openai.RateLimitError)]
+            works = not outages or (is_cut_short and outages == [error])
+            too_late = request.seconds is not None and sent[0] < self._attempts and is_passing(error) and works
             raise OutOfTimeError(failure.what, failure.why, failure.next_step) if too_late else failure from None
         except ConnectionError:
             if time.perf_counter() < deadline:
@@ -219,7 +222,8 @@ class OpenAIModel:
         permit.used(*reply.tokens(request), whole=True)
         return reply
 
-    def _retrying(self, request: Request, sent: list[int]) -> tenacity.Retrying:
+    def _retrying(self, request: Request, failures: list[BaseException]) -> tenacity.Retrying:
+        """What tries again, and keeps the `failures` before the last one."""
         import tenacity
 
         stop: Any = tenacity.stop_after_attempt(self._attempts)
@@ -229,6 +233,7 @@ class OpenAIModel:
         def tell(state: tenacity.RetryCallState) -> None:
             error = state.outcome.exception() if state.outcome else None
             if isinstance(error, openai.OpenAIError):
+                failures.append(error)
                 wait = state.next_action.sleep if state.next_action else 0.0
                 request.report(Trouble(self._brief(error), state.attempt_number, self._attempts, wait))
 

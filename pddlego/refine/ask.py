@@ -9,7 +9,7 @@ from collections.abc import Generator
 from dataclasses import replace
 from queue import Empty, SimpleQueue
 
-from pddlego.errors import BudgetSpentError, ModelError, OutOfTimeError
+from pddlego.errors import BudgetSpentError, OutOfTimeError
 from pddlego.events import Answered, Asked, Event, Retrying, Streamed
 from pddlego.models.base import Completion, Model, RemoteModel, Request, Trouble, Words
 from pddlego.models.limiter import SLICE
@@ -47,8 +47,8 @@ def ask(model: Model, request: Request, meter: Meter, attempt: int = 0) -> Gener
         if not error.sent:
             meter.not_sent(request.characters)
         raise
-    except ModelError as error:
-        meter.check_time(isinstance(error, OutOfTimeError))  # it is no fault of the model then
+    except OutOfTimeError:
+        meter.check_time(too_short=True)
         raise
     answer = recordable(answer)
     meter.answered(answer)

@@ -200,6 +200,16 @@ def test_seconds_bound_the_retries_too(tmp_path: Path, model_server: ModelServer
     assert done.returncode in (1, 3)
 
 
+def test_an_outage_that_lasts_longer_than_the_episode_may_is_the_endpoint_s_failure(
+    tmp_path: Path, model_server: ModelServer
+) -> None:
+    model_server.replies = [fault(503, "down", headers={"retry-after": "60"})]
+    arguments = ("play", "coin", "--model", "m", "--base-url", model_server.url, "--max-seconds", "40")
+    done = run(*arguments, cwd=tmp_path)
+    assert done.returncode == 3
+    assert "model error" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import threading
 from dataclasses import dataclass, replace
 from email.utils import formatdate
 from typing import Any
@@ -131,6 +132,31 @@ def test_a_wait_that_is_longer_than_the_episode_has_time_is_no_fault_of_the_mode
     with pytest.raises(OutOfTimeError, match="429"):
         model.complete(replace(request_, seconds=5.0))
     assert len(model_server.requests) == 1
+
+
+def test_an_outage_that_lasts_longer_than_the_episode_is_the_endpoint_s_failure(
+    model_server: ModelServer, request_: Request
+) -> None:
+    held = threading.Event()
+    too_long, at_once = ({"retry-after": seconds} for seconds in ("40", "0"))
+    for replies, seconds in (
+        ([fault(503, "down", headers=too_long)], 20.0),
+        ([fault(503, "down", headers=at_once), answer("{}", hold=held)], 5.0),  # the second try is cut short
+    ):
+        model_server.replies = [*replies]
+        model_server.requests.clear()
+        with pytest.raises(ModelError) as caught:
+            OpenAIModel("m", KEY, model_server.url).complete(replace(request_, seconds=seconds))
+        assert not isinstance(caught.value, OutOfTimeError)
+    held.set()
+
+
+def test_a_slow_answer_is_no_outage(model_server: ModelServer, request_: Request) -> None:
+    held = threading.Event()
+    model_server.replies = [answer("{}", hold=held)]
+    with pytest.raises(OutOfTimeError):
+        OpenAIModel("m", KEY, model_server.url).complete(replace(request_, seconds=0.2))
+    held.set()
 
 
 def test_connection_refused(request_: Request) -> None:

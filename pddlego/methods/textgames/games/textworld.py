@@ -77,7 +77,7 @@ class TextWorldGame:
             fields = json.loads(answer)
             return Observation(
                 fields["observation"].strip(),
-                float(fields["score"]),
+                min(1.0, max(0.0, float(fields["score"]))),  # a lost Pecking Order has -1
                 # Old engines answer with strings, and "false" is true.
                 str(fields["tasksuccess"]).lower() == "true",
                 str(fields["taskfailure"]).lower() == "true",

@@ -171,6 +171,16 @@ def test_what_is_read_of_a_room(coin: GameSetting) -> None:
     )
 
 
+def test_a_score_is_never_negative() -> None:
+    playing = TextWorldGame("peckingorder", {}, 0, "train")
+    observation = playing.start()
+    for command in [each for each in observation.valid_commands if each.startswith("take")]:
+        if not observation.lost:
+            observation = playing.step(command)
+    assert observation.lost
+    assert observation.score == 0.0
+
+
 def test_the_score_of_twc_says_whether_a_place_was_right() -> None:
     """Taking raises it, too; after a put it goes up for the right place and down for a wrong one."""
     playing = TextWorldGame("twc", {"numLocations": 1, "numItemsToPutAway": 2}, 2, "train")
