@@ -39,7 +39,7 @@ def _grown(event: Grown, glyphs: Glyphs) -> Description:
     made = event.made
     mark = f" {glyphs.done} all goals" if made.satisfied else ""
     said = (
-        f"{event.step:>3}  level {made.level:>2}: {made.facts} facts, {made.kept} of {made.candidates} actions, "
+        f"{event.step:>3}  level {made.level:>2}: {made.new_facts} facts, {made.kept} of {made.candidates} actions, "
         f"{made.mutexes:,} mutex pairs{mark}"
     )
     line = Line(said, "green" if made.satisfied else "bold" if made.pruned else "")

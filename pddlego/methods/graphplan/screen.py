@@ -137,14 +137,19 @@ def talk_panel(view: GraphView, width: int, height: int, now: float, glyphs: Gly
         lines = [Text(f"{done.kind}{bound}", style)]
         lines += [Text(clean(done.message), "red")] if done.message else []
         lines += [Text(f"{number:>3}  {' '.join(level)}") for number, level in enumerate(done.steps, start=1)]
-        return panel(wrapped(lines, inside)[:room], "plan", width, height)
+        return panel(_cut(wrapped(lines, inside), room), "plan", width, height)
     last = view.levels[-1] if view.levels else None
     if last is None or not last.pruned:
         return panel([Text("nothing was pruned from the last level" if last else "", "dim")], "pruned", width, height)
     rows = wrapped([Text(f"{glyphs.removed} {name}", "red") for name in last.pruned], inside)
-    if len(rows) > room:
-        rows = [*rows[: room - 1], Text(f"{len(rows) - room + 1} more", "dim")]
-    return panel(rows, f"pruned from level {last.level}", width, height)
+    return panel(_cut(rows, room), f"pruned from level {last.level}", width, height)
+
+
+def _cut(rows: list[Text], room: int) -> list[Text]:
+    """The rows that fit; if some do not, the last one says how many."""
+    if len(rows) <= room:
+        return rows
+    return [*rows[: room - 1], Text(f"{len(rows) - room + 1} more", "dim")]
 
 
 def _pruned_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:

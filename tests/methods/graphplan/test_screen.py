@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import pytest
 from rich.console import Console
@@ -11,7 +12,7 @@ from pddlego.display.description import Describer
 from pddlego.display.glyphs import ASCII, UNICODE, Glyphs
 from pddlego.events import Event
 from pddlego.methods.graphplan.describe import DESCRIBED
-from pddlego.methods.graphplan.events import Looking
+from pddlego.methods.graphplan.events import Grown, Looking
 from pddlego.methods.graphplan.screen import GraphScreen
 from pddlego.methods.graphplan.view import GraphView
 from pddlego.planning.graphplan.values import Searching
@@ -65,6 +66,29 @@ def test_the_head_stands_over_its_columns(events: list[Event]) -> None:
     end = head.index("mutexes") + len("mutexes")
     assert first[end - 1].isdigit()
     assert first[end] == " "
+
+
+def test_lines_and_screen_count_the_same_facts(events: list[Event]) -> None:
+    describe = Describer(DESCRIBED)
+    grown = [event for event in events if isinstance(event, Grown)]
+    last = grown[-1].made.iteration
+    lines = [describe(event, UNICODE).title.text for event in grown if event.made.iteration == last]
+    counted = [re.search(r"level +(\d+): (\d+) facts", line) for line in lines]
+    rows = [re.search(r"│ +(\d+) +(\d+) ", line) for line in drawn(views(events)[-1], 130, 40)]
+    assert [found.groups() for found in rows if found] == [found.groups() for found in counted if found]
+    assert len(lines) == grown[-1].made.level
+
+
+def test_a_plan_with_more_lines_than_rows_says_how_many_more(events: list[Event]) -> None:
+    lines = drawn(views(events)[-1], 80, 22)
+    start = next(number for number, line in enumerate(lines) if "─ plan ─" in line)
+    assert "solved, 9 levels are enough" in lines[start + 1]
+    hidden = re.search(r"(\d+) more", lines[-2])
+    assert hidden is not None
+    shown = len(lines[start + 1 : -2])
+    rows = drawn(views(events)[-1], 80, 200)
+    whole = rows[next(number for number, line in enumerate(rows) if "─ plan ─" in line) + 1 : -1]
+    assert shown + int(hidden.group(1)) == len([line for line in whole if line.strip("│ ")])
 
 
 @pytest.mark.parametrize("glyphs", [UNICODE, ASCII])
