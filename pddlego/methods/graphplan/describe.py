@@ -70,14 +70,15 @@ def _passed(event: PassEnded, glyphs: Glyphs) -> Description:
 
 
 def _bounded(event: Bounded, glyphs: Glyphs) -> Description:
-    what = "not known: Graphplan alone found no plan in time" if event.levels is None else count(event.levels, "level")
+    what = "not known: no plan was found in time" if event.most is None else count(event.most, event.unit)
     return in_one_line("", f"     the bound on the intact domain: {what}", "dim")
 
 
 def _concluded(event: Concluded, glyphs: Glyphs) -> Description:
     style = "bold green" if event.kind == SOLVED else "bold red"
-    bound = "" if event.bound is None else f" (bound {event.bound})"
-    verdict = f": {event.kind}{bound}" if event.steps else ""
+    bound = "" if event.bound is None else f" (bound {count(event.bound, event.unit)})"
+    where = ", not valid in the intact domain" if event.valid_damaged and not event.valid else ""
+    verdict = f": {event.kind}{bound}{where}" if event.steps else ""
     line = Line(f"{event.step:>3}  {event.command}{verdict}", style)
     detail = tuple(Line(f"  {number:>2}  {' '.join(level)}") for number, level in enumerate(event.steps, start=1))
     return Description("observed", line, (line,), detail)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from pddlego.events import Event
 from pddlego.planning.graphplan.values import Expanded, Passed, Searched, Searching
+
+Unit = Literal["level", "action"]
+"""In what the length of a plan is counted."""
 
 
 class GraphplanEvent(Event):
@@ -64,18 +68,19 @@ class PassEnded(GraphplanEvent):
 
 @dataclass(frozen=True)
 class Bounded(GraphplanEvent):
-    """How many levels are enough without mistakes: Graphplan on the intact domain. None: that was not found in time."""
+    """The length of a shortest plan in the intact domain, in levels or actions. None: it was not found in time."""
 
     type = "bounded"
-    levels: int | None
+    most: int | None
+    unit: Unit = "level"
 
 
 @dataclass(frozen=True)
 class Concluded(GraphplanEvent):
     """How planning ended: `kind` is `solved`, or why it is not. `steps` are the actions of each level of the plan.
 
-    `valid` says that the plan works in the intact domain. `bound` is the number of levels that are enough, if it is
-    known.
+    `found` says that there is a plan, `valid_damaged` that it works in the domain that was planned with, and `valid`
+    that it works in the intact one. `bound` is how many levels or actions (`unit`) are enough, if that is known.
     """
 
     type = "concluded"
@@ -84,8 +89,11 @@ class Concluded(GraphplanEvent):
     kind: str
     message: str = ""
     steps: tuple[tuple[str, ...], ...] = ()
+    found: bool = False
+    valid_damaged: bool = False
     valid: bool = False
     bound: int | None = None
+    unit: Unit = "level"
 
     @property
     def may_be_cut_short(self) -> bool:

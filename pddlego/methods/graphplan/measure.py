@@ -36,7 +36,7 @@ def measure(events: Sequence[Event], used: Tally) -> Measures:
         "unusable": sum(isinstance(event, Rejected) for event in events),
     }
     if done is not None:
-        numbers["valid"] = int(done.valid)
+        numbers |= {"found": int(done.found), "valid_damaged": int(done.valid_damaged), "valid": int(done.valid)}
         if done.steps:
             numbers["levels"] = len(done.steps)
             numbers["actions"] = sum(map(len, done.steps))
@@ -56,6 +56,8 @@ def of_intact_domain(setting: str, options: Mapping[str, Any]) -> Published:
 MEASURING = Measuring(
     of=measure,
     columns=(
+        Column("found", counted=True, shown=False),
+        Column("valid_damaged", counted=True, shown=False),
         Column("valid", counted=True),
         Column("expanded", digits=0),
         Column("mutexes", digits=0),

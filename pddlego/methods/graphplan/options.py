@@ -8,11 +8,13 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from pddlego.errors import UsageError
 from pddlego.methods.base import WorstCase, parse_variant
 from pddlego.methods.graphplan.modes import MODES
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.pddl import Domain
 from pddlego.pddl.corrupt import corrupted
+from pddlego.planning import Planner
 from pddlego.planning.graphplan.values import MOST_QUESTIONS
 from pddlego.refine.advice import PROMPTS
 from pddlego.util import resources
@@ -25,9 +27,10 @@ class GraphplanOptions(BaseModel):
     """`tasks` is a folder, or a tar archive of one, that takes the place of the setting's own tasks; `task` is the
     number of the task of the seed that is planned for.
 
-    `corrupt` is the share of the domain's conditions that are lost, of which plans must be valid without; it is that of
-    the setting where it is left out. The `coin` that says whether a level is pruned is tossed for each `level`, or once
-    for a `pass`. Without `memo` nothing is remembered that was found impossible.
+    `corrupt` is the share of the domain's conditions that are lost; it is that of the setting where it is left out. A
+    plan must be valid in the domain that `judge` names, and no longer than the `bound`: the fewest levels or actions of
+    a plan in the intact domain. The `coin` that says whether a level is pruned is tossed for each `level`, or once for
+    a `pass`. Without `memo` nothing is remembered that was found impossible.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -35,15 +38,21 @@ class GraphplanOptions(BaseModel):
     tasks: str | None = None
     task: int = Field(default=0, ge=0, le=10_000)
     corrupt: float | None = Field(default=None, ge=0, le=1)
+    judge: Literal["damaged", "intact"] = "damaged"
+    bound: Literal["levels", "actions", "none"] = "levels"
     coin: Literal["level", "pass"] = "level"
     memo: bool = True
 
 
 @dataclass(frozen=True)
 class GraphplanSetting(PlanningSetting):
-    """A planning setting that loses the `share` of its domain's conditions."""
+    """A planning setting that loses the `share` of its domain's conditions.
+
+    With `counts_actions` plans are compared with one that has the fewest actions.
+    """
 
     share: float = 0.0
+    counts_actions: bool = False
 
     def given(self, seed: int) -> tuple[Domain, tuple[str, ...]]:
         """The domain that is planned with in a seed, and what was removed from it."""
@@ -54,13 +63,20 @@ class GraphplanSetting(PlanningSetting):
     def resolved(self) -> Mapping[str, Any]:
         return {"corrupt": self.share}
 
+    def check(self, planner: Planner) -> None:
+        """Raises `UsageError` for a planner that does not find the fewest actions, where these are needed."""
+        if self.counts_actions and planner.description["engine"] == "graphplan":
+            why = "The plans of graphplan have the fewest levels, which may be more actions than are needed."
+            raise UsageError("bound=actions needs another planner", why, "Leave --planner graphplan out.")
+
 
 def load(name: str, options: GraphplanOptions) -> GraphplanSetting:
     """The setting, with its prompts among its sources. Raises `UsageError` and `SettingError`."""
     fields = load_planning(name, options.tasks)
     prompts = {f"prompts/graphplan/{each}.j2": resources.read("prompts", f"graphplan/{each}.j2") for each in PROMPTS}
     share = fields["file"].corrupt if options.corrupt is None else options.corrupt
-    return GraphplanSetting(**{**fields, "sources": {**fields["sources"], **prompts}}, share=share)
+    fields["sources"] |= prompts
+    return GraphplanSetting(**fields, share=share, counts_actions=options.bound == "actions")
 
 
 def worst_case(setting: GraphplanSetting, mode: str, options: GraphplanOptions, retries: int) -> WorstCase:

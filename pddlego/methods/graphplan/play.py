@@ -1,13 +1,23 @@
-"""Plays a cell of Graphplan: one task, planned for with a model that is asked, and judged in the intact domain."""
+"""Plays a cell of Graphplan: one task, planned for with a model that is asked, and judged."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pddlego.events import Event, Outcome, Started
 from pddlego.methods.base import Tools, parse_variant
-from pddlego.methods.graphplan.events import SOLVED, Bounded, Concluded, Given, Grown, Looked, Looking, PassEnded
+from pddlego.methods.graphplan.events import (
+    SOLVED,
+    Bounded,
+    Concluded,
+    Given,
+    Grown,
+    Looked,
+    Looking,
+    PassEnded,
+    Unit,
+)
 from pddlego.methods.graphplan.modes import MODES, NO_PRUNE, NO_SORT
 from pddlego.methods.graphplan.options import GraphplanOptions, GraphplanSetting
 from pddlego.planning import PlanResult, PlanStatus, Search, validate
@@ -22,11 +32,14 @@ from pddlego.util.text import count
 
 Steps = Generator[Event, None, None]
 
+OPTIMAL = Search("astar", "lmcut")
+"""The search whose plans have the fewest actions."""
+
 TOO_LONG, UNKNOWN = "too long", "bound not known"
 
 MESSAGES = {
-    TOO_LONG: "the plan works, and fewer levels are enough",
-    UNKNOWN: "the plan works, but how short one can be is not known: Graphplan alone found none in time",
+    TOO_LONG: "the plan works, and a shorter one is enough",
+    UNKNOWN: "the plan works, but how short one can be is not known: no plan for the intact domain was found in time",
 }
 """What is said of a plan that works and is not counted as a solution."""
 
@@ -58,7 +71,7 @@ class _Episode:
     def __init__(
         self, cell: Cell, setting: GraphplanSetting, options: GraphplanOptions, tools: Tools, meter: Meter
     ) -> None:
-        self.cell, self.setting, self.tools, self.meter = cell, setting, tools, meter
+        self.cell, self.setting, self.options, self.tools, self.meter = cell, setting, options, tools, meter
         without = parse_variant(cell.mode, MODES).without
         self.task = setting.one_task(cell.seed, options.task)
         self.domain, self.removed = setting.given(cell.seed)
@@ -96,9 +109,9 @@ class _Episode:
         meter.check_time(result.status is PlanStatus.TIMEOUT and self._is_short)
         valid, message = self._judged(result)
         bound: int | None = None
-        if valid:
+        if valid[self.options.judge] and self.options.bound != "none":
             bound = yield from self._bound()
-        kind = self._kind(result, valid, bound)
+        kind = self._kind(result, valid[self.options.judge], bound)
         message = " ".join(message.split()) or MESSAGES.get(kind, "")
         meter.step()
         meter.score = float(kind == SOLVED)
@@ -108,8 +121,11 @@ class _Episode:
             kind,
             message,
             steps=self._steps,
-            valid=valid,
+            found=result.status in (PlanStatus.SOLVED, PlanStatus.ALREADY_TRUE),
+            valid_damaged=valid["damaged"],
+            valid=valid["intact"],
             bound=bound,
+            unit=self._unit,
         )
         raise OverError(Outcome.WON if kind == SOLVED else Outcome.LOST, "" if kind == SOLVED else message or kind)
 
@@ -154,23 +170,39 @@ class _Episode:
             self._pruned = self._pruned and moment.ending == "found"
             yield PassEnded(moment)
 
-    def _judged(self, result: PlanResult) -> tuple[bool, str]:
-        """Whether the plan works in the intact domain, and what is to be said if it does not."""
-        if result.status is PlanStatus.ALREADY_TRUE:
-            return True, ""
+    def _judged(self, result: PlanResult) -> tuple[Mapping[str, bool], str]:
+        """In which domains the plan works, and what is to be said if it does not in the one that counts."""
         if result.plan is None:
             where = " (in the damaged domain)" if self.removed and result.message else ""
-            return False, result.message if result.message.endswith(where) else f"{result.message}{where}"
-        found = validate(self.setting.domain, self.task.problem, result.plan)
-        return found.valid, f"the plan does not work in the intact domain: {found.message}" if not found.valid else ""
+            message = result.message if result.message.endswith(where) else f"{result.message}{where}"
+            is_true = result.status is PlanStatus.ALREADY_TRUE
+            return {"damaged": is_true, "intact": is_true}, "" if is_true else message
+        domains = {"damaged": self.domain, "intact": self.setting.domain}
+        faults = {name: validate(domain, self.task.problem, result.plan).message for name, domain in domains.items()}
+        judge = self.options.judge
+        message = f"the plan does not work in the {judge} domain: {faults[judge]}" if faults[judge] else ""
+        return {name: not fault for name, fault in faults.items()}, message
+
+    @property
+    def _unit(self) -> Unit:
+        return "action" if self.options.bound == "actions" else "level"
 
     def _bound(self) -> Generator[Event, None, int | None]:
-        """How many levels are enough: those of the plan, if nothing was pruned or lost, else what Graphplan finds."""
-        levels: int | None = len(self._steps)
-        if self._pruned or self.removed:
-            levels = self._levels()
-            yield Bounded(levels)
-        return levels
+        """The length of a shortest plan in the intact domain: levels that Graphplan found without pruning are it."""
+        if self._unit == "level" and not (self._pruned or self.removed):
+            return len(self._steps)
+        if any(isinstance(event, Bounded) and event.most is None for event in self.tools.recorded or ()):
+            most = None  # it was not found then, and what is played again is what was
+        else:
+            with self.meter.paused():  # that is no part of what is measured
+                most = self._levels() if self._unit == "level" else self._actions()
+        yield Bounded(most, self._unit)
+        return most
+
+    def _actions(self) -> int | None:
+        """The actions of an optimal plan in the intact domain, within the time of a planning call of its own."""
+        result = self.tools.planner.solve(self.setting.domain, self.task.problem, OPTIMAL)
+        return len(result.plan or ()) if result.status in (PlanStatus.SOLVED, PlanStatus.ALREADY_TRUE) else None
 
     def _levels(self) -> int | None:
         """The levels of Graphplan alone in the intact domain, within the time of a planning call of its own."""
@@ -181,16 +213,16 @@ class _Episode:
             if isinstance(moment, Passed) and moment.ending == "found":
                 found = len(moment.steps)
 
-        if any(isinstance(event, Bounded) and event.levels is None for event in self.tools.recorded or ()):
-            return None  # it was not found then, and what is played again is what was
         problem, domain = self.task.problem, self.setting.domain
-        with self.meter.paused():  # that is no part of what is measured
-            result = unasked(planned(self.tools.planner, domain, problem, Search(), None, graph=GraphSearch()), read)
+        result = unasked(planned(self.tools.planner, domain, problem, Search(), None, graph=GraphSearch()), read)
         return 0 if result.status is PlanStatus.ALREADY_TRUE else found
 
     def _kind(self, result: PlanResult, valid: bool, bound: int | None) -> str:
         if not valid:
             return "invalid plan" if result.plan is not None else result.status.value
+        if self.options.bound == "none":
+            return SOLVED
         if bound is None:
             return UNKNOWN
-        return SOLVED if len(self._steps) <= bound else TOO_LONG
+        length = len(self._steps) if self._unit == "level" else sum(map(len, self._steps))
+        return SOLVED if length <= bound else TOO_LONG

@@ -133,7 +133,7 @@ def talk_panel(view: GraphView, width: int, height: int, now: float, glyphs: Gly
     done = view.concluded
     if done is not None:
         style = "bold green" if done.kind == SOLVED else "bold red"
-        bound = "" if done.bound is None else f", {count(done.bound, 'level')} are enough"
+        bound = "" if done.bound is None else f", {count(done.bound, done.unit)} are enough"
         lines = [Text(f"{done.kind}{bound}", style)]
         lines += [Text(clean(done.message), "red")] if done.message else []
         lines += [Text(f"{number:>3}  {' '.join(level)}") for number, level in enumerate(done.steps, start=1)]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from pddlego.display.view import View, cleaned, fold_common
 from pddlego.events import Event
-from pddlego.methods.graphplan.events import Bounded, Concluded, Given, Grown, Looked, Looking, PassEnded
+from pddlego.methods.graphplan.events import Concluded, Given, Grown, Looked, Looking, PassEnded
 from pddlego.planning.graphplan.values import Expanded, Passed, Searched, Searching
 
 
@@ -22,7 +22,6 @@ class GraphView(View):
     searches: tuple[Searched, ...] = ()
     searching: Searching | None = None
     passes: tuple[Passed, ...] = ()
-    bound: int | None = None
     concluded: Concluded | None = None
 
 
@@ -42,8 +41,6 @@ def fold(view: GraphView, event: Event, seconds: float) -> GraphView:
         return replace(view, searches=(*view.searches, event.made), searching=None)
     if isinstance(event, PassEnded):
         return replace(view, passes=(*view.passes, event.made), searching=None)
-    if isinstance(event, Bounded):
-        return replace(view, bound=event.levels)
     if isinstance(event, Concluded):
-        return replace(view, concluded=event, bound=event.bound)
+        return replace(view, concluded=event)
     return view

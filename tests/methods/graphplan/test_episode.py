@@ -20,6 +20,8 @@ from tests.methods.graphplan.playing import Hurried, played
 
 TASK = "logistics"
 SEED = 4
+MOVIE_SEED = 7
+ALONE = "graphplan-no-prune-no-sort"
 
 
 def ended(events: list[Event]) -> Ended:
@@ -89,12 +91,57 @@ def test_a_plan_that_pruning_made_longer_is_too_long() -> None:
 def test_plans_of_a_damaged_domain_are_judged_in_the_intact_one() -> None:
     kinds = set()
     for seed in range(8):
-        events = played("gripper", "keep-all", "graphplan-no-prune-no-sort", seed, corrupt=0.3)
+        events = played("gripper", "keep-all", ALONE, seed, corrupt=0.3, judge="intact")
         given = next(event for event in events if isinstance(event, Given))
         assert given.corrupt == 0.3
         assert given.removed
         kinds.add(concluded(events).kind)
     assert "invalid plan" in kinds
+
+
+@pytest.mark.parametrize(
+    ("setting", "share", "judge", "bound", "kind"),
+    [
+        ("logistics", 0.2, "damaged", "levels", "solved"),
+        ("logistics", 0.2, "damaged", "actions", "solved"),
+        ("logistics", 0.2, "damaged", "none", "solved"),
+        ("logistics", 0.2, "intact", "levels", "invalid plan"),
+        ("logistics", 0.2, "intact", "none", "invalid plan"),
+        ("movie", 0.2, "intact", "levels", "solved"),
+    ],
+)
+def test_a_plan_counts_in_the_domain_that_judges(setting: str, share: float, judge: str, bound: str, kind: str) -> None:
+    seed = SEED if setting == TASK else MOVIE_SEED
+    events = played(setting, "keep-all", ALONE, seed, corrupt=share, judge=judge, bound=bound)
+    done = concluded(events)
+    assert done.kind == kind
+    assert (ended(events).outcome is Outcome.WON) == (kind == "solved")
+    numbers = measure(events, ended(events).tally).numbers
+    assert (numbers["found"], numbers["valid_damaged"]) == (1, 1)
+    assert numbers["valid"] == int(setting == "movie")
+    assert any(isinstance(event, Bounded) for event in events) == (kind == "solved" and bound != "none")
+
+
+def test_what_is_found_nowhere_is_valid_nowhere() -> None:
+    events = played(TASK, "keep-all", ALONE, SEED, corrupt=0.4)
+    numbers = measure(events, ended(events).tally).numbers
+    assert (numbers["found"], numbers["valid_damaged"], numbers["valid"]) == (0, 0, 0)
+    assert concluded(events).message.endswith("(in the damaged domain)")
+
+
+def test_a_plan_of_the_fewest_levels_may_have_too_many_actions() -> None:
+    levels, actions = (concluded(played(TASK, "keep-all", ALONE, SEED, bound=name)) for name in ("levels", "actions"))
+    assert (levels.bound, levels.unit, levels.kind) == (len(levels.steps), "level", "solved")
+    assert sum(map(len, actions.steps)) == 10
+    assert (actions.bound, actions.unit, actions.kind) == (9, "action", "too long")
+
+
+@pytest.mark.parametrize(("bound", "most"), [("levels", 2), ("actions", 7), ("none", None)])
+def test_a_plan_that_the_damage_makes_longer_counts_only_without_a_bound(bound: str, most: int | None) -> None:
+    done = concluded(played("movie", "keep-all", ALONE, MOVIE_SEED, corrupt=0.1, bound=bound))
+    assert (len(done.steps), sum(map(len, done.steps))) == (3, 8)
+    assert done.bound == most
+    assert done.kind == ("solved" if bound == "none" else "too long")
 
 
 def test_the_levels_that_are_allowed_are_all_that_there_are() -> None:
