@@ -50,7 +50,8 @@ PlayMode = Annotated[
     typer.Option(
         "--mode",
         help="Of games: edit (PDDL-edit, the default), gen (PDDL-gen), act (the model picks commands), random, human "
-        "(you type). Of planning domains: program (the default), plan, random, tos, graphplan; of search problems tos.",
+        "(you type). Of planning domains: program (the default), plan, random, tos, graphplan, plan-by-model; of "
+        "search problems tos.",
     ),
 ]
 Seed = Annotated[int, typer.Option(help="Which house: a seed of the game's fold.")]

@@ -18,14 +18,17 @@ class Chat:
         self.messages: tuple[Message, ...] = ()
         self._model, self._meter = model, meter
 
-    def say(self, purpose: str, text: str, attempt: int = 0, limit: str = "") -> Generator[Event, None, str]:
+    def say(
+        self, purpose: str, text: str, attempt: int = 0, context: object = None, limit: str = ""
+    ) -> Generator[Event, None, str]:
         """Ask the next question; returns the answer. `attempt` counts the tries at the same question from 0.
 
-        `limit` names the option whose limit the last answer exceeded. Raises `ModelError` with it where a record ends.
+        `context` is that of the request, for built-in models. `limit` names the option whose limit the last answer
+        exceeded. Raises `ModelError` with it where a record ends.
         """
         asked = (*self.messages, Message("user", text))
         try:
-            answer = yield from ask(self._model, Request(purpose, asked), self._meter, attempt)
+            answer = yield from ask(self._model, Request(purpose, asked, context), self._meter, attempt)
         except RecordEndedError as error:
             if not limit:
                 raise

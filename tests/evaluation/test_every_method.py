@@ -60,6 +60,11 @@ def next_advice(body: dict[str, Any]) -> str:
     return "\n".join(lines[:-1] or lines)
 
 
+def next_plan(body: dict[str, Any]) -> str:
+    """A plan that cannot begin, and then one that is not a plan."""
+    return "(unload-truck p0 t0 l00)" if len(body["messages"]) == 1 else "I give up."
+
+
 def next_edit_or_advice(body: dict[str, Any]) -> str:
     """For a game whose planner asks, too."""
     asked = str(body["messages"][-1]["content"])
@@ -73,6 +78,7 @@ KINDS = [
     Kind("text-coin", "build-whole", next_component, ("--set", "feedback=model")),
     Kind("deduction", "tos", next_function, ("--set", "instances=20")),
     Kind("logistics", "graphplan", next_advice),
+    Kind("logistics", "plan-by-model", next_plan, ("--retries", "2")),
     Kind("coin", "edit", next_edit_or_advice, ("--planner", "graphplan", "--prune", "m", "--sort", "relaxed")),
 ]
 SEEDS = "0-2"

@@ -7,7 +7,17 @@ from collections.abc import Mapping
 from pddlego.display.description import Describe, Description, Line, in_one_line
 from pddlego.display.glyphs import Glyphs
 from pddlego.events import Event
-from pddlego.methods.graphplan.events import SOLVED, Bounded, Concluded, Given, Grown, Looked, Looking, PassEnded
+from pddlego.methods.graphplan.events import (
+    SOLVED,
+    Bounded,
+    Concluded,
+    Given,
+    Grown,
+    Looked,
+    Looking,
+    PassEnded,
+    Proposed,
+)
 from pddlego.util.text import count
 
 
@@ -33,6 +43,11 @@ def _given(event: Given, glyphs: Glyphs) -> Description:
     )
     lines = tuple(Line(f"{glyphs.removed} {each}", "red") for each in event.removed)
     return Description("", Line(text, "dim"), (lost,), lines)
+
+
+def _proposed(event: Proposed, glyphs: Glyphs) -> Description:
+    line = Line(f"{event.step:>3}  {event.command}", "bold")
+    return Description("observed", line, (line,), tuple(Line(f"  {action}") for action in event.actions))
 
 
 def _grown(event: Grown, glyphs: Glyphs) -> Description:
@@ -86,6 +101,7 @@ def _concluded(event: Concluded, glyphs: Glyphs) -> Description:
 
 DESCRIBED: Mapping[type[Event], Describe] = {
     Given: _given,
+    Proposed: _proposed,
     Grown: _grown,
     Looking: _looking,
     Looked: _looked,

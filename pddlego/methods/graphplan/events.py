@@ -32,6 +32,16 @@ class Given(GraphplanEvent):
 
 
 @dataclass(frozen=True)
+class Proposed(GraphplanEvent):
+    """The model wrote a plan. If it is not valid, `Rejected` follows."""
+
+    type = "proposed"
+    step: int
+    command: str
+    actions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Grown(GraphplanEvent):
     """The graph has a level more."""
 

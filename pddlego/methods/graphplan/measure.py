@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pddlego.events import Asked, Event, Rejected, Tally
-from pddlego.methods.base import Column, CountTable, Figure, Measuring, Published
+from pddlego.events import Asked, Event, Rejected, Started, Tally
+from pddlego.methods.base import Column, CountTable, Figure, Measuring, Published, whole
 from pddlego.methods.graphplan.events import SOLVED, Concluded, Given, Grown, Looked, PassEnded
+from pddlego.methods.graphplan.modes import BY_MODEL
 from pddlego.methods.setting_files import published
 from pddlego.runs.measures import Measures
 
@@ -16,14 +17,31 @@ NODES = "search nodes"
 
 
 def measure(events: Sequence[Event], used: Tally) -> Measures:
-    """What planning took, over all passes: actions of all levels with their no-ops, mutex pairs, and search nodes."""
+    """What planning took, and what came of it. A model that plans by itself makes no graph."""
+    done = next((event for event in reversed(events) if isinstance(event, Concluded)), None)
+    given = next((event for event in events if isinstance(event, Given)), None)
+    is_graph = not any(isinstance(event, Started) and whole(event.mode) == BY_MODEL for event in events)
+    numbers = _graph_numbers(events) if is_graph else {}
+    if done is not None:
+        numbers |= {"found": int(done.found), "valid_damaged": int(done.valid_damaged), "valid": int(done.valid)}
+        if done.steps:
+            numbers |= {"levels": len(done.steps)} if is_graph else {}
+            numbers["actions"] = sum(map(len, done.steps))
+        if done.bound is not None:
+            numbers["bound"] = done.bound
+    solved = done is not None and done.kind == SOLVED
+    lost = Counter([done.kind] if done is not None and not solved else [])
+    points = ((float(given.objects), float(numbers["nodes"])),) if solved and given is not None and is_graph else ()
+    return Measures(numbers, {"lost": lost}, {NODES: points})
+
+
+def _graph_numbers(events: Sequence[Event]) -> dict[str, int | float]:
+    """Sums over all passes: actions of all levels with their no-ops, mutex pairs, and search nodes."""
     grown = [event.made for event in events if isinstance(event, Grown)]
     looked = [event.made for event in events if isinstance(event, Looked)]
     passes = [event.made for event in events if isinstance(event, PassEnded)]
     asked = Counter(event.purpose for event in events if isinstance(event, Asked))
-    done = next((event for event in reversed(events) if isinstance(event, Concluded)), None)
-    given = next((event for event in events if isinstance(event, Given)), None)
-    numbers: dict[str, int | float] = {
+    return {
         "expanded": sum(made.actions for made in grown),
         "pruned": sum(len(made.pruned) for made in grown),
         "mutexes": sum(made.mutexes for made in grown),
@@ -35,17 +53,6 @@ def measure(events: Sequence[Event], used: Tally) -> Measures:
         "sort_calls": asked["sort"],
         "unusable": sum(isinstance(event, Rejected) for event in events),
     }
-    if done is not None:
-        numbers |= {"found": int(done.found), "valid_damaged": int(done.valid_damaged), "valid": int(done.valid)}
-        if done.steps:
-            numbers["levels"] = len(done.steps)
-            numbers["actions"] = sum(map(len, done.steps))
-        if done.bound is not None:
-            numbers["bound"] = done.bound
-    lost = Counter([done.kind] if done is not None and done.kind != SOLVED else [])
-    solved = done is not None and done.kind == SOLVED and given is not None
-    points = ((float(given.objects), float(numbers["nodes"])),) if solved and given is not None else ()
-    return Measures(numbers, {"lost": lost}, {NODES: points})
 
 
 def of_intact_domain(setting: str, options: Mapping[str, Any]) -> Published:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from pddlego.errors import UsageError
 from pddlego.methods.base import WorstCase, parse_variant
-from pddlego.methods.graphplan.modes import MODES
+from pddlego.methods.graphplan.modes import BY_MODEL, MODES
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.pddl import Domain
 from pddlego.pddl.corrupt import corrupted
@@ -20,7 +20,7 @@ from pddlego.refine.advice import PROMPTS
 from pddlego.util import resources
 
 LISTED = 12_000
-"""Characters of facts and actions in a question (an estimate)."""
+"""Characters of facts and actions in a question, or of a problem with plans (an estimate)."""
 
 
 class GraphplanOptions(BaseModel):
@@ -73,16 +73,19 @@ class GraphplanSetting(PlanningSetting):
 def load(name: str, options: GraphplanOptions) -> GraphplanSetting:
     """The setting, with its prompts among its sources. Raises `UsageError` and `SettingError`."""
     fields = load_planning(name, options.tasks)
-    prompts = {f"prompts/graphplan/{each}.j2": resources.read("prompts", f"graphplan/{each}.j2") for each in PROMPTS}
+    names = (*PROMPTS, "plan", "plan-again")
+    prompts = {f"prompts/graphplan/{each}.j2": resources.read("prompts", f"graphplan/{each}.j2") for each in names}
     share = fields["file"].corrupt if options.corrupt is None else options.corrupt
     fields["sources"] |= prompts
     return GraphplanSetting(**fields, share=share, counts_actions=options.bound == "actions")
 
 
 def worst_case(setting: GraphplanSetting, mode: str, options: GraphplanOptions, retries: int) -> WorstCase:
-    """As many questions as one planning call may ask."""
-    nobody = len(parse_variant(mode, MODES).without) == len(MODES[0].parts)
-    return WorstCase(0 if nobody else MOST_QUESTIONS, len(setting.text) + LISTED)
+    """As many questions as one planning call may ask, or as many plans as a model may write."""
+    variant = parse_variant(mode, MODES)
+    first, later = (1, retries) if variant.mode.name == BY_MODEL else (0, MOST_QUESTIONS)
+    nothing_left = len(variant.without) == len(variant.mode.parts)
+    return WorstCase(first if nothing_left else first + later, len(setting.text) + LISTED)
 
 
 OPTIONS = GraphplanOptions

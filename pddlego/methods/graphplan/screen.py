@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
@@ -11,8 +13,10 @@ from pddlego.display.glyphs import Glyphs
 from pddlego.display.rows import beside, panel, wrapped
 from pddlego.display.screens import Tab, asking_lines, word_lines
 from pddlego.events import Event
+from pddlego.methods.base import whole
 from pddlego.methods.graphplan.describe import ENDINGS, many
-from pddlego.methods.graphplan.events import SOLVED, Concluded, Grown
+from pddlego.methods.graphplan.events import SOLVED, Concluded, Grown, Proposed
+from pddlego.methods.graphplan.modes import BY_MODEL
 from pddlego.methods.graphplan.view import GraphView, fold
 from pddlego.planning.graphplan.values import Expanded, Searched, Searching
 from pddlego.util.text import clean, count, one_line
@@ -39,6 +43,9 @@ class GraphScreen:
         return fold(view, event, seconds)
 
     def body(self, view: GraphView, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
+        if whole(view.mode) == BY_MODEL:
+            talk = max(6, height // 3)
+            return Group(proposed_panel(view, width, height - talk, glyphs), talk_panel(view, width, talk, now, glyphs))
         if width >= WIDE:
             left = width * 56 // 100
             search = max(6, height // 3)
@@ -58,7 +65,8 @@ class GraphScreen:
         return talk_panel(view, width, height, now, glyphs)
 
     def small(self, view: GraphView, width: int, height: int, glyphs: Glyphs) -> Panel:
-        return graph_panel(view, width, height, glyphs)
+        shown = proposed_panel if whole(view.mode) == BY_MODEL else graph_panel
+        return shown(view, width, height, glyphs)
 
     def portrait(self, view: GraphView) -> str:
         """The plan, a level on a line."""
@@ -93,6 +101,23 @@ def _level(level: Expanded, width: int, most: int, glyphs: Glyphs) -> Text:
     line.append(glyphs.across * (total - part), "red")
     line.append(f" {glyphs.done}" if level.satisfied else "", "bold green")
     return line
+
+
+def proposed_panel(view: GraphView, width: int, height: int, glyphs: Glyphs) -> Panel:
+    """The last plan of the model, and its fault."""
+    lines = [Text("no plan yet", "dim")] if view.proposed is None else _numbered(view.proposed.actions)
+    title = "plan" if view.proposed is None else view.proposed.command
+    room, inside = max(1, height - 2), width - 4
+    fault: list[Text] = []
+    if view.rejected is not None:
+        feedback = view.rejected.feedback
+        text = "\n".join((f"{glyphs.failed} {feedback.category}", feedback.message, *feedback.evidence))
+        fault = _cut(wrapped([Text(line, "red") for line in text.splitlines()], inside), max(1, room // 2))
+    return panel([*_cut(wrapped(lines, inside), max(1, room - len(fault))), *fault], title, width, height)
+
+
+def _numbered(actions: Sequence[str]) -> list[Text]:
+    return [Text(f"{number:>3}  {action}") for number, action in enumerate(actions, start=1)]
 
 
 def search_panel(view: GraphView, width: int, height: int, glyphs: Glyphs) -> Panel:
@@ -136,7 +161,7 @@ def talk_panel(view: GraphView, width: int, height: int, now: float, glyphs: Gly
         bound = "" if done.bound is None else f", {count(done.bound, done.unit)} are enough"
         lines = [Text(f"{done.kind}{bound}", style)]
         lines += [Text(clean(done.message), "red")] if done.message else []
-        lines += [Text(f"{number:>3}  {' '.join(level)}") for number, level in enumerate(done.steps, start=1)]
+        lines += _numbered([" ".join(level) for level in done.steps])
         return panel(_cut(wrapped(lines, inside), room), "plan", width, height)
     last = view.levels[-1] if view.levels else None
     if last is None or not last.pruned:
@@ -164,9 +189,12 @@ def _pruned_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
 
 def _plan_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
     done = next((event for event in frame.events if isinstance(event, Concluded)), frame.after.concluded)
-    steps = done.steps if done is not None else ()
-    lines = [Text(clean(f"{number:>3}  {' '.join(level)}")) for number, level in enumerate(steps, start=1)]
-    return lines or [Text("no plan yet", "dim")]
+    if done is not None:
+        actions = [" ".join(level) for level in done.steps]
+    else:
+        proposed = next((event for event in frame.events if isinstance(event, Proposed)), frame.after.proposed)
+        actions = [] if proposed is None else list(proposed.actions)
+    return _numbered([clean(action) for action in actions]) or [Text("no plan yet", "dim")]
 
 
 SCREEN = GraphScreen

@@ -1,12 +1,45 @@
-"""Who plays without a language model: see `refine.advisers`."""
+"""The built-in models: advisers (see `refine.advisers`), and one that answers with the planner's plan."""
 
 from __future__ import annotations
 
-from pddlego.methods.base import Setting
-from pddlego.refine.advisers import Adviser, make_adviser
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pddlego.errors import UsageError
+from pddlego.methods.base import Setting, whole
+from pddlego.methods.graphplan.by_model import PlanRequest
+from pddlego.methods.graphplan.modes import BY_MODEL
+from pddlego.models.base import Completion, Model, Request
+from pddlego.refine.advisers import READER, make_adviser
 from pddlego.runs.cells import Cell
 
 
-def stand_in(name: str, cell: Cell, setting: Setting | None) -> Adviser | None:
-    """The adviser of that name; None for a language model's. Raises `UsageError` for one that is written wrongly."""
-    return make_adviser(name, f"{cell.setting}/{cell.model_seed}")
+@dataclass
+class ReferenceModel:
+    """Answers with the planner's plan, leaving each action out with the probability `noise`."""
+
+    name: str
+    noise: float
+    rng: random.Random
+    description: Mapping[str, Any] = field(default_factory=dict)
+
+    def complete(self, request: Request) -> Completion:
+        asked = request.context
+        assert isinstance(asked, PlanRequest)
+        plan = asked.solve()
+        if plan is None:
+            return Completion("The planner has no plan.")
+        return Completion("\n".join(str(step) for step in plan.steps if self.rng.random() >= self.noise))
+
+
+def stand_in(name: str, cell: Cell, setting: Setting | None) -> Model | None:
+    """The built-in model of that name; None for a language model's. Raises `UsageError` if it cannot play the cell."""
+    adviser = make_adviser(name, f"{cell.setting}/{cell.model_seed}")
+    if adviser is None or whole(cell.mode) != BY_MODEL:
+        return adviser
+    if name.partition("+")[0] != READER:
+        why = f"It advises Graphplan. The built-in models that write plans are {READER} and {READER}+noise:P."
+        raise UsageError(f"{name} cannot play {cell.mode}", why, "Choose one of them, or a language model.")
+    return ReferenceModel(name, adviser.description.get("noise", 0.0), adviser.rng, adviser.description)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from pddlego.display.view import View, cleaned, fold_common
 from pddlego.events import Event
-from pddlego.methods.graphplan.events import Concluded, Given, Grown, Looked, Looking, PassEnded
+from pddlego.methods.graphplan.events import Concluded, Given, Grown, Looked, Looking, PassEnded, Proposed
 from pddlego.planning.graphplan.values import Expanded, Passed, Searched, Searching
 
 
@@ -22,6 +22,7 @@ class GraphView(View):
     searches: tuple[Searched, ...] = ()
     searching: Searching | None = None
     passes: tuple[Passed, ...] = ()
+    proposed: Proposed | None = None
     concluded: Concluded | None = None
 
 
@@ -41,6 +42,8 @@ def fold(view: GraphView, event: Event, seconds: float) -> GraphView:
         return replace(view, searches=(*view.searches, event.made), searching=None)
     if isinstance(event, PassEnded):
         return replace(view, passes=(*view.passes, event.made), searching=None)
+    if isinstance(event, Proposed):
+        return replace(view, proposed=event, rejected=None)
     if isinstance(event, Concluded):
         return replace(view, concluded=event)
     return view

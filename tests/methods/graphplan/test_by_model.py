@@ -1,0 +1,165 @@
+"""Episodes in which a model writes the plan: what it is shown, what it hears, and how its plans are judged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pddlego.display.description import Describer
+from pddlego.display.glyphs import UNICODE
+from pddlego.errors import UsageError
+from pddlego.events import Asked, Ended, Event, Outcome, Rejected
+from pddlego.methods.graphplan import METHOD
+from pddlego.methods.graphplan.describe import DESCRIBED
+from pddlego.methods.graphplan.events import Bounded, Concluded, Given, Proposed
+from pddlego.methods.graphplan.measure import measure
+from pddlego.methods.graphplan.options import GraphplanOptions, load
+from pddlego.runs.cells import Cell
+from tests.methods.graphplan.playing import played
+from tests.methods.graphplan.test_screen import drawn, views
+
+MODE = "plan-by-model"
+TASK, SEED = "logistics", 4
+
+
+def ended(events: list[Event]) -> Ended:
+    last = events[-1]
+    assert isinstance(last, Ended)
+    return last
+
+
+def concluded(events: list[Event]) -> Concluded:
+    return next(event for event in events if isinstance(event, Concluded))
+
+
+def a_plan(setting: str = TASK, seed: int = SEED) -> list[str]:
+    """The actions of a plan that works."""
+    return [action for level in concluded(played(setting, "reader", MODE, seed)).steps for action in level]
+
+
+@pytest.mark.parametrize("setting", ["logistics", "movie", "miconic", "gripper"])
+def test_the_reader_writes_the_planner_s_plan(setting: str) -> None:
+    events = played(setting, "reader", MODE)
+    assert ended(events).outcome is Outcome.WON
+    assert ended(events).score == 1.0
+    done = concluded(events)
+    assert (done.found, done.valid_damaged, done.valid, done.kind) == (True, True, True, "solved")
+    assert [event.purpose for event in events if isinstance(event, Asked)] == ["plan"]
+    numbers = measure(events, ended(events).tally).numbers
+    assert numbers == {"found": 1, "valid_damaged": 1, "valid": 1, "actions": len(done.steps)}
+
+
+def test_the_prompt_shows_domain_and_problem_and_the_form_of_an_action() -> None:
+    events = played(TASK, "reader", MODE, SEED)
+    text = next(event for event in events if isinstance(event, Asked)).messages[0].content
+    setting = load(TASK, GraphplanOptions())
+    assert setting.domain.text.strip() in text
+    assert str(setting.one_task(SEED).problem).strip() in text
+    assert "(load-truck p truck l)" in text
+
+
+def test_the_validator_says_what_is_wrong_and_the_model_corrects_it() -> None:
+    plan = a_plan()
+    answers = ("I cannot.", "(fly me to the moon)", "\n".join(plan[1:]), "\n".join(plan[:-1]), "\n".join(plan))
+    events = played(TASK, answers, MODE, SEED)
+    assert ended(events).outcome is Outcome.WON
+    rejected = [event.feedback.category for event in events if isinstance(event, Rejected)]
+    assert rejected == ["not a plan", "unknown action", "unsatisfied precondition", "goal not reached"]
+    last = [event for event in events if isinstance(event, Asked)][-1]
+    assert [message.role for message in last.messages] == ["user", "assistant"] * 4 + ["user"]
+    assert "The goal is not satisfied" in last.messages[-1].content
+    assert "(Set (at " in last.messages[-1].content
+    assert [len(event.actions) for event in events if isinstance(event, Proposed)] == [
+        1,
+        len(plan) - 1,
+        len(plan) - 1,
+        len(plan),
+    ]
+
+
+def test_without_feedback_the_first_plan_is_the_last() -> None:
+    plan = a_plan()
+    events = played(TASK, ("\n".join(plan[1:]), "\n".join(plan)), f"{MODE}-no-feedback", SEED)
+    assert ended(events).tally.calls == 1
+    assert ended(events).outcome is Outcome.LOST
+    assert concluded(events).kind == "invalid plan"
+    assert ended(events).message.startswith("the plan does not work: (")
+
+
+@pytest.mark.parametrize(
+    "answer", ["", "I cannot.", "```\n" * 50, "\x1b[2J", "(", "(a" * 1000, "(" + "x" * 100_000 + ")"]
+)
+def test_any_answer_ends_in_a_verdict(answer: str) -> None:
+    events = played(TASK, (answer,), MODE, SEED)
+    assert ended(events).outcome is Outcome.LOST
+    assert ended(events).tally.calls == 6
+    assert len(ended(events).message) < 10_000
+    assert max(event.characters for event in events if isinstance(event, Asked)) < 8 * max(len(answer), 10_000)
+
+
+def test_a_goal_that_is_true_already_needs_no_action(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "envs").mkdir()
+    nothing = 'extends = "logistics"\n[graphplan]\npackages = [0, 0]\n'
+    (tmp_path / "envs" / "nothing.toml").write_text(nothing, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert ended(played("nothing", ("Nothing has to be done.",), MODE)).outcome is Outcome.WON
+
+
+def test_a_reader_that_errs_corrects_itself() -> None:
+    events = played(TASK, "reader+noise:0.1,seed=2", MODE, SEED)
+    assert any(isinstance(event, Rejected) for event in events)
+    assert ended(events).outcome is Outcome.WON
+    with pytest.raises(UsageError, match="cannot play plan-by-model"):
+        METHOD.stand_in("relaxed", Cell(TASK, MODE, "relaxed", 0), None)
+    with pytest.raises(UsageError):
+        METHOD.stand_in("reader+noise:x", Cell(TASK, MODE, "reader+noise:x", 0), None)
+    assert METHOD.stand_in("gpt-4o-mini", Cell(TASK, MODE, "gpt-4o-mini", 0), None) is None
+
+
+@pytest.mark.parametrize(("judge", "kind"), [("damaged", "solved"), ("intact", "invalid plan")])
+def test_the_prompt_shows_the_damaged_domain(judge: str, kind: str) -> None:
+    events = played(TASK, "reader", f"{MODE}-no-feedback", SEED, corrupt=0.2, judge=judge)
+    given = next(event for event in events if isinstance(event, Given))
+    text = next(event for event in events if isinstance(event, Asked)).messages[0].content
+    assert given.removed
+    assert load(TASK, GraphplanOptions()).domain.text.strip() not in text
+    done = concluded(events)
+    assert (done.kind, done.valid_damaged, done.valid) == (kind, True, False)
+
+
+def test_only_a_bound_in_actions_holds_for_a_sequence() -> None:
+    plan = a_plan()
+    assert plan[0].startswith("(load-")
+    answer = "\n".join([plan[0], plan[0].replace("load-", "unload-"), *plan])
+    for bound, kind in (("levels", "solved"), ("none", "solved"), ("actions", "too long")):
+        events = played(TASK, (answer,), MODE, SEED, bound=bound)
+        assert concluded(events).kind == kind
+        assert any(isinstance(event, Bounded) for event in events) == (bound == "actions")
+
+
+def test_tasks_of_a_folder_are_planned_for(tmp_path: Path) -> None:
+    setting = load(TASK, GraphplanOptions())
+    for split in ("train", "eval"):
+        folder = tmp_path / split / "seed0"
+        folder.mkdir(parents=True)
+        (folder / "p1.pddl").write_text(str(setting.one_task(SEED).problem), encoding="utf-8")
+    (tmp_path / "domain.pddl").write_text(setting.text, encoding="utf-8")
+    events = played(TASK, "reader", MODE, tasks=str(tmp_path))
+    assert ended(events).outcome is Outcome.WON
+
+
+@pytest.mark.parametrize(("width", "height"), [(72, 18), (80, 22), (110, 30)])
+def test_the_plan_and_its_fault_are_drawn(width: int, height: int) -> None:
+    plan = a_plan()
+    events = played(TASK, ("\n".join(plan[1:]), "\n".join(plan)), MODE, SEED)
+    pictures = [drawn(view, width, height) for view in views(events)]
+    assert all(len(lines) <= height and all(len(line) <= width for line in lines) for lines in pictures)
+    texts = ["\n".join(lines) for lines in pictures]
+    assert any("unsatisfied precondition" in text for text in texts)
+    assert f"plan 2: {len(plan)} actions" in texts[-1]
+    assert "unsatisfied" not in texts[-1]
+    assert plan[0] in texts[-1]
+    describe = Describer(DESCRIBED)
+    lines = [describe(event, UNICODE).title.text for event in events]
+    assert f"  1  plan 1: {len(plan) - 1} actions" in lines
