@@ -114,7 +114,7 @@ class Conversation:
         self, purpose: str, text: str, answer: int, limit: str
     ) -> Generator[Event, None, tuple[Trial, Task] | None]:
         """Ask for a program and try it; what came of the first training task that it fails, if there is one."""
-        said = yield from self._chat.say(purpose, text, max(0, answer - 2), limit)
+        said = yield from self._chat.say(purpose, text, max(0, answer - 2), limit=limit)
         code = code_of(said, self._paper)
         program = grown(self.kept, code)
         self.meter.step()

@@ -101,7 +101,7 @@ class Dialogue:
                 return False
             purpose = which if not self.answers[which] else f"{which} again"
             limit = f"{fault.limit} ({fault.message})" if fault is not None and fault.limit else ""
-            said = yield from self._chat.say(purpose, text, max(0, self.answers[which] - 1), limit)
+            said = yield from self._chat.say(purpose, text, max(0, self.answers[which] - 1), limit=limit)
             self.answers[which] += 1
             code = (code_as_the_paper if self.stages.paper else code_of)(said, which)
             yield self._coded(which, code)
