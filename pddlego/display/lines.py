@@ -23,6 +23,9 @@ from pddlego.util.text import clean
 
 T = TypeVar("T")
 
+SILENCE = 10.0
+"""Seconds without a line after which the next event gets one, also if it usually has none."""
+
 
 class _StreamDisplay:
     """A display that needs no beginning and no end."""
@@ -44,6 +47,7 @@ class LineDisplay(_StreamDisplay):
         self._glyphs = glyphs_for(console.encoding)
         self._view = View()
         self._previewed: tuple[Event, ...] = ()
+        self._printed = 0.0
 
     def ask(self, question: RenderableType | None, preview: tuple[Event, ...] = ()) -> None:
         """Print what will be when it is accepted, and the question."""
@@ -64,7 +68,12 @@ class LineDisplay(_StreamDisplay):
             self._print(event, self._view)
 
     def _print(self, event: Event, view: View) -> None:
-        for line, style in event_lines(event, view, self._describe, self._glyphs):
+        lines = list(event_lines(event, view, self._describe, self._glyphs))
+        if not lines and view.seconds - self._printed >= SILENCE:
+            title = self._describe(cleaned(event), self._glyphs).title
+            lines = [(clean(title.text), title.style)] if title.text else []
+        self._printed = view.seconds if lines else self._printed
+        for line, style in lines:
             self._console.print(
                 line, style=style, markup=False, highlight=False, soft_wrap=not self._console.is_terminal
             )
