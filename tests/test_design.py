@@ -134,6 +134,24 @@ def test_nothing_is_too_large(name: str) -> None:
             assert len(fields) <= FIELDS or reason, f"{node.name} has {len(fields)} fields and gives no reason"
 
 
+def test_broad_excepts_are_at_the_borders_that_the_page_lists() -> None:
+    """A handler whose last statement raises what it caught only cleans up."""
+    paragraph = PAGE[PAGE.index("A broad `except`") :].split("\n\n")[0]
+    broad = set()
+    for path in modules().values():
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.ExceptHandler) and not _raises_again(node):
+                names = {name.id for name in ast.walk(node.type) if isinstance(name, ast.Name)} if node.type else {""}
+                if names & {"", "Exception", "BaseException"}:
+                    broad.add(path.relative_to(PACKAGE).as_posix())
+    assert set(re.findall(r"`([\w/]+\.py)`", paragraph)) == broad
+
+
+def _raises_again(handler: ast.ExceptHandler) -> bool:
+    last = handler.body[-1]
+    return isinstance(last, ast.Raise) and last.exc is None
+
+
 def test_every_wait_of_a_test_has_an_end() -> None:
     """A child is started by `tests.children.started`, which ends it; everything else that waits has a time limit."""
     endless = []

@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from pddlego.methods.textgames.games import Game
 from tests.scale import PATIENCE
 
@@ -44,6 +46,27 @@ def test_adding_a_game_followed_literally(tmp_path: Path) -> None:
         command, _, wanted = run.partition("\n")
         printed = _run(command, tmp_path)
         assert doctest.OutputChecker().check_output(wanted, printed, doctest.ELLIPSIS), f"{command} printed:\n{printed}"
+
+
+def test_the_report_on_the_corpus_is_what_is_printed() -> None:
+    page = (DOCS / "formats.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```\n\$ (pddlego corpus check .*?)^```", page, re.MULTILINE | re.DOTALL)
+    command, _, wanted = block.partition("\n")
+    assert _run(command, DOCS.parent) == wanted
+
+
+def test_the_readme_s_evaluation_needs_nothing_that_the_readme_does_not_make(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```\nexport OPENAI_API_KEY=…\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
+    (prices,) = [line for line in block.splitlines() if line.endswith("> prices.toml")]
+    (command,) = [line for line in block.splitlines() if line.startswith("pddlego eval")]
+    subprocess.run(["sh", "-c", prices], cwd=tmp_path, check=True, timeout=PATIENCE)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789abcdef")
+    printed = _run(f"{command} --seeds 10 --dry-run", tmp_path)
+    assert "Error" not in printed, printed
+    assert printed.splitlines()[-1].startswith("all "), printed
 
 
 def _run(command: str, folder: Path) -> str:
