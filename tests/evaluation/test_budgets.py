@@ -71,7 +71,7 @@ def test_a_budget_holds(
     else:
         assert talker.cost <= limit + workers * LONGEST * 2.0 / 1e6
     ledger = [json.loads(line) for line in (tmp_path / "run" / "ledger.jsonl").read_text().splitlines()]
-    settled = [each for each in ledger if "settled" in each]
+    settled = [each for each in ledger if each.get("answered")]  # a lost connection leaves what was reserved
     assert sum(each["tokens"] for each in settled) == talker.tokens
     assert sum(each["cost"] for each in settled) == pytest.approx(talker.cost)
 
@@ -118,7 +118,7 @@ def test_a_budget_holds_where_the_endpoint_counts_wrongly(
     tokens_out = sum(characters // 3 for characters in received)
     messages = [request["messages"] for request in model_server.requests]
     tokens_in = [sum(len(message["content"]) for message in sent) // 3 for sent in messages]
-    booked = sum(line["tokens"] for line in ledger if "settled" in line)
+    booked = sum(line["tokens"] for line in ledger if line.get("answered"))  # a lost connection leaves the reservation
     if usage == {"prompt_tokens": 400}:
         assert booked >= tokens_out
     else:

@@ -82,7 +82,7 @@ def test_every_episode_and_every_call_is_accounted_for(
     assert asked - answered == outcomes[Outcome.MODEL_ERROR], "who gets no answer ends there"
     assert answered == endpoint.answered, "every answer that was given has arrived, once"
     assert sum(each.tally.calls for each in ended) == asked
-    assert sum(each.tally.tokens_in for each in ended) == 100 * answered
+    assert sum(each.tally.tokens_out for each in ended) == 20 * answered
 
     sent = endpoint.answered + endpoint.failed
     assert len(model_server.requests) == sent
