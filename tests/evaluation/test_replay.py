@@ -7,6 +7,7 @@ purpose records them again.
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from dataclasses import dataclass, field, replace
@@ -148,6 +149,8 @@ def test_run_folders_and_journals_are_found(tmp_path: Path) -> None:
         (tmp_path / name / "episodes").mkdir(parents=True)
         for number, seed in enumerate(seeds):
             (tmp_path / name / "episodes" / f"coin-{number}-seed{seed}.jsonl").touch()
+    for path in ("old/episodes/coin-0-seed1.jsonl", "old/episodes"):
+        os.utime(tmp_path / path, (1, 1))  # files of one moment may have the same time
     assert newest_run(tmp_path) == tmp_path / "new"
     assert newest_run(tmp_path, lambda path: path.name == "old") == tmp_path / "old"
     assert place_of("old", tmp_path) == tmp_path / "old"

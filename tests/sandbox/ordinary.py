@@ -54,7 +54,7 @@ def probes_as_ordinary_user() -> list[str]:
         return done.stdout.splitlines()
 
 
-def tests_as_ordinary_user(*files: str) -> subprocess.CompletedProcess[str]:
+def run_tests_as_ordinary_user(*files: str) -> subprocess.CompletedProcess[str]:
     """Run files of tests with pytest."""
     packages = Path(pytest.__file__).parent.parent
     with tempfile.TemporaryDirectory(prefix="pddlego-ordinary-") as folder:

@@ -18,7 +18,7 @@ from pddlego.sandbox import Sandbox, SandboxLimits, Status
 from pddlego.sandbox.probes import OUTGOING, PROBES, Probe, orphan
 from pddlego.sandbox.sandbox import NEEDED, modules_of
 from tests.children import started
-from tests.sandbox.ordinary import needs_locks, probes_as_ordinary_user, tests_as_ordinary_user
+from tests.sandbox.ordinary import needs_locks, probes_as_ordinary_user, run_tests_as_ordinary_user
 from tests.scale import PATIENCE
 
 pytestmark = needs_locks
@@ -276,7 +276,7 @@ def test_an_ordinary_user_is_as_safe() -> None:
 
 
 def test_attacks_fail_for_an_ordinary_user_too() -> None:
-    done = tests_as_ordinary_user(*ATTACKS)
+    done = run_tests_as_ordinary_user(*ATTACKS)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "passed" in done.stdout or "100%" in done.stdout
 
