@@ -13,6 +13,7 @@ from pathlib import Path
 
 from pddlego.errors import UsageError
 from pddlego.util.environment import for_children
+from pddlego.util.text import count
 
 Faults = Callable[[str], tuple[str, ...]]
 """Why a text cannot be used; empty if it can."""
@@ -42,10 +43,19 @@ def edit_text(text: str, faults: Faults, about: Iterable[str] = (), suffix: str 
             return None if changed.strip() == text.strip() else changed
         if changed == draft or edits == MAX_EDITS:
             more = f" (and {len(messages) - 1} more)" if len(messages) > 1 else ""
-            what = f"The edited text cannot be used after {edits} edit" + "s" * (edits > 1)
-            raise UsageError(what, f"{messages[0]}{more}", "Fix that and try again.")
+            what = f"The edited text cannot be used after {count(edits, 'edit')}"
+            advice = f"Fix that and try again. Your text is in {_kept(changed, suffix)}."
+            raise UsageError(what, f"{messages[0]}{more}", advice)
         messages = ("This cannot be used yet; empty the file to give up:", *messages)
         draft = changed
+
+
+def _kept(text: str, suffix: str) -> str:
+    """Write a text to a file that stays, and return the file's name."""
+    number, name = tempfile.mkstemp(suffix, "pddlego-edit-")
+    os.close(number)
+    Path(name).write_text(text, encoding="utf-8")
+    return name
 
 
 def _edited(text: str, suffix: str) -> str:

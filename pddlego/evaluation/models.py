@@ -34,8 +34,11 @@ def is_free(cell: Cell) -> bool:
 
 
 def answered_by(name: str) -> str:
-    """The model whose answers a model's name means: of recorded conversations the one that they were with."""
-    return parse_place(name.removeprefix(TRANSCRIPT)).model if name.startswith(TRANSCRIPT) else name
+    """Return the model whose answers a name stands for. Empty for conversations of a chosen variant or domain."""
+    if not name.startswith(TRANSCRIPT):
+        return name
+    place = parse_place(name.removeprefix(TRANSCRIPT))
+    return "" if place.variant or place.domains else place.model
 
 
 def make_model(

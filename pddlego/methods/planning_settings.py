@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pddlego.errors import SettingError
 from pddlego.methods.base import Setting
 from pddlego.methods.setting_files import checked, read_setting
-from pddlego.pddl import Domain, PddlSyntaxError, parse_domain
+from pddlego.pddl import Domain, PddlSyntaxError, TypedName, parse_domain
 from pddlego.pddl.anonymous import anonymous
 from pddlego.pddl.check_domain import check_domain
 from pddlego.tasks import Split, Task, Tasks
@@ -143,6 +143,15 @@ class PlanningSetting(Setting):
         except (IndexError, ValueError) as error:
             why = f"[{split}]: no task of {file.generator} can be made with these numbers ({error})."
             raise SettingError(f"envs/{self.name}.toml is wrong", why, "Give larger ranges.") from error
+
+
+def example_action(domain: Domain) -> str:
+    """Return the first action of a domain with the names of its parameters, as prompts show the form of a plan."""
+    return next((" ".join((action.name, *map(_bare, action.parameters))) for action in domain.actions), "action object")
+
+
+def _bare(parameter: TypedName) -> str:
+    return parameter.name.lstrip("?")
 
 
 def load_planning(name: str, tasks: str | None = None, tasks_no_names: str | None = None) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from pddlego.errors import PddlegoError, SettingError, UsageError
 from pddlego.methods.base import Published
@@ -20,6 +20,12 @@ KIND = "kind"
 
 TEXT_GAME = "text game"
 """The kind of a file that does not say."""
+
+
+PAPER = "paper"
+"""The table of a setting that holds a paper's figures."""
+
+_PUBLISHED: TypeAdapter[Published] = TypeAdapter(Published)
 
 
 @dataclass(frozen=True)
@@ -54,6 +60,8 @@ def read_setting(name: str, kind: str | None = None) -> SettingTable:
     for table in reversed(list(chain.values())):
         merged = _merged(merged, table)
     merged.pop("extends", None)
+    merged.pop(PAPER, None)  # a paper's figures are about the setting that has them, not about variants of it
+    merged |= {PAPER: chain[name][PAPER]} if PAPER in chain[name] else {}
     found = str(merged.pop(KIND, TEXT_GAME))
     if kind not in (None, found):
         why = f"It is of the kind '{found}', and the mode plays the kind '{kind}'."
@@ -75,10 +83,9 @@ def checked(name: str, model: type[File], tables: Mapping[str, Any]) -> File:
 def published(name: str, options: Mapping[str, Any]) -> Published:
     """The figures in the table `[paper]` of a setting; nothing for a setting that cannot be read any more."""
     try:
-        found: Published = read_setting(name).tables.get("paper", {})
-    except PddlegoError:
+        return _PUBLISHED.validate_python(read_setting(name).tables.get(PAPER, {}))
+    except (PddlegoError, ValidationError):
         return {}
-    return found
 
 
 def _chain(name: str) -> dict[str, dict[str, Any]]:

@@ -33,7 +33,7 @@ class Permit(Protocol):
         """Whether anybody still waits for the answer."""
 
     def used(self, tokens_in: int, tokens_out: int, tokens_cached: int, whole: bool = True) -> None:
-        """The answer is there and took this much. One that is not `whole` took what was reserved, or this if more."""
+        """Book the tokens of an answer; of one that is not `whole`, at least what was reserved."""
 
     def refused(self, pause: float) -> None:
         """The endpoint turned the request away, which costs nothing. Nobody sends anything for `pause` seconds."""

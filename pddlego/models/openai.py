@@ -103,7 +103,7 @@ class OpenAIModel:
         except openai.OpenAIError as error:
             failure = self._failure(error, sent[0])
             is_cut_short = isinstance(error, openai.APITimeoutError) and time.perf_counter() >= deadline
-            outages = [each for each in (*failures, error) if not isinstance(each, openai.RateLimitError)]
+            outages = [failure for failure in (*failures, error) if not isinstance(failure, openai.RateLimitError)]
             works = not outages or (is_cut_short and outages == [error])
             too_late = request.seconds is not None and sent[0] < self._attempts and is_passing(error) and works
             raise OutOfTimeError(failure.what, failure.why, failure.next_step) if too_late else failure from None
@@ -223,7 +223,7 @@ class OpenAIModel:
         return reply
 
     def _retrying(self, request: Request, failures: list[BaseException]) -> tenacity.Retrying:
-        """What tries again, and keeps the `failures` before the last one."""
+        """Make the retry policy. It appends each failure but the last to `failures`."""
         import tenacity
 
         stop: Any = tenacity.stop_after_attempt(self._attempts)

@@ -213,6 +213,7 @@ def build_report(paths: Sequence[Path], prices: Mapping[str, Price] | None = Non
     for each in (one for one in results if one.played):
         grouped.setdefault(each.cell.configuration, []).append(each)
     found = _rows(paths, results, [each for attempts in folders for each in attempts], prices)
+    settings = _settings(paths)
     elsewhere = "" if prices else spent_elsewhere(found, [entry for path in paths for entry in _requests(path)[0]])
     return Report(
         sources=tuple(map(str, paths)),
@@ -223,15 +224,19 @@ def build_report(paths: Sequence[Path], prices: Mapping[str, Price] | None = Non
         measured=tuple(_measured(grouped)),
         comparisons=_comparisons(results),
         figures=draw_figures([each for each in results if each.counts]),
-        published=paper_figures(found, _settings(paths)),
+        published=paper_figures([row for row in found if row.setting in settings], settings),
         incomplete=played_of(results, {cell for path in paths for cell in read_cells(path)}),
         damage=(*([elsewhere] if elsewhere else []), *_damage(paths)),
     )
 
 
 def _settings(paths: Sequence[Path]) -> dict[str, Any]:
-    """How each setting was played, by its name."""
-    return {name: value for path in paths for name, value in read_configuration(path).get("settings", {}).items()}
+    """How each setting was played, by its name; without those that runs played in different ways."""
+    played: dict[str, list[Any]] = {}
+    for path in paths:
+        for name, value in read_configuration(path).get("settings", {}).items():
+            played.setdefault(name, []).append(value)
+    return {name: values[0] for name, values in played.items() if all(value == values[0] for value in values)}
 
 
 def _rows(

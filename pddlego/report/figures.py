@@ -93,7 +93,7 @@ def paper_figures(rows: Sequence[Row], settings: Mapping[str, Any]) -> tuple[Pap
 
     `settings` says how each was played, as a run folder records it.
     """
-    found = []
+    figures = []
     for row in rows:
         try:
             method = method_of(row.setting, row.mode)
@@ -106,8 +106,8 @@ def paper_figures(rows: Sequence[Row], settings: Mapping[str, Any]) -> tuple[Pap
         measured = row.number(number)
         ours = row.score if number == "score" else measured.mean if measured else None
         if paper is not None and ours is not None:
-            found.append(PaperFigure(row.setting, row.mode, row.model, number, ours, paper))
-    return tuple(found)
+            figures.append(PaperFigure(row.setting, row.mode, row.model, number, ours, paper))
+    return tuple(figures)
 
 
 def _figures(cell: Cell) -> tuple[Figure, ...]:

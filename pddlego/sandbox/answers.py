@@ -1,4 +1,4 @@
-"""Reads the answers of a sandbox: the one place where text from the pipe becomes values.
+"""Decode and check the answers of a sandbox. No other module reads text from the pipe.
 
 Every line is a claim of the program, which shares its process with the code that answers and can write to the pipe
 itself. So each line is bounded in size before it is parsed, each field is checked, and each text is cut.
@@ -28,8 +28,8 @@ _KEPT = {
 }
 """Characters of each text that are kept. The sandbox never writes more."""
 
-PART = 64
-"""Bytes that a value within a value takes in our memory besides its text: an estimate, right within a factor of two."""
+PART, OBJECT = 64, 256
+"""Bytes of our memory that a value within a value takes besides its text, and an object more: rough means."""
 
 _COUNTED = (Status.RETURNED, Status.RAISED)
 """The statuses after which the states that an expansion reports are known."""
@@ -88,8 +88,9 @@ def _parsed(line: bytes) -> tuple[Mapping[str, Any], CallResult]:
     texts = {name: answer.get(name, "") for name in _KEPT}
     if not isinstance(status, str) or not all(isinstance(text, str) for text in texts.values()):
         raise ValueError("an answer has a status, and texts")
+    size = len(line) + PART * parts + OBJECT * line.count(b"{")
     cut: dict[str, Any] = {name: writable(texts[name][:most]) for name, most in _KEPT.items()}
-    return answer, CallResult(Status(status), size=len(line) + PART * parts, **cut)
+    return answer, CallResult(Status(status), size=size, **cut)
 
 
 def _done(item: Any, arguments: int) -> Done:

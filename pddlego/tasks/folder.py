@@ -116,7 +116,7 @@ def read_tasks(place: str) -> TaskFolder:
 
 
 def _is_task_file(name: str) -> bool:
-    return bool(re.fullmatch(r"domain\.pddl|manifest\.json|(train|eval)/seed\d{1,18}/[^/]+\.pddl", name))
+    return bool(re.fullmatch(r"domain\.pddl|manifest\.json|(train|eval)/seed\d{1,6}/[^/]+\.pddl", name))
 
 
 def _of_folder(path: Path) -> dict[str, str]:

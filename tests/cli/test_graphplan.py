@@ -100,7 +100,7 @@ def test_an_answer_that_names_nothing_is_said_and_counted(
         (("--set", "coin=toss"), "coin"),
         (("--set", "judge=both"), "judge"),
         (("--set", "bound=3"), "bound"),
-        (("--set", "bound=actions", "--planner", "graphplan"), "bound=actions needs another planner"),
+        (("--set", "bound=actions", "--planner", "graphplan"), "bound=actions needs the planner pyperplan"),
     ],
 )
 def test_what_the_mode_does_not_take_is_refused(tmp_path: Path, options: tuple[str, ...], said: str) -> None:

@@ -64,7 +64,7 @@ def run_tests_as_ordinary_user(*files: str) -> subprocess.CompletedProcess[str]:
             folder_to_make.mkdir()
         (place / "tmp").chmod(0o777)
         repository = mounts.get(ROOT, ROOT)
-        command = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *(str(repository / file) for file in files)]
+        command = ["-m", "pytest", "-p", "no:cacheprovider", *(str(repository / file) for file in files)]
         return _run_as_ordinary_user(place, command, mounts, 10 * PATIENCE)
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 
 from pddlego.sandbox import Call, Expansion, Sandbox, SandboxLimits, State, Status
 from pddlego.sandbox.answers import read_call, read_expansion
-from pddlego.sandbox.jail.values import MOST_DEEP, TooLargeError, plain, tagged
+from pddlego.sandbox.jail.values import MOST_DEEP, MOST_PARTS, TooLargeError, parts, plain, tagged
 from pddlego.sandbox.probes import OUTGOING
 from tests.sandbox.ordinary import needs_locks
 from tests.scale import PATIENCE
@@ -133,14 +134,61 @@ def test_the_name_of_an_error_is_cut(sandbox: Sandbox) -> None:
     assert max(map(len, (result.error, result.message, result.traceback))) <= 20_005
 
 
-@pytest.mark.parametrize("part", ["[],", '{"m":{}},', "0,", '"a",'])
-def test_reading_the_worst_line_takes_less_than_a_second(part: str) -> None:
-    limit = SandboxLimits().most
-    values = (part * (limit // len(part)))[:-1]
+COLUMN = '{"c":{"a":[1,2]}}'
+WORST = (
+    "[]",
+    "0",
+    '"a"',
+    '{"m":{}}',
+    '{"t":["é"]}',
+    '{"T":[]}',
+    '{"s":["a"]}',
+    '{"L":[[[1,"é"]]]}',
+    '{"c":{"a":[1,2]}}',
+)
+
+
+@pytest.mark.parametrize("part", WORST)
+def test_reading_the_worst_line_takes_seconds_at_most(part: str) -> None:
+    number = min((MOST_PARTS - 10) // (parts(part.encode()) + 1), SandboxLimits().most // (len(part) + 1))
+    line = f'{{"status": "returned", "value": [{",".join([part] * number)}]}}'.encode()
+    assert parts(line) <= MOST_PARTS
     began = time.process_time()
-    with contextlib.suppress(ValueError):
-        read_call(f'{{"status": "returned", "value": [{values}]}}'.encode())
-    assert time.process_time() - began < 1
+    assert len(read_call(line).result.value) == number
+    assert time.process_time() - began < 10
+
+
+def nested(tag: str, levels: int, inside: str) -> str:
+    """A value in so many levels of one tag."""
+    begin, end = {"L": ('{"L": [[[', "]]]}"), "T": ('{"T": [[', "]]}"), "c": ('{"c": {"a": [', "]}}")}[tag]
+    return f"{begin * levels}{inside}{end * levels}"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        nested("L", 180, "[]"),
+        nested("T", 199, "[]"),
+        '{"c": {"a": "xxxx"}}',
+        '{"s": "abc"}',
+        f'{{"S": [{", ".join(["[-1, -2]", "[-2, -1]"] * 200 + [f"[{n}]" for n in range(3)])}]}}',
+        f'{{"s": [{", ".join(f"""{{"t": {json.dumps(key)}}}""" for key in product([-1, -2], repeat=8))}]}}',
+        f'{{"d": [{", ".join(f"""[{{"t": {json.dumps(key)}}}, 1]""" for key in product([-1, -2], repeat=8))}]}}',
+    ],
+    ids=lambda value: value[:20],
+)
+def test_a_value_that_would_take_too_much_is_refused(value: str) -> None:
+    with pytest.raises(ValueError):
+        read_call(f'{{"status": "returned", "value": {value}}}'.encode())
+
+
+def test_the_rows_of_columns_are_counted() -> None:
+    numbers = ",".join(["0"] * 900_000)
+    line = f'{{"status": "returned", "value": {{"c": {{"a": [{numbers}]}}}}}}'
+    assert len(read_call(line.encode()).result.value) == 900_000
+    columns = f'{{"c": {{"a": {{"c": {{"b": [{numbers}]}}}}}}}}'
+    with pytest.raises(ValueError):
+        read_call(f'{{"status": "returned", "value": {columns}}}'.encode())
 
 
 def test_a_line_that_is_too_long_is_not_parsed(sandbox: Sandbox) -> None:

@@ -30,7 +30,7 @@ OF_KIND: Mapping[DefectKind, str] = {
 
 
 def components_of(what: What) -> tuple[str, ...]:
-    """What may be written again: a domain that was given stays as it is."""
+    """Return the components that a revision may rewrite: not those of a domain that was given."""
     known = {"domain": [kind for kind in COMPONENTS if kind not in OF_PROBLEM], "problem": list(OF_PROBLEM)}
     return tuple(kind for kind in known.get(what, COMPONENTS) if kind != "action-list")
 

@@ -183,7 +183,8 @@ def _read(answer: str, finish: str, draft: Draft, step: Step, checks: bool) -> A
         return Attempt(answer, feedback=Feedback("invalid answer", why))
     after = draft.with_component(found)
     old = defects_of(draft, step)
-    new = [each for each in defects_of(after, step) if each not in old] + _empty_effects(after, step) if checks else []
+    new = [each for each in defects_of(after, step) if each not in old] if checks else []
+    new = new or (_empty_effects(after, step) if checks else [])
     if new:
         lines = tuple(f"[{each.kind.id}] {each.message}" for each in new)
         return Attempt(answer, feedback=Feedback("defects", "with this answer the files have these defects:", lines))

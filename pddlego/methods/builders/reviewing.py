@@ -247,7 +247,7 @@ def _told(defect: Defect) -> str:
 def opinions(
     how: Reviewing, draft: Draft, verdict: Verdict, unchanged: Sequence[Step] = ()
 ) -> Generator[Event, None, Verdict]:
-    """What a model thinks should be done; without a step nothing. What the checks name comes before what it blames.
+    """Ask a model what to rewrite; no step means nothing. What the checks name comes before what it blames.
 
     Writing one of `unchanged` again has changed nothing since the last change.
     """

@@ -11,6 +11,7 @@ from pddlego.methods.graphplan.episode import Proposal, TaskEpisode
 from pddlego.methods.graphplan.events import Proposed
 from pddlego.methods.graphplan.modes import MODES, NO_FEEDBACK
 from pddlego.methods.graphplan.options import GraphplanOptions, GraphplanSetting
+from pddlego.methods.planning_settings import example_action
 from pddlego.models.feedback import Feedback, shortened
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import PddlSyntaxError
@@ -78,10 +79,10 @@ class ModelEpisode(TaskEpisode):
     def _question(self, retry: Retry) -> str:
         if retry.feedback is not None:
             return self._prompts.render("graphplan/plan-again", feedback=retry.feedback, unreadable=UNREADABLE)
-        action = self.domain.actions[0]
-        example = " ".join((action.name, *(each.name.lstrip("?") for each in action.parameters)))
         domain, problem = self.domain.text.strip(), str(self.task.problem).strip()
-        return self._prompts.render("graphplan/plan", domain=domain, problem=problem, action=f"({example})")
+        return self._prompts.render(
+            "graphplan/plan", domain=domain, problem=problem, action=f"({example_action(self.domain)})"
+        )
 
     def _read(self, answer: str) -> Feedback | None:
         """Keep the plan of an answer, and return its fault; None for a valid plan."""

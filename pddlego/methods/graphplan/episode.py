@@ -135,7 +135,7 @@ class TaskEpisode(ABC):
         if any(isinstance(event, Bounded) and event.most is None for event in self.tools.recorded or ()):
             most = None  # it was not found then, and what is played again is what was
         else:
-            with self.meter.paused():  # that is no part of what is measured
+            with self.meter.paused():  # not measured
                 most = self._levels() if self._unit == "level" else self._actions()
         yield Bounded(most, self._unit)
         return most

@@ -65,9 +65,9 @@ class GraphplanSetting(PlanningSetting):
 
     def check(self, planner: Planner) -> None:
         """Raises `UsageError` for a planner that does not find the fewest actions, where these are needed."""
-        if self.counts_actions and planner.description["engine"] == "graphplan":
-            why = "The plans of graphplan have the fewest levels, which may be more actions than are needed."
-            raise UsageError("bound=actions needs another planner", why, "Leave --planner graphplan out.")
+        if self.counts_actions and planner.description["engine"] != "pyperplan":
+            why = f"Plans of {planner.description['engine']} may have more actions than are needed."
+            raise UsageError("bound=actions needs the planner pyperplan", why, "Leave --planner out.")
 
 
 def load(name: str, options: GraphplanOptions) -> GraphplanSetting:

@@ -17,7 +17,7 @@ from pddlego.runs.cells import Cell
 
 
 @dataclass
-class ReferenceModel:
+class PlannerModel:
     """Answers with the planner's plan, leaving each action out with the probability `noise`."""
 
     name: str
@@ -42,4 +42,4 @@ def stand_in(name: str, cell: Cell, setting: Setting | None) -> Model | None:
     if name.partition("+")[0] != READER:
         why = f"It advises Graphplan. The built-in models that write plans are {READER} and {READER}+noise:P."
         raise UsageError(f"{name} cannot play {cell.mode}", why, "Choose one of them, or a language model.")
-    return ReferenceModel(name, adviser.description.get("noise", 0.0), adviser.rng, adviser.description)
+    return PlannerModel(name, adviser.description.get("noise", 0.0), adviser.rng, adviser.description)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from pddlego.events import Event, Rejected
 from pddlego.methods.base import Tools, Variant
+from pddlego.methods.planning_settings import example_action
 from pddlego.methods.programs.ending import judged_by
 from pddlego.methods.programs.events import Evaluated, Ran, Written
 from pddlego.methods.programs.growing import code_of, grown
@@ -97,8 +98,6 @@ class Conversation:
 
     def _implement(self) -> str:
         domain = self.given.domain
-        action = domain.actions[0]
-        example = " ".join((action.name, *(each.name.lstrip("?") for each in action.parameters)))
         predicate = next((each for each in domain.predicates if each.parameters), domain.predicates[0])
         fact = (predicate.name, *(each.name.lstrip("?") for each in predicate.parameters))
         return self._prompts.render(
@@ -107,7 +106,7 @@ class Conversation:
             reasoned=self.reasons,
             typed=bool(domain.supertypes),
             fact=fact,
-            action=f"({example})",
+            action=f"({example_action(domain)})",
         )
 
     def _written(

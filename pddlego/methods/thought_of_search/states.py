@@ -69,13 +69,18 @@ def as_the_paper(unordered: Collection[str]) -> Key:
 
 
 def have_form(values: Iterable[Any], known: Iterable[Any]) -> bool:
-    """Whether values have the types of the `known` states, part by part, and the length or keys common to all."""
+    """Whether values have the types of the `known` states, part by part, and the length or keys common to all.
+
+    A whole number is also a value where fractions are known.
+    """
     forms = _by_kind(known)
-    return all(kind in forms and _alike(kind, found, forms[kind]) for kind, found in _by_kind(values).items())
+    if float in forms:
+        forms.setdefault(int, [])
+    return all(kind in forms and _alike(kind, part, forms[kind]) for kind, part in _by_kind(values).items())
 
 
 def _alike(kind: type, values: Sequence[Any], known: Sequence[Any]) -> bool:
-    """The same for values of one kind."""
+    """Whether values of one kind have the form of the known ones of this kind."""
     if kind not in (dict, list, set):
         return True
     sizes = {frozenset(state) if kind is dict else len(state) for state in known}
@@ -90,15 +95,15 @@ def _alike(kind: type, values: Sequence[Any], known: Sequence[Any]) -> bool:
 
 
 def _by_kind(values: Iterable[Any]) -> dict[type, list[Any]]:
-    found: dict[type, list[Any]] = {}
+    by_kind: dict[type, list[Any]] = {}
     for value in values:
-        found.setdefault(_kind(value), []).append(value)
-    return found
+        by_kind.setdefault(_kind(value), []).append(value)
+    return by_kind
 
 
 def _kind(value: Any) -> type:
-    """Its type; the same for all numbers, for lists and tuples, and for sets."""
-    alike = {bool: float, int: float, tuple: list, frozenset: set}
+    """The type of a value; one type for whole numbers and truths, for lists and tuples, and for both sets."""
+    alike = {bool: int, tuple: list, frozenset: set}
     return alike.get(type(value), type(value))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import marshal
 import re
+from collections import Counter
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -19,7 +20,11 @@ REPR = 200
 """Characters of the representation of a value that has no form here."""
 
 MOST_PARTS = 1_000_000
-"""Values within the values of a line: a short line may hold many empty lists."""
+"""The most nested values in a line. A short line may hold many empty lists."""
+
+MOST_ALIKE = 100
+"""The most keys of a set or a dictionary with one hash: more would take quadratic time. A program can make such keys,
+because the hash of a tuple of numbers is known."""
 
 LARGEST = 1 << 63
 """Integers are sent below this size; others are only named."""
@@ -73,7 +78,7 @@ def plain(found: Any) -> Any:
     """The value that stands for it. Raises `ValueError` for what `tagged` never makes, and for more than it sends."""
     try:
         return _Reader().plain(found)
-    except (ArithmeticError, AttributeError, LookupError, TypeError) as error:
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError) as error:
         raise ValueError(f"no value: {error!r:.100}") from error
 
 
@@ -203,11 +208,18 @@ class _Tagger:
             raise TooLargeError("it is too large")
 
 
+def _checked_keys(keys: list[Any]) -> list[Any]:
+    """The keys, if they can be put into a set in linear time. Raises `ValueError` if not."""
+    if len(keys) > MOST_ALIKE and max(Counter(map(hash, keys)).values()) > MOST_ALIKE:
+        raise ValueError("too many keys have the same hash")
+    return keys
+
+
 class _Reader:
     """Makes values of what was tagged, and counts them: whoever wrote the line may have forged it."""
 
     def __init__(self) -> None:
-        self.left = MOST_PARTS
+        self.left = 2 * MOST_PARTS  # rows of columns and rows of tuples count twice
         self.depth = 0
 
     def _count(self, parts: int) -> None:
@@ -238,21 +250,26 @@ class _Reader:
         if tag == "m":
             return {self.plain(key): self.plain(part) for key, part in parts.items()}
         if tag == "d":
-            return {self.plain(key): self.plain(part) for key, part in parts}
+            keys = _checked_keys([self.plain(key) for key, _ in parts])
+            return dict(zip(keys, [self.plain(part) for _, part in parts], strict=True))
         if tag == "o":
             return Opaque(self.plain(str(parts[0])), self.plain(str(parts[1])))
         if tag == "c":
             names = [self.plain(name) for name in parts]
-            columns = [self.plain(column) for column in parts.values()]
+            columns = [self._list(column) for column in parts.values()]
+            self._count(sum(map(len, columns)))
             return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
         if tag in ("T", "S"):
-            return (list if tag == "T" else set)(map(tuple, self._rows(parts)))
+            rows = list(map(tuple, self._rows(parts)))
+            return rows if tag == "T" else set(_checked_keys(rows))
         if tag == "L":
             return [list(map(tuple, self._rows(part))) for part in parts]
         found = self._list(parts)
-        return {"t": tuple, "s": set, "f": frozenset}[tag](found)
+        return {"t": tuple, "s": set, "f": frozenset}[tag](found if tag == "t" else _checked_keys(found))
 
     def _list(self, value: list[Any]) -> list[Any]:
+        if not isinstance(value, list):
+            raise ValueError("it is not a list")
         if self._counts_flat(value):
             return value[:]
         if set(map(type, value)) == _LISTS and self._counts_flat(list(chain.from_iterable(value))):
