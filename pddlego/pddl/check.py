@@ -34,15 +34,15 @@ def check(domain: Domain, problem: Problem | str) -> tuple[Defect, ...]:
     """
     if isinstance(problem, str):
         return check_reading(domain, read_problem(problem))
-    return _some(_problem_defects(domain, problem))
+    return some_defects(_problem_defects(domain, problem))
 
 
 def check_reading(domain: Domain, reading: ProblemReading) -> tuple[Defect, ...]:
     """Like `check`, for a text that was already read."""
-    return _some(itertools.chain(_text_defects(reading), _problem_defects(domain, reading.problem)))
+    return some_defects(itertools.chain(_text_defects(reading), _problem_defects(domain, reading.problem)))
 
 
-def _some(defects: Iterator[Defect]) -> tuple[Defect, ...]:
+def some_defects(defects: Iterator[Defect]) -> tuple[Defect, ...]:
     """The defects up to the last that anybody reads, with messages of bearable length."""
     found: list[Defect] = []
     number = {True: 0, False: 0}

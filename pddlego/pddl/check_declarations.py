@@ -31,8 +31,9 @@ def declaration_defects(domain: Domain) -> Iterator[Defect]:
     yield from _constants(domain)
     for name in _twice(each.name for each in domain.actions):
         yield Defect(DefectKind.DUPLICATE_ACTION, name, f"action {name} is defined twice; rename or remove one")
+    arities = _arities(domain)
     for name in _twice(each.name for each in domain.predicates):
-        if len({len(each.parameters) for each in domain.predicates if each.name == name}) > 1:
+        if len(arities[name]) > 1:
             message = f"predicate {name} is declared with two numbers of arguments; rename or remove one"
             yield Defect(DefectKind.DUPLICATE_PREDICATE, name, message)
     for where, parameters in heads_of(domain):
@@ -59,8 +60,9 @@ def declaration_remarks(domain: Domain) -> Iterator[Defect]:
         if close is not None:
             message = f"type {above} has types below it and is not declared itself; did you mean {close}?"
             yield remark(DefectKind.UNDECLARED_SUPERTYPE, above, message)
+    arities = _arities(domain)
     for name in _twice(each.name for each in domain.predicates):
-        if len({len(each.parameters) for each in domain.predicates if each.name == name}) == 1:
+        if len(arities[name]) == 1:
             message = f"predicate {name} is declared twice; keep one"
             yield remark(DefectKind.DUPLICATE_PREDICATE, name, message)
     for each, times in Counter(domain.constants).items():
@@ -114,6 +116,14 @@ def _constants(domain: Domain) -> Iterator[Defect]:
         if len(kinds) > 1:
             message = f"constant {name} has two types, {' and '.join(sorted(kinds))}; give it one"
             yield Defect(DefectKind.TWO_TYPES, name, message)
+
+
+def _arities(domain: Domain) -> dict[str, set[int]]:
+    """The numbers of arguments that each predicate is declared with."""
+    found: dict[str, set[int]] = {}
+    for each in domain.predicates:
+        found.setdefault(each.name, set()).add(len(each.parameters))
+    return found
 
 
 def _twice(names: Iterable[str]) -> list[str]:

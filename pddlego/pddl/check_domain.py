@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from pddlego.pddl.check import some_defects
 from pddlego.pddl.check_declarations import declaration_defects
 from pddlego.pddl.derived import recursive_predicate
 from pddlego.pddl.domain import MAX_TYPES, Domain, Predicate, either, too_many_types
@@ -29,24 +30,29 @@ Scope = Mapping[str, str]
 
 
 def check_domain(domain: Domain) -> tuple[Defect, ...]:
-    """Everything that makes planning impossible, or means another thing than it says. Total."""
+    """What makes planning impossible, or means another thing than it says, at most `MAX_DEFECTS`. Total."""
+    return some_defects(_domain_defects(domain))
+
+
+def _domain_defects(domain: Domain) -> Iterator[Defect]:
     if len(domain.supertypes) > MAX_TYPES:
-        return (Defect(DefectKind.TOO_LARGE, "types", too_many_types(domain)),)
+        yield Defect(DefectKind.TOO_LARGE, "types", too_many_types(domain))
+        return
     checker = _DomainChecker(domain)
-    found = list(declaration_defects(domain))
+    yield from declaration_defects(domain)
     for action in domain.actions:
         where = f"action {action.name}"
-        found += checker.condition(action.precondition, f"{where}, precondition", _scope(action.parameters))
-        found += checker.effect(action.effect, f"{where}, effect", _scope(action.parameters))
+        yield from checker.condition(action.precondition, f"{where}, precondition", _scope(action.parameters))
+        yield from checker.effect(action.effect, f"{where}, effect", _scope(action.parameters))
     for predicate, condition in domain.derived:
-        found += checker.condition(condition, f"derived predicate {predicate.name}", _scope(predicate.parameters))
+        where = f"derived predicate {predicate.name}"
+        yield from checker.condition(condition, where, _scope(predicate.parameters))
     circle = recursive_predicate(domain)
     if circle is not None:
         message = (
             f"derived predicate {circle} is recursive, which is not supported: it follows from itself; write it without"
         )
-        found.append(Defect(DefectKind.RECURSIVE, circle, message))
-    return tuple(found)
+        yield Defect(DefectKind.RECURSIVE, circle, message)
 
 
 class _DomainChecker:

@@ -261,5 +261,5 @@ def _ancestors(name: str, parents: dict[str, set[str]]) -> set[str]:
 
 
 def _without_comments(text: str) -> str:
-    lines = (re.sub(r"\s*;.*", "", line).rstrip() for line in text.splitlines())
+    lines = (line.partition(";")[0].rstrip() for line in text.splitlines())
     return "\n".join(line for line in lines if line)

@@ -37,6 +37,9 @@ def apply_edit(problem: Problem, edit: Edit, constants: Iterable[TypedName] = ()
 
 RENAME = "objects.replace"
 
+MAX_LINE = 200
+"""Characters of a line of an edit that its entries show."""
+
 
 class _Bench:
     """The problem while it is edited. Lives for one call of `apply_edit`."""
@@ -59,7 +62,8 @@ class _Bench:
         return Problem(self.before.name, self.before.domain, frozenset(objects), frozenset(self.facts), self.goal)
 
     def note(self, kind: EntryKind, where: str, line: str, note: str = "") -> None:
-        self.entries.append(Entry(kind, where, line, note))
+        shown = line if len(line) <= MAX_LINE else f"{line[:MAX_LINE]} …"  # one line may have an entry for each name
+        self.entries.append(Entry(kind, where, shown, note))
 
     # (1) rename
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -14,6 +14,9 @@ from pddlego.util.answers import spoken
 
 TRIES = 8
 """Ends of values at which an unfinished edit is tried to be cut, from the last one back."""
+
+_SIGN = re.compile(r'"(?:[^"\\]|\\.)*(?:"|(?P<unclosed>\\?\Z))|[{}\[\]]', re.DOTALL)
+"""A string or a bracket. A string that is not closed reaches to the end: what is in it is not looked at again."""
 
 DEEPEST = 20
 """Brackets inside of each other; an edit has four."""
@@ -45,17 +48,15 @@ def _file_so_far(before: Problem, text: str) -> Problem | None:
     if not found.objects and not found.facts:
         return None
     # Of a predicate that holds of one thing before, and of another now, only the new one counts: the agent has moved.
-    single = {
-        fact.predicate
-        for fact in found.facts
-        if _is_single(fact.predicate, found) and _is_single(fact.predicate, before)
-    }
+    single = _single(found) & _single(before)
     kept = {fact for fact in before.facts if fact.predicate not in single}
     return replace(before, objects=before.objects | found.objects, facts=frozenset(kept) | found.facts)
 
 
-def _is_single(predicate: str, problem: Problem) -> bool:
-    return sum(fact.predicate == predicate and len(fact.args) == 1 for fact in problem.facts) == 1
+def _single(problem: Problem) -> set[str]:
+    """The predicates that hold of one thing."""
+    times = Counter(fact.predicate for fact in problem.facts if len(fact.args) == 1)
+    return {predicate for predicate, number in times.items() if number == 1}
 
 
 def _closed(text: str) -> Iterator[str]:
@@ -69,8 +70,10 @@ def _ends(text: str) -> Sequence[tuple[int, tuple[str, ...]]]:
     """Where the last strings, lists and objects end, with what is open there, innermost last."""
     found: deque[tuple[int, tuple[str, ...]]] = deque(maxlen=TRIES)
     stack: list[str] = []
-    for match in re.finditer(r'"(?:[^"\\]|\\.)*"|[{}\[\]]', text, re.DOTALL):
+    for match in _SIGN.finditer(text):
         sign = match.group()
+        if match.group("unclosed") is not None:
+            break
         if sign in "{[":
             stack.append("}" if sign == "{" else "]")
             if len(stack) > DEEPEST:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from pddlego.methods.builders.components import (
     ActionList,
@@ -50,7 +51,7 @@ class Draft:
     facts: tuple[str, ...] = ()
     goal: str = "(and)"
 
-    @property
+    @cached_property
     def domain(self) -> str:
         """The text of the domain file, with the requirements of what it uses; a file with defects as it is."""
         whole = self.sections.get("actions", {}).get("")
@@ -110,11 +111,8 @@ class Draft:
     def without_unused(self) -> Draft:
         """Without predicates that no action and no rule uses."""
         used = " ".join((*self.sections.get("actions", {}).values(), *self.sections.get("rules", {}).values())).lower()
-        kept = {
-            name: line
-            for name, line in self.sections.get("predicates", {}).items()
-            if re.search(rf"\(\s*{re.escape(name)}[\s)]", used)
-        }
+        heads = set(re.findall(r"\(\s*([^\s()]+)[\s)]", used))
+        kept = {name: line for name, line in self.sections.get("predicates", {}).items() if name in heads}
         return self._with("predicates", kept)
 
     def _with(self, section: str, lines: Lines) -> Draft:

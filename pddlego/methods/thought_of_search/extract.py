@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pddlego.methods.thought_of_search.space import Which
@@ -11,6 +12,7 @@ from pddlego.util.answers import spoken
 _BLOCK = re.compile(r"```([^\n`]{0,40})\n(.*?)(?:```|\Z)", re.DOTALL)
 _LANGUAGES = frozenset(("", "python", "python3", "py"))
 _DEF = re.compile(r"^(?:async\s+)?def\s+([A-Za-z_]\w*)", re.MULTILINE)
+_HEAD = re.compile(r"def\s+([A-Za-z_]\w*)\s*\(")
 _DEFINITION = re.compile(r"(?:def|class|import|from|async def|@|#|[)\]}]|\s|$)|[A-Za-z_]\w*\s*(?::[^=]*)?=[^=(]*$")
 
 WORDS: dict[Which, tuple[str, ...]] = {"successors": ("succ",), "goal": ("goal",)}
@@ -85,7 +87,18 @@ def code_as_the_paper(answer: str, which: Which) -> Code | None:
         end = next((number for number, line in enumerate(after) if line[:1].isalpha()), len(after))
         moved = [f"    {line}" for line in lines[:first]]
         code = "\n".join((lines[first], *moved, *after[:end])).strip("`")
-        names = re.findall(r"def\s+([A-Za-z_]\w*)\s*\(.*\):", code)
-        fitting = [name for name in names if _PAPER_WORDS[which] in name.lower()]
+        fitting = [name for name in _heads(code) if _PAPER_WORDS[which] in name.lower()]
         return Code(code, fitting[0]) if fitting else None
     return None
+
+
+def _heads(code: str) -> Iterator[str]:
+    """The names that `def\\s+([A-Za-z_]\\w*)\\s*\\(.*\\):` finds; each line is searched for `):` once."""
+    line_end = last = done = 0
+    for match in _HEAD.finditer(code):
+        if match.end() > line_end:
+            line_end = code.find("\n", match.end()) % (len(code) + 1)
+            last = code.rfind("):", match.end(), line_end)
+        if match.start() >= done and last >= match.end():
+            done = last + 2
+            yield match[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -34,6 +35,10 @@ def declare(parts: Parts, declared: Note) -> tuple[str, ...]:
     return found
 
 
+MOST_NEW = 50
+"""Predicates that only :init says and that are compared with the declared ones; more are not misspelt."""
+
+
 class _User:
     """Looks how things are used. Lives for one pair of files."""
 
@@ -56,16 +61,17 @@ class _User:
         """What actions name must be a constant: objects that they name, and names that they compare variables with."""
         parts = self.parts
         listed = {each for action in parts.actions for each in uses.compared(action)}
-        names = [name for name, _ in sorted(listed)]
+        times = Counter(name for name, _ in listed)
         # What is compared with variables of several types has none that could be told.
-        compared = {name: kind for name, kind in sorted(listed) if names.count(name) == 1}
+        compared = {name: kind for name, kind in sorted(listed) if times[name] == 1}
         named = {word for action in parts.actions for atom, _ in uses.atoms_of(action) for word in atom[1:]}
         moved = [each for each in parts.objects or () if each.name in named or each.name in compared]
         for each in moved:
             self.declared(f"{each.name} is a constant: an action names it")
         parts.constants += moved
         if moved and parts.objects is not None:
-            parts.objects = [each for each in parts.objects if each not in moved]
+            gone = set(moved)
+            parts.objects = [each for each in parts.objects if each not in gone]
         known = {each.name for each in parts.constants}
         for name, kind in compared.items():
             if name not in known:
@@ -79,7 +85,7 @@ class _User:
         meant: dict[str, str] = {}
         for name, *args in self._all_atoms():
             bare = name.removeprefix("is-").removeprefix("is_")
-            close = [each for each in declared if each in (f"is-{bare}", f"is_{bare}", bare) and each != name]
+            close = [each for each in (f"is-{bare}", f"is_{bare}", bare) if each in declared and each != name]
             if name not in declared and len(close) == 1 and declared[close[0]] == len(args):
                 meant[name] = close[0]
         for name, right in meant.items():
@@ -115,8 +121,9 @@ class _User:
         # What only :init says has no effect, unless it is another one's name.
         rest = {**known, **{show(each[0]): None for each in parts.predicates}}
         facts: uses.Atoms = ((fact, {}) for fact in self._facts())
-        for name, types in uses.used_predicates(facts, rest, lambda word: kinds.get(word, ANY_TYPE)).items():
-            if nearest(name, rest) is None:
+        new = uses.used_predicates(facts, rest, lambda word: kinds.get(word, ANY_TYPE))
+        for name, types in new.items():
+            if len(new) > MOST_NEW or nearest(name, rest) is None:
                 self._add_predicate(name, types)
 
     def _add_predicate(self, name: str, types: tuple[str, ...]) -> None:

@@ -63,8 +63,8 @@ def _continued(parts: list[Sexpr], rest: list[Sexpr], note: Note) -> list[Sexpr]
     waiting: list[Sexpr] = []
     for each in rest:
         word = each[0] if isinstance(each, tuple) and each else each
-        last = (parts + found)[-1:]
-        field = isinstance(each, tuple) and isinstance(last[0] if last else (), str)
+        last = (found or parts or [()])[-1]
+        field = isinstance(each, tuple) and isinstance(last, str)
         section = isinstance(word, str) and word.startswith(":") and word not in there and each != (word,)
         if field or section:
             note("the file was closed before its end")

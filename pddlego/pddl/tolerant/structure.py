@@ -35,7 +35,8 @@ MISSPELT = {
 }
 """Names of sections and fields that models write, with the ones that they mean."""
 
-SECTIONS = frozenset({*DOMAIN_SECTIONS, *PROBLEM_SECTIONS}) - {":domain"}
+ALL_SECTIONS = frozenset({*DOMAIN_SECTIONS, *PROBLEM_SECTIONS})
+SECTIONS = ALL_SECTIONS - {":domain"}
 
 WORDS = {"implies": "imply", "implication": "imply"}
 """Connectives that models write, with the ones that they mean."""
@@ -61,8 +62,8 @@ def sections(parts: Iterable[Sexpr], note: Note) -> Iterator[Section]:
         name = head(part)
         if name != part[0]:
             note(f"section {show(part[0])} is called {name}")
-        nested = [each for each in part[1:] if head(each) in (*DOMAIN_SECTIONS, *PROBLEM_SECTIONS)]
-        own = tuple(each for each in part[1:] if each not in nested)
+        nested = [each for each in part[1:] if head(each) in ALL_SECTIONS]
+        own = tuple(each for each in part[1:] if head(each) not in ALL_SECTIONS)
         group = name == ":action" and bool(own) and isinstance(own[0], tuple)
         if group:
             note("several actions stood in one section")
@@ -95,35 +96,38 @@ def _with_colons(parts: Section, note: Note) -> Section:
 
 def _rejoined(parts: Section, note: Note) -> Iterator[Sexpr]:
     """The parts, with fields that stand behind an action put back into it: it was closed too early."""
-    waiting: Sexpr | None = None
+    waiting: list[Sexpr] | None = None
     key = ""
     for part in _with_facts(parts, note):
         word = MISSPELT.get(part, part) if isinstance(part, str) else head(part)
-        if waiting is not None and isinstance(waiting, tuple) and (key or word in FIELDS):
+        if waiting is not None and (key or word in FIELDS):
             note("an action was closed before its end")
-            waiting = (*waiting, part)
+            waiting.append(part)
             key = word if isinstance(part, str) else ""
             continue
         if waiting is not None:
-            yield waiting
-        waiting = part if head(part) == ":action" else None
+            yield tuple(waiting)
+        waiting = list(part) if isinstance(part, tuple) and word == ":action" else None
         if waiting is None:
             yield part
     if waiting is not None:
-        yield waiting
+        yield tuple(waiting)
 
 
 def _with_facts(parts: Section, note: Note) -> list[Sexpr]:
     """The parts, with facts that stand behind `:init` put back into it: it was closed too early."""
     found: list[Sexpr] = []
-    for part in parts:
-        last = found[-1] if found else ()
-        if isinstance(last, tuple) and head(last) == ":init" and _is_fact(part):
+    behind: list[Sexpr] = []
+    for part in (*parts, ()):
+        if found and head(found[-1]) == ":init" and _is_fact(part):
+            behind.append(part)
+            continue
+        if behind:
             note("facts stood behind :init, which was closed before its end")
-            found[-1] = (*last, part)
-        else:
-            found.append(part)
-    return found
+            found[-1] = (*found[-1], *behind)
+            behind.clear()
+        found.append(part)
+    return found[:-1]
 
 
 def _is_fact(part: Sexpr) -> bool:

@@ -51,9 +51,12 @@ def old_names(undeclared: Iterable[str], problem: Problem, before: Problem) -> t
     It may be that a thing got another name, and one fact kept the old one: declared by its use it would be there twice.
     """
     known, now = {each.name for each in before.objects}, {each.name: each.type for each in problem.objects}
+    came: dict[str | None, list[str]] = {}
+    for each in sorted(set(now) - known):
+        came.setdefault(now[each], []).append(each)
     found = []
     for name in undeclared:
-        new = sorted(each for each, kind in now.items() if each not in known and kind == now.get(name))
+        new = came.get(now.get(name))
         if name in known and new:
             message = f"{name} is used and no longer among the objects. If it is called {' or '.join(new)} now, "
             message += f"write that in every fact; if it is still {name}, declare '{name} - {now[name]}'"

@@ -1,0 +1,331 @@
+"""Every parser of model answers ends within a second of CPU time, whatever 200,000 characters it reads.
+
+Each parser gets runs of single signs, and its own worst texts: what one of its regular expressions could try again at
+every start, and lists that one of its loops could copy or search for every item.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from pddlego.events import Limits
+from pddlego.methods.builders.building import Asking, Order, Step, component
+from pddlego.methods.builders.components import COMPONENTS
+from pddlego.methods.builders.draft import Draft
+from pddlego.methods.builders.reviewing import Diagnosis, Reviewing, opinion
+from pddlego.methods.programs.growing import code_of as program_of
+from pddlego.methods.programs.trial import read_action
+from pddlego.methods.textgames.formalize import ActionGen, FullEditor, FullFormalizer, PddlEdit, PddlGen
+from pddlego.methods.textgames.formalize.full import read_goals
+from pddlego.methods.textgames.formalize.full_answer import in_braces, take_apart
+from pddlego.methods.textgames.setting_files import load_setting
+from pddlego.methods.textgames.situation import Exchange, Situation
+from pddlego.methods.textgames.written import UNWRITTEN
+from pddlego.methods.thought_of_search.extract import code_as_the_paper
+from pddlego.methods.thought_of_search.extract import code_of as function_of
+from pddlego.models.base import ScriptedModel
+from pddlego.models.prompts import Prompts
+from pddlego.pddl import EditSyntaxError, PddlSyntaxError, Problem, apply_edit, check, parse_domain, parse_edit
+from pddlego.pddl.domain import read_domain
+from pddlego.pddl.edit_domain import DomainEdit, apply_domain_edit
+from pddlego.pddl.edit_json import first_object
+from pddlego.pddl.edit_values import SectionEdit
+from pddlego.pddl.partial import problem_so_far
+from pddlego.pddl.problem import read_problem
+from pddlego.pddl.sexpr import read_sexprs
+from pddlego.pddl.tolerant import is_cut_off, repair, repair_problem
+from pddlego.pddl.tolerant.pair import read_pair
+from pddlego.planning.checking import checked_domain, checked_problem
+from pddlego.planning.graphplan.answers import named_actions
+from pddlego.planning.plan_text import parse_plan
+from pddlego.planning.process import ProcessPlanner
+from pddlego.refine.usage import Meter, OverError
+from pddlego.util.answers import file_in, spoken
+
+CHARACTERS, SECONDS = 200_000, 1.0
+
+SIGNS = (" ", "\n", "\t", '"', "'", "`", ";", "(", ")", "{", "[", "\\", "?", ":", "-", "1", "a", "```\n", "<think>")
+
+DOMAIN = "(define (domain d) (:predicates (p ?x)) "
+ACTION = "(:action a :parameters (?x) :precondition (p ?x) :effect "
+PROBLEM = "(define (problem p) (:domain coin-collector) (:objects k - location) "
+GOAL = " (:goal (have coin)))"
+
+Texts = tuple[str, ...]
+
+
+def filled(before: str, unit: str, after: str = "", characters: int = CHARACTERS) -> str:
+    """A text of 200,000 characters: a run of the unit between two others."""
+    room = characters - len(before) - len(after)
+    return f"{before}{unit * (room // len(unit))}{after}"
+
+
+def numbered(before: str, unit: str, after: str = "") -> str:
+    """A text of at most 200,000 characters: the unit with a different number each time."""
+    number = (CHARACTERS - len(before) - len(after)) // len(unit.format(99_999))
+    return f"{before}{''.join(unit.format(each) for each in range(number))}{after}"
+
+
+PDDL: Texts = (
+    filled(f"{DOMAIN}", " ", ")"),
+    filled(f"{DOMAIN}", " " * 999 + "x\n", ")"),
+    filled(f"{DOMAIN}", "; "),
+    filled(f"{DOMAIN}(:predicates ", "(p ?x - object) ", "))"),
+    filled(f"{DOMAIN}(:predicates", "( \n", "))"),
+    numbered(f"{DOMAIN}(:predicates ", "(something-holds-{} ?x) ", "))"),
+    numbered(f"{DOMAIN}(:predicates ", "(holds-{0}) (holds-{0}) ", f") {ACTION} (p ?x)))"),
+    numbered(f"{DOMAIN}(:types ", "t{} ", "))"),
+    numbered(f"{DOMAIN}{ACTION} (and ", "(quite-new-{} ?x) ", ")))"),
+    filled(f"{DOMAIN}{ACTION} (p ?x)) ", ":effect (p) ", ")"),
+    filled(f"{DOMAIN}{ACTION} (p ?x)) ", "(:effect (p)) ", ")"),
+    filled(f"{DOMAIN}{ACTION} (and ", "(:goal (p)) (p) ", ")))"),
+    numbered(f"{DOMAIN}{ACTION} (when (and ", "(= ?x thing-{}) ", ") (p ?x))))"),
+    filled(f"{DOMAIN})", "(p) "),
+    filled(f"{DOMAIN}) :init ", "(p) :x "),
+    filled("", "(define (domain "),
+    filled("(define", " ", "(domain d))"),
+    filled("(define (domain d)", "(" * 90 + ")" * 90),
+    filled(f"{PROBLEM}(:init ", "(at k) ", f"){GOAL}"),
+    numbered(f"{PROBLEM}(:init ", "(at kitchen-{}) ", f"){GOAL}"),
+    numbered(f"{PROBLEM}(:init ", "(holds-{} k) ", f"){GOAL}"),
+    filled(f"{PROBLEM}(:init) ", "(at k) ", GOAL),
+    filled(f"{PROBLEM}(:init (at k))) ", "(at k) "),
+    filled(f"{PROBLEM}(:init (at k)) (:goal ", "(at k) ", "))"),
+    filled(f"{PROBLEM}(:init ", "(not (at k)) ", f"){GOAL}"),
+    filled(f"{PROBLEM}(:objects ", "a - ", f") (:init){GOAL}"),
+)
+"""Texts that are bad for readers of PDDL files."""
+
+JSON: Texts = (
+    filled("", '{"a":'),
+    filled("", '{"a" '),
+    filled('{"init": {"add": ["', '\\"'),
+    filled('{"init": {"add": ["', '\\"', "\\"),
+    filled("{", '"'),
+    filled('{"init": {"add": [', '"(at k)", ', '"(at k)"]}}'),
+    filled('{"init": {"add": [', "[", ""),
+    filled('{"init": {"add": ["', "(at k) ", '"]}}'),
+    filled('{"objects": {"add": ["("], "delete": ["', "ab-cd ", '"]}}'),
+    filled('{"objects": {"replace": {"', "a ", '": "b"}}}'),
+    filled('{"init": {"add": ["(", "', "(not (at k)) ", '"]}}'),
+    filled('{"init": ', '{"add": "(at k)"},', "{}}"),
+)
+"""Texts that are bad for readers of JSON answers."""
+
+CODE: Texts = (
+    filled("```python\n", "```\n"),
+    filled("", "``` \n"),
+    filled("", "```" + "a" * 40),
+    filled("def get_plan(", "def a("),
+    filled("def successor(", "def a("),
+    filled("def successor(", "def a(", "):\n    pass"),
+    filled("def successor", "\ndef goal"),
+    filled("def", "\n"),
+    filled("", "async "),
+    filled("```\n", "a: ", "\n```\n```\ndef is_goal(s):\n    return 1\n```"),
+    filled("```\na", " ", "\n```\n```\ndef is_goal(s):\n    return 1\n```"),
+    filled("```\n", "a=\n", "\n```\n```\ndef is_goal(s):\n    return 1\n```"),
+)
+"""Texts that are bad for what takes code out of an answer."""
+
+LINES: Texts = (
+    filled("(a", " b"),
+    filled("(a", " ", ")x"),
+    filled("(", " ", "a"),
+    filled("", "1"),
+    filled("1.", "1", "("),
+    filled("1", " ", "("),
+    filled("(a) [", "1."),
+    filled("move ", "?a "),
+    filled("move ", "?a" + " " * 99),
+    filled("move ", "'?a': 'b', "),
+    filled("move(", "a, "),
+    filled("", "(a "),
+    filled("", "1. move a b\n"),
+    filled("-", " ", "x"),
+    filled("", "action "),
+    filled("action", " ", "x"),
+)
+"""Texts that are bad for readers of plans, actions and commands."""
+
+TAGS: Texts = (
+    filled("", "<domain>"),
+    filled("<domain>", "</problem>"),
+    filled("<think>", "</think"),
+    filled("", "</think>"),
+    filled("<", "think"),
+    filled("<commands>", "a: {?b\n"),
+    filled("<commands>a: ", "{?a-"),
+    filled("<goals>", "(and (p)) "),
+    filled("", "(define (domain d) (define (problem p) "),
+    filled("<domain>", "```pddl\n"),
+)
+"""Texts that are bad for what takes an answer apart."""
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A parser, with texts that are bad for it."""
+
+    name: str
+    read: Callable[[str], object]
+    texts: Texts
+
+
+COIN = load_setting("coin")
+PROMPTS = Prompts(COIN.prompts)
+LOOKED = (Exchange(None, "You are in the kitchen."),)
+SITUATION = Situation(COIN.prompts, "task", COIN.domain, COIN.start, LOOKED, LOOKED, ("move north", "look around"))
+WITHOUT_DOMAIN = replace(SITUATION, domain=UNWRITTEN, problem=Problem("game", "unwritten"))
+
+
+def unless(error: type[Exception], read: Callable[[str], object]) -> Callable[[str], object]:
+    """The parser, where the text may be refused."""
+
+    def reading(text: str) -> object:
+        with suppress(error):
+            return read(text)
+        return None
+
+    return reading
+
+
+def edited_domain(text: str) -> object:
+    sections = ("types", "constants", "predicates", "rules", "actions")
+    return [
+        apply_domain_edit(COIN.domain, DomainEdit({name: SectionEdit((text,), (), ("x",))})).entries
+        for name in sections
+    ]
+
+
+BUILT = Draft().with_domain(parse_domain(f"{DOMAIN}{ACTION} (p ?x)))"))
+
+
+def asking(text: str) -> Asking:
+    return Asking(ScriptedModel((text,)), Meter(Limits(None)), Prompts("builders"), 0)
+
+
+def drained(events: Generator[Any, None, object]) -> object:
+    with suppress(OverError):
+        return list(events)
+    return None
+
+
+def component_reader(kind: str) -> Callable[[str], object]:
+    """A builder asks for a component, and the answer is the text, or holds the text where the component holds PDDL."""
+    action = "a" if kind in ("parameters", "preconditions", "effects", "action") else ""
+
+    def reading(text: str) -> object:
+        return drained(component(Order("task", "A tower."), asking(text), BUILT, Step(kind, action)))
+
+    return reading
+
+
+def components(kind: str) -> Iterator[str]:
+    """Answers that are components of 200,000 characters."""
+    name = {"name": "a"}
+    unary = [{"name": f"p{number}"} for number in range(9_000)]
+    p = {"name": "p", "parameters": [{"name": "?x"}]}
+    x = {"name": "?x"}
+    room = CHARACTERS - 300
+    long = filled("(and ", "(p ?x) ", ")", room)
+    values: dict[str, list[dict[str, Any]]] = {
+        "types": [{"types": [{"name": f"t{number}", "parent": f"t{number + 1}"} for number in range(5_000)]}],
+        "constants": [{"constants": [{"name": f"c{number}"} for number in range(9_000)]}],
+        "predicates": [{"predicates": [p, *unary]}],
+        "rules": [{"rules": [{"name": f"r{number}", "condition": "(p c)"} for number in range(4_000)]}],
+        "action-list": [{"actions": unary}],
+        "parameters": [{**name, "parameters": [x, *({"name": f"?x{number}"} for number in range(9_000))]}],
+        "preconditions": [{**name, "precondition": long}, {**name, "precondition": "(p ?x)", "new_predicates": unary}],
+        "effects": [{**name, "effect": long}, {**name, "effect": filled("(and ", "(q ?x) ", ")", room)}],
+        "action": [{**name, "parameters": [x], "precondition": long, "effect": "(p ?x)"}],
+        "objects": [{"objects": [{"name": f"o{number}"} for number in range(9_000)]}],
+        "init": [
+            {"facts": [f"(p o{number})" for number in range(12_000)]},
+            {"facts": [filled("", "(not (p o)) ", "", room)]},
+        ],
+        "goal": [{"goal": filled("(and ", "(p o) ", ")", room)}, {"goal": filled("", "(not ", "", room)}],
+    }
+    yield from (json.dumps(value) for value in values.get(kind, []))
+    yield from PDDL if kind in ("domain", "problem") else ()
+
+
+def reviewed(text: str) -> object:
+    with ProcessPlanner() as planner:
+        how = Reviewing(Order("task", "A tower."), asking(text), planner)
+        return drained(opinion(how, BUILT, "diagnose", Diagnosis, ""))
+
+
+def unused(text: str) -> object:
+    """A domain whose predicates are many, and whose actions are long."""
+    predicates = {f"p{number}": f"(p{number})" for number in range(5_000)}
+    return Draft(sections={"predicates": predicates, "actions": {"a": text}}).without_unused()
+
+
+READERS = (
+    Reader("s-expressions", read_sexprs, PDDL),
+    Reader("domain", read_domain, PDDL),
+    Reader("strict domain", unless(PddlSyntaxError, parse_domain), PDDL),
+    Reader("problem", read_problem, PDDL),
+    Reader("check of domains", checked_domain, PDDL),
+    Reader("check of problems", lambda text: checked_problem(COIN.domain, text), PDDL),
+    Reader("check", lambda text: check(COIN.domain, text), PDDL),
+    Reader("cut off", lambda text: is_cut_off(text, "problem"), PDDL),
+    Reader("repair of domains", lambda text: repair(text, ""), PDDL),
+    Reader("repair of problems", lambda text: repair_problem(COIN.domain.text, text), PDDL),
+    Reader("pair", lambda text: read_pair(text, f"{PROBLEM}(:init (at k)){GOAL}"), PDDL),
+    Reader("goals", read_goals, PDDL),
+    Reader("unfinished answer", lambda text: problem_so_far(COIN.start, text), (*PDDL, *JSON)),
+    Reader("edit", unless(EditSyntaxError, lambda text: apply_edit(COIN.start, parse_edit(text))), JSON),
+    Reader("JSON object", unless(EditSyntaxError, first_object), JSON),
+    Reader("edit of domains", edited_domain, LINES),
+    Reader("plan", unless(PddlSyntaxError, parse_plan), LINES),
+    Reader("action of a program", read_action, LINES),
+    Reader("Graphplan", lambda text: named_actions(text, ["(move a b)"], COIN.domain, ["(at a)"]), LINES),
+    Reader("spoken", spoken, TAGS),
+    Reader("file", file_in, PDDL),
+    Reader("parts of an answer", take_apart, TAGS),
+    Reader("command in braces", in_braces, TAGS),
+    Reader("program", program_of, CODE),
+    Reader("program as in the paper", lambda text: program_of(text, paper=True), CODE),
+    Reader("successors", lambda text: function_of(text, "successors"), CODE),
+    Reader("goal", lambda text: function_of(text, "goal"), CODE),
+    Reader("successors as in the paper", lambda text: code_as_the_paper(text, "successors"), CODE),
+    Reader("mode edit", lambda text: PddlEdit(PROMPTS).read(text, SITUATION), JSON),
+    Reader("mode edit, strict", lambda text: PddlEdit(PROMPTS, False).read(text, SITUATION), JSON),
+    Reader("mode gen", lambda text: PddlGen(PROMPTS).read(text, SITUATION), PDDL),
+    Reader("mode gen, strict", lambda text: PddlGen(PROMPTS, False).read(text, SITUATION), PDDL),
+    Reader("mode act", lambda text: ActionGen(PROMPTS).read(text, SITUATION), LINES),
+    Reader("mode act, unchecked", lambda text: ActionGen(PROMPTS, False).read(text, SITUATION), LINES),
+    Reader("mode full", lambda text: FullFormalizer(PROMPTS).read(text, WITHOUT_DOMAIN), (*PDDL, *TAGS)),
+    Reader("mode full-edit", lambda text: FullEditor(PROMPTS).read(text, SITUATION), (*JSON, *TAGS)),
+    Reader("review", reviewed, JSON),
+    Reader("unused predicates", unused, PDDL),
+    *(Reader(f"component {kind}", component_reader(kind), (*components(kind), *JSON[:5])) for kind in COMPONENTS),
+)
+
+
+def cpu_seconds(read: Callable[[str], object], text: str) -> float:
+    """CPU time without garbage collection, which depends on what else is in the process."""
+    gc.disable()
+    try:
+        began = time.process_time()
+        read(text)
+        return time.process_time() - began
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
+def test_the_worst_answers_are_read_within_a_second(reader: Reader) -> None:
+    for text in (*(filled("", sign) for sign in SIGNS), *reader.texts):
+        assert len(text) > CHARACTERS / 2
+        assert cpu_seconds(reader.read, text) < SECONDS, f"{text[:80]!r} … {text[-40:]!r}"
