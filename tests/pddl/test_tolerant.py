@@ -14,6 +14,7 @@ from pddlego.methods.textgames.settings import GameSetting
 from pddlego.pddl import Atom, PddlSyntaxError, check, parse_domain, parse_problem
 from pddlego.pddl.check_domain import check_domain
 from pddlego.pddl.tolerant import RepairKind, is_cut_off, repair
+from pddlego.pddl.tolerant.pair import read_pair
 from pddlego.planning import ProcessPlanner, Search
 from pddlego.planning.corpus import CorpusReport, Pair, check_corpus, read_pairs
 
@@ -212,6 +213,11 @@ def test_what_is_sound_comes_out_as_it_was(coin: GameSetting) -> None:
 PIECES = st.sampled_from(
     [*"() \n:;?-\"'`,", "(define", "(domain d)", "(problem p)", ":init", ":objects", ":action", "a", "- t"]
 )
+
+
+def test_an_empty_predicate_is_left_to_the_check() -> None:
+    reading = read_pair("(define (domain d) (:predicates ()))", "")
+    assert [str(defect) for defect in reading.in_domain] == ["'()' is no predicate: write (name ?x - type …)"]
 
 
 @given(st.lists(PIECES, max_size=60).map(" ".join), st.lists(PIECES, max_size=60).map(" ".join))

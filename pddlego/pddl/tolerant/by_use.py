@@ -119,7 +119,7 @@ class _User:
                 continue  # nothing makes it true, nothing changes it: it may be another one's name
             self._add_predicate(name, types)
         # What only :init says has no effect, unless it is another one's name.
-        rest = {**known, **{show(each[0]): None for each in parts.predicates}}
+        rest = {**known, **{show(each[0]): None for each in parts.predicates if each}}
         facts: uses.Atoms = ((fact, {}) for fact in self._facts())
         new = uses.used_predicates(facts, rest, lambda word: kinds.get(word, ANY_TYPE))
         for name, types in new.items():
