@@ -11,8 +11,8 @@ from pddlego.pddl.check_declarations import declaration_defects
 from pddlego.pddl.derived import recursive_predicate
 from pddlego.pddl.domain import MAX_TYPES, Domain, Predicate, either, too_many_types
 from pddlego.pddl.names import nearest
-from pddlego.pddl.problem import ANY_TYPE, TypedName, read_typed_list
-from pddlego.pddl.rules import Defect, DefectKind
+from pddlego.pddl.problem import ANY_TYPE, TypedName, is_numeric, read_typed_list
+from pddlego.pddl.rules import NUMBERS, Defect, DefectKind
 from pddlego.pddl.sexpr import Sexpr, show
 
 ARGUMENTS = {"not": 1, "imply": 2, "when": 2, "exists": 2, "forall": 2}
@@ -24,6 +24,9 @@ IN_EFFECTS = frozenset({"and", "not", "when", "forall"})
 Inner = Callable[[Sexpr, str, "Scope"], Iterator[Defect]]
 """The check of what stands inside of a quantifier."""
 
+
+NUMERIC_EFFECTS = frozenset(("increase", "decrease", "assign", "scale-up", "scale-down"))
+"""Effects that change numbers, where no predicate has the name."""
 
 Scope = Mapping[str, str]
 """The variables that are bound somewhere, with their types."""
@@ -66,7 +69,9 @@ class _DomainChecker:
         if part in ((), ("and",)):
             return
         head = self._head(part)
-        if head not in IN_CONDITIONS:
+        if is_numeric(part):
+            yield self._defect(DefectKind.NOT_SUPPORTED, where, f"{show(part)}: {NUMBERS}")
+        elif head not in IN_CONDITIONS:
             yield from self._atom(part, where, bound, "when" if head == "when" else "")
         elif head == "=":
             yield from self._arguments(part, where, bound)
@@ -96,6 +101,8 @@ class _DomainChecker:
             yield from self._parts(part, where)
             for each in part[1:]:
                 yield from self._atom(each, where, bound, self._head(each) if self._head(each) in IN_CONDITIONS else "")
+        elif head in NUMERIC_EFFECTS and head not in self.domain.predicates_by_name:
+            yield self._defect(DefectKind.NOT_SUPPORTED, where, f"{show(part)}: {NUMBERS}")
         else:
             yield from self._atom(part, where, bound, head if head in IN_CONDITIONS else "")
 

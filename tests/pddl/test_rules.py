@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pddlego.pddl import Defect, DefectKind, check, parse_domain, parse_problem
+from pddlego.pddl.check_domain import check_domain
 from pddlego.pddl.remarks import problem_remarks
 from pddlego.pddl.rules import DOMAIN_RULES, PROBLEM_RULES
 from pddlego.planning.checking import checked_domain, checked_problem
@@ -148,6 +149,13 @@ def test_numbers_and_costs_are_not_syntax_errors(old: str, new: str) -> None:
     (found,) = defects(DOMAIN, mutated(PROBLEM, old, new))
     assert found.kind is DefectKind.NOT_SUPPORTED
     assert found.message.endswith("numbers and action costs are not supported; leave them out")
+
+
+def test_numbers_in_actions_are_not_syntax_errors() -> None:
+    text = """(define (domain d) (:predicates (p) (q)) (:action a :parameters ()
+      :precondition (and (p) (>= (total-cost) 1)) :effect (and (q) (increase (total-cost) 1))))"""
+    found = check_domain(parse_domain(text))
+    assert [defect.kind for defect in found] == [DefectKind.NOT_SUPPORTED] * 2
 
 
 def stops(kind: DefectKind, section: str) -> bool:

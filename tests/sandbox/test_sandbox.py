@@ -19,7 +19,7 @@ from pddlego.sandbox.probes import OUTGOING, PROBES, Probe, orphan
 from pddlego.sandbox.sandbox import NEEDED, modules_of
 from tests.children import started
 from tests.sandbox.ordinary import needs_locks, probes_as_ordinary_user, run_tests_as_ordinary_user
-from tests.scale import PATIENCE
+from tests.scale import PATIENCE, scaled
 
 pytestmark = needs_locks
 
@@ -27,6 +27,8 @@ ATTACKS = (
     "tests/sandbox/test_answers.py",
     "tests/methods/programs/test_trial.py",
     "tests/methods/thought_of_search/test_search.py",
+    "tests/methods/thought_of_search/test_checks.py",
+    "tests/test_worst_answers.py",
 )
 """Files of tests in which models write what harms: they run as this user, and as an ordinary one."""
 
@@ -276,7 +278,7 @@ def test_an_ordinary_user_is_as_safe() -> None:
 
 
 def test_attacks_fail_for_an_ordinary_user_too() -> None:
-    done = run_tests_as_ordinary_user(*ATTACKS)
+    done = run_tests_as_ordinary_user(*scaled(ATTACKS[:1], in_ci=ATTACKS))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "passed" in done.stdout and "skipped" not in done.stdout
 
