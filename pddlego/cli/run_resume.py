@@ -145,11 +145,12 @@ def _corrected(played: RecordedGame, moment: Moment, options: ResumeOptions) -> 
             raise UsageError(f"{options.problem} cannot be read", why, "Check --problem.") from error
     else:
         text = edit_text(str(moment.latest), faults, _about(played, moment, options.from_step))
-    if text is None:
-        raise UsageError(
-            "Nothing was corrected", "The file was left as it was, or emptied.", "Leave --edit out to go on."
-        )
-    corrected = read_correction(played, moment, text)
+    unchanged = "The file was left as it was, or emptied."
+    if text is not None:
+        corrected = read_correction(played, moment, text)
+        unchanged = "The problem means what it did before." if corrected.problem == moment.latest else ""
+    if text is None or unchanged:
+        raise UsageError("Nothing was corrected", unchanged, "Leave --edit and --problem out to go on.")
     if corrected.faults:
         more = f" (and {len(corrected.faults) - 1} more)" if len(corrected.faults) > 1 else ""
         why = f"{corrected.faults[0]}{more}"

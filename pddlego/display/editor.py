@@ -13,6 +13,7 @@ from pathlib import Path
 
 from pddlego.errors import UsageError
 from pddlego.util.environment import for_children
+from pddlego.util.files import read_run_file
 from pddlego.util.text import count
 
 Faults = Callable[[str], tuple[str, ...]]
@@ -70,8 +71,12 @@ def _edited(text: str, suffix: str) -> str:
             raise UsageError("There is no editor", why, "Set EDITOR to one, such as nano.") from error
         if code != 0:
             raise UsageError("The editor failed", f"'{editor}' ended with code {code}.", "Nothing was changed.")
-        # Who removes the file gives up, as who empties it.
-        return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+        try:
+            return read_run_file(path).decode("utf-8", errors="replace")
+        except FileNotFoundError:
+            return ""  # to remove the file is to give up, as to empty it
+        except OSError as error:
+            raise UsageError("The edited text cannot be read", f"{error.strerror}.", "Use another EDITOR.") from error
 
 
 def _run(command: list[str]) -> int:

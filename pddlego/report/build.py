@@ -142,6 +142,9 @@ def _load(paths: Sequence[Path]) -> list[list[Summary]]:
     for path in paths:
         if sum(path.resolve() == other.resolve() for other in paths) > 1:
             raise UsageError(f"{path} is named twice", "Its episodes would be counted twice.", "Name it once.")
+        if not path.exists():
+            why = f"Neither {path} nor runs/{path} is here."
+            raise UsageError(f"There is no run {path}", why, "Check the path, or call it where the run was made.")
         if not (path / RESULTS).exists():
             begun = (path / EPISODES).is_dir()
             why = f"It has no {RESULTS}" + (": no episode in it is finished." if begun else ".")

@@ -98,6 +98,15 @@ def test_resume_with_an_editor(recorded: Path) -> None:
     assert "Nothing was corrected" in done.stderr
 
 
+def test_a_correction_that_changes_nothing_is_refused(recorded: Path) -> None:
+    editor = recorded / "editor.sh"
+    editor.write_text('echo "(wrong line" >> "$1"\n')
+    done = run("resume", "runs/one", "--from-step", "2", "--edit", cwd=recorded, EDITOR=f"sh '{editor}'")
+    assert done.returncode == 2
+    assert "Nothing was corrected" in done.stderr
+    assert "The problem means what it did before." in done.stderr
+
+
 @pytest.mark.parametrize(
     ("mode", "predicate"),
     [("edit-no-domain", "(closed_door ?loc1 - location ?loc2 - location)"), ("full", "(item_at ")],

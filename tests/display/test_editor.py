@@ -82,3 +82,20 @@ def test_an_editor_that_fails(monkeypatch: pytest.MonkeyPatch, command: str, say
     monkeypatch.setenv("VISUAL", command)
     with pytest.raises(UsageError, match=says):
         edit_text("(at moon)", no_faults)
+
+
+@pytest.mark.parametrize("body", ["path.symlink_to('/dev/zero')", "os.mkfifo(path)", "path.mkdir()"])
+def test_what_an_editor_leaves_must_be_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str) -> None:
+    editor(tmp_path, monkeypatch, f"import os; path.unlink(); {body}; sys.exit(0)")
+    with pytest.raises(UsageError, match="cannot be read"):
+        edit_text("(at moon)", no_faults)
+
+
+def test_a_text_that_cannot_be_used_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    editor(tmp_path, monkeypatch, "text = '(at mars)'")
+    with pytest.raises(UsageError) as refused:
+        edit_text("(at moon)", lambda text: ("there is no such place",))
+    (kept,) = tmp_path.glob("pddlego-edit-*")
+    assert str(kept) in refused.value.next_step
+    assert kept.read_text() == "(at mars)"

@@ -30,6 +30,13 @@ def test_what_is_sent_comes_back_as_it_was(value: Any) -> None:
     assert type(found) is type(value)
 
 
+@given(
+    st.lists(st.fixed_dictionaries({"a": values, "b": st.lists(st.tuples(st.text(), st.integers(0, 9)))}), min_size=2)
+)
+def test_columns_come_back_as_they_were(value: list[dict[str, Any]]) -> None:
+    assert plain(json.loads(json.dumps(tagged(value, 1_000_000)))) == value
+
+
 def test_classes_of_the_program_become_what_they_extend() -> None:
     point = namedtuple("point", "x y")
     assert plain(tagged([point(1, 2), OrderedDict(a=1)], 100)) == [(1, 2), {"a": 1}]

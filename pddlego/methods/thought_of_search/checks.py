@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pddlego.errors import SettingError
+from pddlego.methods.thought_of_search.faults import brief
 from pddlego.methods.thought_of_search.space import BadTransition, GoalTest, Instance, Search, SuccessorTest
 from pddlego.methods.thought_of_search.states import have_form
 from pddlego.sandbox import CallResult, Sandbox, SandboxLimits, Session, Status, TooLargeError
@@ -32,6 +33,9 @@ MALFORMED = "it has not the form of a state"
 MODULE = "checks"
 
 NEEDED = ("read", "check", "validate")
+
+LISTS = ("successor_arguments", "goal_arguments", "successors")
+"""Entries of what `read` returns that are lists."""
 
 MISTAKES = frozenset(("NameError", "UnboundLocalError", "ImportError", "ModuleNotFoundError", "PermissionError"))
 """Exceptions that are the file's own fault, whatever it is given."""
@@ -87,8 +91,11 @@ class Checks:
         found = self._call("read", item)
         listed = found if isinstance(found, list) else [found]
         if not listed or not all(isinstance(each, dict) and "state" in each for each in listed):
-            why = "read(item) returns a dictionary with 'state', or a list of these."
-            raise SettingError(f"{self.place} is wrong", why, "Mend the file.")
+            raise self._wrong_type("read", found, "a dictionary with 'state', or a list of these")
+        for name in LISTS:
+            for each in listed:
+                if not isinstance(each.get(name, ()), (list, tuple)):
+                    raise self._wrong_type("read", each[name], f"a list as '{name}'")
         return listed
 
     def goal_test(self, item: Any, is_goal: bool) -> GoalTest:
@@ -110,8 +117,6 @@ class Checks:
                 result = self._session.call("_first_bad", list(part), item, module=MODULE)
             except TooLargeError as error:
                 return BadTransition(first, 0, f"{MALFORMED}: {error}")
-            if result.status is Status.RAISED and result.error not in MISTAKES:
-                return BadTransition(first, 0, f"{MALFORMED}: {result.message}")
             if not result.returned:
                 raise self._wrong(result)
             if result.value is not None:
@@ -140,14 +145,24 @@ class Checks:
         self._refuse_fault(result, *(listed or ()))
         if not result.returned:
             return f"{MALFORMED}: {result.message}"
-        return str(result.value or "")
+        if not isinstance(result.value, (str, type(None))):
+            raise self._wrong_type("validate", result.value, "a text, which is empty for a solution")
+        return result.value or ""
 
     def try_out(self, soundness: Sequence[Instance], instances: Sequence[Instance]) -> None:
-        """Call each function on the first instance of both lists. Raises `SettingError` if one of them raises."""
+        """Call each function on the first instance of both lists.
+
+        Raises `SettingError` if one of them raises, or returns a value of another type.
+        """
         for instance in soundness[:1]:
             start = instance.searches[0].start
-            self._call("check", start, start, instance.item)
-            self.is_goal(start, instance.item)
+            why = self._call("check", start, start, instance.item)
+            if not isinstance(why, (str, type(None))):
+                raise self._wrong_type("check", why, "a text, which is empty for a transition")
+            if self.knows_goals:
+                is_goal = self._call("is_goal", start, instance.item)
+                if not isinstance(is_goal, bool):
+                    raise self._wrong_type("is_goal", is_goal, "True or False")
         for instance in instances[:1]:
             start = instance.searches[0].start
             for path in (None, [start], [start, start]):
@@ -177,6 +192,10 @@ class Checks:
         if not result.returned:
             raise self._wrong(result)
         return result.value
+
+    def _wrong_type(self, function: str, value: Any, wanted: str) -> SettingError:
+        why = f"{function} returned {brief(value)[:80]}, and it must return {wanted}."
+        return SettingError(f"{self.place} is wrong", why, f"Fix {function} (docs/search.md).")
 
     def _wrong(self, result: CallResult) -> SettingError:
         trace = [line.strip() for line in result.traceback.splitlines() if line.strip().startswith("File ")]

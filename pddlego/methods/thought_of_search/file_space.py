@@ -187,8 +187,8 @@ class FileJudge:
             why = "It is empty." if not files.instances_from else f"None is left from {files.instances_from} on."
             raise SettingError(f"{space.places['instances']} holds no instance", why, "Add one.")
         self._check_arguments(space)
-        self._check_examples(space)
         checks.try_out(self.soundness, self.instances)
+        self._check_examples(space)
 
     def _check_arguments(self, space: FileSpace) -> None:
         """Raises `SettingError` if the functions get more or less than the setting says that they take."""

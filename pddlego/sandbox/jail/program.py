@@ -173,7 +173,8 @@ def _told(error: BaseException) -> dict[str, str]:
         _only_own(trace)
         lines = list(trace.format())
         text = "".join(lines).strip()
-        message = "".join(trace.format_exception_only()).strip().splitlines()[-1]
+        shown = "".join(trace.format_exception_only()).strip().splitlines()
+        message = shown[-1 if isinstance(error, SyntaxError) else 0]  # what is wrong comes after the text of a program
     except BaseException:  # noqa: BLE001 -- an error of a class of the program's own may refuse to be shown
         text = message = type(error).__name__
     text, message = values.without_addresses(text), values.without_addresses(message)

@@ -256,7 +256,9 @@ class _Reader:
             return Opaque(self.plain(str(parts[0])), self.plain(str(parts[1])))
         if tag == "c":
             names = [self.plain(name) for name in parts]
-            columns = [self._list(column) for column in parts.values()]
+            columns = [self.plain(column) for column in parts.values()]
+            if not all(isinstance(column, list) for column in columns):
+                raise ValueError("a column is not a list")
             self._count(sum(map(len, columns)))
             return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
         if tag in ("T", "S"):

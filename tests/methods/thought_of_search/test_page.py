@@ -108,7 +108,22 @@ WRONG = [
     ("envs/jugs.toml", FILES["envs/jugs.toml"].replace('"sizes"', '"1x"'), "is no name of an argument"),
     ("domains/jugs/checks.py", "def read(item):\n    return item['nothing']" + REST, "KeyError"),
     ("domains/jugs/checks.py", "def read(item)\n    return item", "SyntaxError"),
-    ("domains/jugs/checks.py", "def read(item):\n    return 1" + REST, "read(item) returns"),
+    (
+        "domains/jugs/checks.py",
+        "def read(item):\n    return 1" + REST,
+        "read returned 1, and it must return a dictionary",
+    ),
+    *(
+        ("domains/jugs/checks.py", f"{CHECKS}\ndef {function}:\n    {body}\n", says)
+        for function, body, says in (
+            ("read(item)", "return {'state': [0, 0], 'successor_arguments': 5}", "read returned 5"),
+            ("check(state, successor, item)", "return 5", "check returned 5, and it must return a text"),
+            ("is_goal(state, item)", "return 'no'", "is_goal returned 'no', and it must return True or False"),
+            ("validate(path, search, item)", "return [1]", "validate returned [1], and it must return a text"),
+            ("check(state, successor, item)", "raise KeyboardInterrupt", "in check"),
+            ("check(state, successor, item)", "raise ValueError('top\\nline')", "ValueError: top"),
+        )
+    ),
     (
         "domains/jugs/checks.py",
         "import os\nos.system('touch PWNED')\ndef read(item):\n    return open('/etc/passwd')",
