@@ -68,9 +68,7 @@ PARTS = (
         options={"set": ("instances=5",)},
     ),
     Part("domains", ("gripper", "ferry"), ("tos",), "0-1"),
-    Part(
-        "graphplan", ("logistics", "blocks", "movie"), ("graphplan", "graphplan-no-prune", "graphplan-no-sort"), "0-2"
-    ),
+    Part("graphplan", ("logistics", "movie"), GRAPHPLAN, "0-4", options={"set": ("bound=none",)}),
     Part("plans", ("logistics", "gripper"), ("plan-by-model", "plan-by-model-no-feedback"), "0-2", ("reader", NOISY)),
     Part("builders", TEXTS, ("build", "build-whole", "build-by-action", "build-problem"), "0", ("reader", NOISY)),
 )
