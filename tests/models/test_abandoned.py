@@ -67,7 +67,7 @@ def test_no_more_requests_are_open_than_jobs(headers: bool) -> None:
 
 def test_after_a_closed_request_the_next_gets_a_connection_of_its_own(model_server: ModelServer) -> None:
     model_server.replies = [answer("late", delay=5.0), answer("in time")]
-    model = OpenAIModel("m", base_url=model_server.url, timeout=0.3, attempts=2, sleep=lambda _: None)
+    model = OpenAIModel("m", base_url=model_server.url, timeout=3.0, attempts=2, sleep=lambda _: None)
     assert model.complete(REQUEST).text == "in time"
 
 
