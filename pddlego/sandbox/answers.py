@@ -1,4 +1,4 @@
-"""Decode and check the answers of a sandbox. No other module reads text from the pipe.
+"""Decode and check the answers of a program. Everything that is read after the sandbox is locked comes through here.
 
 Every line is a claim of the program, which shares its process with the code that answers and can write to the pipe
 itself. So each line is bounded in size before it is parsed, each field is checked, and each text is cut.
@@ -29,7 +29,7 @@ _KEPT = {
 """Characters of each text that are kept. The sandbox never writes more."""
 
 PART, OBJECT = 64, 256
-"""Bytes of our memory that a value within a value takes besides its text, and an object more: rough means."""
+"""A rough estimate of the memory, in bytes, of a nested value besides its text, and of an object in addition."""
 
 _COUNTED = (Status.RETURNED, Status.RAISED)
 """The statuses after which the states that an expansion reports are known."""

@@ -118,7 +118,9 @@ class Session:
         """
         sent = values.tagged(list(arguments), self.limits.most * 10)
         request = {"module": module, "call": function, "arguments": sent, "echo": echo, "result": result}
-        return self._ask(request, seconds, partial(read_call, wanted=result, arguments=len(sent) if echo else None))
+        return self._ask(
+            request, seconds, partial(read_call, wanted=result, arguments=len(arguments) if echo else None)
+        )
 
     def post(self, expansion: Expansion) -> None:
         """Send states to be expanded, without waiting. Each is answered by one `expanded`, in their order."""

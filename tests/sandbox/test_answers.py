@@ -112,6 +112,13 @@ def test_arguments_that_do_not_come_back_are_the_programs_loss(sandbox: Sandbox)
     assert result.status is Status.DIED
 
 
+@pytest.mark.parametrize("arguments", [((1, 2), (3, 4)), ({"a": 1}, {"a": 2}, {"a": 3}), ([1], [(2,)]), ((1,), 2)])
+def test_arguments_of_any_form_come_back(sandbox: Sandbox, arguments: tuple[Any, ...]) -> None:
+    with sandbox.open("def f(*given):\n    return 1") as program:
+        result = program.call("f", *arguments, echo=True)
+    assert (result.status, result.echo) == (Status.RETURNED, list(arguments))
+
+
 def test_texts_of_an_answer_are_cut(sandbox: Sandbox) -> None:
     line = json.dumps(
         {"status": "raised", **dict.fromkeys(("message", "error", "traceback", "printed"), "x" * 2_000_000)}
