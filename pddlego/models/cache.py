@@ -32,10 +32,7 @@ MAX_TEXT = 1_000_000
 
 _TABLE = """CREATE TABLE IF NOT EXISTS answers (
   key TEXT PRIMARY KEY, model TEXT NOT NULL, stored REAL NOT NULL, text TEXT NOT NULL, finish TEXT NOT NULL,
-  tokens INTEGER NOT NULL, not_taken TEXT NOT NULL DEFAULT '') WITHOUT ROWID"""
-
-VERSION = 1
-"""Of what a key is made of: another version, another key."""
+  tokens INTEGER NOT NULL, not_taken TEXT NOT NULL) WITHOUT ROWID"""
 
 
 def default_path() -> Path:
@@ -74,9 +71,6 @@ class AnswerCache:
                 if found != "ok":
                     raise sqlite3.DatabaseError("it is damaged")
                 connection.execute(_TABLE)
-                columns = {row[1] for row in connection.execute("PRAGMA table_info(answers)")}
-                if "not_taken" not in columns:  # a file that an older version made
-                    connection.execute("ALTER TABLE answers ADD COLUMN not_taken TEXT NOT NULL DEFAULT ''")
         except (OSError, sqlite3.Error) as error:
             raise self._unusable(error) from error
 
@@ -164,14 +158,13 @@ def request_key(description: Mapping[str, Any], request: Request, repeat: int, b
     same was asked in this episode: who asks again wants another answer.
     """
     content = {
-        "version": VERSION,
         "model": description,
         "address": address,
         "purpose": request.purpose,
         "messages": [asdict(each) for each in request.messages],
         "schema": request.schema,
-        "warmth": request.temperature_increase,  # the names of version 1: what was kept still answers
-        "room": request.max_tokens,
+        "temperature_increase": request.temperature_increase,
+        "max_tokens": request.max_tokens,
         "repeat": repeat,
         "before": before,
     }

@@ -21,7 +21,7 @@ from pddlego.report.figures import DrawnFigure, PaperFigure, draw_figures, paper
 from pddlego.runs.cells import NO_MODEL, Cell
 from pddlego.runs.folders import EPISODES
 from pddlego.runs.ledger import LEDGER, LedgerEntry, read_ledger
-from pddlego.runs.manifest import CONFIRMED, RESUMED, alike, read_configuration, read_manifest
+from pddlego.runs.manifest import CONFIRMED, RESUMED, read_configuration, read_manifest
 from pddlego.runs.store import RESULTS, changed_journals, read_cells, read_recorded_prices, read_what_is_whole
 from pddlego.runs.summary import DEFECTS, LINES, REJECTED, UNMEASURED, Summary
 
@@ -155,8 +155,7 @@ def _load(paths: Sequence[Path]) -> list[list[Summary]]:
         _check_is_result(path)
         for name, value in _configuration(path).items():
             other, before = known.setdefault(name, (path, value))
-            one, two = alike({"settings": {name: before}}, {"settings": {name: value}})
-            if one != two:
+            if before != value:
                 why = f"{name} is another one in them: their episodes cannot be counted together."
                 raise UsageError(f"{other} and {path} do not fit together", why, "Report them one by one.")
     return [read_what_is_whole(path)[0] for path in paths]

@@ -11,10 +11,9 @@ from pydantic import TypeAdapter
 
 from pddlego.errors import PddlegoError
 from pddlego.events import COMMON, Event, Unknown
-from pddlego.runs.schema_1 import upgraded
 
 SCHEMA = 2
-"""Version of a journal's lines. It grows when an old reader would misread a new file."""
+"""Version of a run folder. It grows when another reader would misread it; a folder of another schema is refused."""
 
 EventsOf = Callable[[str], Iterable[type[Event]]]
 """The events of a method by its name. Raises `PddlegoError` for one that is not installed."""
@@ -25,8 +24,8 @@ def no_methods(name: str) -> Iterable[type[Event]]:
     return ()
 
 
-class NewerError(ValueError):
-    """A line was written by a newer version."""
+class OtherSchemaError(ValueError):
+    """A line was written by another version of pddlego."""
 
 
 class Codec:
@@ -39,10 +38,9 @@ class Codec:
     def load_line(self, line: str | bytes) -> tuple[Event, float]:
         """The event of a line and its time. Raises `ValueError`, `KeyError` or `TypeError` if it holds none."""
         entry = json.loads(line)
-        if entry["v"] > SCHEMA:
-            raise NewerError(f"Its schema is {entry['v']}, ours is {SCHEMA}.")
-        value, method = (entry["event"], entry.get("method", "")) if entry["v"] == SCHEMA else upgraded(entry["event"])
-        return self.load(value, method), float(entry["t"])
+        if isinstance(entry["v"], int) and entry["v"] != SCHEMA:
+            raise OtherSchemaError(f"Its schema is {entry['v']}; this version reads schema {SCHEMA}.")
+        return self.load(entry["event"], entry.get("method", "")), float(entry["t"])
 
     def load(self, value: Mapping[str, Any], method: str = "") -> Event:
         """The event that a JSON value holds. Raises `ValueError`, `KeyError` or `TypeError` if it holds none."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from pddlego.errors import JournalError, UsageError
 from pddlego.events import Answered, Asked, Ended, Event, Started
 from pddlego.models.transcript import RecordedCall
-from pddlego.runs.codec import Codec, NewerError, dump_line
+from pddlego.runs.codec import Codec, OtherSchemaError, dump_line
 from pddlego.util.files import append, cannot_write, flush_to_disk, open_run_file, read_run_file
 
 TimedEvent = tuple[Event, float]
@@ -80,7 +80,7 @@ def recorded_calls(events: Iterable[Event]) -> list[RecordedCall]:
 def read_journal(path: Path, codec: Codec) -> Journal:
     """Read a journal up to its last whole line.
 
-    Raises `UsageError` if the file cannot be opened, and `JournalError` if it is from a newer version or holds a line
+    Raises `UsageError` if the file cannot be opened, and `JournalError` if it is from another version or holds a line
     that is no event before its last one.
     """
     try:
@@ -95,8 +95,9 @@ def read_line(path: Path, line: bytes, number: int, codec: Codec) -> TimedEvent:
     """A line of the journal at `path`: the event and the seconds since the start. Raises `JournalError`."""
     try:
         return codec.load_line(line)
-    except NewerError as error:
-        raise JournalError(f"{path} was written by a newer pddlego", str(error), "Update.") from error
+    except OtherSchemaError as error:
+        what = f"{path} was written by another version of pddlego"
+        raise JournalError(what, str(error), "Use the version that wrote it.") from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         why = f"Line {number} is no event ({type(error).__name__})."
         raise JournalError(f"{path} is damaged", why, "Restore the file, or cut it before that line.") from error

@@ -13,7 +13,6 @@ from typing import Any
 from pddlego.errors import UsageError
 from pddlego.runs.codec import SCHEMA
 from pddlego.runs.folders import MANIFEST
-from pddlego.runs.schema_1 import upgraded_manifest
 from pddlego.util.environment import for_children
 from pddlego.util.files import read_run_file
 
@@ -65,52 +64,16 @@ def read_manifest(path: Path) -> dict[str, Any]:
     return found
 
 
-def alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Two configurations without the prompts of a method that only one of them knows.
-
-    A mode that came later brought them: no episode of the other can have used them. What stands outside of the folder
-    of a method, as what a user puts in the place of another prompt, stays.
-    """
-    names = {name for each in (one, other) for name in _settings(each)}
-    files = {name: [_method_prompts(_settings(each).get(name)) for each in (one, other)] for name in names}
-    unknown = {name: first ^ second for name, (first, second) in files.items()}
-    found_one, found_other = (
-        {**each, "settings": {name: _without(value, unknown[name]) for name, value in _settings(each).items()}}
-        if isinstance(each.get("settings"), Mapping)
-        else dict(each)
-        for each in (one, other)
-    )
-    return found_one, found_other
-
-
-def _settings(configuration: Mapping[str, Any]) -> Mapping[str, Any]:
-    found = configuration.get("settings")
-    return found if isinstance(found, Mapping) else {}
-
-
-def _method_prompts(setting: object) -> set[str]:
-    """The files of a setting that are prompts of the method that plays it."""
-    if not isinstance(setting, Mapping) or not isinstance(setting.get("files"), Mapping):
-        return set()
-    folder = f"prompts/{setting.get('method')}/"
-    return {name for name in setting["files"] if str(name).startswith(folder)}
-
-
-def _without(setting: Any, names: set[str]) -> Any:
-    if not names or not isinstance(setting, Mapping) or not isinstance(setting.get("files"), Mapping):
-        return setting
-    return {**setting, "files": {name: digest for name, digest in setting["files"].items() if name not in names}}
-
-
 def _check_schema(manifest: Mapping[str, Any], path: Path) -> None:
-    schema = manifest.get("schema", 1)
-    if isinstance(schema, int) and schema > SCHEMA:
-        why = f"Its schema is {schema}, ours is {SCHEMA}."
-        raise UsageError(f"{path} was written by a newer pddlego", why, "Update.")
+    schema = manifest.get("schema")
+    if isinstance(schema, int) and schema != SCHEMA:
+        what = f"{path} was written by another version of pddlego"
+        why = f"Its schema is {schema}; this version reads schema {SCHEMA}."
+        raise UsageError(what, why, "Use the version that wrote it.")
 
 
 def read_configuration(path: Path) -> dict[str, Any]:
-    """What a run folder says of how its episodes are played, as it is written now. Empty where it says nothing.
+    """What a run folder says of how its episodes are played. Empty where it says nothing.
 
     Raises `UsageError` for a manifest that cannot be read.
     """
@@ -124,9 +87,7 @@ def configuration_of(manifest: Mapping[str, Any], path: Path) -> dict[str, Any]:
     """
     _check_schema(manifest, path)  # a journal brings its own manifest
     try:
-        if not manifest.get("configuration") and "setting" not in manifest:
-            return {}
-        found = dict(upgraded_manifest(manifest)["configuration"])
+        found = dict(manifest.get("configuration") or {})
         for name, kept in dict(found.get("settings", {})).items():
             if not (isinstance(kept["method"], str) and isinstance(kept["options"], dict)):
                 raise ValueError(f"setting '{name}' has no method or no options")

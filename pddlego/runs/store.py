@@ -31,7 +31,7 @@ from pddlego.runs.cells import Cell, Matrix
 from pddlego.runs.codec import SCHEMA, Codec
 from pddlego.runs.folders import EPISODES, MANIFEST
 from pddlego.runs.journal import Journal, JournalWriter, read_journal
-from pddlego.runs.manifest import alike, configuration_of, read_manifest
+from pddlego.runs.manifest import read_configuration, read_manifest
 from pddlego.runs.summary import Measure, Summary, dump_summary, load_summary, summarize
 from pddlego.util.files import (
     append,
@@ -197,12 +197,7 @@ class Store:
             body = {"schema": SCHEMA, "created": created, "configuration": wanted, **about}
             write_run_file(place, json.dumps(body, indent=2) + "\n")
             return
-        manifest = read_manifest(self.path)
-        there = configuration_of(manifest, self.path)
-        if "versions" not in there and "versions" in wanted:  # an old folder keeps them elsewhere
-            kept = manifest.get("versions") or {}
-            there["versions"] = {name: kept.get(name, now) for name, now in wanted["versions"].items()}
-        changed = list(_differences(*alike(there, wanted)))
+        changed = list(_differences(read_configuration(self.path), wanted))
         if changed:
             raise UsageError(
                 f"{self.path} was begun with another configuration",
@@ -278,10 +273,7 @@ def read_recorded_prices(path: Path) -> dict[str, Price]:
 
 
 def read_cells(path: Path) -> set[Cell]:
-    """Every cell that the evaluation was ever asked to play; empty where an old manifest does not say.
-
-    Raises `UsageError` for a manifest that cannot be read.
-    """
+    """Every cell that the evaluation was ever asked to play. Raises `UsageError` for a manifest that cannot be read."""
     try:
         asked = _matrices().validate_python(read_manifest(path).get(ASKED, []))
     except ValueError as error:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
 
 from pydantic import TypeAdapter
 from pydantic_core import from_json
@@ -14,13 +13,9 @@ from pydantic_core import from_json
 from pddlego.events import Accepted, Answered, Asked, Cause, Ended, Event, Outcome, Rejected, Tally, step_of
 from pddlego.runs.cells import Cell
 from pddlego.runs.measures import FIRST, LAST, Measures
-from pddlego.runs.schema_1 import upgraded_summary
 
 LOST_TO_ERRORS = frozenset({Outcome.MODEL_ERROR, Outcome.CRASHED})
 """Outcomes that say nothing about the method: given apart, and played again when an evaluation is continued."""
-
-OF_ALL = "budget of"
-"""What stands in the message of an old record whose budget was that of the whole evaluation: it names no cause."""
 
 UNMEASURED = "unmeasured"
 """The group of counts that says why a method measured nothing: its own fault."""
@@ -59,7 +54,7 @@ class Summary:
     def played(self) -> bool:
         """Whether it has an outcome of its own: it was neither interrupted nor stopped by the budget of all."""
         if self.outcome is Outcome.BUDGET:
-            return not (self.cause == "evaluation" or (not self.cause and OF_ALL in self.message))
+            return self.cause != "evaluation"
         return self.outcome is not Outcome.INTERRUPTED
 
     @property
@@ -127,8 +122,7 @@ def dump_summary(summary: Summary) -> str:
 
 def load_summary(line: str | bytes) -> Summary:
     """Raises `ValueError` if the line holds none."""
-    value: Any = from_json(line, allow_inf_nan=False)
-    return _adapter().validate_python(upgraded_summary(value) if isinstance(value, dict) else value)
+    return _adapter().validate_python(from_json(line, allow_inf_nan=False))
 
 
 @lru_cache(maxsize=1)

@@ -14,7 +14,6 @@ from pddlego.events import Event, Outcome
 from pddlego.runs.codec import Codec
 from pddlego.runs.folders import EPISODES
 from pddlego.runs.journal import read_line
-from pddlego.runs.schema_1 import TEXT_GAMES
 from pddlego.util.files import open_run_file
 
 CHUNK = 1 << 12
@@ -165,7 +164,7 @@ def _seen(peek: Peek, line: bytes) -> Peek:
                 path=peek.path,
                 setting=str(event["setting"]),
                 mode=str(event["mode"]),
-                method=str(event.get("played_by", TEXT_GAMES)),
+                method=str(event["played_by"]),
                 model=str(event["model"]),
                 seed=int(event["seed"]),
                 most=int(event["limits"]["steps"] or 0),

@@ -15,7 +15,7 @@ from pddlego.errors import ModelError, UsageError
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Completion, Message, Request
-from pddlego.models.cache import FOLDER, AnswerCache, CachedModel, default_path, request_key
+from pddlego.models.cache import FOLDER, AnswerCache, CachedModel, default_path
 from pddlego.models.endpoint import ModelOptions, make_endpoint, prepare_cache
 from tests.model_server import ModelServer, answer
 
@@ -172,11 +172,3 @@ def test_a_real_model_behind_it(
     assert len(model_server.requests) == 2
     assert b"canary" not in b"".join(each.read_bytes() for each in tmp_path.iterdir())
     assert default_path() == tmp_path / "answers.sqlite"
-
-
-def test_what_was_kept_by_an_older_version_still_answers() -> None:
-    """The key that version 0.1.0 made for this request, before anything was called otherwise."""
-    messages = (Message("system", "Be brief."), Message("user", "What now?"))
-    request = Request("edit", messages, None, {"type": "object"}, temperature_increase=0.3, max_tokens=100)
-    key = request_key({"model": "m", "base_url": None, "temperature": 1.0, "seed": 3}, request, 2, 1, "here")
-    assert key == "a4c0ba664f8b8b79c087ec05aa33ade9d7c0d67862049b14c0ed8ad3d9104a16"

@@ -97,9 +97,10 @@ def test_every_event_is_on_disk_at_once(tmp_path: Path) -> None:
     ("line", "says"),
     [
         (b"not json\n", "is damaged"),
-        (b'{"v":1}\n', "is damaged"),
-        (b'{"v":1,"t":0,"event":{"type":"nonsense"}}\n', "is damaged"),
-        (b'{"v":99,"t":0,"event":{}}\n', "newer pddlego"),
+        (b'{"v":2}\n', "is damaged"),
+        (b'{"v":2,"t":0,"event":{"type":"nonsense"}}\n', "is damaged"),
+        (b'{"v":1,"t":0,"event":{}}\n', "another version of pddlego"),
+        (b'{"v":99,"t":0,"event":{}}\n', "another version of pddlego"),
         (b"\xff\xfe\n", "is damaged"),
         (b"[]\n", "is damaged"),
     ],
