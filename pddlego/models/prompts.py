@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
+import traceback
 from typing import Any
 
 import jinja2
+import jinja2.debug  # jinja2 itself imports it when a template fails, which may be for want of open files
+import jinja2.sandbox
 
 from pddlego.errors import SettingError
-from pddlego.models.templates import LimitedEnvironment, TooMuchError
 from pddlego.util import resources
-
-MAX_TEMPLATE = 200_000
-"""Characters of a template; the longest of ours has some thousand."""
 
 
 class Prompts:
     """The templates in `prompts/`, strict about undefined names. `folder` holds the parts that belong to one game.
 
     A file `NAME.txt` or `NAME.j2` in that folder takes the place of the shared `NAME.j2`; one that ends in `.txt` is no
-    template, and is sent as it stands. Templates run in a sandbox and within limits: a folder of prompts may come from
-    anybody, and is data.
+    template, and is sent as it stands. Templates run in Jinja's sandbox, and include files of `prompts/` only.
     """
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self._files: dict[str, str] = {}
-        self._environment = LimitedEnvironment(
-            loader=jinja2.FunctionLoader(_source),
+        self._environment = jinja2.sandbox.ImmutableSandboxedEnvironment(
+            loader=jinja2.FunctionLoader(_load),
             undefined=jinja2.StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,
@@ -34,19 +32,16 @@ class Prompts:
         )
 
     def render(self, name: str, **values: Any) -> str:
-        """The text of a prompt. Raises `SettingError` if it is missing, wrong, or asks for too much."""
-        self._environment.begin()
-        found = self._file(name)
+        """The text of a prompt. Raises `SettingError`, with the file and the line, if it is missing or wrong."""
+        file = self._file(name)
+        if file.endswith(".txt"):
+            return resources.read("prompts", file).strip()
         try:
-            if found.endswith(".txt"):
-                return _source(found).strip()
-            text = self._environment.get_template(found).render(folder=self.folder, **values)
+            return self._environment.get_template(file).render(folder=self.folder, **values).strip()
         except (jinja2.TemplateError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
-            raise SettingError(f"The prompt {found} cannot be rendered", f"{error}.", "Mend the template.") from error
-        except (TooMuchError, MemoryError) as error:
-            why = f"{error or 'it needs too much memory'}.".capitalize()
-            raise SettingError(f"The prompt {found} asks for too much", why, "Mend the template.") from error
-        return text.strip()
+            message = (error.message if isinstance(error, jinja2.TemplateError) else str(error)) or type(error).__name__
+            why = f"{_place(error)}: {message.rstrip('.')}."
+            raise SettingError(f"The prompt {file} cannot be rendered", why, "Fix the template.") from error
 
     def _file(self, name: str) -> str:
         """The file of a prompt, looked for once: a conversation renders the same ones again and again."""
@@ -56,8 +51,14 @@ class Prompts:
         return self._files[name]
 
 
-def _source(name: str) -> str:
-    text = resources.read("prompts", name)
-    if len(text) > MAX_TEMPLATE:
-        raise TooMuchError(f"{name} is longer than {MAX_TEMPLATE:,} characters")
-    return text
+def _load(name: str) -> tuple[str, str, None]:
+    """The text of a template, and the name of its file in tracebacks."""
+    return resources.read("prompts", name), f"prompts/{name}", None
+
+
+def _place(error: Exception) -> str:
+    """The file and the line of a template in which it failed."""
+    if isinstance(error, jinja2.TemplateSyntaxError):
+        return f"{error.filename}, line {error.lineno}"
+    frames = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    return next((f"{file}, line {line}" for file, line in reversed(frames) if file.startswith("prompts/")), "prompts/")

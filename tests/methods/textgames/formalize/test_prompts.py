@@ -171,7 +171,7 @@ def test_a_prompt_reads_no_file_outside_its_folder(prompts_here: Path, text: str
     (prompts_here / "link.j2").symlink_to(secret)
     (prompts_here / "way").symlink_to(secret.parent)
     (prompts_here / "notes.j2").write_text(text.replace("SECRET", f'"{secret}"'))
-    with pytest.raises(SettingError, match=r"outside the folder|leads out of the folder|does not stand in prompts"):
+    with pytest.raises(SettingError, match=r"outside the folder|leads out of the folder"):
         Prompts("coin").render("coin/notes")
 
 
@@ -192,48 +192,6 @@ def test_a_setting_names_no_folder_outside(prompts_here: Path, folder: str) -> N
         list(prompt_texts(folder))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}",
-        "{% for a in range(99999) %}{% for b in range(99999) %}{{ b }}{% endfor %}{% endfor %}",
-        "{{ 'x' * 10**10 }}",
-        "{{ 9 ** 9 ** 9 }}",
-        "{{ '%1000000000d' % 1 }}",
-        "{{ '{:>1000000000}'.format(1) }}",
-        "{{ 'x'.center(1000000000) }}",
-        "{% set x = 'x' * 1000000 %}" + "{% set x = x ~ x %}" * 40,
-        "{% set x = 'x' * 1000000 %}" + "{% set x %}{{ x }}{{ x }}{% endset %}" * 40,
-        "{% set x = 'x' * 1000000 %}" + "{% set x = x + x %}" * 40,
-        "{% set x = 'x' * 1000000 %}" + "{% set x = [x, x] | join %}" * 40,
-        "{% macro m(x) %}{{ x }}{{ x }}{% endmacro %}{{ " + "m(" * 30 + "'xxxxxxxxxxxxxxxx'" + ")" * 30 + " }}",
-        "{% set n = (n if n is defined else 40) - 1 %}{% if n %}" + "{% include 'coin/notes.j2' %}" * 2 + "{% endif %}",
-        "{% for i in range(60000) %}" + "x" * 10_000 + "{% endfor %}",
-        "{% for i in range(90000) %}{{ '" + "x" * 10_000 + "' }}{% endfor %}",
-        "{% for i in range(90000) if i < 0 %}{% else %}{% for j in range(90000) if j < 0 %}{% endfor %}{% endfor %}"
-        * 99,
-        "{{ lipsum(n=3000000) }}",
-        "{{ 'a'.encode().ljust(1500000000) | length }}",
-        "{{ (1).to_bytes(1500000000, 'big') | length }}",
-        "{{ '{:>{w}}'.format(1, w=400000000) | length }}",
-        "{{ ('a' * 700).translate({97: 'b' * 2000000}) }}",
-        "{% set b = 'b' * 2000000 %}{{ ('%s' * 700) % ((b,) * 700) }}",
-        "{{ ([range(100000)] * 1000000) | map('sum') | sum }}",
-        "{% set x = '" + "x" * 100_000 + "' %}{{ range(100000) | join(x) | length }}",
-        "{% set x = '"
-        + "x" * 100_000
-        + "' %}{% for i in range(99999) %}{% if x ~ 'a' == x ~ 'b' %}{% endif %}{% endfor %}",
-        "{% set x = [range(99999) | list] %}{% for i in range(9999) %}{{ (x | sort | first)[1:] }}{% endfor %}",
-        "{% set x = 10 %}" + "{% set x = x * x %}" * 40,
-        "x" * 300_000,
-    ],
-)
-def test_a_prompt_that_asks_for_too_much_is_refused(prompts_here: Path, text: str) -> None:
-    (prompts_here / "notes.j2").write_text(text)
-    with pytest.raises(SettingError, match=r"asks for too much|cannot be rendered"):
-        Prompts("coin").render("coin/notes")
-
-
 def test_what_a_prompt_may_use(prompts_here: Path) -> None:
     text = """{% for each in names | sort if each != "b" %}{{ loop.index }} {{ each | upper ~ "!" }}
     {%- if not loop.last %}, {% endif %}{% endfor %} {{ names | join("-") }} {{ names[1:] | length + 1 }} {{ 7 % 4 }}"""
@@ -241,8 +199,28 @@ def test_what_a_prompt_may_use(prompts_here: Path) -> None:
     assert Prompts("coin").render("coin/notes", names=["c", "b", "a"]) == "1 A!, 2 C! c-b-a 3 3"
 
 
-@pytest.mark.parametrize("text", ["{{ 1 | center }}", "{{ ''.__class__ }}", "{{ 'a'.replace('a', 'b') }}"])
+@pytest.mark.parametrize("text", ["{{ ''.__class__ }}", "{{ names.append('b') }}"])
 def test_what_a_prompt_may_not_use(prompts_here: Path, text: str) -> None:
     (prompts_here / "notes.j2").write_text(text)
-    with pytest.raises(SettingError):
+    with pytest.raises(SettingError, match="is unsafe"):
+        Prompts("coin").render("coin/notes", names=["a"])
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("a\n{{ nothing }}", "prompts/coin/notes.j2, line 2: 'nothing' is undefined."),
+        ("a\n{% if %}", "prompts/coin/notes.j2, line 2: Expected an expression, got 'end of statement block'."),
+        ("{{ 1 | blah }}", "prompts/coin/notes.j2, line 1: No filter named 'blah'."),
+        ("{{ 1 / 0 }}", "prompts/coin/notes.j2, line 1: division by zero."),
+        ("{% include 'coin/part.j2' %}", "prompts/coin/part.j2, line 3: 'gone' is undefined."),
+        ("{% include 'coin/notes.j2' %}", "maximum recursion depth exceeded"),
+    ],
+)
+def test_an_error_of_a_template_names_file_and_line(prompts_here: Path, text: str, why: str) -> None:
+    (prompts_here / "notes.j2").write_text(text)
+    (prompts_here / "part.j2").write_text("\n\n{{ gone }}")
+    with pytest.raises(SettingError) as caught:
         Prompts("coin").render("coin/notes")
+    assert caught.value.what == "The prompt coin/notes.j2 cannot be rendered"
+    assert why in caught.value.why
