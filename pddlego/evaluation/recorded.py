@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,8 +18,7 @@ from pddlego.runs.cells import Cell
 from pddlego.runs.folders import MANIFEST
 from pddlego.runs.journal import Journal, read_journal
 from pddlego.runs.kept import DOMAIN_FROM
-from pddlego.runs.manifest import configuration_of, recorded_setting
-from pddlego.util.files import read_run_file
+from pddlego.runs.manifest import read_configuration, recorded_setting
 
 
 @dataclass(frozen=True)
@@ -56,15 +54,12 @@ def load_recorded(path: Path, java: str | None = None) -> Recorded:
     journal = read_journal(path, make_codec())
     if journal.started is None:
         raise JournalError(f"{path} holds no episode", "Its first line is not a beginning.", "Name another one.")
-    place = path.parent.parent / MANIFEST
+    folder = path.parent.parent
     try:
-        manifest = json.loads(read_run_file(place))
-        return _recorded(journal, journal.started, configuration_of(manifest, place.parent), java)
-    except OSError as error:
-        raise UsageError(f"{place} cannot be read", f"{error.strerror}.", "A journal needs its run folder.") from error
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        why = f"{type(error).__name__}: {error}."
-        raise UsageError(f"{place} is damaged", why, "Restore it: it says how the episode was played.") from error
+        return _recorded(journal, journal.started, read_configuration(folder), java)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        why = f"{MANIFEST} does not say how the episode was played ({type(error).__name__}: {error})."
+        raise UsageError(f"{folder} is damaged", why, "Restore the file.") from error
     except PddlegoError as error:
         why = f"{error.what}. {error.why}"
         raise UsageError(f"{path.name} cannot be played again", why, error.next_step) from error

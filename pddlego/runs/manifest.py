@@ -60,34 +60,21 @@ def read_manifest(path: Path) -> dict[str, Any]:
         raise UsageError(f"{path} is damaged", f"{place.name} is not JSON.", "Restore the file.") from error
     if not isinstance(found, dict) or not isinstance(found.get("configuration", {}), dict):
         raise UsageError(f"{path} is damaged", f"{place.name} holds no manifest.", "Restore the file.")
-    _check_schema(found, path)
-    return found
-
-
-def _check_schema(manifest: Mapping[str, Any], path: Path) -> None:
-    schema = manifest.get("schema")
-    if isinstance(schema, int) and schema != SCHEMA:
+    schema = found.get("schema", SCHEMA)
+    if schema != SCHEMA:
         what = f"{path} was written by another version of pddlego"
         why = f"Its schema is {schema}; this version reads schema {SCHEMA}."
         raise UsageError(what, why, "Use the version that wrote it.")
+    return found
 
 
 def read_configuration(path: Path) -> dict[str, Any]:
-    """What a run folder says of how its episodes are played. Empty where it says nothing.
-
-    Raises `UsageError` for a manifest that cannot be read.
-    """
-    return configuration_of(read_manifest(path), path)
-
-
-def configuration_of(manifest: Mapping[str, Any], path: Path) -> dict[str, Any]:
     """The configuration in a manifest, with `settings` that each have a method, options and digests of files.
 
-    Raises `UsageError` where it has another shape.
+    Empty where the manifest has none. Raises `UsageError` for a manifest that cannot be read or has another shape.
     """
-    _check_schema(manifest, path)  # a journal brings its own manifest
+    found: dict[str, Any] = read_manifest(path).get("configuration", {})
     try:
-        found = dict(manifest.get("configuration") or {})
         for name, kept in dict(found.get("settings", {})).items():
             if not (isinstance(kept["method"], str) and isinstance(kept["options"], dict)):
                 raise ValueError(f"setting '{name}' has no method or no options")
