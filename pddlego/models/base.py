@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol
 
 CacheUse = Literal["off", "use", "refresh"]
 """Of answers that were kept: `use` them and keep what is new; `refresh`: ask again, and keep that instead."""
@@ -106,11 +106,9 @@ class Model(Protocol):
         """Answer one request."""
 
 
-@runtime_checkable
-class RemoteModel(Protocol):
-    """A model that is asked over a network: its troubles are told as they happen, and it can be left alone."""
-
-    is_remote: bool
+def is_remote(model: Model) -> bool:
+    """Whether a model is asked over a network: its troubles are told as they happen, and it can be left alone."""
+    return getattr(model, "is_remote", False)
 
 
 @dataclass(frozen=True)

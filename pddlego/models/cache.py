@@ -19,16 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from pddlego.errors import UsageError
-from pddlego.models.base import CacheUse, Completion, Model, RemoteModel, Request
+from pddlego.models.base import CacheUse, Completion, Model, Request, is_remote
 
 FOLDER = "PDDLEGO_CACHE_DIR"
 """The environment variable that names another folder for the cache."""
 
 LONGEST_WAIT = 5.0
 """Seconds for which another process may hold the file; what cannot be kept then is asked for again, that is all."""
-
-MAX_TEXT = 1_000_000
-"""Characters of an answer that is kept; a longer one is of no use."""
 
 _TABLE = """CREATE TABLE IF NOT EXISTS answers (
   key TEXT PRIMARY KEY, model TEXT NOT NULL, stored REAL NOT NULL, text TEXT NOT NULL, finish TEXT NOT NULL,
@@ -88,7 +85,7 @@ class AnswerCache:
 
     def put(self, key: str, model: str, answer: Completion) -> None:
         """Keep an answer. One that cannot be kept is no reason to lose it: it is only asked for again another time."""
-        if len(answer.text) > MAX_TEXT or answer.finish == "content_filter":
+        if answer.finish == "content_filter":
             return
         tokens = answer.tokens_in + answer.tokens_out
         row = (key, model, time.time(), answer.text, answer.finish, tokens, ",".join(answer.not_taken))
@@ -190,7 +187,7 @@ class CachedModel:
 
     @property
     def is_remote(self) -> bool:
-        return isinstance(self._model, RemoteModel) and self._model.is_remote
+        return is_remote(self._model)
 
     def complete(self, request: Request) -> Completion:
         """The kept answer, or a new one. Raises `ModelError` like the model itself."""

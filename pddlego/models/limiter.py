@@ -84,18 +84,16 @@ class _Reservation:
 
 
 class NoLimiter:
-    """Lets everything through."""
+    """Lets everything through, and is the permit for it."""
+
+    wanted = True
 
     @contextmanager
     def admit_request(self, model: str, request: Request) -> Iterator[Permit]:
-        yield _Unlimited()
+        yield self
 
     def sleep(self, seconds: float) -> None:
         time.sleep(seconds)
-
-
-class _Unlimited:
-    wanted = True
 
     def used(self, tokens_in: int, tokens_out: int, tokens_cached: int, whole: bool = True) -> None:
         return
@@ -245,7 +243,7 @@ class SharedLimiter:
                 if not self._flying or limit == "calls":
                     self.exhausted.set()
                     budget = getattr(self.limits, limit)
-                    why = f"{self._used(limit):g} are spent or reserved."
+                    why = f"{getattr(self.spent, limit):g} are spent or reserved."
                     what = f"The budget of {budget:g} {UNITS[limit]} allows no further request"
                     raise BudgetSpentError(what, why, "Continue with a higher one.")
                 self._changed.wait(SLICE)
@@ -257,17 +255,11 @@ class SharedLimiter:
             self._flying += 1
         return _Reservation(self, model, number, tokens, cost)
 
-    def _used(self, limit: str) -> float:
-        return {"calls": self._calls, "tokens": self._tokens, "cost": self._cost}[limit]
-
     def _in_the_way(self, tokens: float, cost: float) -> str | None:
         """Which limit one more request would exceed."""
-        would = Spending(self._calls + 1, self._tokens + tokens, self._cost + cost)
-        for name in ("calls", "tokens", "cost"):
-            limit = getattr(self.limits, name)
-            if limit is not None and getattr(would, name) > limit:
-                return name
-        return None
+        amounts = {"calls": self._calls + 1, "tokens": self._tokens + tokens, "cost": self._cost + cost}
+        limits = {name: limit for name in amounts if (limit := getattr(self.limits, name)) is not None}
+        return next((name for name, limit in limits.items() if amounts[name] > limit), None)
 
     def _settle(self, reservation: _Reservation) -> None:
         """Put right what was reserved."""

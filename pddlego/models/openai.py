@@ -260,9 +260,8 @@ class OpenAIModel:
         """What went wrong, in a few words."""
         import openai
 
-        if isinstance(error, openai.APIStatusError):
-            return self._clean(f"{error.status_code}: {explain(error)[0]}").rstrip(".")
-        return self._clean(explain(error)[0]).rstrip(".")
+        status = f"{error.status_code}: " if isinstance(error, openai.APIStatusError) else ""
+        return self._clean(f"{status}{explain(error)[0]}").rstrip(".")
 
     def _completion(
         self, request: Request, reply: Reply, seconds: float, tries: int, not_taken: tuple[str, ...]
@@ -270,7 +269,7 @@ class OpenAIModel:
         usage = reply.usage
         tokens_in, tokens_out, _ = reply.tokens(request)
         return Completion(
-            self._masked(reply.text),
+            masked(reply.text, self._secrets),
             tokens_in=tokens_in,
             tokens_out=tokens_out,
             tokens_cached=usage.cached,
@@ -279,7 +278,7 @@ class OpenAIModel:
             attempts=tries,
             estimated=(tokens_in, tokens_out) != (usage.came, usage.went),
             finish=self._clean(reply.finish or "stop")[:LONGEST_FINISH],
-            reasoning=self._masked(reply.reasoning),
+            reasoning=masked(reply.reasoning, self._secrets),
             not_taken=not_taken,
         )
 
@@ -298,14 +297,9 @@ class OpenAIModel:
             what = f"{where} did not answer to {self._name}{after}"
         return ModelError(self._clean(what), self._clean(why), advice)
 
-    def _masked(self, text: str) -> str:
-        """The text without our own secrets, should the endpoint echo them."""
-        return masked(text, self._secrets)
-
     def _clean(self, text: str) -> str:
         """The text on one line, without the key."""
-        text = self._masked(text)
-        text = re.sub(r"\bsk-[\w*-]{6,}", "sk-***", text)
+        text = re.sub(r"\bsk-[\w*-]{6,}", "sk-***", masked(text, self._secrets))
         return " ".join(re.sub(r"(?i)\b(bearer|basic) [^\s'\"]+", r"\1 ***", text).split())[:300]
 
 

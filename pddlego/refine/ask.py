@@ -11,7 +11,7 @@ from queue import Empty, SimpleQueue
 
 from pddlego.errors import BudgetSpentError, OutOfTimeError
 from pddlego.events import Answered, Asked, Event, Retrying, Streamed
-from pddlego.models.base import Completion, Model, RemoteModel, Request, Trouble, Words
+from pddlego.models.base import Completion, Model, Request, Trouble, Words, is_remote
 from pddlego.models.limiter import SLICE
 from pddlego.refine.usage import Meter
 from pddlego.util.text import writable
@@ -69,7 +69,7 @@ def completed(model: Model, request: Request, call: int) -> Generator[Retrying |
     A remote model is asked in a thread of its own. Whoever stops iterating, or throws something in, leaves the request:
     it is no longer wanted, and the model closes it.
     """
-    if not (isinstance(model, RemoteModel) and model.is_remote):
+    if not is_remote(model):
         return model.complete(request)
     arrived: SimpleQueue[Trouble | Words | Completion | BaseException] = SimpleQueue()
     left = threading.Event()
