@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 
 from pddlego.events import Accepted, Event, Rejected, Source, Started
 from pddlego.methods.textgames.episode import Episode
@@ -41,7 +40,7 @@ def started(episode: Episode, model: Model) -> Started:
         played_by=GameEvent.method,
         details={
             "goals": goals,
-            "map": asdict(setting.map) if setting.map else None,
+            "map": setting.map.model_dump() if setting.map else None,
             **({"writes_domain": True} if episode.writes_domain else {}),
             **({DOMAIN: setting.begun_with} if episode.writes_domain and setting.begun_with else {}),
         },

@@ -1,55 +1,20 @@
 """Fixed rules: commands that are sent because the game said something, without a plan and without a model.
 
 The scripts of the paper take what is seen in this way, and open containers. A setting states such rules as data; what
-they cannot say (the recipe of Cooking World) is a `Script` in Python, which may also state facts and set a goal.
+they cannot say (the recipe of Cooking World) is a script in Python, which may also state facts and set a goal.
 """
 
 from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Sequence
 
 from pddlego.methods.textgames.reader.paper_cooking import PaperCooking
+from pddlego.methods.textgames.setting_schema import FixedRule
 from pddlego.pddl import Problem
 from pddlego.planning import Rung
 from pddlego.util.text import filled
-
-
-@dataclass(frozen=True)
-class FixedRule:
-    """Wherever the regular expression `when` matches an answer of the game, the command is sent.
-
-    `{group}` in the command is what the group of that name matched. `once`: the same command is never sent again.
-    """
-
-    when: str
-    command: str
-    once: bool = False
-
-
-class Script(Protocol):
-    """What a script of the paper does by itself in one game. Lives for one episode."""
-
-    def take_in(self, command: str | None, text: str) -> None:
-        """The game answered."""
-
-    def due(self) -> str | None:
-        """The next command to be sent at once; None if there is none."""
-
-    def known(self, problem: Problem) -> Problem:
-        """The problem with the facts that the script states itself."""
-
-    def goals(self) -> tuple[Rung, ...]:
-        """Goals that come before those of the ladder now."""
-
-    def plan_ended(self, rung: str | None) -> None:
-        """A plan for the goal was carried out to its end."""
-
-
-SCRIPTS: Mapping[str, Callable[[], Script]] = {"paper-cooking": PaperCooking}
 
 
 class FixedRules:
@@ -57,7 +22,7 @@ class FixedRules:
 
     def __init__(self, rules: Sequence[FixedRule], script: str = "") -> None:
         self._rules = rules
-        self._script = SCRIPTS[script]() if script else None
+        self._script = PaperCooking() if script else None
         self._waiting: deque[str] = deque()
         self._sent: set[str] = set()
 

@@ -3,36 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 from pydantic import ValidationError
 
 from pddlego.errors import SettingError, UsageError
 from pddlego.methods.setting_files import TEXT_GAME, SettingTable, read_setting
 from pddlego.methods.textgames.setting_rules import checked_command, fixed_rule, groups_of, looked_up_in, reading_rule
-from pddlego.methods.textgames.setting_schema import (
-    ActionTable,
-    MapTable,
-    ParameterTable,
-    RungTable,
-    SettingFile,
-)
-from pddlego.methods.textgames.settings import ActionRule, GameSetting, MapRule, Parameter, Protocol, Removable
-from pddlego.pddl import (
-    Atom,
-    Domain,
-    PddlSyntaxError,
-    Problem,
-    check,
-    parse_domain,
-    parse_problem,
-)
+from pddlego.methods.textgames.setting_schema import ActionTable, MapRule, Parameter, RungTable, SettingFile
+from pddlego.methods.textgames.settings import ActionRule, GameSetting, Removable
+from pddlego.pddl import Atom, Domain, PddlSyntaxError, Problem, check, parse_domain, parse_problem
 from pddlego.pddl.invariants import parse_invariant
 from pddlego.pddl.sexpr import read_sexprs
 from pddlego.planning import Rung, Search
 from pddlego.util import resources
 from pddlego.util.text import names_in
+
+T = TypeVar("T")
 
 
 def load_setting(
@@ -55,8 +44,6 @@ def load_setting(
             raise UsageError(f"{name} has no fold '{fold}'", f"Its folds are: {listed}.", "Choose one with --fold.")
         setting = replace(setting, fold=fold, all_seeds=setting.folds[fold])
     if max_steps is not None:
-        if max_steps < 1:
-            raise UsageError("--max-steps must be at least 1", f"It was {max_steps}.", "Give a positive number.")
         setting = replace(setting, max_steps=max_steps)
     if search is not None:
         chosen = parse_search(search)
@@ -86,24 +73,24 @@ def _build(name: str, is_baseline: bool = False) -> GameSetting:
     """The setting in a file. What it is compared with has nothing to be compared with itself."""
     table = read_setting(name, TEXT_GAME)
     file = _read(name, table)
-    domain = _load_domain(file.planning.domain)
-    start = _load_problem(file.planning.problem) if file.planning.problem else Problem("start", domain.name)
     sources = dict(table.sources)
     for part in filter(None, (file.planning.domain, file.planning.problem)):
         sources[f"domains/{part}.pddl"] = resources.read("domains", f"{part}.pddl")
+    domain = _parsed("domain", parse_domain, file.planning.domain, sources)
+    start = Problem("start", domain.name)
+    if file.planning.problem:
+        start = _parsed("problem", parse_problem, file.planning.problem, sources)
     sources |= {f"prompts/{prompt}": text for prompt, text in prompt_texts(file.prompts.folder)}
     baseline = _build(file.baseline, is_baseline=True) if file.baseline and not is_baseline else None
     sources |= baseline.sources if baseline is not None else {}
     try:
-        patterns = (("game.refused", file.game.refused), ("observation.drop", file.observation.drop))
-        shown = (("prompts.recipe", file.prompts.recipe), ("prompts.hidden", file.prompts.hidden))
-        for where, listed in (*patterns, ("observation.keep", file.observation.keep), *shown):
-            for pattern in listed:
-                groups_of(where, pattern)
-        _check_start(domain, start)
+        _check_patterns(file)
+        _check_problem("planning.problem", domain, start)
         ladder = tuple(_rung(domain, start, rung) for rung in file.ladder)
         folds = {name: parse_range(seeds) for name, seeds in file.game.folds.items()}
-        fold = _member(file.game.fold, folds)
+        fold = file.game.fold
+        if fold not in folds:
+            raise ValueError(f"'{fold}' is none of {', '.join(folds)}")
         start = start if file.planning.problem else start.with_goal(ladder[0].goal)
         return GameSetting(
             name=name,
@@ -113,13 +100,13 @@ def _build(name: str, is_baseline: bool = False) -> GameSetting:
             game=file.game.name,
             fold=fold,
             max_steps=file.game.max_steps,
-            refused=tuple(file.game.refused),
+            refused=file.game.refused,
             folds=folds,
             all_seeds=folds[fold],
             seeds={split: parse_range(seeds) for split, seeds in file.seeds.items()},
             parameters={key: _parameter(key, each) for key, each in file.parameters.items()},
-            drop=tuple(file.observation.drop),
-            keep=tuple(file.observation.keep),
+            drop=file.observation.drop,
+            keep=file.observation.keep,
             score=file.observation.score,
             look=checked_command("observation.look", file.observation.look),
             domain=domain,
@@ -132,8 +119,8 @@ def _build(name: str, is_baseline: bool = False) -> GameSetting:
             reader=file.prompts.reader or file.prompts.folder,
             rules=tuple(fixed_rule(each) for each in file.rule if not each.ablated),
             script=file.planning.script,
-            hidden=tuple(file.prompts.hidden),
-            protocol=_protocol(file),
+            hidden=file.prompts.hidden,
+            protocol=file.protocol,
             removable=_removable(file, ladder, baseline),
             reading=tuple(reading_rule(domain, number, each) for number, each in enumerate(file.reading, 1)),
             map=_map_rule(domain, file.map) if file.map else None,
@@ -144,29 +131,44 @@ def _build(name: str, is_baseline: bool = False) -> GameSetting:
         raise SettingError(f"envs/{name}.toml is no setting", f"{error}.", "Mend the file.") from error
 
 
-def _check_start(domain: Domain, start: Problem) -> None:
-    defects = [each for each in check(domain, start) if each.blocking]
-    if defects:
-        raise ValueError(f"planning.problem: {defects[0].message}")
+def _check_patterns(file: SettingFile) -> None:
+    patterns = (("game.refused", file.game.refused), ("observation.drop", file.observation.drop))
+    shown = (("prompts.recipe", file.prompts.recipe), ("prompts.hidden", file.prompts.hidden))
+    for where, listed in (*patterns, ("observation.keep", file.observation.keep), *shown):
+        for pattern in listed:
+            groups_of(where, pattern)
 
 
-def _map_rule(domain: Domain, table: MapTable) -> MapRule:
-    if table.room not in domain.types:
-        raise ValueError(f"map.room: '{table.room}' is no type of the domain")
+def _parsed(kind: str, parse: Callable[[str], T], name: str, sources: Mapping[str, str]) -> T:
+    try:
+        return parse(sources[f"domains/{name}.pddl"])
+    except PddlSyntaxError as error:
+        raise SettingError(f"domains/{name}.pddl is no {kind}", f"{error}.", "Mend the file.") from error
+
+
+def _check_problem(where: str, domain: Domain, problem: Problem) -> None:
+    for defect in check(domain, problem):
+        if defect.blocking:
+            raise ValueError(f"{where}: {defect.message}")
+
+
+def _map_rule(domain: Domain, rule: MapRule) -> MapRule:
+    if rule.room not in domain.types:
+        raise ValueError(f"map.room: '{rule.room}' is no type of the domain")
     for key, arity in (("here", 1), ("visited", 1), ("exit", 3), ("closed", 2), ("things", 2), ("holding", 1)):
-        name = getattr(table, key)
+        name = getattr(rule, key)
         if key in ("holding", "things") and not name:
             continue
         predicate = domain.predicates_by_name.get(name)
         if predicate is None or len(predicate.parameters) != arity:
             raise ValueError(f"map.{key}: '{name}' is no predicate with {arity} argument(s)")
-    return MapRule(**table.model_dump())
+    return rule
 
 
-def _parameter(key: str, read: ParameterTable) -> Parameter:
+def _parameter(key: str, read: Parameter) -> Parameter:
     if not read.min <= read.value <= read.max:
         raise ValueError(f"parameters.{key}: {read.value} is not from {read.min} to {read.max}")
-    return Parameter(**read.model_dump())
+    return read
 
 
 def _rung(domain: Domain, start: Problem, rung: RungTable) -> Rung:
@@ -174,17 +176,13 @@ def _rung(domain: Domain, start: Problem, rung: RungTable) -> Rung:
     if reading.faults or len(reading.expressions) != 1:
         raise ValueError(f"ladder '{rung.name}': the goal is not one PDDL condition")
     goal = reading.expressions[0]
-    defects = [each for each in check(domain, start.with_goal(goal)) if each.blocking]
-    if defects:
-        raise ValueError(f"ladder '{rung.name}': {defects[0].message}")
+    _check_problem(f"ladder '{rung.name}'", domain, start.with_goal(goal))
     return Rung(rung.name, goal, Search.parse(rung.search))
 
 
 def _action_rules(domain: Domain, rules: Mapping[str, ActionTable]) -> dict[str, ActionRule]:
-    missing, unknown = (
-        sorted(set(domain.actions_by_name) - set(rules)),
-        sorted(set(rules) - set(domain.actions_by_name)),
-    )
+    own, named = set(domain.actions_by_name), set(rules)
+    missing, unknown = sorted(own - named), sorted(named - own)
     if missing or unknown:
         raise ValueError(f"actions: no command for {missing}, no such action {unknown}")
     wheres: dict[str, Atom | None] = {}
@@ -201,16 +199,11 @@ def _action_rules(domain: Domain, rules: Mapping[str, ActionTable]) -> dict[str,
     return {name: ActionRule(rule.command, rule.expect, wheres[name]) for name, rule in rules.items()}
 
 
-def _protocol(file: SettingFile) -> Protocol:
-    table = file.protocol
-    return Protocol(tuple(table.without), table.attempts, table.ignores_unmatched, table.one_message)
-
-
 def _removable(file: SettingFile, ladder: tuple[Rung, ...], baseline: GameSetting | None) -> Removable:
     without = tuple(rung for rung, table in zip(ladder, file.ladder, strict=True) if not table.ablated)
     changed = len(without) < len(ladder)
     rules = tuple(fixed_rule(each) for each in file.rule if each.ablated)
-    return Removable(without if changed else (), rules, baseline, tuple(file.prompts.recipe))
+    return Removable(without if changed else (), rules, baseline, file.prompts.recipe)
 
 
 def _stated(domain: Domain, name: str) -> str:
@@ -218,26 +211,6 @@ def _stated(domain: Domain, name: str) -> str:
     if name not in domain.predicates_by_name or name in derived:
         raise ValueError(f"planning.only_planned: '{name}' is no predicate that a fact can have")
     return name
-
-
-def _load_domain(name: str) -> Domain:
-    try:
-        return parse_domain(resources.read("domains", f"{name}.pddl"))
-    except PddlSyntaxError as error:
-        raise SettingError(f"domains/{name}.pddl is no domain", f"{error}.", "Mend the file.") from error
-
-
-def _load_problem(name: str) -> Problem:
-    try:
-        return parse_problem(resources.read("domains", f"{name}.pddl"))
-    except PddlSyntaxError as error:
-        raise SettingError(f"domains/{name}.pddl is no problem", f"{error}.", "Mend the file.") from error
-
-
-def _member(word: str, options: Mapping[str, object]) -> str:
-    if word not in options:
-        raise ValueError(f"'{word}' is none of {', '.join(options)}")
-    return word
 
 
 def _with_parameters(setting: GameSetting, overrides: Mapping[str, str]) -> GameSetting:
@@ -253,7 +226,7 @@ def _with_parameters(setting: GameSetting, overrides: Mapping[str, str]) -> Game
         if not known.min <= value <= known.max:
             why = f"It takes a whole number from {known.min} to {known.max} ({known.about})."
             raise UsageError(f"{key}={text} is not possible", why, _describe(parameters))
-        parameters[key] = replace(known, value=value)
+        parameters[key] = known.model_copy(update={"value": value})
     return replace(setting, parameters=parameters, overrides=dict(overrides))
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pddlego.methods.textgames.fixed_rules import FixedRule
-from pddlego.methods.textgames.setting_schema import ReadingTable, RuleTable
-from pddlego.methods.textgames.situation import ReadingRule
+from pddlego.methods.textgames.setting_schema import FixedRule, ReadingRule
 from pddlego.pddl import Atom, DefectKind, Domain, Edit, Problem, SectionEdit, apply_edit, check
 from pddlego.pddl.problem import read_atom
 from pddlego.pddl.sexpr import read_sexprs
@@ -28,7 +26,7 @@ def checked_command(where: str, text: str) -> str:
     return text
 
 
-def reading_rule(domain: Domain, number: int, read: ReadingTable) -> ReadingRule:
+def reading_rule(domain: Domain, number: int, read: ReadingRule) -> ReadingRule:
     """The rule, its templates tried out with a name in place of every group."""
     groups = groups_of(f"reading rule {number}", read.text) | groups_of(f"reading rule {number}", read.command)
     if not read.text:
@@ -49,7 +47,7 @@ def reading_rule(domain: Domain, number: int, read: ReadingTable) -> ReadingRule
     wrong = [str(each) for one in problems for each in check(domain, one) if each.blocking and each.kind not in kinds]
     if unreadable or wrong:
         raise ValueError(f"reading rule {number}: {(unreadable + wrong)[0]}")
-    return ReadingRule(read.text, read.command, tuple(read.forget), tuple(read.objects), tuple(read.add))
+    return read
 
 
 def _is_facts(text: str) -> bool:
@@ -58,15 +56,17 @@ def _is_facts(text: str) -> bool:
     return bool(atoms) and None not in atoms and not reading.faults
 
 
-def fixed_rule(table: RuleTable) -> FixedRule:
-    unknown = names_in(table.command) - groups_of("rule.when", table.when)
-    if not table.when or not table.command:
+def fixed_rule(rule: FixedRule) -> FixedRule:
+    """The rule, its pattern and its command checked."""
+    unknown = names_in(rule.command) - groups_of("rule.when", rule.when)
+    if not rule.when or not rule.command:
         raise ValueError("rule: it needs a regular expression in 'when' and a command")
-    if re.search(r"[{}]", re.sub(r"\{\w+\}", "", table.command)):
-        raise ValueError(f"rule: '{table.command}' has a brace that belongs to no {{name}}")
+    if re.search(r"[{}]", re.sub(r"\{\w+\}", "", rule.command)):
+        raise ValueError(f"rule: '{rule.command}' has a brace that belongs to no {{name}}")
     if unknown:
-        raise ValueError(f"rule: '{table.command}' names {sorted(unknown)}, which no group of '{table.when}' matches")
-    return FixedRule(table.when, checked_command("rule.command", table.command), table.once)
+        raise ValueError(f"rule: '{rule.command}' names {sorted(unknown)}, which no group of '{rule.when}' matches")
+    checked_command("rule.command", rule.command)
+    return rule
 
 
 def looked_up_in(domain: Domain, name: str, text: str) -> Atom | None:

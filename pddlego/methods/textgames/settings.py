@@ -8,28 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from pddlego.errors import EngineError, SettingError
 from pddlego.methods import base
-from pddlego.methods.textgames.fixed_rules import FixedRule
-from pddlego.methods.textgames.situation import ReadingRule
+from pddlego.methods.textgames.setting_schema import FixedRule, MapRule, Parameter, Protocol, ReadingRule
 from pddlego.pddl import Atom, Domain, Problem, TypedName, from_name
 from pddlego.pddl.invariants import Invariant
 from pddlego.pddl.sexpr import show
 from pddlego.planning import Planner, PlanStatus, PlanStep, Rung
 from pddlego.util.text import filled, names_in
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A parameter of the game: its value, the bounds it must keep, and what it means."""
-
-    value: int
-    min: int
-    max: int
-    about: str = ""
 
 
 @dataclass(frozen=True)
@@ -45,21 +34,6 @@ class ActionRule:
     expect: str
     where: Atom | None = None
     parameters: tuple[TypedName, ...] | None = None
-
-
-@dataclass(frozen=True)
-class Protocol:
-    """How episodes are played where the paper's scripts do it otherwise than we do.
-
-    `without` are parts that no mode has here (`modes.ABLATIONS`). A question has so many `attempts`; None: as many as
-    the evaluation says. One that `ignores_unmatched` takes edits without asking what became of their lines, where their
-    reading is strict. `one_message`: what is fixed and what is new stand in one message of the user.
-    """
-
-    without: tuple[str, ...] = ()
-    attempts: int | None = None
-    ignores_unmatched: bool = False
-    one_message: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,23 +72,6 @@ def _looked_up(where: Atom, given: Mapping[str, str], problem: Problem) -> Mappi
 
 
 @dataclass(frozen=True)
-class MapRule:
-    """Which predicates draw the map: rooms, where the agent is, exits `(p from to direction)`, closed doors, things.
-
-    `holding` is the one for what the agent has in hand; it and `things` are empty where there are none.
-    """
-
-    room: str
-    here: str
-    visited: str
-    exit: str
-    closed: str
-    things: str
-    directions: Mapping[str, tuple[int, int]]
-    holding: str = ""
-
-
-@dataclass(frozen=True)
 class GameSetting(base.Setting):
     """One playable setting with its domain, starting problem and goal ladder.
 
@@ -150,7 +107,7 @@ class GameSetting(base.Setting):
     rules: tuple[FixedRule, ...] = ()
     script: str = ""
     hidden: tuple[str, ...] = ()
-    protocol: Protocol = Protocol()
+    protocol: Protocol = field(default_factory=Protocol)
     removable: Removable = Removable()
     keeps_goals: bool = False
     reference: Reference | None = None
@@ -216,12 +173,12 @@ class GameSetting(base.Setting):
             "observation": {"drop": self.drop, "keep": self.keep, "score": self.score, "look": self.look},
             "domain": self.domain.name,
             "only_planned": self.only_planned,
-            "reading": [asdict(each) for each in self.reading],
+            "reading": [each.model_dump() for each in self.reading],
             "invariants": [each.about for each in self.invariants],
             "ladder": [
                 {"name": each.name, "goal": show(each.goal), "search": str(each.search)} for each in self.ladder
             ],
-            "map": asdict(self.map) if self.map else None,
+            "map": self.map.model_dump() if self.map else None,
         }
 
     def resolved(self) -> dict[str, Any]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from pddlego.methods.textgames.setting_schema import ReadingRule
+from pddlego.methods.textgames.settings import Reference
+from pddlego.methods.textgames.written import Written
 from pddlego.models.feedback import Feedback
 from pddlego.pddl import Atom, Domain, Problem
-
-if TYPE_CHECKING:  # settings hold reading rules, which are written here
-    from pddlego.methods.textgames.settings import Reference
-    from pddlego.methods.textgames.written import Written
 
 
 @dataclass(frozen=True)
@@ -28,22 +26,6 @@ class Exchange:
     gained: float = 0.0
     unforeseen: str = ""
     after: frozenset[Atom] | None = None
-
-
-@dataclass(frozen=True)
-class ReadingRule:
-    """What one sentence of a game means, for the built-in reader: a rule that is data.
-
-    Wherever the regular expression `text` matches an answer (and `command`, if it is not empty, the command before it),
-    the facts `forget` go (a `*` stands for any one object), then `objects` and the facts `add` come. `{group}` is what
-    the group of that name matched, as a PDDL name; where that is none, the rule does not apply.
-    """
-
-    text: str
-    command: str = ""
-    forget: tuple[str, ...] = ()
-    objects: tuple[str, ...] = ()
-    add: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

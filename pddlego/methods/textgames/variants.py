@@ -53,7 +53,7 @@ def without_parts(setting: GameSetting, without: Collection[str]) -> GameSetting
             map=baseline.map,
         )
     if "prompts" in without and baseline is not None:
-        own = replace(setting.protocol, one_message=baseline.protocol.one_message)
+        own = setting.protocol.model_copy(update={"one_message": baseline.protocol.one_message})
         setting = replace(setting, prompts=baseline.prompts, hidden=(*setting.hidden, *baseline.hidden), protocol=own)
     return setting
 

@@ -52,7 +52,6 @@ def test_what_the_user_may_change() -> None:
         ({"name": "coin", "overrides": {"numLocations": "12"}}, "from 1 to 11"),
         ({"name": "coin", "overrides": {"numLocations": "x"}}, "from 1 to 11"),
         ({"name": "coin", "fold": "exam"}, "train, dev, test"),
-        ({"name": "coin", "max_steps": 0}, "at least 1"),
         ({"name": "coin", "search": "dfs"}, "bfs, astar"),
     ],
 )

@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from pddlego.methods.textgames.settings import Reference
 from pddlego.methods.textgames.situation import Situation
 from pddlego.pddl import Edit, Problem, apply_edit
 from pddlego.pddl.edit_domain import as_lines, domain_edit_between
 from pddlego.pddl.sexpr import show
-
-if TYPE_CHECKING:  # settings hold fixed rules, which know the reader of the paper
-    from pddlego.methods.textgames.settings import Reference
 
 
 def as_given(situation: Situation, reference: Reference) -> Situation:

@@ -32,7 +32,7 @@ KITCHEN = "kitchen"
 
 
 class PaperCooking:
-    """A `Script`. Lives for one episode."""
+    """What the script does by itself. Lives for one episode."""
 
     def __init__(self) -> None:
         self._recipe: Recipe | None = None
@@ -43,6 +43,7 @@ class PaperCooking:
         self._followed: set[tuple[str, str]] = set()
 
     def take_in(self, command: str | None, text: str) -> None:
+        """The game answered."""
         if command is not None and command in self._waiting:
             self._waiting.remove(command)
         room, opened = read_room(text), read_opened(text)
@@ -60,6 +61,7 @@ class PaperCooking:
             self._look_into(opened)
 
     def due(self) -> str | None:
+        """The next command to be sent at once; None if there is none."""
         while self._waiting:
             command = self._waiting.popleft()
             verb, _, thing = command.partition(" ")
@@ -71,6 +73,7 @@ class PaperCooking:
         return None
 
     def known(self, problem: Problem) -> Problem:
+        """The problem with the facts that the script states itself."""
         if not self._ready():
             return problem
         held = {name: "knife" if name == "knife" else "ingredient" for name in self._held & self._wanted()}
@@ -83,12 +86,14 @@ class PaperCooking:
         return Problem(problem.name, problem.domain, problem.objects | new, problem.facts | facts, problem.goal)
 
     def goals(self) -> tuple[Rung, ...]:
+        """Goals that come before those of the ladder now."""
         if not self._ready() or self._recipe is None:
             return ()
         made = ((PREPARED[verb], to_name(food)) for verb, food in self._recipe.directions if verb in PREPARED)
         return (Rung(PREPARE, ("and", *made, ("at", KITCHEN)), Search.parse("gbf(hff)")),)
 
     def plan_ended(self, rung: str | None) -> None:
+        """A plan for the goal was carried out to its end."""
         if rung == PREPARE:
             self._waiting += ["prepare meal", "eat meal"]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from pddlego.methods.textgames.situation import Exchange, ReadingRule, Situation
+from pddlego.methods.textgames.setting_schema import ReadingRule
+from pddlego.methods.textgames.situation import Exchange, Situation
 from pddlego.pddl import Atom, Edit, Problem, edit_between, to_name
 from pddlego.pddl.names import is_name
 from pddlego.pddl.problem import TypedName, read_atom, read_typed_list

@@ -7,15 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pddlego.methods.textgames.reader.patterns import PatternRules
-from pddlego.methods.textgames.situation import Exchange, ReadingRule, Situation
+from pddlego.methods.textgames.setting_schema import ReadingRule
+from pddlego.methods.textgames.situation import Exchange, Situation
 from pddlego.pddl import Atom, Problem, TypedName, apply_edit, parse_domain
 
 DOMAIN = parse_domain("""(define (domain d) (:types thing) (:constants box - thing)
   (:predicates (seen ?t - thing) (have ?t - thing) (wanted ?t - thing) (done)))""")
 RULES = (
-    ReadingRule(r"\ban? (?P<it>\w+)\.", objects=("{it} - thing",), add=("(seen {it})",)),
-    ReadingRule("^You take the (?P<it>[^.]+)", forget=("(wanted *)", "(seen {it})"), add=("(have {it}) (done)",)),
-    ReadingRule("^Done", command="^drop (?P<what>.+)$", forget=("(have {what})",)),
+    ReadingRule(text=r"\ban? (?P<it>\w+)\.", objects=("{it} - thing",), add=("(seen {it})",)),
+    ReadingRule(text="^You take the (?P<it>[^.]+)", forget=("(wanted *)", "(seen {it})"), add=("(have {it}) (done)",)),
+    ReadingRule(text="^Done", command="^drop (?P<what>.+)$", forget=("(have {what})",)),
 )
 
 
@@ -59,7 +60,10 @@ def test_any_answer_is_read(command: str, text: str) -> None:
 
 def test_a_star_is_one_object_and_a_name_is_never_a_pattern(known: Problem) -> None:
     pairs = frozenset({Atom("wanted", ("cup",)), Atom("seen", ("cup", "box")), Atom("seen", ("cup",))})
-    rules = (ReadingRule("x", forget=("(wanted *)",)), ReadingRule("drop (?P<it>.+)", forget=("(seen {it})",)))
+    rules = (
+        ReadingRule(text="x", forget=("(wanted *)",)),
+        ReadingRule(text="drop (?P<it>.+)", forget=("(seen {it})",)),
+    )
     problem = replace(known, facts=pairs)
     edit = PatternRules().edit(Situation("x", "", DOMAIN, problem, (Exchange("", "x"),), reading=rules))
     assert edit.init.delete == ("(wanted cup)",)
@@ -71,6 +75,6 @@ def test_a_star_is_one_object_and_a_name_is_never_a_pattern(known: Problem) -> N
 
 
 def test_what_is_no_pddl_name_makes_no_rule_apply(known: Problem) -> None:
-    rules = (ReadingRule("a (?P<it>.+)", objects=("{it} - thing",), add=("(seen {it})",)),)
+    rules = (ReadingRule(text="a (?P<it>.+)", objects=("{it} - thing",), add=("(seen {it})",)),)
     for text in ("a cup (red)", "a bob's cup", "a 2nd cup"):
         assert after(known, Exchange(None, text), rules=rules) == known
