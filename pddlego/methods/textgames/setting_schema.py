@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+Offset = Annotated[int, Field(ge=-1, le=1)]
 
 
 class _Strict(BaseModel):
@@ -66,7 +68,7 @@ class MapRule(_Strict):
     """Which predicates draw the map: rooms, where the agent is, exits `(p from to direction)`, closed doors, things.
 
     `holding` is the one for what the agent has in hand; it and `things` are empty where there are none. `directions`
-    are places on a grid (x to the right, y down).
+    are places on a grid (x to the right, y down): further than to the next one they would draw a picture of nothing.
     """
 
     room: str
@@ -75,7 +77,7 @@ class MapRule(_Strict):
     exit: str
     closed: str
     things: str
-    directions: dict[str, tuple[int, int]]
+    directions: dict[str, tuple[Offset, Offset]]
     holding: str = ""
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from rich.text import Text
 
 from pddlego.display.glyphs import Glyphs
+from pddlego.methods.textgames.setting_schema import MapRule
 from pddlego.pddl import Atom, Problem, from_name
 from pddlego.pddl.names import natural
 from pddlego.util.text import clean
@@ -40,20 +40,19 @@ class DrawnHouse:
     held: tuple[str, ...] = ()
 
 
-def house_of(problem: Problem, rule: Mapping[str, Any]) -> DrawnHouse:
+def house_of(problem: Problem, rule: MapRule) -> DrawnHouse:
     """Lay the known rooms out on a grid."""
     rooms = _rooms(problem, rule)
-    exits = [each for each in problem.sorted_facts() if each.predicate == rule["exit"] and len(each.args) == 3]
-    closed = {frozenset(each.args) for each in problem.facts if each.predicate == rule["closed"]}
-    places = _place(sorted(rooms), exits, rule["directions"])
+    exits = [each for each in problem.sorted_facts() if each.predicate == rule.exit and len(each.args) == 3]
+    closed = {frozenset(each.args) for each in problem.facts if each.predicate == rule.closed}
+    places = _place(sorted(rooms), exits, rule.directions)
     placed = {places[name]: room for name, room in rooms.items() if name in places}
     drawn: dict[tuple[Place, Place], bool] = {}
     for exit_ in exits:
         start, end = (places.get(name) for name in exit_.args[:2])
         if start is not None and end is not None and abs(start[0] - end[0]) + abs(start[1] - end[1]) == 1:
             drawn[min(start, end), max(start, end)] = frozenset(exit_.args[:2]) in closed
-    holding = rule.get("holding") or None
-    held = tuple(each.args[0] for each in problem.sorted_facts() if each.predicate == holding and each.args)
+    held = tuple(each.args[0] for each in problem.sorted_facts() if each.predicate == rule.holding and each.args)
     return DrawnHouse(placed, drawn, tuple(room for name, room in rooms.items() if name not in places), held)
 
 
@@ -70,23 +69,23 @@ def fits(house: DrawnHouse, width: int, height: int) -> bool:
     return all(x in columns and y in rows for x, y in house.rooms)
 
 
-def _rooms(problem: Problem, rule: Mapping[str, Any]) -> dict[str, DrawnRoom]:
+def _rooms(problem: Problem, rule: MapRule) -> dict[str, DrawnRoom]:
     def said(predicate: str) -> list[tuple[str, ...]]:
-        return [each.args for each in problem.sorted_facts() if each.predicate == rule[predicate]]
+        return [each.args for each in problem.sorted_facts() if each.predicate == predicate]
 
-    here = {args[0] for args in said("here") if args}
-    visited = {args[0] for args in said("visited") if args}
+    here = {args[0] for args in said(rule.here) if args}
+    visited = {args[0] for args in said(rule.visited) if args}
     things: dict[str, list[str]] = {}
-    for args in said("things"):
+    for args in said(rule.things):
         if len(args) == 2:
             things.setdefault(args[1], []).append(args[0])
     # A room may be a constant of the domain: then it is no object of the problem.
-    known = {each.name for each in problem.objects if each.type == rule["room"]}
-    names = sorted(known | here | visited | {room for args in said("exit") for room in args[:2]}, key=natural)
+    known = {each.name for each in problem.objects if each.type == rule.room}
+    names = sorted(known | here | visited | {room for args in said(rule.exit) for room in args[:2]}, key=natural)
     return {name: DrawnRoom(name, name in here, name in visited, tuple(things.get(name, ()))) for name in names}
 
 
-def _place(names: list[str], exits: Iterable[Atom], directions: Mapping[str, Any]) -> dict[str, Place]:
+def _place(names: list[str], exits: Iterable[Atom], directions: Mapping[str, Place]) -> dict[str, Place]:
     """Places by walking the exits breadth-first from the first room; a place that is taken stays with who has it.
 
     The start is fixed by name and not by the agent, so that the picture does not jump when the agent moves.

@@ -37,7 +37,7 @@ def map_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
     used = picture.plain.count("\n") + 1
     top = max(0, (lines - used) // 2)
     below = max(0, lines - used - top)
-    closed = from_name(str(view.map_rule["closed"]))
+    closed = from_name(view.map_rule.closed)
     legend = f"{glyphs.here} here  {glyphs.unknown} unexplored  {glyphs.across_door} {closed}  {glyphs.thing} thing"
     # No blank line must be no line at all: in a table even an empty text without its end takes one.
     parts = [*([Text("\n" * (top - 1))] if top else []), _centred(picture, inner)]

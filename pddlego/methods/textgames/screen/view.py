@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+
+from pydantic import ValidationError
 
 from pddlego.display.view import View, cleaned, fold_common
 from pddlego.events import Accepted, Answered, Event, Started, Streamed
 from pddlego.methods.textgames.events import Observed, Planned, PlannedStep, Resumed
+from pddlego.methods.textgames.setting_schema import MapRule
 from pddlego.pddl import Atom, Entry, PddlSyntaxError, Problem, parse_problem
 from pddlego.pddl.partial import problem_so_far
 from pddlego.planning import TriedRung
@@ -28,7 +29,7 @@ class GameView(View):
     """
 
     goals: tuple[str, ...] = ()
-    map_rule: Mapping[str, Any] | None = None
+    map_rule: MapRule | None = None
     problem: str = ""
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
@@ -54,7 +55,7 @@ class GameView(View):
         rule = self.map_rule
         if rule is None or not self.writes_domain:
             return rule is not None
-        return all(f"({rule[name]} " in self.domain for name in ("here", "exit"))
+        return all(f"({name} " in self.domain for name in (rule.here, rule.exit))
 
 
 def expected_problem(view: GameView) -> Problem:
@@ -139,25 +140,9 @@ def _waiting(view: GameView, event: Event) -> str:
     return "planning" if isinstance(event, Answered) and view.goals else ""
 
 
-MAP_RULE = ("room", "here", "visited", "exit", "closed", "things", "directions")
-"""What a map is drawn by. A journal in which one of them is missing has no map."""
-
-
-FURTHEST = 1
-"""Places between two rooms that an exit connects, across or down: more would draw a picture of nothing."""
-
-
-def _map_rule(rule: object) -> Mapping[str, Any] | None:
-    if not isinstance(rule, Mapping) or not all(isinstance(rule.get(name), str) for name in MAP_RULE[:-1]):
+def _map_rule(rule: object) -> MapRule | None:
+    """The rule in a journal, which may hold anything."""
+    try:
+        return MapRule.model_validate(rule)
+    except ValidationError:
         return None
-    directions = rule.get("directions")
-    if not isinstance(directions, Mapping):
-        return None
-    pairs = list(directions.values())
-    good = all(
-        isinstance(each, (list, tuple))
-        and [type(one) for one in each] == [int, int]
-        and max(map(abs, each)) <= FURTHEST
-        for each in pairs
-    )
-    return rule if good else None

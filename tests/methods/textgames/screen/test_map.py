@@ -1,9 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +12,7 @@ from tests.methods.textgames.houses import explored
 
 COIN_MAP = load_setting("coin").map
 assert COIN_MAP is not None
-RULE: Mapping[str, Any] = asdict(COIN_MAP)
+RULE = COIN_MAP
 
 HOUSE = """(define (problem p) (:domain coin-collector) (:objects kitchen pantry loc1 attic - location)
   (:init (at kitchen) (visited kitchen) (visited pantry) (connected kitchen pantry north)

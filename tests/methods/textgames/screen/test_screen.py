@@ -196,9 +196,9 @@ def test_what_is_in_hand_stands_below_the_map(story: list[Event]) -> None:
     view = view_of(story[:-2])
     assert view.map_rule is not None
     held = replace(view, problem=view.problem.replace("(:init", "(:init (have coin) (have red_apple)"))
-    text = rendered(replace(held, map_rule={**view.map_rule, "holding": "have"}), 120, 40)
+    text = rendered(replace(held, map_rule=view.map_rule.model_copy(update={"holding": "have"})), 120, 40)
     assert "in hand: coin, red apple" in text
-    assert "in hand" not in rendered(replace(held, map_rule={**view.map_rule, "holding": ""}), 120, 40)
+    assert "in hand" not in rendered(replace(held, map_rule=view.map_rule.model_copy(update={"holding": ""})), 120, 40)
 
 
 def test_a_goal_that_is_true_of_nothing_says_so(story: list[Event]) -> None:
