@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from rich.console import RenderableType
 from rich.panel import Panel
-from rich.text import Text
 
-from pddlego.display.frames import Frame
 from pddlego.display.glyphs import UNICODE, Glyphs
 from pddlego.display.screens import Tab
 from pddlego.events import Event
@@ -20,10 +18,6 @@ PORTRAIT = (76, 25)
 """Characters and lines of the map on an episode's page."""
 
 
-def _ladder(frame: Frame, glyphs: Glyphs) -> list[Text]:
-    return list(ladder_lines_in_full(frame, glyphs))
-
-
 class GameScreen:
     """A `Screen`."""
 
@@ -31,7 +25,7 @@ class GameScreen:
     tabs = (
         Tab("problem", "problem: before and after this step", problem_lines),
         Tab("domain", "domain: before and after this step", domain_lines, lambda view: view.writes_domain),
-        Tab("ladder", "goal ladder and plan", _ladder),
+        Tab("ladder", "goal ladder and plan", lambda frame, glyphs: list(ladder_lines_in_full(frame, glyphs))),
     )
 
     def fold(self, view: GameView, event: Event, seconds: float) -> GameView:

@@ -11,8 +11,7 @@ from pddlego.display.glyphs import Glyphs
 from pddlego.events import Accepted, Rejected
 from pddlego.methods.textgames.events import Planned
 from pddlego.methods.textgames.screen.panels import domain_lines_of, status_of
-from pddlego.methods.textgames.screen.view import GameView
-from pddlego.pddl import PddlSyntaxError, Problem, parse_problem
+from pddlego.methods.textgames.screen.view import GameView, problem_of
 from pddlego.pddl.problem import rename
 from pddlego.util.text import clean
 
@@ -23,7 +22,7 @@ def problem_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
     What only got another name stands above and counts as what stayed.
     """
     renamed = _renamed(frame)
-    before, after = rename(_problem(frame.before), dict(renamed)), _problem(frame.after)
+    before, after = rename(problem_of(frame.before), dict(renamed)), problem_of(frame.after)
     lines = [Text(clean(f"{old} {glyphs.arrow} {new}"), "cyan") for old, new in renamed]
     if lines:
         lines.append(Text())
@@ -96,13 +95,6 @@ def _plan(view: GameView, glyphs: Glyphs) -> Iterator[Text]:
         yield Text(f"    {clean('  '.join(changes))}", "dim")
     if view.surprise:
         yield Text(f"! {clean(view.surprise)}", "yellow")
-
-
-def _problem(view: GameView) -> Problem:
-    try:
-        return parse_problem(view.problem)
-    except PddlSyntaxError:
-        return Problem("none", "none")
 
 
 def _renamed(frame: Frame) -> list[tuple[str, str]]:

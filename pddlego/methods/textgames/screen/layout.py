@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rich.console import Group, RenderableType
 from rich.table import Table
 
@@ -23,34 +21,24 @@ def body(view: GameView, width: int, height: int, now: float, glyphs: Glyphs) ->
     if not view.goals:
         return panels.log_panel(view, width, height, now, glyphs)
     if width >= VERY_WIDE:
-        return _very_wide(view, width, height, now, glyphs)
+        left, middle = width * 45 // 100, width * 27 // 100
+        return _columns(
+            _scene(view, left, height, now, glyphs),
+            _thoughts(view, middle, height, glyphs),
+            _files(view, width - left - middle, height, glyphs),
+        )
     if width >= WIDE:
         left = width * 6 // 10
-        return _columns([_scene(view, left, height, now, glyphs), _thoughts(view, width - left, height, glyphs)])
+        return _columns(_scene(view, left, height, now, glyphs), _thoughts(view, width - left, height, glyphs))
     log = max(4, height // 5)
     middle = max(SHORT, min(max(len(panels.goals_of(view)) + 4, height // 3), height - log - SHORT))
     left = width // 2
     return Group(
         panels.map_panel(view, width, height - middle - log, glyphs),
         _columns(
-            [
-                panels.goal_panel(view, left, middle, glyphs),
-                panels.changes_panel(view, width - left, middle, glyphs),
-            ]
+            panels.goal_panel(view, left, middle, glyphs), panels.changes_panel(view, width - left, middle, glyphs)
         ),
         panels.log_panel(view, width, log, now, glyphs),
-    )
-
-
-def _very_wide(view: GameView, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
-    left, middle = width * 45 // 100, width * 27 // 100
-    right = width - left - middle
-    return _columns(
-        [
-            _scene(view, left, height, now, glyphs),
-            _thoughts(view, middle, height, glyphs),
-            _files(view, right, height, glyphs),
-        ]
     )
 
 
@@ -72,10 +60,8 @@ def _thoughts(view: GameView, width: int, height: int, glyphs: Glyphs) -> Render
     )
 
 
-def _columns(parts: Sequence[RenderableType]) -> Table:
+def _columns(*parts: RenderableType) -> Table:
     grid = Table.grid(padding=0)
-    for _ in parts:
-        grid.add_column()
     grid.add_row(*parts)
     return grid
 

@@ -162,7 +162,7 @@ class _Drawing:
         if self.house.elsewhere:
             names = ", ".join(clean(from_name(room.name)) for room in self.house.elsewhere)
             lines.append(Text(f"elsewhere: {names}", style="dim"))
-        return Text("\n").join(lines)
+        return Text("\n", no_wrap=True).join(lines)
 
     def _row(self, y: int) -> Text:
         line = Text()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
+from rich.align import Align
 from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
@@ -13,8 +14,8 @@ from pddlego.display.glyphs import Glyphs
 from pddlego.display.screens import asking_lines, word_lines
 from pddlego.methods.textgames.events import Observed
 from pddlego.methods.textgames.screen.map import draw, fits, house_of
-from pddlego.methods.textgames.screen.view import GameView, expected_problem
-from pddlego.pddl import EntryKind, PddlSyntaxError, Problem, diff, from_name, parse_problem
+from pddlego.methods.textgames.screen.view import GameView, expected_problem, problem_of
+from pddlego.pddl import EntryKind, diff, from_name
 from pddlego.pddl.domain import read_domain
 from pddlego.pddl.domain_diff import domain_parts
 from pddlego.planning import TriedRung
@@ -33,19 +34,12 @@ def map_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
     house = house_of(expected_problem(view), view.map_rule)
     held = [_held(house.held, inner)] if house.held else []
     lines -= len(held)
-    picture = draw(house, inner, lines, glyphs)
-    used = picture.plain.count("\n") + 1
-    top = max(0, (lines - used) // 2)
-    below = max(0, lines - used - top)
+    picture = Align(draw(house, inner, lines, glyphs), "center", vertical="middle", height=lines)
     closed = from_name(view.map_rule.closed)
     legend = f"{glyphs.here} here  {glyphs.unknown} unexplored  {glyphs.across_door} {closed}  {glyphs.thing} thing"
-    # No blank line must be no line at all: in a table even an empty text without its end takes one.
-    parts = [*([Text("\n" * (top - 1))] if top else []), _centred(picture, inner)]
-    if held:
-        parts += [*([Text("\n" * (below - 1))] if below else []), *held]
-    body = Group(*parts)
     title = "map" if fits(house, inner, lines) else "map (a part)"
-    return Panel(body, title=title, subtitle=Text(clean(legend)), height=height, width=width, border_style="dim")
+    whole, subtitle = Group(picture, *held), Text(clean(legend))
+    return Panel(whole, title=title, subtitle=subtitle, height=height, width=width, border_style="dim")
 
 
 def _held(things: tuple[str, ...], width: int) -> Text:
@@ -81,10 +75,7 @@ def changes_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Pa
 
 def _arriving_lines(view: GameView, glyphs: Glyphs) -> list[Text]:
     """What the answer that is under way changes so far."""
-    try:
-        before = parse_problem(view.problem)
-    except PddlSyntaxError:
-        before = Problem("house", "unknown")
+    before = problem_of(view)
     changed = diff(before, view.arriving or before)
     came = [*changed.added_objects, *changed.added_facts]
     gone = [*changed.removed_objects, *changed.removed_facts]
@@ -240,22 +231,7 @@ def _change(sign: str, fact: str, style: str) -> Text:
 
 def _panel(lines: list[Text], title: str, width: int, height: int) -> Panel:
     room = max(1, height - 2)
-    shown = [_cropped(each, width - 4) for each in lines]
-    if len(shown) > room > 1:
-        hidden = len(shown) - room + 1
-        shown = [*shown[: room - 1], Text(f"… {hidden} more", "dim")]
-    return Panel(Group(*shown[:room]), title=title, height=height, width=width, border_style="dim")
-
-
-def _cropped(line: Text, width: int) -> Text:
-    cropped = line.copy()
-    cropped.truncate(max(1, width), overflow="ellipsis")
-    cropped.no_wrap = True
-    return cropped
-
-
-def _centred(picture: Text, width: int) -> Text:
-    rows = picture.split("\n")
-    longest = max(row.cell_len for row in rows)
-    margin = " " * max(0, (width - longest) // 2)
-    return Text("\n", no_wrap=True).join(Text(margin).append_text(row) for row in rows)
+    if len(lines) > room > 1:
+        lines = [*lines[: room - 1], Text(f"… {len(lines) - room + 1} more", "dim")]
+    body = Text("\n", no_wrap=True, overflow="ellipsis").join(lines[:room])
+    return Panel(body, title=title, height=height, width=width, border_style="dim")

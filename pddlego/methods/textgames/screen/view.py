@@ -58,6 +58,14 @@ class GameView(View):
         return all(f"({name} " in self.domain for name in (rule.here, rule.exit))
 
 
+def problem_of(view: GameView) -> Problem:
+    """The problem; an empty one where nothing is known yet, or a journal holds anything."""
+    try:
+        return parse_problem(view.problem)
+    except PddlSyntaxError:
+        return Problem("unknown", "unknown")
+
+
 def expected_problem(view: GameView) -> Problem:
     """The problem, moved on by what the executed steps of the plan were expected to change.
 
@@ -65,10 +73,7 @@ def expected_problem(view: GameView) -> Problem:
     """
     if view.arriving is not None:
         return view.arriving
-    try:
-        problem = parse_problem(view.problem)
-    except PddlSyntaxError:
-        return Problem("unknown", "unknown")
+    problem = problem_of(view)
     facts = {str(each): each for each in problem.facts}
     for step in view.plan[: view.executed - bool(view.surprise)]:
         for fact in step.removed:
@@ -91,14 +96,16 @@ def fold(view: GameView, event: Event, seconds: float) -> GameView:
     event = cleaned(event)
     view = fold_common(view, event, seconds)
     if isinstance(event, Streamed):
-        return replace(view, arriving=_arriving(view)) if view.goals else view
+        arriving = problem_so_far(problem_of(view), view.said) if view.goals and view.said else None
+        return replace(view, arriving=arriving)
     view = replace(view, arriving=None, waiting=_waiting(view, event), waiting_since=seconds)
     if isinstance(event, Started):
         goals = event.details.get("goals")
         shown = tuple(map(str, goals)) if isinstance(goals, (list, tuple)) else ()
-        view = replace(view, goals=shown, map_rule=_map_rule(event.details.get("map")))
         return replace(
             view,
+            goals=shown,
+            map_rule=_map_rule(event.details.get("map")),
             writes_domain=bool(event.details.get("writes_domain")),
             domain=str(event.details.get(DOMAIN, "")),
         )
@@ -124,13 +131,6 @@ def fold(view: GameView, event: Event, seconds: float) -> GameView:
     if isinstance(event, Resumed):
         return replace(view, problem=event.corrected or event.before, added=event.added, removed=event.removed)
     return view
-
-
-def _arriving(view: GameView) -> Problem | None:
-    try:
-        return problem_so_far(parse_problem(view.problem), view.said) if view.said else None
-    except PddlSyntaxError:  # nothing is known yet, or a journal holds anything
-        return problem_so_far(Problem("house", "unknown"), view.said)
 
 
 def _waiting(view: GameView, event: Event) -> str:
