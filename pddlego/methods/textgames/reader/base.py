@@ -55,20 +55,18 @@ ANSWERED = ("edit", "gen", "act", *WRITES_DOMAIN)
 """Modes that the reader plays."""
 
 
-def can_answer(
-    rules: str, reading: bool, purpose: str, known: Mapping[str, type[Rules]] = RULES
-) -> tuple[str, str] | None:
+def can_answer(rules: str, reading: bool, purpose: str) -> tuple[str, str] | None:
     """Why the reader cannot answer, and what to do; None if it can.
 
     `rules` is the folder of the setting's prompts; `reading` says whether the setting brings rules of its own.
     """
     if purpose not in ANSWERED:
         return f"It knows {', '.join(ANSWERED)}.", "Choose a language model with --model."
-    if not reading and rules not in known:
-        listed = ", ".join(sorted(known))
+    if not reading and rules not in RULES:
+        listed = ", ".join(sorted(RULES))
         advice = "Choose a language model with --model, or write [[reading]] rules in the setting."
         return f"It has no rules for '{rules}', only for {listed}.", advice
-    if purpose == "act" and (reading or not issubclass(known[rules], CommandRules)):
+    if purpose == "act" and (reading or not issubclass(RULES[rules], CommandRules)):
         advice = "Use --mode edit or gen, or a language model with --model."
         return "It reads what the game says, and in mode act nothing plans with that.", advice
     return None
@@ -80,16 +78,13 @@ class ReaderModel:
     Where no domain is given it writes the one that the setting has.
     """
 
-    def __init__(self, rules: Mapping[str, type[Rules]] = RULES) -> None:
-        self._rules = rules
-
     @property
     def name(self) -> str:
         return "reader"
 
     @property
     def description(self) -> Mapping[str, Any]:
-        return {"rules": sorted(self._rules)}
+        return {"rules": sorted(RULES)}
 
     def complete(self, request: Request) -> Completion:
         """Raises `ModelError` if there are no rules for the game or no answer for the purpose."""
@@ -97,16 +92,12 @@ class ReaderModel:
         text = self._answer(request)
         return Completion(text, seconds=time.perf_counter() - started)
 
-    def _rules_for(self, situation: Situation) -> Rules:
-        """The rules in the setting, else those in Python."""
-        return PatternRules() if situation.reading else self._rules[situation.rules]()
-
     def _answer(self, request: Request) -> str:
         situation = situation_of(request)
-        why = can_answer(situation.rules, bool(situation.reading), request.purpose, self._rules)
+        why = can_answer(situation.rules, bool(situation.reading), request.purpose)
         if why:
             raise ModelError(f"The built-in reader cannot answer for '{request.purpose}'", *why)
-        rules = self._rules_for(situation)
+        rules: Rules = PatternRules() if situation.reading else RULES[situation.rules]()
         if request.purpose == "act":
             assert isinstance(rules, CommandRules)
             return rules.command(situation)

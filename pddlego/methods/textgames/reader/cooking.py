@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pddlego.methods.textgames.reader.house import House, edit_of
+from pddlego.methods.textgames.reader.house import House, HouseRules
 from pddlego.methods.textgames.reader.paper_cooking import KITCHEN, PaperCooking
 from pddlego.methods.textgames.reader.sense import likely_places
 from pddlego.methods.textgames.reader.text import (
@@ -22,29 +22,42 @@ from pddlego.methods.textgames.reader.text import (
 from pddlego.methods.textgames.reader.walking import towards
 from pddlego.methods.textgames.reader.words import APPLIANCES, CUTS, HEATERS, PREPARED
 from pddlego.methods.textgames.situation import Exchange, Situation
-from pddlego.pddl import Edit
 
 _MEAL = "Adding the meal to your inventory"
 
 
-class CookingRules:
+class CookingRules(HouseRules):
     """Cooking World by rule. Stateless."""
 
-    def edit(self, situation: Situation) -> Edit:
-        """The difference between the problem and what the news makes of it, with what is likely now."""
+    def update(self, house: House, situation: Situation) -> None:
+        """Take in all that is new, and state anew what is likely."""
+        super().update(house, situation)
+        _guess(house, situation.history)
 
-        def update(house: House) -> None:
-            for exchange in situation.news:
-                _read(house, exchange)
-            _guess(house, situation.history)
-
-        return edit_of(situation, update)
+    def read(self, house: House, exchange: Exchange) -> None:
+        room, opened, recipe = house.read(exchange), read_opened(exchange.text), read_recipe(exchange.text)
+        if room is not None:
+            _look(house, room)
+        elif opened is not None:
+            _look_into(house, opened)
+        elif recipe is not None:
+            _note(house, recipe)
+        elif taken := taken_thing(exchange.text):
+            house.take(taken, "thing_at")
+        elif put := put_thing(exchange.text):
+            name = house.declare(put[0], "item")
+            house.drop("have", name)
+            house.add("thing_at", name, house.here)
+        elif done := prepared_thing(exchange.text):
+            house.add("is", house.declare(done[1], "item"), PREPARED[done[0]])
+        elif exchange.text.startswith(_MEAL):
+            house.add("have", "meal")
 
     def command(self, situation: Situation) -> str:
         """What the script of the paper would do, else the nearest room that was not visited; then cook and eat."""
         house, script = House(), PaperCooking()
         for exchange in situation.history:
-            _read(house, exchange)
+            self.read(house, exchange)
             script.take_in(exchange.command, exchange.text)
         valid = situation.valid_commands
         while (due := script.due()) is not None:
@@ -73,26 +86,6 @@ def _cook(house: House, left: Iterable[tuple[str, str]] | None, valid: Iterable[
     if house.here != KITCHEN:
         return towards(house, KITCHEN.__eq__)
     return next((each for each in ("eat meal", "prepare meal") if each in valid), None)
-
-
-def _read(house: House, exchange: Exchange) -> None:
-    room, opened, recipe = house.read(exchange), read_opened(exchange.text), read_recipe(exchange.text)
-    if room is not None:
-        _look(house, room)
-    elif opened is not None:
-        _look_into(house, opened)
-    elif recipe is not None:
-        _note(house, recipe)
-    elif taken := taken_thing(exchange.text):
-        house.take(taken, "thing_at")
-    elif put := put_thing(exchange.text):
-        name = house.declare(put[0], "item")
-        house.drop("have", name)
-        house.add("thing_at", name, house.here)
-    elif done := prepared_thing(exchange.text):
-        house.add("is", house.declare(done[1], "item"), PREPARED[done[0]])
-    elif exchange.text.startswith(_MEAL):
-        house.add("have", "meal")
 
 
 def _look(house: House, room: Room) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from pddlego.methods.textgames.settings import Reference
 from pddlego.methods.textgames.situation import Situation
-from pddlego.pddl import Edit, Problem, apply_edit
+from pddlego.pddl import Edit, apply_edit
 from pddlego.pddl.edit_domain import as_lines, domain_edit_between
 from pddlego.pddl.sexpr import show
 
@@ -25,7 +25,7 @@ def full_answer(situation: Situation, reference: Reference, edit: Edit) -> str:
     problem = apply_edit(given.problem, edit, reference.domain.constants).problem
     same = not domain_edit_between(situation.domain, reference.domain).sections
     parts = [] if same else [_part("domain", reference.domain.text)]
-    parts.append(_part("problem", str(_with_goal(problem, reference))))
+    parts.append(_part("problem", str(problem.with_goal(reference.ladder[0].goal))))
     if not situation.goals:
         parts.append(_part("goals", "\n".join(_goals(reference))))
     if not situation.schemas:
@@ -50,10 +50,6 @@ def _goals(reference: Reference) -> list[str]:
 
 def _commands(reference: Reference) -> dict[str, str]:
     return {name: rule.command for name, rule in reference.actions.items()}
-
-
-def _with_goal(problem: Problem, reference: Reference) -> Problem:
-    return problem.with_goal(reference.ladder[0].goal)
 
 
 def _part(name: str, text: str) -> str:

@@ -7,8 +7,9 @@ kept as they stand, so that what a person or a model wrote into the problem stay
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import permutations
 
@@ -230,24 +231,36 @@ class House:
         return places
 
 
-def edit_of(situation: Situation, update: Callable[[House], None]) -> Edit:
-    """The edit that makes of the problem what `update` makes of its house, with placeholders renamed.
+class HouseRules(ABC):
+    """Reading rules of a game that is played in a house. Stateless."""
 
-    What the domain has no words for is left out.
-    """
-    before = situation.problem
-    number = int("".join(filter(str.isdigit, situation.placeholder)) or 1)
-    house = House.of(before, number, doors_once(situation.domain))
-    update(house)
-    known = {each.name for each in before.objects}
-    constants = situation.domain.constants
-    renamed = ((old, new) for old, new in house.renamed.items() if old in known)
-    renaming = Edit(SectionEdit(replace=tuple((f"{old} - {ROOM}", f"{new} - {ROOM}") for old, new in renamed)))
-    base = apply_edit(before, renaming, constants).problem
-    given = {each.name for each in constants}
-    types, predicates = situation.domain.types, situation.domain.predicates_by_name
-    own = frozenset(each for each in house.objects() if each.name not in given and each.type in types)
-    facts = frozenset(fact for fact in house.all_facts() if fact.predicate in predicates)
-    after = Problem(before.name, before.domain, own, facts, before.goal)
-    change = edit_between(base, after)
-    return replace(change, objects=replace(change.objects, replace=renaming.objects.replace))
+    @abstractmethod
+    def read(self, house: House, exchange: Exchange) -> None:
+        """Take in one answer of the game."""
+
+    def update(self, house: House, situation: Situation) -> None:
+        """Take in all that is new."""
+        for exchange in situation.news:
+            self.read(house, exchange)
+
+    def edit(self, situation: Situation) -> Edit:
+        """The difference between the problem and what `update` makes of its house, with placeholders renamed.
+
+        What the domain has no words for is left out.
+        """
+        before = situation.problem
+        number = int("".join(filter(str.isdigit, situation.placeholder)) or 1)
+        house = House.of(before, number, doors_once(situation.domain))
+        self.update(house, situation)
+        known = {each.name for each in before.objects}
+        constants = situation.domain.constants
+        renamed = ((old, new) for old, new in house.renamed.items() if old in known)
+        renaming = Edit(SectionEdit(replace=tuple((f"{old} - {ROOM}", f"{new} - {ROOM}") for old, new in renamed)))
+        base = apply_edit(before, renaming, constants).problem
+        given = {each.name for each in constants}
+        types, predicates = situation.domain.types, situation.domain.predicates_by_name
+        own = frozenset(each for each in house.objects() if each.name not in given and each.type in types)
+        facts = frozenset(fact for fact in house.all_facts() if fact.predicate in predicates)
+        after = Problem(before.name, before.domain, own, facts, before.goal)
+        change = edit_between(base, after)
+        return replace(change, objects=replace(change.objects, replace=renaming.objects.replace))

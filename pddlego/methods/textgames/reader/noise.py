@@ -11,6 +11,7 @@ import random
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from pddlego.errors import UsageError
@@ -21,14 +22,12 @@ from pddlego.methods.textgames.reader.noise_full import (
     InGoals,
     goal_true,
     goal_variable,
-    lost_condition,
-    lost_effect,
+    lose,
     misspelt_section,
     own_subtype,
+    rename,
     undeclared_predicate,
     undeclared_types,
-    undeclared_variable,
-    wrong_arity,
 )
 from pddlego.models.base import Completion, Request
 from pddlego.pddl import PddlSyntaxError, Problem, apply_edit, parse_edit, parse_problem
@@ -36,6 +35,9 @@ from pddlego.pddl.sexpr import show
 
 Parts = dict[str, dict[str, Any]]
 """An edit in the paper's JSON."""
+
+Make = Callable[[str, random.Random], str]
+"""Makes an error in the text of an answer."""
 
 SAME_AGAIN = 0.23
 """Of the retries in the corpus, 23 % were the rejected answer, byte for byte."""
@@ -54,7 +56,7 @@ class Kind:
 
     share: float
     purposes: tuple[str, ...]
-    make: Callable[[str, random.Random], str] | InDomain | InGoals
+    make: Make
 
 
 @dataclass(frozen=True)
@@ -140,6 +142,7 @@ def _empty(text: str, rng: random.Random) -> str:
 BOTH = ("edit", "gen")
 ALSO_FULL = (*BOTH, "full")
 FULL = ("full",)
+DOMAIN = ("domain",)
 
 KINDS: Mapping[str, Kind] = {
     "forgotten-rename": Kind(8, ALSO_FULL, Edited(_forgotten_rename, anywhere=True)),
@@ -152,14 +155,14 @@ KINDS: Mapping[str, Kind] = {
     "cut-off": Kind(4, ALSO_FULL, _cut_off),
     "refusal": Kind(1, ALSO_FULL, _refusal),
     "empty": Kind(2, ALSO_FULL, _empty),
-    "lost-condition": Kind(21, FULL, InDomain(lost_condition)),
-    "lost-effect": Kind(22, FULL, InDomain(lost_effect)),
-    "undeclared-types": Kind(15, FULL, InDomain(undeclared_types)),
-    "undeclared-predicate": Kind(9, FULL, InDomain(undeclared_predicate)),
-    "undeclared-variable": Kind(8, FULL, InDomain(undeclared_variable)),
-    "wrong-arity": Kind(6, FULL, InDomain(wrong_arity)),
-    "misspelt-section": Kind(4, FULL, InDomain(misspelt_section)),
-    "own-subtype": Kind(18, FULL, InDomain(own_subtype)),
+    "lost-condition": Kind(21, DOMAIN, InDomain(partial(lose, ":precondition"))),
+    "lost-effect": Kind(22, DOMAIN, InDomain(partial(lose, ":effect"))),
+    "undeclared-types": Kind(15, DOMAIN, InDomain(undeclared_types)),
+    "undeclared-predicate": Kind(9, DOMAIN, InDomain(undeclared_predicate)),
+    "undeclared-variable": Kind(8, DOMAIN, InDomain(partial(rename, lambda word: f"{word}x"))),
+    "wrong-arity": Kind(6, DOMAIN, InDomain(partial(rename, lambda word: ""))),
+    "misspelt-section": Kind(4, DOMAIN, InDomain(misspelt_section)),
+    "own-subtype": Kind(18, DOMAIN, InDomain(own_subtype)),
     "goal-true": Kind(18, FULL, InGoals(goal_true)),
     "goal-variable": Kind(6, FULL, InGoals(goal_variable)),
 }
@@ -188,7 +191,6 @@ class NoisyReader(ReaderModel):
     """
 
     def __init__(self, rate: float, seed: int = 0, kinds: tuple[str, ...] = ALL, episode: int = 0) -> None:
-        super().__init__()
         self.rate, self.seed, self.kinds = rate, seed, kinds
         self._random = random.Random(f"{seed}/{episode}")
         self._in_domains = random.Random(f"{seed}/{episode}/domain")
@@ -221,15 +223,13 @@ class NoisyReader(ReaderModel):
         self._last = answer
         return answer
 
+    def _kinds(self, purpose: str) -> dict[str, Kind]:
+        return {name: KINDS[name] for name in self.kinds if name in KINDS and purpose in KINDS[name].purposes}
+
     def _err(self, request: Request, answer: Completion, again: str | None) -> Completion:
         """The answer with one error, `again` of the same kind or else of any that can be made of it."""
         purpose = "full" if request.purpose.startswith("full") else request.purpose
-        known = {name: KINDS[name] for name in self.kinds if name in KINDS}
-        fits = {
-            name: kind
-            for name, kind in known.items()
-            if purpose in kind.purposes and not isinstance(kind.make, InDomain)
-        }
+        fits = self._kinds(purpose)
         while fits:
             drawn = self._random.choices(list(fits), [each.share for each in fits.values()])
             name = again if again in fits else drawn[0]
@@ -242,24 +242,18 @@ class NoisyReader(ReaderModel):
 
     def _err_in_domain(self, answer: Completion) -> Completion:
         """The answer with one error in its domain, where it has one."""
-        kinds = [KINDS[name] for name in self.kinds if name in KINDS and isinstance(KINDS[name].make, InDomain)]
+        kinds = list(self._kinds("domain").values())
         if not kinds:
             return answer
         (kind,) = self._in_domains.choices(kinds, [each.share for each in kinds])
         return replace(answer, text=kind.make(answer.text, self._in_domains))
 
-    def _with(self, make: Callable[[str, random.Random], str] | InDomain | InGoals, request: Request, text: str) -> str:
+    def _with(self, make: Make, request: Request, text: str) -> str:
         """The text with an error."""
-        reference = situation_of(request).reference
-        if reference is not None:
-            if isinstance(make, (InDomain, InGoals)):
-                return make(text, self._random)
-            if isinstance(make, Edited) and request.purpose == "full":
-                return in_problem(text, make, self._random)
+        if not isinstance(make, Edited) or request.purpose not in ("gen", "full"):
             return make(text, self._random)
-        assert not isinstance(make, (InDomain, InGoals))
-        if not isinstance(make, Edited) or request.purpose != "gen":
-            return make(text, self._random)
+        if request.purpose == "full":
+            return in_problem(text, make, self._random)
         edit = self._answer(replace(request, purpose="edit"))
         if make.anywhere:
             return changed(parse_problem(text), make, self._random, json.loads(edit)["objects"]["replace"])

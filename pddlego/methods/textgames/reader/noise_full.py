@@ -49,17 +49,8 @@ class InGoals:
         return re.sub(r"<goals>.*?</goals>", f"<goals>\n{goal}\n</goals>", answer, flags=re.DOTALL) if goal else answer
 
 
-def lost_condition(parts: list[Sexpr], rng: random.Random) -> None:
-    """An action asks for one thing less than the game."""
-    _lose(parts, ":precondition", rng)
-
-
-def lost_effect(parts: list[Sexpr], rng: random.Random) -> None:
-    """An action changes one thing less than the game."""
-    _lose(parts, ":effect", rng)
-
-
-def _lose(parts: list[Sexpr], field: str, rng: random.Random) -> None:
+def lose(field: str, parts: list[Sexpr], rng: random.Random) -> None:
+    """An action asks for one thing less than the game, or changes one thing less."""
     places = [
         (number, place + 1, each)
         for number, part in _actions(parts)
@@ -87,18 +78,8 @@ def undeclared_predicate(parts: list[Sexpr], rng: random.Random) -> None:
             parts[number] = (*part[:lost], *part[lost + 1 :])
 
 
-def undeclared_variable(parts: list[Sexpr], rng: random.Random) -> None:
-    """A condition names a variable that is no parameter."""
-    _rename(parts, rng, lambda word: f"{word}x")
-
-
-def wrong_arity(parts: list[Sexpr], rng: random.Random) -> None:
-    """A condition has an argument too few."""
-    _rename(parts, rng, lambda word: "")
-
-
-def _rename(parts: list[Sexpr], rng: random.Random, new: Callable[[str], str]) -> None:
-    """Change one variable in a precondition or an effect."""
+def rename(new: Callable[[str], str], parts: list[Sexpr], rng: random.Random) -> None:
+    """A condition or an effect names a variable that is no parameter, or has an argument too few."""
     actions = [(number, part) for number, part in _actions(parts) if "?" in show(part[4:])]
     if not actions:
         return

@@ -3,38 +3,31 @@
 from __future__ import annotations
 
 from pddlego.methods.textgames.reader.belonging import last_resort, places
-from pddlego.methods.textgames.reader.house import House, edit_of
+from pddlego.methods.textgames.reader.house import House, HouseRules
 from pddlego.methods.textgames.reader.text import FIXTURES, Room, put_thing, read_opened, taken_thing
 from pddlego.methods.textgames.situation import Exchange, Situation
-from pddlego.pddl import Edit
 
 
-class TidyRules:
+class TidyRules(HouseRules):
     """TextWorld Commonsense by rule. Stateless. Chooses no commands: that takes a planner."""
 
-    def edit(self, situation: Situation) -> Edit:
-        """The difference between the problem and what the news makes of it, with a place for each thing."""
+    def update(self, house: House, situation: Situation) -> None:
+        """Take in all that is new, and give each thing a place."""
+        super().update(house, situation)
+        _assign(house)
 
-        def update(house: House) -> None:
-            for exchange in situation.news:
-                _read(house, exchange)
-            _assign(house)
-
-        return edit_of(situation, update)
-
-
-def _read(house: House, exchange: Exchange) -> None:
-    room = house.read(exchange)
-    if room is not None:
-        _look(house, room)
-    elif taken := taken_thing(exchange.text):
-        house.take(taken, "item_at")
-    elif put := put_thing(exchange.text):
-        _put(house, *put, right=exchange.gained > 0)
-    elif opened := read_opened(exchange.text):
-        house.drop("closed", house.declare(opened.name, "holder"), house.here)
-        for thing in opened.contents:
-            _see(house, thing.name)
+    def read(self, house: House, exchange: Exchange) -> None:
+        room = house.read(exchange)
+        if room is not None:
+            _look(house, room)
+        elif taken := taken_thing(exchange.text):
+            house.take(taken, "item_at")
+        elif put := put_thing(exchange.text):
+            _put(house, *put, right=exchange.gained > 0)
+        elif opened := read_opened(exchange.text):
+            house.drop("closed", house.declare(opened.name, "holder"), house.here)
+            for thing in opened.contents:
+                _see(house, thing.name)
 
 
 def _look(house: House, room: Room) -> None:
