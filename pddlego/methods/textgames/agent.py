@@ -8,13 +8,9 @@ from dataclasses import replace
 from functools import partial
 
 from pddlego.events import Event, Outcome
-from pddlego.methods.textgames.decider import Decider, Seen, Thinking
+from pddlego.methods.textgames.decider import Decider, Thinking
 from pddlego.methods.textgames.episode import Episode
-from pddlego.methods.textgames.event_builders import (
-    command_question,
-    resumed,
-    started,
-)
+from pddlego.methods.textgames.event_builders import resumed, started
 from pddlego.methods.textgames.events import Observed
 from pddlego.methods.textgames.expect import as_said
 from pddlego.methods.textgames.fixed_rules import FixedRules
@@ -23,7 +19,7 @@ from pddlego.methods.textgames.intentions import Intention
 from pddlego.methods.textgames.memory import Memory
 from pddlego.methods.textgames.restart import Restart
 from pddlego.methods.textgames.world import ObservedGame
-from pddlego.refine.approval import Verdict, judge
+from pddlego.refine.approval import Question, Verdict, judge
 from pddlego.refine.episode import played
 from pddlego.refine.loop import Retry
 from pddlego.refine.usage import Meter, OverError
@@ -45,15 +41,14 @@ class Agent:
         restart: Restart | None = None,
     ) -> None:
         self.episode, self.setting = episode, episode.setting
-        self.method, self.overseer, self.restart = thinking.method, thinking.overseer, restart
-        self.monitors = self.method.plans and "replanning" not in episode.without
+        self.overseer, self.restart = thinking.overseer, restart
+        self.monitors = episode.plans and "replanning" not in episode.without
         self._model = thinking.model
         self._meter = Meter(episode.limits, clock)
-        self._memory = Memory(self.method.plans and "remedies" not in episode.without, episode.whole_memory)
-        self._rules = FixedRules(self.setting.rules, self.setting.script if self.method.plans else "")
+        self._memory = Memory(episode.plans and "remedies" not in episode.without, episode.whole_memory)
+        self._rules = FixedRules(self.setting.rules, self.setting.script if episode.plans else "")
         self._world = ObservedGame(self.setting, game, self._memory, self._meter, self._rules)
-        seen = Seen(self._world, self._memory, self._rules, self._meter)
-        self._decider = Decider(episode, thinking, seen, self._look_again, self.monitors)
+        self._decider = Decider(episode, thinking, self._world, self._look_again, self.monitors)
 
     def run(self) -> Iterator[Event]:
         """Play to the end. The last event is always `Ended`, whatever happens; see `played`."""
@@ -90,7 +85,7 @@ class Agent:
             followed = yield from self._follow_rules()
             if followed and self._rules.told:
                 return
-            intention = replace(planned, command=as_said(planned.command, self._world.valid_commands))
+            intention = replace(planned, command=as_said(planned.command, self._world.seen.valid_commands))
             verdict, intention = yield from self._judge_command(intention)
             if verdict.kind == "rejected":
                 self._decider.hint = Retry(0, intention.command, verdict.feedback)
@@ -116,9 +111,10 @@ class Agent:
 
     def _judge_command(self, intention: Intention) -> Generator[Event, None, tuple[Verdict, Intention]]:
         """What a person says of a command, and what is to be sent in its place."""
-        verdict = yield from judge(self.overseer, "commands", partial(command_question, intention.command), self._meter)
+        question = partial(Question, "commands", "a command", intention.command)
+        verdict = yield from judge(self.overseer, "commands", question, self._meter)
         if verdict.kind == "replaced":
-            intention = Intention(as_said(" ".join(verdict.text.split()), self._world.valid_commands))
+            intention = Intention(as_said(" ".join(verdict.text.split()), self._world.seen.valid_commands))
         return verdict, intention
 
     def _send(self, intention: Intention) -> Generator[Event, None, Observed]:
@@ -137,7 +133,7 @@ class Agent:
         command = self.setting.look
         if command and self._world.seen.look:
             yield self._world.look(command, self._decider.problem)
-        elif command in self._world.valid_commands:
+        elif command in self._world.seen.valid_commands:
             verdict, intention = yield from self._judge_command(Intention(command))
             if verdict.kind != "rejected":
                 yield from self._send(intention)

@@ -11,7 +11,6 @@ from pddlego.methods.textgames.decider import Thinking
 from pddlego.methods.textgames.episode import Episode
 from pddlego.methods.textgames.formalize import (
     ActionGen,
-    CommandSource,
     Formalizer,
     FullEditor,
     FullFormalizer,
@@ -36,7 +35,7 @@ from pddlego.refine.asked import Advisers
 from pddlego.runs.recording import Timed
 
 
-def make_method(mode: str, setting: GameSetting, seed: int, person: Person | None = None) -> Formalizer | CommandSource:
+def make_method(mode: str, setting: GameSetting, seed: int, person: Person | None = None) -> Formalizer:
     """The method of a mode, its prompts tried out once.
 
     Raises `UsageError` for an unknown mode and `SettingError` for a prompt that cannot be rendered.
@@ -59,7 +58,7 @@ def make_method(mode: str, setting: GameSetting, seed: int, person: Person | Non
     return method
 
 
-def _method(name: str, setting: GameSetting, seed: int, person: Person | None) -> Formalizer | CommandSource:
+def _method(name: str, setting: GameSetting, seed: int, person: Person | None) -> Formalizer:
     prompts, variant, protocol = Prompts(setting.prompts), parse_variant(name, MODES), setting.protocol
     without = (*variant.without, *protocol.without)
     tolerant, one_message = "tolerance" not in without, protocol.one_message

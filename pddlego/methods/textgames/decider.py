@@ -17,10 +17,8 @@ from pddlego.methods.textgames.event_builders import (
 )
 from pddlego.methods.textgames.events import PlannedStep
 from pddlego.methods.textgames.expect import as_said
-from pddlego.methods.textgames.fixed_rules import FixedRules
 from pddlego.methods.textgames.formalize import (
     CommandProposal,
-    CommandSource,
     Formalizer,
     ProblemProposal,
     read_file,
@@ -28,7 +26,6 @@ from pddlego.methods.textgames.formalize import (
     without_planned,
 )
 from pddlego.methods.textgames.intentions import Intention, intended
-from pddlego.methods.textgames.memory import Memory
 from pddlego.methods.textgames.no_plan import UNREACHABLE, no_plan
 from pddlego.methods.textgames.placeholders import Placeholders
 from pddlego.methods.textgames.remedies import ablated, remedied, unless_contradicting, unless_incomplete
@@ -48,7 +45,7 @@ from pddlego.refine.approval import REJECTED_BY_PERSON, Overseer, judge
 from pddlego.refine.ask import ask
 from pddlego.refine.asked import Advisers
 from pddlego.refine.loop import Attempt, Retry, refine
-from pddlego.refine.usage import Meter, OverError
+from pddlego.refine.usage import OverError
 
 Intentions = tuple[Intention, ...]
 
@@ -57,21 +54,11 @@ Intentions = tuple[Intention, ...]
 class Thinking:
     """Who is asked in an episode: how, which model, which planner, and a person where there is one."""
 
-    method: Formalizer | CommandSource
+    method: Formalizer
     model: Model
     planner: Planner
     overseer: Overseer | None = None
     advisers: Advisers = field(default_factory=Advisers)
-
-
-@dataclass(frozen=True)
-class Seen:
-    """What both who decides and who executes look at: the game, what was seen of it, its fixed rules, what is used."""
-
-    world: ObservedGame
-    memory: Memory
-    rules: FixedRules
-    meter: Meter
 
 
 class Decider:
@@ -81,7 +68,12 @@ class Decider:
     """
 
     def __init__(
-        self, episode: Episode, thinking: Thinking, seen: Seen, look: Callable[[], Iterator[Event]], monitors: bool
+        self,
+        episode: Episode,
+        thinking: Thinking,
+        world: ObservedGame,
+        look: Callable[[], Iterator[Event]],
+        monitors: bool,
     ) -> None:
         self.episode, self.setting = episode, episode.setting
         self.problem = self.setting.start
@@ -89,7 +81,7 @@ class Decider:
         self.rung: str | None = None
         self._method, self._model, self._planner = thinking.method, thinking.model, thinking.planner
         self._overseer, self._advisers = thinking.overseer, thinking.advisers
-        self._world, self._memory, self._rules, self._meter = seen.world, seen.memory, seen.rules, seen.meter
+        self._world, self._memory, self._rules, self._meter = world, world.memory, world.rules, world.meter
         self._look, self._monitors = look, monitors
         self._placeholders = Placeholders(self.setting.placeholder)
         given = episode.writes_domain and "schemas" not in episode.without
@@ -105,9 +97,9 @@ class Decider:
         if restart.written:
             self._written = read_written(restart.written)
             self.setting = setting_with(self.episode.setting, self._written, self.problem)
-            self._world.plan_with(self.setting)
+            self._world.setting = self.setting
         self._placeholders.used(restart.before)
-        nothing_to_ask = self._method.plans and not self._memory.news
+        nothing_to_ask = self.episode.plans and not self._memory.news
         self._given = restart.corrected or (restart.before if nothing_to_ask else None)
 
     def decide(self) -> Generator[Event, None, Intentions]:
@@ -149,16 +141,14 @@ class Decider:
         completion = yield from self._ask(situation)
         answer = completion.text
         proposal = unless_incomplete(self._method.read(answer, situation), completion)
-        if proposal.feedback is not None:
-            yield rejected(retry, proposal.feedback, proposal if isinstance(proposal, ProblemProposal) else None)
-            return Attempt(answer, feedback=proposal.feedback)
-        if isinstance(proposal, CommandProposal):
-            return Attempt(answer, (Intention(proposal.command),))
-        last = retry.attempt >= self.episode.most_retries
-        proposal = unless_contradicting(proposal, self.problem, self.setting.invariants, last)
+        if isinstance(proposal, ProblemProposal):
+            last = retry.attempt >= self.episode.most_retries
+            proposal = unless_contradicting(proposal, self.problem, self.setting.invariants, last)
         if proposal.feedback is not None:
             yield rejected(retry, proposal.feedback, proposal)
             return Attempt(answer, feedback=proposal.feedback)
+        if isinstance(proposal, CommandProposal):
+            return Attempt(answer, (Intention(proposal.command),))
         question = partial(edit_question, self.problem, proposal, situation)
         verdict = yield from judge(self._overseer, "edits", question, self._meter)
         if verdict.kind == "rejected":
@@ -213,7 +203,7 @@ class Decider:
         command = setting.command(step, problem)
         if not command:
             return "how to do that is not known yet"
-        return self._memory.refusals.objection(as_said(command, self._world.valid_commands))
+        return self._memory.refusals.objection(as_said(command, self._world.seen.valid_commands))
 
     def _accepted(self, proposal: ProblemProposal, source: Source) -> tuple[Accepted, ...]:
         """What is said of a proposal that is accepted: of the domain, where that changed, and of the problem."""
@@ -229,7 +219,7 @@ class Decider:
         if source == "model" and (proposal.problem != self.problem or len(events) > 1):
             self._memory.problem_changed()
         self.problem, self.setting = proposal.problem, setting
-        self._world.plan_with(setting)
+        self._world.setting = setting
         if proposal.written is not None:
             self._written = proposal.written
         self._placeholders.used(self.problem)
@@ -239,12 +229,12 @@ class Decider:
     def _situation(self, retry: Retry) -> Situation:
         situation = Situation(
             rules=self.setting.reader,
-            task=self._world.task,
+            task=self._world.game.task,
             domain=self.setting.domain,
             problem=self.problem,
             news=tuple(self._memory.to_read(retry.attempt, retry.failed_with(UNREACHABLE))),
             history=tuple(self._memory.history),
-            valid_commands=self.setting.shown(self._world.valid_commands),
+            valid_commands=self.setting.shown(self._world.seen.valid_commands),
             notes=self._notes,
             feedback=retry.feedback,
             rejected=retry.rejected,

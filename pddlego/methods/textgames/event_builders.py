@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pddlego.events import Accepted, Event, Rejected, Source, Started
 from pddlego.methods.textgames.episode import Episode
 from pddlego.methods.textgames.events import GameEvent, Resumed
-from pddlego.methods.textgames.formalize import ProblemProposal, read_file
+from pddlego.methods.textgames.formalize import read_file
+from pddlego.methods.textgames.formalize.base import ProblemProposal, Proposal
 from pddlego.methods.textgames.restart import Restart
 from pddlego.methods.textgames.situation import Situation
 from pddlego.methods.textgames.written import Written, written_text
@@ -47,17 +48,13 @@ def started(episode: Episode, model: Model) -> Started:
     )
 
 
-def rejected(retry: Retry, feedback: Feedback, proposal: ProblemProposal | None) -> Rejected:
-    """An answer could not be used; `proposal` is what it was read as, if it was about a problem."""
-    lines = proposal.report.entries if proposal and proposal.report else ()
-    kinds = tuple(defect.kind.value for defect in proposal.defects) if proposal else ()
+def rejected(retry: Retry, feedback: Feedback, proposal: Proposal) -> Rejected:
+    """An answer could not be used; `proposal` is what it was read as."""
+    if not isinstance(proposal, ProblemProposal):
+        return Rejected(retry.attempt, feedback)
+    lines = proposal.report.entries if proposal.report else ()
+    kinds = tuple(defect.kind.value for defect in proposal.defects)
     return Rejected(retry.attempt, feedback, lines, kinds)
-
-
-def contradicting(problem: Problem, invariants: Sequence[Invariant]) -> tuple[Defect, ...]:
-    """How an accepted problem contradicts itself, as harmless defects: the model is told with its next request."""
-    messages = contradictions(problem, invariants)
-    return tuple(Defect(DefectKind.CONTRADICTION, each, each, blocking=False) for each in messages)
 
 
 def accepted(
@@ -67,7 +64,9 @@ def accepted(
     report = proposal.report
     renamed = report.renamed if report else ()
     changed = diff(before, proposal.problem, dict(renamed))
-    defects = proposal.defects + contradicting(proposal.problem, invariants)
+    messages = contradictions(proposal.problem, invariants)  # the model is told of them with its next request
+    harmless = (Defect(DefectKind.CONTRADICTION, each, each, blocking=False) for each in messages)
+    defects = (*proposal.defects, *harmless)
     return Accepted(
         kind="problem",
         text=str(proposal.problem),
@@ -136,8 +135,3 @@ def edit_question(before: Problem, proposal: ProblemProposal, situation: Situati
 def plan_question(commands: Sequence[str], goal: str, preview: tuple[Event, ...]) -> Question:
     """A plan as a person is asked about it, with the problem that it was made for."""
     return Question("plans", "a plan", "\n".join(commands), reason=goal, preview=preview)
-
-
-def command_question(command: str) -> Question:
-    """A command as a person is asked about it."""
-    return Question("commands", "a command", command)

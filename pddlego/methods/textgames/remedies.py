@@ -15,8 +15,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from pddlego.methods.textgames.formalize import CommandProposal, ProblemProposal
-from pddlego.methods.textgames.formalize.base import with_unmatched
+from pddlego.methods.textgames.formalize.base import ProblemProposal, Proposal, with_unmatched
 from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Completion, Request
 from pddlego.models.feedback import CUT_OFF, Feedback, cut_off
@@ -56,9 +55,11 @@ def unless_contradicting(
 
     On the `last` try it is planned with all the same: a map with a fault is better than none.
     """
+    if proposal.feedback is not None or last:
+        return proposal
     known = contradictions(before, invariants)
     new = tuple(each for each in contradictions(proposal.problem, invariants) if each not in known)
-    if proposal.feedback is not None or not new or last:
+    if not new:
         return proposal
     feedback = with_unmatched(Feedback(DefectKind.CONTRADICTION.value, CONTRADICTS, new), proposal.report)
     defects = tuple(Defect(DefectKind.CONTRADICTION, each, each) for each in new)
@@ -77,9 +78,7 @@ FILTERED = Feedback(
 """What is said of an answer that a filter took away."""
 
 
-def unless_incomplete(
-    proposal: ProblemProposal | CommandProposal, answer: Completion
-) -> ProblemProposal | CommandProposal:
+def unless_incomplete(proposal: Proposal, answer: Completion) -> Proposal:
     """The proposal, with a feedback of its own if the endpoint cut the answer off before it was whole, or filtered it.
 
     What is complete counts, whatever would have followed it.

@@ -42,10 +42,6 @@ class Restart:
     look: str = ""
     written: str = ""
 
-    def check_answer(self, to: str, recorded: str, now: str) -> None:
-        """Raises `ReplayError` if the game answers otherwise than recorded."""
-        check_same(to, recorded, now)
-
 
 def check_same(to: str, recorded: str, now: str) -> None:
     """Raises `ReplayError` if the game answers otherwise than it did before."""

@@ -104,8 +104,9 @@ def _proposed(played: RecordedGame, moment: Moment, answer: str) -> Problem | No
     if not episode.plans or episode.writes_domain:
         return None
     method = make_method(episode.mode, episode.setting, episode.seed)
-    assert method.plans
-    found = method.read(answer, _situation(played, moment)).problem
+    proposal = method.read(answer, _situation(played, moment))
+    assert isinstance(proposal, ProblemProposal)
+    found = proposal.problem
     return found if found.facts and found != moment.problem else None
 
 

@@ -19,35 +19,23 @@ from pddlego.refine.usage import Meter
 
 
 class ObservedGame:
-    """A game under way. `seen` is its last answer."""
+    """A game under way, with what was seen of it. `seen` is its last answer.
+
+    The actions of its `setting` say what is expected of their commands.
+    """
 
     def __init__(self, setting: GameSetting, game: Game, memory: Memory, meter: Meter, rules: FixedRules) -> None:
         self.seen = Observation("")
-        self._rules = rules
+        self.setting, self.game, self.memory, self.meter, self.rules = setting, game, memory, meter, rules
         self._worked: list[tuple[str, str]] = []
-        self._setting, self._game, self._memory, self._meter = setting, game, memory, meter
-
-    def plan_with(self, setting: GameSetting) -> None:
-        """Plans are made with this setting from now on: its actions say what is expected of their commands."""
-        self._setting = setting
-
-    @property
-    def task(self) -> str:
-        """What the game says is to be done."""
-        return self._game.task
-
-    @property
-    def valid_commands(self) -> tuple[str, ...]:
-        """What the game says is possible now."""
-        return self.seen.valid_commands
 
     def start(self, problem: Problem) -> Observed:
         """The first look."""
-        return self._taken_in(None, self._game.start(), problem)
+        return self._taken_in(None, self.game.start(), problem)
 
     def send(self, intention: Intention, problem: Problem) -> Observed:
         """Send a command; `problem` is what the agent knew when it planned it."""
-        return self._taken_in(intention, self._game.step(intention.command), problem)
+        return self._taken_in(intention, self.game.step(intention.command), problem)
 
     def look(self, command: str, problem: Problem) -> Observed:
         """Look around for nothing: the game has already said what there is to see."""
@@ -55,21 +43,21 @@ class ObservedGame:
 
     def go_back(self, restart: Restart, problem: Problem) -> Iterator[Observed]:
         """Bring the game to where another episode was, by its commands. Raises `ReplayError`."""
-        restart.check_answer("the first look", restart.look, self.seen.text)
+        check_same("the first look", restart.look, self.seen.text)
         for repeated in restart.commands:
-            answer = self._looked() if repeated.free else self._game.step(repeated.command)
-            restart.check_answer(f"'{repeated.command}'", repeated.text, answer.text)
+            answer = self._looked() if repeated.free else self.game.step(repeated.command)
+            check_same(f"'{repeated.command}'", repeated.text, answer.text)
             intention = Intention(repeated.command)
             yield self._taken_in(intention, answer, problem, repeated.unforeseen, repeated.free)
 
     def rewind(self, problem: Problem) -> Iterator[Observed]:
         """Begin the game anew and repeat the commands that had worked (PDDLego+). Raises `ReplayError`."""
-        self.seen = self._game.start()
+        self.seen = self.game.start()
         for command, text in self._worked:
-            answer = self._game.step(command)
+            answer = self.game.step(command)
             check_same(f"'{command}'", text, answer.text)
             self.seen = answer
-            yield Observed(self._meter.tally.steps, command, answer.text, "", answer.score, repeated=True)
+            yield Observed(self.meter.tally.steps, command, answer.text, "", answer.score, repeated=True)
 
     def _looked(self) -> Observation:
         return replace(self.seen, text=self.seen.look)
@@ -79,11 +67,11 @@ class ObservedGame:
     ) -> Observed:
         """Take in what the game answered, and say whether it was refused or surprising. `told` is what the model was
         told of it in another episode."""
-        setting = self._setting
+        setting = self.setting
         refused = setting.is_refused(answer.text)
         difference, exchange = "", Exchange(intention.command if intention else None, setting.read(answer.text))
         if intention is not None and intention.step is not None and not answer.won:
-            said = [exchange.text for exchange in self._memory.history]
+            said = [exchange.text for exchange in self.memory.history]
             difference = surprise(setting, intention.step, answer.text, problem, said)
             known = says_nothing_new(setting, intention.step, exchange.text, said)
             if known and not (difference or refused) and answer.score == self.seen.score:
@@ -93,16 +81,16 @@ class ObservedGame:
             if setting.score:
                 exchange = replace(exchange, score=answer.score, gained=answer.score - self.seen.score)
         self.seen = answer
-        self._meter.score = answer.score
-        self._rules.take_in(exchange.command, answer.text)
+        self.meter.score = answer.score
+        self.rules.take_in(exchange.command, answer.text)
         by_rule = intention is not None and intention.by_rule
-        self._memory.take(exchange, refused, told=self._rules.told or not by_rule)
+        self.memory.take(exchange, refused, told=self.rules.told or not by_rule)
         if intention is not None and not free:
-            self._meter.step(refused)
+            self.meter.step(refused)
             if not refused:
                 self._worked.append((intention.command, answer.text))
         return Observed(
-            step=self._meter.tally.steps,
+            step=self.meter.tally.steps,
             command=exchange.command,
             text=answer.text,
             read=exchange.text,

@@ -3,7 +3,6 @@
 from pddlego.methods.textgames.formalize.act import ActionGen, RandomActions
 from pddlego.methods.textgames.formalize.base import (
     CommandProposal,
-    CommandSource,
     Formalizer,
     ProblemProposal,
     with_unmatched,
@@ -18,7 +17,6 @@ from pddlego.methods.textgames.formalize.human import HumanActions
 __all__ = [
     "ActionGen",
     "CommandProposal",
-    "CommandSource",
     "Formalizer",
     "FullEditor",
     "FullFormalizer",

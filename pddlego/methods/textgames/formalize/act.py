@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Sequence
-from typing import Literal
 
 from pddlego.methods.textgames.formalize.base import CommandProposal
 from pddlego.methods.textgames.situation import Situation
@@ -24,9 +23,6 @@ class ActionGen:
     Where it is not `checked`, what is no valid command is sent as it was said. Without a system message (`one_message`)
     the rules of the game are the user's first words, and the model says that it is ready.
     """
-
-    mode = "act"
-    plans: Literal[False] = False
 
     def __init__(self, prompts: Prompts, checked: bool = True, one_message: bool = False) -> None:
         self._prompts, self._checked, self._one_message = prompts, checked, one_message
@@ -70,9 +66,6 @@ class ActionGen:
 
 class RandomActions:
     """Any valid command with equal probability, from a seed. Asks no model."""
-
-    mode = "random"
-    plans: Literal[False] = False
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)

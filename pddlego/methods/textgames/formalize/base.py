@@ -1,13 +1,12 @@
 """What a method is: it turns a situation into a request, and the answer into a proposal.
 
-Methods are pure: the agent asks the model. Two kinds: a `Formalizer` proposes a problem to plan with, a
-`CommandSource` proposes the next command directly.
+Methods are pure: the agent asks the model. Most propose a problem to plan with, others the next command directly.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol
+from typing import Protocol
 
 from pddlego.methods.textgames.situation import Situation
 from pddlego.methods.textgames.written import Written
@@ -44,26 +43,15 @@ class CommandProposal:
     feedback: Feedback | None = None
 
 
+Proposal = ProblemProposal | CommandProposal
+
+
 class Formalizer(Protocol):
-    """A method that lets a planner choose the commands."""
-
-    mode: str
-    plans: Literal[True]
-
-    def request(self, situation: Situation) -> Request: ...
-
-    def read(self, answer: str, situation: Situation) -> ProblemProposal: ...
-
-
-class CommandSource(Protocol):
-    """A method that chooses commands itself. `request` may be None: then no model is asked and the answer is empty."""
-
-    mode: str
-    plans: Literal[False]
+    """A method. Without a request no model is asked, and the answer is empty."""
 
     def request(self, situation: Situation) -> Request | None: ...
 
-    def read(self, answer: str, situation: Situation) -> CommandProposal: ...
+    def read(self, answer: str, situation: Situation) -> Proposal: ...
 
 
 def with_unmatched(feedback: Feedback, report: EditReport | None) -> Feedback:

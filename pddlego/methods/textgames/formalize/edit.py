@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
 
 from pddlego.methods.textgames.formalize.base import (
     ProblemProposal,
@@ -32,9 +31,6 @@ UNFIT = (EntryKind.REFUSED, EntryKind.TOLERATED, EntryKind.UNMATCHED, EntryKind.
 
 class PddlEdit:
     """Asks for JSON edits and applies them to the last accepted problem; as a last remedy for the whole problem."""
-
-    mode = "edit"
-    plans: Literal[True] = True
 
     def __init__(
         self, prompts: Prompts, tolerant: bool = True, one_message: bool = False, ignores_unmatched: bool = False

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Literal
 
 from pddlego.methods.textgames.formalize.base import ProblemProposal
 from pddlego.methods.textgames.formalize.full_answer import FullAnswer, take_apart
@@ -32,9 +31,6 @@ NOTHING = Feedback(
 
 class FullFormalizer:
     """Asks for a domain and a problem file. A file that an answer leaves out stays as it was."""
-
-    mode = "full"
-    plans: Literal[True] = True
 
     def __init__(self, prompts: Prompts, tolerant: bool = True) -> None:
         self._prompts, self._tolerant = prompts, tolerant

@@ -40,9 +40,6 @@ class _FullEdit(BaseModel):
 class FullEditor:
     """Asks for edits of both files. An answer that is whole files is read as such."""
 
-    mode = "full-edit"
-    plans: Literal[True] = True
-
     def __init__(self, prompts: Prompts, tolerant: bool = True) -> None:
         self._prompts, self._tolerant = prompts, tolerant
         self._whole = FullFormalizer(prompts, tolerant)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Literal
 
 from pddlego.methods.textgames.formalize.base import ProblemProposal, defects_feedback, without_planned
 from pddlego.methods.textgames.formalize.requests import problem_request
@@ -21,9 +20,6 @@ from pddlego.util.answers import file_in, spoken
 
 class PddlGen:
     """Asks for whole problem files. What has one possible meaning is repaired, with a note among the defects."""
-
-    mode = "gen"
-    plans: Literal[True] = True
 
     def __init__(self, prompts: Prompts, tolerant: bool = True, one_message: bool = False) -> None:
         self._prompts, self._tolerant, self._one_message = prompts, tolerant, one_message

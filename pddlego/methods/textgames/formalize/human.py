@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Literal
 
 from pddlego.methods.textgames.formalize.base import CommandProposal
 from pddlego.methods.textgames.situation import Situation
@@ -17,9 +16,6 @@ Person = Callable[[tuple[str, ...]], str]
 
 class HumanActions:
     """Sends what a person types, also what the game will refuse. Asks no model."""
-
-    mode = "human"
-    plans: Literal[False] = False
 
     def __init__(self, person: Person) -> None:
         self._person = person

@@ -83,8 +83,8 @@ def test_the_prompts_of_each_game(name: str, method: type[PddlEdit | PddlGen | A
     score, gained = (0.25, 0.25) if setting.score else (None, 0.0)
     looked = (Exchange(None, "You are in the kitchen."), Exchange("take key", "You take the key.", score, gained))
     asked = Situation(setting.prompts, TASK, setting.domain, setting.start, looked, looked, ("move north",))
-    shown = text(method(Prompts(setting.prompts)).request(asked))
-    check_snapshot(f"prompt-{method.mode}-{setting.prompts}.txt", shown)
+    request = method(Prompts(setting.prompts)).request(asked)
+    check_snapshot(f"prompt-{request.purpose}-{setting.prompts}.txt", text(request))
 
 
 @pytest.mark.parametrize("name", GAMES)
