@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from rich.console import RenderableType
-from rich.panel import Panel
-
-from pddlego.display.glyphs import UNICODE, Glyphs
+from pddlego.display.glyphs import UNICODE
 from pddlego.display.screens import Tab
-from pddlego.events import Event
 from pddlego.methods.textgames.screen import layout, panels
 from pddlego.methods.textgames.screen.details import domain_lines, ladder_lines_in_full, problem_lines
 from pddlego.methods.textgames.screen.map import draw, house_of
@@ -28,17 +24,10 @@ class GameScreen:
         Tab("ladder", "goal ladder and plan", lambda frame, glyphs: list(ladder_lines_in_full(frame, glyphs))),
     )
 
-    def fold(self, view: GameView, event: Event, seconds: float) -> GameView:
-        return fold(view, event, seconds)
-
-    def body(self, view: GameView, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
-        return layout.body(view, width, height, now, glyphs)
-
-    def latest(self, view: GameView, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
-        return panels.log_panel(view, width, height, now, glyphs)
-
-    def small(self, view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
-        return panels.map_panel(view, width, height, glyphs)
+    fold = staticmethod(fold)
+    body = staticmethod(layout.body)
+    latest = staticmethod(panels.log_panel)
+    small = staticmethod(panels.map_panel)
 
     def portrait(self, view: GameView) -> str:
         """The map as known at the end."""
