@@ -32,7 +32,7 @@ DOORS_ONLY = frozenset({"coin", "mapreader"})
 """Games of the engine in which nothing but doors has to be opened."""
 
 
-def optimum(setting: GameSetting, seed: int, planner: Planner, java: str | None = None) -> int | None:
+def optimum(setting: GameSetting, seed: int, planner: Planner) -> int | None:
     """The fewest steps in which the game can be won; None where that cannot be said.
 
     Raises `EngineError` if the game cannot be played.
@@ -40,7 +40,7 @@ def optimum(setting: GameSetting, seed: int, planner: Planner, java: str | None 
     readable = can_answer(setting.reader, bool(setting.reading), "edit") is None
     if setting.game not in DOORS_ONLY or not readable or setting.parameters["limitInventorySize"].value:
         return None
-    game = make_game(setting, seed, java)
+    game = make_game(setting, seed)
     looks = _explore(setting, seed, game, planner)
     known = _as_at_the_start(setting, game.task, looks)
     if known is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from itertools import product
 from typing import TypeVar
 
 from pydantic import ValidationError
@@ -251,20 +252,14 @@ SHARED = "textgames"
 
 
 def prompt_texts(folder: str) -> Iterable[tuple[str, str]]:
-    """The file name and text of every prompt that a game with this folder of prompts may use."""
-    shared = (f"{name}.j2" for name in resources.names("prompts", ".j2"))
-    own = (f"{place}/{each}" for place in dict.fromkeys((SHARED, folder)) for each in _parts(place))
-    for name in (*shared, *own):
+    """The file name and text of every prompt that a game with this folder of prompts may use.
+
+    Raises `SettingError` for a folder outside of the prompts.
+    """
+    for root in resources.roots("prompts"):
+        resources.inside(root, "prompts", folder)
+    names = [f"{name}.j2" for name in resources.names("prompts", ".j2")]
+    for place, suffix in product(dict.fromkeys((SHARED, folder)), (".j2", ".txt")):
+        names += [f"{place}/{name}{suffix}" for name in resources.names(f"prompts/{place}", suffix)]
+    for name in names:
         yield name, resources.read("prompts", name)
-
-
-def _parts(folder: str) -> list[str]:
-    found: Mapping[str, None] = {
-        each.name: None
-        for root in resources.roots("prompts")
-        for place in [resources.inside(root, "prompts", folder)]
-        if place.is_dir()
-        for each in place.iterdir()
-        if each.name.endswith((".j2", ".txt"))
-    }
-    return sorted(found)

@@ -31,20 +31,18 @@ def reading_rule(domain: Domain, number: int, read: ReadingRule) -> ReadingRule:
     groups = groups_of(f"reading rule {number}", read.text) | groups_of(f"reading rule {number}", read.command)
     if not read.text:
         raise ValueError(f"reading rule {number}: its text matches everything")
-    trial = Problem("trial", domain.name)
     for template in (*read.forget, *read.objects, *read.add):
         unknown = sorted(names_in(template) - groups)
         if unknown:
             raise ValueError(f"reading rule {number}: '{template}' names {unknown}, which no group matches")
     filled = [[re.sub(r"\{\w+\}", "x", each) for each in part] for part in (read.objects, read.add, read.forget)]
-    edit = Edit(SectionEdit(add=tuple(filled[0])), SectionEdit(add=tuple(filled[1])))
-    report = apply_edit(trial, edit, domain.constants)
-    forget = apply_edit(trial, Edit(init=SectionEdit(add=tuple(each.replace("*", "x") for each in filled[2]))))
-    unreadable = [str(each) for each in (*report.refused, *forget.refused)]
+    forgotten = (each.replace("*", "x") for each in filled[2])
+    edit = Edit(SectionEdit(add=tuple(filled[0])), SectionEdit(add=(*filled[1], *forgotten)))
+    report = apply_edit(Problem("trial", domain.name), edit, domain.constants)
+    unreadable = [str(each) for each in report.refused]
     unreadable += [f"'{each}' is no fact" for part in filled[1:] for each in part if not _is_facts(each)]
     kinds = (DefectKind.UNDECLARED_OBJECT, DefectKind.ARGUMENT_TYPE, DefectKind.TWO_TYPES)  # `x` stands for anything
-    problems = (report.problem, forget.problem)
-    wrong = [str(each) for one in problems for each in check(domain, one) if each.blocking and each.kind not in kinds]
+    wrong = [str(each) for each in check(domain, report.problem) if each.blocking and each.kind not in kinds]
     if unreadable or wrong:
         raise ValueError(f"reading rule {number}: {(unreadable + wrong)[0]}")
     return read

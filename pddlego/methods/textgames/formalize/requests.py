@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Message, Request
@@ -27,6 +28,20 @@ def _bearable(feedback: Feedback | None) -> Feedback | None:
     return replace(feedback, message=message, evidence=tuple(lines))
 
 
+def _changing(situation: Situation) -> dict[str, Any]:
+    """What every request shows of a situation."""
+    return {
+        "problem": str(situation.problem),
+        "news": situation.news,
+        "feedback": _bearable(situation.feedback),
+        "rejected": shortened(situation.rejected),
+        "attempt": situation.attempt,
+        "repeated": situation.repeated,
+        "refused": situation.refused,
+        "reworded": situation.reworded,
+    }
+
+
 def problem_request(
     prompts: Prompts, purpose: str, situation: Situation, schema: bool = False, one_message: bool = False
 ) -> Request:
@@ -36,17 +51,10 @@ def problem_request(
     user = prompts.render(
         "problem",
         purpose=purpose,
-        problem=str(situation.problem),
-        news=situation.news,
         notes=situation.notes,
-        feedback=_bearable(situation.feedback),
-        rejected=shortened(situation.rejected),
-        attempt=situation.attempt,
-        repeated=situation.repeated,
         contradictions=situation.contradictions,
-        refused=situation.refused,
         placeholder=situation.placeholder,
-        reworded=situation.reworded,
+        **_changing(situation),
     )
     if one_message:
         messages: tuple[Message, ...] = (Message("user", f"{system}\n\n{user}"),)
@@ -67,17 +75,10 @@ def full_request(prompts: Prompts, purpose: str, situation: Situation) -> Reques
     user = prompts.render(
         "textgames/full-turn",
         domain=situation.domain.text,
-        problem=str(situation.problem),
         commands=dict(situation.written.commands) if situation.written else {},
         own_goals=tuple(map(show, situation.written.goals)) if situation.written else (),
-        news=situation.news,
         valid_commands=situation.valid_commands,
-        refused=situation.refused,
         repeating=situation.repeating,
-        feedback=_bearable(situation.feedback),
-        rejected=shortened(situation.rejected),
-        attempt=situation.attempt,
-        repeated=situation.repeated,
-        reworded=situation.reworded,
+        **_changing(situation),
     )
     return Request(purpose, (Message("system", system), Message("user", user)), situation)
