@@ -50,17 +50,6 @@ class Removable:
     recipe: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Reference:
-    """What a setting plans with where no model writes the domain: for stand-ins, never for a prompt."""
-
-    domain: Domain
-    start: Problem
-    ladder: tuple[Rung, ...]
-    actions: Mapping[str, ActionRule]
-    only_planned: tuple[str, ...]
-
-
 def _looked_up(where: Atom, given: Mapping[str, str], problem: Problem) -> Mapping[str, str]:
     """The values of the variables of `where` in the first fact that fits; none where no fact does."""
     for fact in problem.sorted_facts():
@@ -76,8 +65,8 @@ class GameSetting(base.Setting):
     """One playable setting with its domain, starting problem and goal ladder.
 
     `placeholder` is what names of rooms begin with that were not seen yet (`loc`: loc1, loc2, …), empty for none. Where
-    a model writes the domain, `reference` is what stands in the files, and the ladder is the model's unless the setting
-    `keeps_goals`; `begun_with` is the text of a domain that was written before.
+    a model writes the domain, `reference` is the setting as its files say it (for stand-ins, never for a prompt), and
+    the ladder is the model's unless the setting `keeps_goals`; `begun_with` is the text of a domain written before.
     Many fields, because it is one for each thing that a file may say.
     """
 
@@ -110,7 +99,7 @@ class GameSetting(base.Setting):
     protocol: Protocol = field(default_factory=Protocol)
     removable: Removable = Removable()
     keeps_goals: bool = False
-    reference: Reference | None = None
+    reference: GameSetting | None = None
     begun_with: str = ""
 
     def command(self, step: PlanStep, problem: Problem) -> str:

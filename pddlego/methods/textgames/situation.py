@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pddlego.methods.textgames.setting_schema import ReadingRule
-from pddlego.methods.textgames.settings import Reference
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.written import Written
 from pddlego.models.feedback import Feedback
 from pddlego.pddl import Atom, Domain, Problem
@@ -68,4 +68,4 @@ class Situation:
     goals: tuple[str, ...] = ()
     written: Written | None = None
     repeating: tuple[str, ...] = ()
-    reference: Reference | None = None
+    reference: GameSetting | None = None

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from pddlego.errors import UsageError
-from pddlego.methods.textgames.settings import ActionRule, GameSetting, Reference, Removable
+from pddlego.methods.textgames.settings import ActionRule, GameSetting, Removable
 from pddlego.pddl import Domain, PddlSyntaxError, Problem, Sexpr, parse_domain, same_name
 from pddlego.pddl.sexpr import show
 from pddlego.planning import Rung, Search
@@ -61,7 +61,7 @@ def unwritten(setting: GameSetting, own_goals: bool, without: Collection[str]) -
         script="",
         removable=Removable(),
         keeps_goals=own_goals,
-        reference=Reference(setting.domain, setting.start, setting.ladder, actions, setting.only_planned),
+        reference=replace(setting, actions=actions),
     )
 
 
