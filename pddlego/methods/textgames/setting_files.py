@@ -193,8 +193,6 @@ def _action_rules(domain: Domain, rules: Mapping[str, ActionTable]) -> dict[str,
         parameters |= {each.lstrip("?") for each in where.args} if where else set()
         used = names_in(rule.command) | groups_of(f"actions.{name}.expect", rule.expect)
         checked_command(f"actions.{name}", rule.command)
-        if re.search(r"[{}]", re.sub(r"\{\w+\}", "", rule.command)):
-            raise ValueError(f"actions.{name}: '{rule.command}' has a brace that belongs to no {{name}}")
         if used - parameters:
             raise ValueError(f"actions.{name}: {sorted(used - parameters)} is no parameter of the action")
     return {name: ActionRule(rule.command, rule.expect, wheres[name]) for name, rule in rules.items()}

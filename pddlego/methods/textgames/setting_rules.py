@@ -23,6 +23,8 @@ def checked_command(where: str, text: str) -> str:
     """The command, or nothing. Raises `ValueError`, which says where, if it cannot be sent."""
     if not text.isprintable() or text != text.strip():
         raise ValueError(f"{where}: {text!r} is no command: one line without blanks at its ends")
+    if re.search(r"[{}]", re.sub(r"\{\w+\}", "", text)):
+        raise ValueError(f"{where}: '{text}' has a brace that belongs to no {{name}}")
     return text
 
 
@@ -59,8 +61,6 @@ def fixed_rule(rule: FixedRule) -> FixedRule:
     unknown = names_in(rule.command) - groups_of("rule.when", rule.when)
     if not rule.when or not rule.command:
         raise ValueError("rule: it needs a regular expression in 'when' and a command")
-    if re.search(r"[{}]", re.sub(r"\{\w+\}", "", rule.command)):
-        raise ValueError(f"rule: '{rule.command}' has a brace that belongs to no {{name}}")
     if unknown:
         raise ValueError(f"rule: '{rule.command}' names {sorted(unknown)}, which no group of '{rule.when}' matches")
     checked_command("rule.command", rule.command)
