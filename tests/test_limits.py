@@ -8,7 +8,8 @@ import pytest
 
 from pddlego import events as ev
 from pddlego.events import Outcome
-from pddlego.methods.textgames.formalize import PddlEdit, PddlGen
+from pddlego.methods.textgames.formalize.edit import PddlEdit
+from pddlego.methods.textgames.formalize.gen import PddlGen
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Situation
 from pddlego.models.openai import OpenAIModel

@@ -23,9 +23,12 @@ from pddlego.methods.builders.draft import Draft
 from pddlego.methods.builders.reviewing import Diagnosis, Reviewing, opinion
 from pddlego.methods.programs.growing import code_of as program_of
 from pddlego.methods.programs.trial import read_action
-from pddlego.methods.textgames.formalize import ActionGen, FullEditor, FullFormalizer, PddlEdit, PddlGen
-from pddlego.methods.textgames.formalize.full import read_goals
+from pddlego.methods.textgames.formalize.act import ActionGen
+from pddlego.methods.textgames.formalize.edit import PddlEdit
+from pddlego.methods.textgames.formalize.full import FullFormalizer, read_goals
 from pddlego.methods.textgames.formalize.full_answer import in_braces, take_apart
+from pddlego.methods.textgames.formalize.full_edit import FullEditor
+from pddlego.methods.textgames.formalize.gen import PddlGen
 from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.methods.textgames.situation import Exchange, Situation
 from pddlego.methods.textgames.written import UNWRITTEN

@@ -9,17 +9,13 @@ from pddlego.methods.base import check_seed, parse_variant
 from pddlego.methods.textgames.agent import Agent
 from pddlego.methods.textgames.decider import Thinking
 from pddlego.methods.textgames.episode import Episode
-from pddlego.methods.textgames.formalize import (
-    ActionGen,
-    Formalizer,
-    FullEditor,
-    FullFormalizer,
-    HumanActions,
-    PddlEdit,
-    PddlGen,
-    RandomActions,
-)
-from pddlego.methods.textgames.formalize.human import Person
+from pddlego.methods.textgames.formalize.act import ActionGen, RandomActions
+from pddlego.methods.textgames.formalize.base import Formalizer
+from pddlego.methods.textgames.formalize.edit import PddlEdit
+from pddlego.methods.textgames.formalize.full import FullFormalizer
+from pddlego.methods.textgames.formalize.full_edit import FullEditor
+from pddlego.methods.textgames.formalize.gen import PddlGen
+from pddlego.methods.textgames.formalize.human import HumanActions, Person
 from pddlego.methods.textgames.games import Game
 from pddlego.methods.textgames.games.engines import BUILT_IN, GameSpec, foreign_game
 from pddlego.methods.textgames.modes import MODES, WRITES_DOMAIN

@@ -17,14 +17,14 @@ from pddlego.methods.textgames.event_builders import (
 )
 from pddlego.methods.textgames.events import PlannedStep
 from pddlego.methods.textgames.expect import as_said
-from pddlego.methods.textgames.formalize import (
+from pddlego.methods.textgames.formalize.base import (
     CommandProposal,
     Formalizer,
     ProblemProposal,
-    read_file,
     with_unmatched,
     without_planned,
 )
+from pddlego.methods.textgames.formalize.gen import read_file
 from pddlego.methods.textgames.intentions import Intention, intended
 from pddlego.methods.textgames.no_plan import UNREACHABLE, no_plan
 from pddlego.methods.textgames.placeholders import Placeholders

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pddlego.events import Accepted, Event, Rejected, Source, Started
 from pddlego.methods.textgames.episode import Episode
 from pddlego.methods.textgames.events import GameEvent, Resumed
-from pddlego.methods.textgames.formalize import read_file
 from pddlego.methods.textgames.formalize.base import ProblemProposal, Proposal
+from pddlego.methods.textgames.formalize.gen import read_file
 from pddlego.methods.textgames.restart import Restart
 from pddlego.methods.textgames.situation import Situation
 from pddlego.methods.textgames.written import Written, written_text

@@ -10,8 +10,8 @@ from pddlego.events import Accepted, Answered, Event
 from pddlego.methods.textgames.assembly import make_method
 from pddlego.methods.textgames.episode import Episode
 from pddlego.methods.textgames.events import Observed, Resumed
-from pddlego.methods.textgames.formalize import read_file
 from pddlego.methods.textgames.formalize.base import ProblemProposal
+from pddlego.methods.textgames.formalize.gen import read_file
 from pddlego.methods.textgames.restart import Repeated, Restart
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Situation

@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from pddlego.methods.textgames.formalize import ActionGen, PddlEdit, PddlGen, RandomActions
+from pddlego.methods.textgames.formalize.act import ActionGen, RandomActions
+from pddlego.methods.textgames.formalize.edit import PddlEdit
+from pddlego.methods.textgames.formalize.gen import PddlGen
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Situation
 from pddlego.models.prompts import Prompts

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from pddlego.errors import SettingError
-from pddlego.methods.textgames.formalize import ActionGen, PddlEdit, PddlGen, RandomActions
+from pddlego.methods.textgames.formalize.act import ActionGen, RandomActions
+from pddlego.methods.textgames.formalize.edit import PddlEdit
+from pddlego.methods.textgames.formalize.gen import PddlGen
 from pddlego.methods.textgames.setting_files import load_setting, prompt_texts
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange, Situation

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pddlego.methods.textgames.formalize import FullEditor, FullFormalizer
+from pddlego.methods.textgames.formalize.full import FullFormalizer
 from pddlego.methods.textgames.formalize.full_answer import PARTS, FullAnswer, in_braces, take_apart
+from pddlego.methods.textgames.formalize.full_edit import FullEditor
 from pddlego.methods.textgames.situation import Situation
 from pddlego.methods.textgames.written import UNWRITTEN, Written, read_written, written_text
 from pddlego.models.prompts import Prompts
