@@ -77,12 +77,13 @@ def make_game(setting: GameSetting, seed: int, java: str | None = None) -> Game:
     """The game of a setting. Raises `UsageError` for an unknown engine or seed, `EngineError` if the engine fails."""
     check_seed(setting, seed)
     values = {name: each.value for name, each in setting.parameters.items()}
+    spec = GameSpec(setting.game, values, seed, setting.fold)
     if setting.engine != BUILT_IN:
-        return foreign_game(setting.engine, GameSpec(setting.game, values, seed, setting.fold))
+        return foreign_game(setting.engine, spec)
     from pddlego.methods.textgames.games.java import shared_machine
     from pddlego.methods.textgames.games.textworld import TextWorldGame
 
-    return TextWorldGame(setting.game, values, seed, setting.fold, lambda: shared_machine(java))
+    return TextWorldGame(spec, lambda: shared_machine(java))
 
 
 def episode_events(

@@ -3,33 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from pddlego.errors import EngineError
 from pddlego.methods.textgames.games.base import Observation
+from pddlego.methods.textgames.games.engines import GameSpec
 from pddlego.methods.textgames.games.java import JavaMachine, shared_machine, uninterrupted
 
 
 class TextWorldGame:
     """One game of TextWorldExpress.
 
-    `parameters` are the engine's own, already checked: the engine accepts some malformed ones silently. The engine's
-    step limit is off by one and its `done` mixes reasons, so neither is used.
+    Its parameters must have been checked: the engine accepts some malformed ones silently. The engine's step limit is
+    off by one and its `done` mixes reasons, so neither is used.
     """
 
-    def __init__(
-        self,
-        game: str,
-        parameters: Mapping[str, int],
-        seed: int,
-        fold: str,
-        machine: Callable[[], JavaMachine] = shared_machine,
-    ) -> None:
-        self.game = game
-        self.parameters = ",".join(f"{key}={value}" for key, value in parameters.items())
-        self.seed = seed
-        self.fold = fold
+    def __init__(self, spec: GameSpec, machine: Callable[[], JavaMachine] = shared_machine) -> None:
+        self.spec = spec
+        self.parameters = ",".join(f"{key}={value}" for key, value in spec.parameters.items())
         self._machine = machine()
         self._interface: Any = None
         self._task = ""
@@ -40,14 +32,15 @@ class TextWorldGame:
 
     def start(self) -> Observation:
         """Load the game and look around. Raises `EngineError`."""
+        spec = self.spec
         self._interface = self._call("load the engine", self._machine.new_game)
-        fault = self._call("load the game", lambda: self._interface.load(self.game, self.parameters))
+        fault = self._call("load the game", lambda: self._interface.load(spec.name, self.parameters))
         if fault:
-            raise EngineError(f"The engine refused the game {self.game}", str(fault).strip(), "Check its parameters.")
-        answer = self._call("start the game", lambda: self._interface.generateNewGameJSON(self.seed, self.fold, False))
+            raise EngineError(f"The engine refused the game {spec.name}", str(fault).strip(), "Check its parameters.")
+        answer = self._call("start the game", lambda: self._interface.generateNewGameJSON(spec.seed, spec.fold, False))
         observation = self._observation(answer)
         if observation.text.startswith("ERROR"):
-            raise EngineError(f"The engine could not make the game {self.game}", observation.text, self.parameters)
+            raise EngineError(f"The engine could not make the game {spec.name}", observation.text, self.parameters)
         # In a lambda: with py4j even looking the method up is a call.
         self._task = " ".join(str(self._call("read the task", lambda: self._interface.getTaskDescription())).split())
         return observation

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from pddlego.errors import EngineError
+from pddlego.methods.textgames.games.engines import GameSpec
 from pddlego.methods.textgames.games.java import JavaMachine, bundled_java, shared_machine
 from pddlego.methods.textgames.games.textworld import TextWorldGame
 from pddlego.methods.textgames.settings import GameSetting
@@ -22,7 +23,7 @@ PARAMETERS = {"numLocations": 11, "includeDoors": 1, "numDistractorItems": 0, "l
 
 
 def game(seed: int = 12) -> TextWorldGame:
-    return TextWorldGame("coin", PARAMETERS, seed, "train")
+    return TextWorldGame(GameSpec("coin", PARAMETERS, seed, "train"))
 
 
 def test_a_game_from_start_to_success() -> None:
@@ -59,9 +60,9 @@ def test_starting_again_begins_anew() -> None:
 
 def test_what_the_engine_refuses_is_an_error() -> None:
     with pytest.raises(EngineError, match="locations"):
-        TextWorldGame("coin", {"numLocations": 99}, 1, "train").start()
+        TextWorldGame(GameSpec("coin", {"numLocations": 99}, 1, "train")).start()
     with pytest.raises(EngineError):
-        TextWorldGame("no such game", {}, 1, "train").start()
+        TextWorldGame(GameSpec("no such game", {}, 1, "train")).start()
 
 
 def test_a_java_that_is_not_there_is_named() -> None:
@@ -172,7 +173,7 @@ def test_what_is_read_of_a_room(coin: GameSetting) -> None:
 
 
 def test_a_score_is_never_negative() -> None:
-    playing = TextWorldGame("peckingorder", {}, 0, "train")
+    playing = TextWorldGame(GameSpec("peckingorder", {}, 0, "train"))
     observation = playing.start()
     for command in [each for each in observation.valid_commands if each.startswith("take")]:
         if not observation.lost:
@@ -183,7 +184,7 @@ def test_a_score_is_never_negative() -> None:
 
 def test_the_score_of_twc_says_whether_a_place_was_right() -> None:
     """Taking raises it, too; after a put it goes up for the right place and down for a wrong one."""
-    playing = TextWorldGame("twc", {"numLocations": 1, "numItemsToPutAway": 2}, 2, "train")
+    playing = TextWorldGame(GameSpec("twc", {"numLocations": 1, "numItemsToPutAway": 2}, 2, "train"))
     assert "take yellow onion" in playing.start().valid_commands
     scores = [playing.step(each).score for each in ("take yellow onion", "put yellow onion in folding chair")]
     scores += [playing.step(each).score for each in ("take yellow onion", "put yellow onion in shelf")]

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pddlego.methods.textgames.expect import as_said
+from pddlego.methods.textgames.games.engines import GameSpec
 from pddlego.methods.textgames.games.textworld import TextWorldGame
 from pddlego.methods.textgames.reader.text import (
     ADJECTIVES,
@@ -89,7 +90,7 @@ def test_every_room_of_the_real_games_is_read_and_said_again(name: str) -> None:
     parameters = {key: each.value for key, each in setting.parameters.items()}
     rooms = 0
     for seed in range(6):
-        rng, game = random.Random(seed), TextWorldGame(setting.game, parameters, seed, setting.fold)
+        rng, game = random.Random(seed), TextWorldGame(GameSpec(setting.game, parameters, seed, setting.fold))
         answer = game.start()
         for _ in range(25):
             room = read_room(answer.text)
