@@ -26,11 +26,7 @@ from pddlego.refine.usage import Meter, OverError
 
 
 class Agent:
-    """Plays one episode. `run` yields every event as it happens; it is the only way to see inside.
-
-    One that `monitors` compares what the game answers with what the plan expected: it stops at a surprise, and asks
-    nothing where all went as expected and nothing else was said.
-    """
+    """Plays one episode. `run` yields every event as it happens; it is the only way to see inside."""
 
     def __init__(
         self,
@@ -42,13 +38,12 @@ class Agent:
     ) -> None:
         self.episode, self.setting = episode, episode.setting
         self.overseer, self.restart = thinking.overseer, restart
-        self.monitors = episode.plans and "replanning" not in episode.without
         self._model = thinking.model
         self._meter = Meter(episode.limits, clock)
         self._memory = Memory(episode.plans and "remedies" not in episode.without, episode.whole_memory)
         self._rules = FixedRules(self.setting.rules, self.setting.script if episode.plans else "")
         self._world = ObservedGame(self.setting, game, self._memory, self._meter, self._rules)
-        self._decider = Decider(episode, thinking, self._world, self._look_again, self.monitors)
+        self._decider = Decider(episode, thinking, self._world, self._look_again)
 
     def run(self) -> Iterator[Event]:
         """Play to the end. The last event is always `Ended`, whatever happens; see `played`."""
@@ -93,7 +88,7 @@ class Agent:
             observed = yield from self._send(intention)
             if observed.refused and self.episode.rewinds:
                 yield from self._world.rewind(self._decider.problem)
-            surprised = self.monitors and (observed.refused or observed.surprise)
+            surprised = self.episode.monitors and (observed.refused or observed.surprise)
             if surprised or self.episode.replan_every_step or verdict.kind == "replaced":
                 return
             self._meter.check_time()

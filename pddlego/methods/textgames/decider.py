@@ -62,18 +62,10 @@ class Thinking:
 
 
 class Decider:
-    """Keeps what is known of the game as a problem, and makes commands of it. `look` looks around in the game.
-
-    Where it `monitors` it asks nothing if all went as its plan expected and nothing else was said.
-    """
+    """Keeps what is known of the game as a problem, and makes commands of it. `look` looks around in the game."""
 
     def __init__(
-        self,
-        episode: Episode,
-        thinking: Thinking,
-        world: ObservedGame,
-        look: Callable[[], Iterator[Event]],
-        monitors: bool,
+        self, episode: Episode, thinking: Thinking, world: ObservedGame, look: Callable[[], Iterator[Event]]
     ) -> None:
         self.episode, self.setting = episode, episode.setting
         self.problem = self.setting.start
@@ -82,7 +74,7 @@ class Decider:
         self._method, self._model, self._planner = thinking.method, thinking.model, thinking.planner
         self._overseer, self._advisers = thinking.overseer, thinking.advisers
         self._world, self._memory, self._rules, self._meter = world, world.memory, world.rules, world.meter
-        self._look, self._monitors = look, monitors
+        self._look = look
         self._placeholders = Placeholders(self.setting.placeholder)
         given = episode.writes_domain and "schemas" not in episode.without
         self._schemas = schemas(self.setting) if given else ()
@@ -124,7 +116,7 @@ class Decider:
     def _as_expected(self) -> Problem | None:
         """The problem as the plan has left it, if the game answered exactly so and there is nothing else to read."""
         news = self._memory.news
-        if not self._monitors or self.hint.feedback or not news or any(each.after is None for each in news):
+        if not self.episode.monitors or self.hint.feedback or not news or any(each.after is None for each in news):
             return None
         expected = replace(self.problem, facts=news[-1].after or frozenset())
         return without_planned(expected, self.setting.only_planned)[0]

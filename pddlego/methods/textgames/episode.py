@@ -56,3 +56,9 @@ class Episode:
     def plans(self) -> bool:
         """Whether there are problems and plans in it."""
         return self.variant.mode.name in PLANNING
+
+    @property
+    def monitors(self) -> bool:
+        """Whether what the game answers is compared with what the plan expected: a surprise ends the plan, and no
+        question is asked where all went as expected and nothing else was said."""
+        return self.plans and "replanning" not in self.without

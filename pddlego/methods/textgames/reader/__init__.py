@@ -4,6 +4,6 @@ No language model is involved. It is what a formalizer that never errs achieves:
 model is configured, and the model of most tests. Rules for a game live in a module of their own.
 """
 
-from pddlego.methods.textgames.reader.base import ReaderModel, Rules, can_answer
+from pddlego.methods.textgames.reader.base import ReaderModel, can_answer
 
-__all__ = ["ReaderModel", "Rules", "can_answer"]
+__all__ = ["ReaderModel", "can_answer"]

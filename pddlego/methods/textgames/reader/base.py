@@ -12,6 +12,7 @@ from pddlego.methods.textgames.modes import WRITES_DOMAIN
 from pddlego.methods.textgames.reader.coin import CoinRules
 from pddlego.methods.textgames.reader.cooking import CookingRules
 from pddlego.methods.textgames.reader.full import as_given, full_answer, full_edit
+from pddlego.methods.textgames.reader.house import HouseRules
 from pddlego.methods.textgames.reader.mapreader import MapReaderRules
 from pddlego.methods.textgames.reader.patterns import PatternRules
 from pddlego.methods.textgames.reader.twc import TidyRules
@@ -27,22 +28,15 @@ def situation_of(request: Request) -> Situation:
     return request.context
 
 
-class Rules(Protocol):
-    """Reading rules for one family of games. Stateless: everything they need is in the situation."""
-
-    def edit(self, situation: Situation) -> Edit:
-        """The edit that brings `situation.problem` up to date with `situation.news`."""
-
-
 @runtime_checkable
-class CommandRules(Rules, Protocol):
+class CommandRules(Protocol):
     """Rules that can also choose commands without a planner."""
 
     def command(self, situation: Situation) -> str:
         """The command to send next, from `situation.history`."""
 
 
-RULES: Mapping[str, type[Rules]] = {
+RULES: Mapping[str, type[HouseRules]] = {
     "coin": CoinRules,
     "cooking": CookingRules,
     "mapreader": MapReaderRules,
@@ -97,7 +91,7 @@ class ReaderModel:
         why = can_answer(situation.rules, bool(situation.reading), request.purpose)
         if why:
             raise ModelError(f"The built-in reader cannot answer for '{request.purpose}'", *why)
-        rules: Rules = PatternRules() if situation.reading else RULES[situation.rules]()
+        rules = PatternRules() if situation.reading else RULES[situation.rules]()
         if request.purpose == "act":
             assert isinstance(rules, CommandRules)
             return rules.command(situation)
