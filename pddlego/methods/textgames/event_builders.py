@@ -28,8 +28,7 @@ MODELS_GOALS = "a goal of the model's"
 def started(episode: Episode, model: Model) -> Started:
     """What is played, by which method and model, under which limits."""
     setting = episode.setting
-    goals = tuple(rung.name for rung in setting.ladder) if episode.plans else ()
-    goals = goals or ((MODELS_GOALS,) if episode.plans else ())
+    goals = tuple(rung.name for rung in setting.ladder) or (MODELS_GOALS,) if episode.plans else ()
     return Started(
         setting=setting.name,
         title=setting.title,

@@ -39,12 +39,11 @@ def remedied(request: Request, situation: Situation) -> Request:
 
 def ablated(situation: Situation, without: Collection[str]) -> Situation:
     """The situation as a mode `without` some of its parts sees it (`modes.ABLATIONS`)."""
-    if "remedies" in without:
+    if "remedies" in without or "feedback" in without:
         situation = replace(situation, repeated=0, reworded=0)
     if "feedback" in without:
         news = tuple(replace(each, unforeseen="") for each in situation.news)
-        situation = replace(situation, news=news, notes=(), contradictions=(), refused=())
-        situation = replace(situation, feedback=None, rejected="", repeated=0, reworded=0)
+        situation = replace(situation, news=news, notes=(), contradictions=(), refused=(), feedback=None, rejected="")
     return situation
 
 

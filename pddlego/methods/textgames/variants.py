@@ -67,9 +67,8 @@ def _check_part(setting: GameSetting, part: str, without: Collection[str]) -> No
         "prompts": removable.baseline is not None,
         "recipe": bool(removable.recipe),
     }
+    why = "" if there.get(part, True) else f"Its file does not say what to play without its {part}."
     if part in setting.protocol.without:
         why = f"It is played without {', '.join(setting.protocol.without)} in every mode."
-        raise UsageError(f"{setting.name} has no {part} to take out", why, f"Leave '-no-{part}' out.")
-    if not there.get(part, True):
-        why = f"Its file does not say what to play without its {part}."
+    if why:
         raise UsageError(f"{setting.name} has no {part} to take out", why, f"Leave '-no-{part}' out.")

@@ -13,7 +13,7 @@ from pddlego.methods.textgames.events import Planned
 from pddlego.methods.textgames.screen.panels import domain_lines_of, status_of
 from pddlego.methods.textgames.screen.view import GameView, problem_of
 from pddlego.pddl.problem import rename
-from pddlego.util.text import clean
+from pddlego.util.text import clean, count
 
 
 def problem_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
@@ -83,8 +83,7 @@ def _plan(view: GameView, glyphs: Glyphs) -> Iterator[Text]:
     if not view.plan:
         yield Text("no plan", "red")
         return
-    title = f"plan: {len(view.plan)} step{'' if len(view.plan) == 1 else 's'}"
-    yield Text(title, "bold")
+    yield Text(f"plan: {count(len(view.plan), 'step')}", "bold")
     for number, step in enumerate(view.plan):
         mark = glyphs.done if number < view.executed else glyphs.used if number == view.executed else " "
         line = Text(f"{mark} {clean(step.action)}", "dim" if number < view.executed else "")

@@ -20,7 +20,7 @@ from pddlego.pddl.domain import read_domain
 from pddlego.pddl.domain_diff import domain_parts
 from pddlego.planning import TriedRung
 from pddlego.planning.result import NOTHING_THERE
-from pddlego.util.text import clean, one_line
+from pddlego.util.text import clean, count, one_line
 
 
 def map_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
@@ -221,8 +221,7 @@ def _answer(event: Observed, width: int, height: int, glyphs: Glyphs) -> list[Te
 
 
 def _plan_title(view: GameView, glyphs: Glyphs) -> str:
-    steps = len(view.plan)
-    return f"plan {glyphs.dot} {steps} step{'' if steps == 1 else 's'}" if steps else "plan"
+    return f"plan {glyphs.dot} {count(len(view.plan), 'step')}" if view.plan else "plan"
 
 
 def _change(sign: str, fact: str, style: str) -> Text:
