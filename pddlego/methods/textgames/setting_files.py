@@ -15,7 +15,7 @@ from pddlego.methods.setting_files import TEXT_GAME, SettingTable, read_setting
 from pddlego.methods.textgames.setting_rules import checked_command, fixed_rule, groups_of, looked_up_in, reading_rule
 from pddlego.methods.textgames.setting_schema import ActionTable, MapRule, Parameter, RungTable, SettingFile
 from pddlego.methods.textgames.settings import ActionRule, GameSetting, Removable
-from pddlego.pddl import Atom, Domain, PddlSyntaxError, Problem, check, parse_domain, parse_problem
+from pddlego.pddl import Domain, PddlSyntaxError, Problem, check, parse_domain, parse_problem
 from pddlego.pddl.invariants import parse_invariant
 from pddlego.pddl.sexpr import read_sexprs
 from pddlego.planning import Rung, Search
@@ -186,16 +186,17 @@ def _action_rules(domain: Domain, rules: Mapping[str, ActionTable]) -> dict[str,
     missing, unknown = sorted(own - named), sorted(named - own)
     if missing or unknown:
         raise ValueError(f"actions: no command for {missing}, no such action {unknown}")
-    wheres: dict[str, Atom | None] = {}
+    found = {}
     for name, rule in rules.items():
         parameters = {each.name.lstrip("?") for each in domain.actions_by_name[name].parameters}
-        where = wheres[name] = looked_up_in(domain, name, rule.where)
+        where = looked_up_in(domain, name, rule.where)
         parameters |= {each.lstrip("?") for each in where.args} if where else set()
         used = names_in(rule.command) | groups_of(f"actions.{name}.expect", rule.expect)
         checked_command(f"actions.{name}", rule.command)
         if used - parameters:
             raise ValueError(f"actions.{name}: {sorted(used - parameters)} is no parameter of the action")
-    return {name: ActionRule(rule.command, rule.expect, wheres[name]) for name, rule in rules.items()}
+        found[name] = ActionRule(rule.command, rule.expect, where)
+    return found
 
 
 def _removable(file: SettingFile, ladder: tuple[Rung, ...], baseline: GameSetting | None) -> Removable:

@@ -50,6 +50,10 @@ class Removable:
     recipe: tuple[str, ...] = ()
 
 
+def _fits(patterns: tuple[str, ...], text: str) -> bool:
+    return any(re.search(pattern, text) for pattern in patterns)
+
+
 def _looked_up(where: Atom, given: Mapping[str, str], problem: Problem) -> Mapping[str, str]:
     """The values of the variables of `where` in the first fact that fits; none where no fact does."""
     for fact in problem.sorted_facts():
@@ -123,21 +127,21 @@ class GameSetting(base.Setting):
 
     def shown(self, commands: tuple[str, ...]) -> tuple[str, ...]:
         """Of valid commands those that a model may choose from."""
-        return tuple(each for each in commands if not any(re.search(pattern, each) for pattern in self.hidden))
+        return tuple(each for each in commands if not _fits(self.hidden, each))
 
     def read(self, text: str) -> str:
         """What the formalizer reads of an observation: whole sentences, without those that are dropped."""
         lines = []
         for line in text.split("\n"):
             sentences = [each.strip() for each in re.split(r"(?<=\.)\s+", line)]
-            kept = [each for each in sentences if each and not self._is_dropped(each)]
+            kept = [each for each in sentences if each and (_fits(self.keep, each) or not _fits(self.drop, each))]
             if kept:
                 lines.append(" ".join(kept))
         return "\n".join(lines)
 
     def is_refused(self, text: str) -> bool:
         """Whether the game answered that nothing happened."""
-        return any(re.search(pattern, text) for pattern in self.refused)
+        return _fits(self.refused, text)
 
     def check(self, planner: Planner) -> None:
         """Raises `SettingError` if the planner cannot plan for a goal of the ladder: no model could mend that."""
@@ -173,8 +177,3 @@ class GameSetting(base.Setting):
     def resolved(self) -> dict[str, Any]:
         searches = {rung.name: str(rung.search) for rung in self.ladder}
         return {"fold": self.fold, "max_steps": self.max_steps, "search": None, "searches": searches}
-
-    def _is_dropped(self, sentence: str) -> bool:
-        if any(re.search(pattern, sentence) for pattern in self.keep):
-            return False
-        return any(re.search(pattern, sentence) for pattern in self.drop)

@@ -76,7 +76,8 @@ class FullEditor:
         report = apply_edit(situation.problem, Edit(edit.objects.as_value(), edit.init.as_value()), constants)
         report = EditReport(report.problem, (*domain.entries, *report.entries), report.renamed)
         commands = {name.lower(): in_braces(said) for name, said in edit.commands.items() if said.strip()}
-        goals = "\n".join(edit.goals if edit.goals is not None else last_goals(situation))
+        last = map(show, situation.written.goals) if situation.written else ()
+        goals = "\n".join(last if edit.goals is None else edit.goals)
         parts = FullAnswer(domain.text, str(report.problem), goals, commands)
         proposal = replace(self._whole.read_parts(parts, situation), report=report)
         feedback = proposal.feedback
@@ -85,8 +86,3 @@ class FullEditor:
             lines = tuple(map(str, refused)) + (feedback.evidence if feedback else ())
             feedback = Feedback("refused lines", "these lines of the edit cannot be applied:", lines)
         return replace(proposal, feedback=with_unmatched(feedback, report) if feedback else None)
-
-
-def last_goals(situation: Situation) -> tuple[str, ...]:
-    """The goals of the last answer that was accepted."""
-    return tuple(map(show, situation.written.goals)) if situation.written else ()

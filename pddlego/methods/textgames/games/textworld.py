@@ -24,11 +24,7 @@ class TextWorldGame:
         self.parameters = ",".join(f"{key}={value}" for key, value in spec.parameters.items())
         self._machine = machine()
         self._interface: Any = None
-        self._task = ""
-
-    @property
-    def task(self) -> str:
-        return self._task
+        self.task = ""
 
     def start(self) -> Observation:
         """Load the game and look around. Raises `EngineError`."""
@@ -42,7 +38,7 @@ class TextWorldGame:
         if observation.text.startswith("ERROR"):
             raise EngineError(f"The engine could not make the game {spec.name}", observation.text, self.parameters)
         # In a lambda: with py4j even looking the method up is a call.
-        self._task = " ".join(str(self._call("read the task", lambda: self._interface.getTaskDescription())).split())
+        self.task = " ".join(str(self._call("read the task", lambda: self._interface.getTaskDescription())).split())
         return observation
 
     def step(self, command: str) -> Observation:

@@ -71,25 +71,22 @@ class House:
             else:
                 house.types[each.name] = each.type
         for fact in problem.sorted_facts():  # of two facts that contradict each other the same one wins everywhere
-            house._take_in(fact)
+            args = fact.args
+            # A room may be a constant of the domain, and then it is no object of the problem.
+            if fact.predicate == "at":
+                house.here = args[0]
+                house.rooms.add(args[0])
+            elif fact.predicate == "visited":
+                house.visited.add(args[0])
+                house.rooms.add(args[0])
+            elif fact.predicate == "connected":
+                house.exits[args[0], args[2]] = args[1]
+                house.rooms |= {args[0], args[1]}
+            elif fact.predicate == "closed_door":
+                house.closed.add(frozenset(args))
+            else:
+                house.facts.add(fact)
         return house
-
-    def _take_in(self, fact: Atom) -> None:
-        args = fact.args
-        # A room may be a constant of the domain, and then it is no object of the problem.
-        if fact.predicate == "at":
-            self.here = args[0]
-            self.rooms.add(args[0])
-        elif fact.predicate == "visited":
-            self.visited.add(args[0])
-            self.rooms.add(args[0])
-        elif fact.predicate == "connected":
-            self.exits[args[0], args[2]] = args[1]
-            self.rooms |= {args[0], args[1]}
-        elif fact.predicate == "closed_door":
-            self.closed.add(frozenset(args))
-        else:
-            self.facts.add(fact)
 
     # what is known
 

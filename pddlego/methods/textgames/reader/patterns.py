@@ -9,7 +9,7 @@ from pddlego.methods.textgames.setting_schema import ReadingRule
 from pddlego.methods.textgames.situation import Exchange, Situation
 from pddlego.pddl import Atom, Edit, Problem, edit_between, to_name
 from pddlego.pddl.names import is_name
-from pddlego.pddl.problem import TypedName, read_atom, read_typed_list
+from pddlego.pddl.problem import read_atom, read_typed_list
 from pddlego.pddl.sexpr import read_sexprs
 from pddlego.util.text import filled, names_in
 
@@ -46,7 +46,8 @@ def _applied(rule: ReadingRule, names: Mapping[str, str], problem: Problem, cons
     kept = {fact for fact in problem.facts if not any(_fits(fact, pattern) for pattern in patterns)}
     facts = kept | {fact for each in rule.add for fact in _atoms(filled(each, names))}
     known = {each.name for each in problem.objects} | constants
-    objects = {each for text in rule.objects for each in _objects(filled(text, names)) if each.name not in known}
+    declared = (each for text in rule.objects for each in read_typed_list(tuple(filled(text, names).split()), []))
+    objects = {each for each in declared if each.name not in known}
     return Problem(problem.name, problem.domain, problem.objects | objects, frozenset(facts), problem.goal)
 
 
@@ -58,7 +59,3 @@ def _fits(fact: Atom, pattern: Atom) -> bool:
 
 def _atoms(text: str) -> Iterable[Atom]:
     return (atom for each in read_sexprs(text).expressions for atom in [read_atom(each)] if atom is not None)
-
-
-def _objects(text: str) -> Iterable[TypedName]:
-    return read_typed_list(tuple(text.split()), [])
