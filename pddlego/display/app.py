@@ -10,7 +10,7 @@ from rich.live import Live
 from rich.text import Text
 
 from pddlego.display.keys import Keyboard
-from pddlego.display.screens import MIN_HEIGHT, MIN_WIDTH
+from pddlego.display.screens import MIN_HEIGHT, MIN_WIDTH, is_large
 
 INTERVAL = 0.25
 """Seconds between two looks at what is shown."""
@@ -32,19 +32,15 @@ class App(Protocol):
 TOO_SMALL = f"At least {MIN_WIDTH}x{MIN_HEIGHT} are needed. q: quit"
 
 
-def _is_large(size: tuple[int, int]) -> bool:
-    return size[0] >= MIN_WIDTH and size[1] >= MIN_HEIGHT
-
-
 def run_app(app: App, console: rich.console.Console) -> None:
     """Run until it says that it is enough, or Ctrl-C. Draws only what has changed."""
     with Keyboard() as keyboard, Live(console=console, screen=True, auto_refresh=False) as live:
         drawn: tuple[int, int] | None = None
         changed = True
         while True:
-            size = (console.size.width, console.size.height)
+            size = console.size
             if changed or size != drawn:
-                live.update(app.picture(*size) if _is_large(size) else Text(TOO_SMALL), refresh=True)
+                live.update(app.picture(*size) if is_large(*size) else Text(TOO_SMALL), refresh=True)
                 drawn = size
             try:
                 pressed = keyboard.read(INTERVAL)

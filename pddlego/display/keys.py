@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import select
 import sys
-import time
-from types import TracebackType
+from typing import Any
 
 ESCAPE_WAIT = 0.05
 """Seconds after which an Esc that nothing follows is the key itself, and not the beginning of an arrow."""
@@ -31,10 +30,8 @@ class Keyboard:
         self._raw.__enter__()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._raw.__exit__(kind, error, trace)
+    def __exit__(self, *error: Any) -> None:
+        self._raw.__exit__(*error)
 
     def read(self, seconds: float) -> list[str]:
         """The keys that were pressed, after waiting at most so long for the first: `a`, `left`, `escape`, `c-c` …
@@ -60,13 +57,10 @@ class Keyboard:
 
     def one(self) -> str:
         """Wait for a key."""
-        while True:
-            pressed = self.read(1.0)
-            if pressed:
-                return pressed[0]
+        while not (pressed := self.read(1.0)):
+            pass
+        return pressed[0]
 
     def _wait(self, seconds: float) -> bool:
         """Whether there is something to read."""
-        end = time.monotonic() + seconds
-        ready, _, _ = select.select([self._input.fileno()], [], [], max(0.0, end - time.monotonic()))
-        return bool(ready)
+        return bool(select.select([self._input.fileno()], [], [], seconds)[0])

@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import TracebackType
-from typing import Any, TextIO, TypeVar
+from typing import Any, TextIO
 
 import rich.console
 from rich.console import RenderableType
@@ -15,31 +14,17 @@ from pddlego.display.description import Describer
 from pddlego.display.glyphs import Glyphs, glyphs_for
 from pddlego.display.heading import meter, result_line
 from pddlego.display.live import Display, LiveDisplay
-from pddlego.display.screens import MIN_HEIGHT, MIN_WIDTH, Screen
+from pddlego.display.screens import Screen, is_large
 from pddlego.display.view import View, cleaned, fold_common
 from pddlego.events import Ended, Event
 from pddlego.runs.codec import dump_line
 from pddlego.util.text import clean
 
-T = TypeVar("T")
-
 SILENCE = 10.0
 """Seconds without a line after which the next event gets one, also if it usually has none."""
 
 
-class _StreamDisplay:
-    """A display that needs no beginning and no end."""
-
-    def __enter__(self: T) -> T:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        return None
-
-
-class LineDisplay(_StreamDisplay):
+class LineDisplay(Display):
     """One line or a few for each event, for pipes, logs and narrow terminals. Colour only where the console has it."""
 
     def __init__(self, console: rich.console.Console, describe: Describer) -> None:
@@ -79,7 +64,7 @@ class LineDisplay(_StreamDisplay):
             )
 
 
-class JsonDisplay(_StreamDisplay):
+class JsonDisplay(Display):
     """Every event as one line of JSON, as in the journal."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
@@ -113,11 +98,6 @@ def make_display(
     """
     if json_lines:
         return JsonDisplay()
-    if console.is_terminal and not console.is_dumb_terminal and not lines and is_large(console) and screen:
+    if console.is_terminal and not console.is_dumb_terminal and not lines and is_large(*console.size) and screen:
         return LiveDisplay(console, pace, screen)
     return LineDisplay(console, describe)
-
-
-def is_large(console: rich.console.Console) -> bool:
-    """Whether there is room for panels."""
-    return console.width >= MIN_WIDTH and console.height >= MIN_HEIGHT

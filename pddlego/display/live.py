@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
+from abc import abstractmethod
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import reduce
-from types import TracebackType
-from typing import Any, Protocol
+from typing import Any
 
 import rich.console
 from rich.console import ConsoleOptions, RenderableType, RenderResult
@@ -23,19 +23,18 @@ ASIDE = 15
 """Lines that the panels need beside a question."""
 
 
-class Display(Protocol):
+class Display(AbstractContextManager["Display"]):
     """Takes events and shows them, between `__enter__` and `__exit__`."""
 
-    def __enter__(self) -> Display: ...
+    def __exit__(self, *_: object) -> None:
+        """Leave the output as it is."""
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
-
-    def show(self, event: Event, seconds: float) -> None: ...
+    @abstractmethod
+    def show(self, event: Event, seconds: float) -> None:
+        """Show an event, which happened so many seconds after the start."""
 
 
-class LiveDisplay:
+class LiveDisplay(Display):
     """Panels that are drawn anew when something happens. `pace` is the least time, in seconds, that a moment stays."""
 
     def __init__(self, console: rich.console.Console, pace: float, screen: Screen[Any]) -> None:
@@ -53,9 +52,7 @@ class LiveDisplay:
         self._live.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._live.stop()
 
     def ask(self, question: RenderableType | None, preview: tuple[Event, ...] = ()) -> None:

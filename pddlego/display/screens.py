@@ -23,6 +23,12 @@ from pddlego.util.text import clean, one_line
 MIN_WIDTH, MIN_HEIGHT = 72, 20
 """A smaller terminal gets plain lines."""
 
+
+def is_large(width: int, height: int) -> bool:
+    """Whether there is room for panels."""
+    return width >= MIN_WIDTH and height >= MIN_HEIGHT
+
+
 MAX_HEIGHT = 44
 
 V = TypeVar("V", bound=View)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Protocol
 
 import rich.console
 from rich.console import Group, RenderableType
@@ -55,19 +55,18 @@ class Standing:
         return len(self.results)
 
 
-class ProgressDisplay(Protocol):
+class ProgressDisplay(AbstractContextManager["ProgressDisplay"]):
     """Takes progress and shows it, between `__enter__` and `__exit__`."""
 
-    def __enter__(self) -> ProgressDisplay: ...
+    def __exit__(self, *_: object) -> None:
+        """Leave the output as it is."""
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
-
-    def show(self, told: Progress) -> None: ...
+    @abstractmethod
+    def show(self, told: Progress) -> None:
+        """Take in what happened, and show it."""
 
 
-class LiveProgress:
+class LiveProgress(ProgressDisplay):
     """Drawn a few times a second on a terminal. `spent` is a line on what the budget has seen."""
 
     def __init__(self, console: rich.console.Console, standing: Standing, spent: Callable[[], str]) -> None:
@@ -80,9 +79,7 @@ class LiveProgress:
         self._live.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.standing.in_flight.clear()
         self._live.stop()
 
@@ -95,20 +92,12 @@ class LiveProgress:
         return picture(self.standing, time.monotonic() - self._began, self._spent())
 
 
-class LineProgress:
+class LineProgress(ProgressDisplay):
     """A line for each result, for pipes and logs."""
 
     def __init__(self, console: rich.console.Console, standing: Standing) -> None:
         self.standing = standing
         self._console = console
-
-    def __enter__(self) -> LineProgress:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        return None
 
     def show(self, told: Progress) -> None:
         self.standing.take(told)
