@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
-from rich.cells import cell_len
+from rich.cells import chop_cells
 from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.table import Table
@@ -56,19 +57,6 @@ def wrapped(lines: list[Text], width: int) -> list[Text]:
     for line in lines:
         whole = line.copy()
         whole.no_wrap = True
-        rows += whole.divide(_cuts(whole.plain, width))
+        pieces = chop_cells(whole.plain, width)
+        rows += whole.divide(accumulate(map(len, pieces[:-1])))
     return rows
-
-
-def _cuts(text: str, width: int) -> list[int]:
-    """Where a text is to be cut, so that every piece fits."""
-    if text.isascii():
-        return list(range(width, len(text), width))
-    cuts, used = [], 0
-    for place, letter in enumerate(text):
-        size = cell_len(letter)
-        if used and used + size > width:
-            cuts.append(place)
-            used = 0
-        used += size
-    return cuts
