@@ -16,7 +16,7 @@ from rich.text import Text
 
 from pddlego.evaluation.runner import Begun, Done, Happened, Progress, Stopping
 from pddlego.evaluation.statistics import wilson
-from pddlego.evaluation.table import columns_of
+from pddlego.evaluation.table import measuring
 from pddlego.events import Retrying, step_of
 from pddlego.runs.cells import Cell
 from pddlego.runs.summary import Summary
@@ -164,7 +164,7 @@ def picture(standing: Standing, seconds: float, spent: str) -> RenderableType:
 def _compared(standing: Standing) -> str:
     """What the methods are compared by, if they all have one such number."""
     found = {(cell.setting, cell.mode) for cell in standing.cells}
-    names = {column.name for pair in found for column in columns_of(*pair) if column.compared}
+    names = {column.name for pair in found for column in measuring(*pair).columns if column.compared}
     return names.pop() if len(names) == 1 else ""
 
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import statistics
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pddlego.errors import UsageError
 from pddlego.evaluation.models import is_free
 from pddlego.evaluation.statistics import Interval, wilson
-from pddlego.methods.base import Column
+from pddlego.methods.base import Column, Measuring
 from pddlego.methods.registry import measuring_of
 from pddlego.models.spending import Price
 from pddlego.runs.cells import Cell
 from pddlego.runs.ledger import LedgerEntry
-from pddlego.runs.measures import FIRST, LAST
+from pddlego.runs.measures import FIRST, LAST, Measures
 from pddlego.runs.summary import Summary
 from pddlego.util.text import csv_cell
 
@@ -70,12 +70,12 @@ class Row:
         return next((measured for measured in self.measured if measured.column.name == name), None)
 
 
-def columns_of(setting: str, mode: str) -> tuple[Column, ...]:
+def measuring(setting: str, mode: str) -> Measuring:
     """What is measured of a setting in a mode; nothing where its method is not installed any more."""
     try:
-        return measuring_of(setting, mode).columns
+        return measuring_of(setting, mode)
     except UsageError:
-        return ()
+        return Measuring(lambda events, used: Measures())
 
 
 def rows(
@@ -90,11 +90,11 @@ def rows(
     `entries` of a ledger know better, where there are some: each request is in it with what it took, those that got no
     answer too.
     """
-    spent = _by_configuration(attempts)
+    spent = by_configuration(attempts)
     known = _entries_of((summary.cell for found in spent.values() for summary in found), entries)
     listed = []
     played = sorted((summary for summary in results if summary.played), key=lambda summary: summary.cell)
-    for key, found in _by_configuration(played).items():
+    for key, found in by_configuration(played).items():
         cost, mine = _cost(spent.get(key, found), prices or {}), known.get(key, [])
         if cost is not None and mine:
             cost = sum(entry.cost for entry in mine)
@@ -103,7 +103,8 @@ def rows(
     return listed
 
 
-def _by_configuration(summaries: Iterable[Summary]) -> dict[Configuration, list[Summary]]:
+def by_configuration(summaries: Iterable[Summary]) -> dict[Configuration, list[Summary]]:
+    """The summaries of each game, mode and model."""
     found: dict[Configuration, list[Summary]] = {}
     for summary in summaries:
         found.setdefault(summary.cell.configuration, []).append(summary)
@@ -133,7 +134,7 @@ def _row(configuration: Configuration, found: Sequence[Summary], cost: float | N
         counted=sum(summary.counts for summary in found),
         interval=wilson(won, len(found)),
         score=statistics.mean(summary.score for summary in found),
-        measured=tuple(_measured(column, found) for column in columns_of(setting, mode)),
+        measured=tuple(_measured(column, found) for column in measuring(setting, mode).columns),
         calls=statistics.mean(tally.calls for tally in tallies),
         from_cache=statistics.mean(tally.from_cache for tally in tallies),
         tokens=statistics.mean(tally.tokens_in + tally.tokens_out for tally in tallies),
@@ -179,8 +180,8 @@ def played_of(results: Iterable[Summary], planned: Collection[Cell]) -> str:
 def columns(results: Iterable[Summary]) -> tuple[str, ...]:
     """The columns of the result table: what stands in all, with what the methods measured in between, but no times."""
     measured: dict[str, None] = {}
-    for (setting, mode, _), found in _by_configuration(results).items():
-        timed = {column.name for column in columns_of(setting, mode) if column.timed}
+    for (setting, mode, _), found in by_configuration(results).items():
+        timed = {column.name for column in measuring(setting, mode).columns if column.timed}
         measured |= dict.fromkeys(name for summary in found for name in summary.measures.numbers if name not in timed)
     return (*FIRST, *measured, *LAST)
 
@@ -200,15 +201,10 @@ def result_table(results: Iterable[Summary]) -> str:
 
 def as_values(summary: Summary) -> dict[str, object]:
     """An episode in the result table, by the names of its columns."""
-    return dict(_values(summary))
-
-
-def _values(summary: Summary) -> Iterator[tuple[str, object]]:
-    cell, used = summary.cell, summary.tally
-    for name, number in summary.measures.numbers.items():
-        yield name, round(number, 4)
-    yield from zip(FIRST, (cell.setting, cell.mode, cell.model, cell.seed, cell.repeat), strict=False)
-    yield "outcome", summary.outcome.value
-    yield "score", round(summary.score, 4)
-    for name in LAST:
-        yield name, getattr(used, name)
+    cell = summary.cell
+    first = (cell.setting, cell.mode, cell.model, cell.seed, cell.repeat)
+    return {
+        **{name: round(number, 4) for name, number in summary.measures.numbers.items()},
+        **dict(zip(FIRST, (*first, summary.outcome.value, round(summary.score, 4)), strict=True)),
+        **{name: getattr(summary.tally, name) for name in LAST},
+    }

@@ -11,9 +11,17 @@ from typing import Any
 
 from pddlego.errors import JournalError, UsageError
 from pddlego.evaluation.comparison import Comparison, Side, compare
-from pddlego.evaluation.table import Row, columns_of, played_of, rows, spent_elsewhere
+from pddlego.evaluation.table import (
+    Configuration,
+    Row,
+    by_configuration,
+    measuring,
+    played_of,
+    rows,
+    spent_elsewhere,
+)
 from pddlego.methods.base import CountTable, whole
-from pddlego.methods.registry import measuring_of, modes
+from pddlego.methods.registry import modes
 from pddlego.models.remarks import remarks
 from pddlego.models.spending import Price
 from pddlego.pddl import EntryKind
@@ -25,11 +33,14 @@ from pddlego.runs.manifest import CONFIRMED, RESUMED, read_configuration, read_m
 from pddlego.runs.store import RESULTS, changed_journals, read_cells, read_recorded_prices, read_what_is_whole
 from pddlego.runs.summary import DEFECTS, LINES, REJECTED, UNMEASURED, Summary
 
-Configuration = tuple[str, str, str]
-"""Game, mode, model."""
-
 TROUBLE = frozenset({EntryKind.UNMATCHED.value, EntryKind.REFUSED.value})
 """What became of a line of an edit that was no use; the other kinds were applied."""
+
+NO_RESULT = {
+    RESUMED: "It is one episode that was resumed from the middle of another.",
+    CONFIRMED: "A person was asked in its episode, and could decide otherwise than the model.",
+}
+"""Entries of the manifest of an episode that is no result of a method alone: its number would be taken for one."""
 
 _Counter = Callable[[Summary], Mapping[str, int]]
 
@@ -125,7 +136,7 @@ def load_results(paths: Sequence[Path]) -> list[Summary]:
     Raises `UsageError` for a folder that holds no evaluation, and for folders in which a game or a method is not the
     same one: their episodes must not be counted together.
     """
-    return _last(_load(paths))
+    return _last(attempts for attempts, _ in _load(paths))
 
 
 def _last(folders: Iterable[Sequence[Summary]]) -> list[Summary]:
@@ -136,8 +147,8 @@ def _last(folders: Iterable[Sequence[Summary]]) -> list[Summary]:
     return [last[cell] for cell in sorted(last)]
 
 
-def _load(paths: Sequence[Path]) -> list[list[Summary]]:
-    """All attempts of each folder."""
+def _load(paths: Sequence[Path]) -> list[tuple[list[Summary], tuple[str, ...]]]:
+    """All attempts of each folder, and remarks on its damaged lines."""
     known: dict[str, tuple[Path, Any]] = {}
     for path in paths:
         if sum(path.resolve() == other.resolve() for other in paths) > 1:
@@ -152,39 +163,21 @@ def _load(paths: Sequence[Path]) -> list[list[Summary]]:
             raise UsageError(
                 f"{path} is no evaluation", why, advice if begun else "Name a folder that 'pddlego eval' made."
             )
-        _check_is_result(path)
+        manifest = read_manifest(path)
+        for name, why in NO_RESULT.items():
+            if name in manifest:
+                raise UsageError(f"{path} is no evaluation", why, "Leave it out, and see it with 'pddlego show'.")
         for name, value in _configuration(path).items():
             other, before = known.setdefault(name, (path, value))
             if before != value:
                 why = f"{name} is another one in them: their episodes cannot be counted together."
                 raise UsageError(f"{other} and {path} do not fit together", why, "Report them one by one.")
-    return [read_what_is_whole(path)[0] for path in paths]
+    return [read_what_is_whole(path) for path in paths]
 
 
 def is_reportable(path: Path) -> bool:
     """Whether a run folder has results that a report counts. Raises `UsageError` for a damaged manifest."""
-    return (path / RESULTS).exists() and not {RESUMED, CONFIRMED} & read_manifest(path).keys()
-
-
-def _check_is_result(path: Path) -> None:
-    """Raises `UsageError` for an episode that is no result of a method alone: its number would be taken for one."""
-    manifest = read_manifest(path)
-    whys = {
-        RESUMED: "It is one episode that was resumed from the middle of another.",
-        CONFIRMED: "A person was asked in its episode, and could decide otherwise than the model.",
-    }
-    for name, why in whys.items():
-        if name in manifest:
-            raise UsageError(f"{path} is no evaluation", why, "Leave it out, and see it with 'pddlego show'.")
-
-
-def _damage(paths: Sequence[Path]) -> Iterator[str]:
-    """What is damaged in the folders, and was left out or is not what it was."""
-    for path in paths:
-        summaries, remarks = read_what_is_whole(path)
-        yield from remarks
-        yield from changed_journals(path, summaries)
-        yield from _requests(path)[1]
+    return (path / RESULTS).exists() and not NO_RESULT.keys() & read_manifest(path).keys()
 
 
 def _configuration(path: Path) -> dict[str, Any]:
@@ -202,33 +195,38 @@ def build_report(paths: Sequence[Path], prices: Mapping[str, Price] | None = Non
     Raises `UsageError`.
     """
     folders = _load(paths)
-    results = _last(folders)
+    results = _last(attempts for attempts, _ in folders)
     if not results:
         listed = ", ".join(map(str, paths))
-        damaged = next((remark for path in paths for remark in read_what_is_whole(path)[1]), "")
+        damaged = next((remark for _, remarks in folders for remark in remarks), "")
         if damaged:
-            raise UsageError(
-                "There is nothing to report", f"{damaged}", f"Remove damaged lines: {RESULTS} is made anew."
-            )
+            raise UsageError("There is nothing to report", damaged, f"Remove damaged lines: {RESULTS} is made anew.")
         raise UsageError("There is nothing to report", f"{listed}: no episode is finished.", "Continue the evaluation.")
-    grouped: dict[Configuration, list[Summary]] = {}
-    for each in (one for one in results if one.played):
-        grouped.setdefault(each.cell.configuration, []).append(each)
-    found = _rows(paths, results, [each for attempts in folders for each in attempts], prices)
+    ledgers = [_requests(path) for path in paths]
+    entries = [entry for found, _ in ledgers for entry in found]
+    recorded = {name: price for path in paths for name, price in read_recorded_prices(path).items()}
+    # Of other prices than the recorded ones only the costs of the answers are known.
+    own = not prices or all(prices.get(name) == price for name, price in recorded.items())
+    attempts = [summary for found, _ in folders for summary in found]
+    found_rows = rows(results, prices or recorded, attempts, entries if own and recorded else ())
+    elsewhere = "" if prices else spent_elsewhere(found_rows, entries)
+    damage = [elsewhere] if elsewhere else []
+    for path, (summaries, damaged_lines), (_, damaged_ledger) in zip(paths, folders, ledgers, strict=True):
+        damage += [*damaged_lines, *changed_journals(path, summaries), *damaged_ledger]
+    grouped = by_configuration(summary for summary in results if summary.played)
     settings = _settings(paths)
-    elsewhere = "" if prices else spent_elsewhere(found, [entry for path in paths for entry in _requests(path)[0]])
     return Report(
         sources=tuple(map(str, paths)),
         results=tuple(results),
-        rows=tuple(found),
+        rows=tuple(found_rows),
         failures=_counts(grouped, lambda summary: {} if summary.won else {summary.outcome.value: 1}),
         answers=_counts(grouped, _trouble),
         measured=tuple(_measured(grouped)),
         comparisons=_comparisons(results),
         figures=draw_figures([each for each in results if each.counts]),
-        published=paper_figures([row for row in found if row.setting in settings], settings),
+        published=paper_figures([row for row in found_rows if row.setting in settings], settings),
         incomplete=played_of(results, {cell for path in paths for cell in read_cells(path)}),
-        damage=(*([elsewhere] if elsewhere else []), *_damage(paths)),
+        damage=tuple(damage),
     )
 
 
@@ -239,19 +237,6 @@ def _settings(paths: Sequence[Path]) -> dict[str, Any]:
         for name, value in read_configuration(path).get("settings", {}).items():
             played.setdefault(name, []).append(value)
     return {name: values[0] for name, values in played.items() if all(value == values[0] for value in values)}
-
-
-def _rows(
-    paths: Sequence[Path],
-    results: Sequence[Summary],
-    attempts: Sequence[Summary],
-    prices: Mapping[str, Price] | None,
-) -> list[Row]:
-    """The rows, with the costs that the ledgers know; of other prices than theirs only the answers' are known."""
-    recorded = {name: price for path in paths for name, price in read_recorded_prices(path).items()}
-    own = not prices or all(prices.get(name) == price for name, price in recorded.items())
-    entries = [entry for path in paths for entry in _requests(path)[0]] if own and recorded else ()
-    return rows(results, prices or recorded, attempts, entries)
 
 
 def _requests(path: Path) -> tuple[list[LedgerEntry], tuple[str, ...]]:
@@ -272,16 +257,9 @@ def _trouble(summary: Summary) -> Mapping[str, int]:
 
 def _measured(grouped: Mapping[Configuration, list[Summary]]) -> Iterator[tuple[CountTable, tuple[Count, ...]]]:
     """What each method counted besides, a table for each group."""
-    tables = dict.fromkeys(table for setting, mode, _ in grouped for table in _count_tables(setting, mode))
+    tables = dict.fromkeys(table for setting, mode, _ in grouped for table in measuring(setting, mode).counts)
     for table in tables:
         yield table, _counts(grouped, lambda summary, group=table.group: summary.counts_of(group))  # type: ignore[misc]
-
-
-def _count_tables(setting: str, mode: str) -> tuple[CountTable, ...]:
-    try:
-        return measuring_of(setting, mode).counts
-    except UsageError:
-        return ()
 
 
 def _counts(grouped: Mapping[Configuration, Iterable[Summary]], count: _Counter) -> tuple[Count, ...]:
@@ -313,7 +291,9 @@ def _comparisons(results: Sequence[Summary]) -> tuple[Comparison, ...]:
 
 def _compared(game: str, first: tuple[str, str], second: tuple[str, str]) -> str:
     """The number that both methods are compared by; empty if there is none."""
-    names = [{column.name for column in columns_of(game, mode) if column.compared} for _, mode in (first, second)]
+    names = [
+        {column.name for column in measuring(game, mode).columns if column.compared} for _, mode in (first, second)
+    ]
     return next(iter(names[0] & names[1]), "")
 
 

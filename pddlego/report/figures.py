@@ -9,9 +9,9 @@ from typing import Any
 
 from pddlego.errors import UsageError
 from pddlego.evaluation.models import answered_by
-from pddlego.evaluation.table import Row
+from pddlego.evaluation.table import Row, measuring
 from pddlego.methods.base import Figure
-from pddlego.methods.registry import measuring_of, method_of
+from pddlego.methods.registry import method_of
 from pddlego.runs.cells import NO_MODEL, Cell
 from pddlego.runs.manifest import recorded_setting
 from pddlego.runs.summary import Summary
@@ -78,7 +78,7 @@ def draw_figures(results: Sequence[Summary]) -> tuple[DrawnFigure, ...]:
     """Every figure that has points. Means are over all settings, medians for each of them."""
     points: dict[Figure, dict[str, list[tuple[float, float]]]] = {}
     for summary in results:
-        for figure in _figures(summary.cell):
+        for figure in measuring(summary.cell.setting, summary.cell.mode).figures:
             found = summary.measures.series.get(figure.series, ())
             points.setdefault(figure, {}).setdefault(_label(summary.cell, figure), []).extend(found)
     drawn = (
@@ -108,13 +108,6 @@ def paper_figures(rows: Sequence[Row], settings: Mapping[str, Any]) -> tuple[Pap
         if paper is not None and ours is not None:
             figures.append(PaperFigure(row.setting, row.mode, row.model, number, ours, paper))
     return tuple(figures)
-
-
-def _figures(cell: Cell) -> tuple[Figure, ...]:
-    try:
-        return measuring_of(cell.setting, cell.mode).figures
-    except UsageError:  # a method that is not installed any more
-        return ()
 
 
 def _label(cell: Cell, figure: Figure) -> str:
