@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+
+from pydantic_core import to_jsonable_python
 
 from pddlego.evaluation.models import answered_by
 from pddlego.evaluation.results import mean_of
@@ -141,31 +142,26 @@ def as_csv(report: Report) -> str:
 
 def as_json(report: Report) -> str:
     """Everything, for programs."""
-    rows = [_row(row) for row in report.rows]
-    comparisons = [asdict(each) | {"conclusion": each.conclusion} for each in report.comparisons]
-    episodes = [asdict(each) for each in report.results]
-    found = {"sources": report.sources, "remarks": report.notes, "rows": rows}
-    found |= {"comparisons": comparisons, "figures": [asdict(each) for each in report.figures], "episodes": episodes}
-    return json.dumps(_plain(found), indent=1) + "\n"
+    value = {
+        "sources": report.sources,
+        "remarks": report.notes,
+        "rows": [_row(row) for row in report.rows],
+        "comparisons": [asdict(each) | {"conclusion": each.conclusion} for each in report.comparisons],
+        "figures": report.figures,
+        "episodes": report.results,
+    }
+    # JSON has no infinity: an interval without bounds becomes null.
+    return json.dumps(to_jsonable_python(value, inf_nan_mode="null"), indent=1) + "\n"
 
 
 def _row(row: Row) -> dict[str, object]:
     """A row for programs: what the method measured stands beside what every row has."""
-    found = {name: value for name, value in asdict(row).items() if name != "measured"}
+    found = {name: value for name, value in vars(row).items() if name != "measured"}
     for each in row.measured:
         found[each.column.name] = each.mean
         if each.column.median:
             found[f"median_{each.column.name}"] = each.median
     return found | {"success": row.success}
-
-
-def _plain(value: object) -> object:
-    """JSON has no infinity and no NaN: an interval without bounds becomes null."""
-    if isinstance(value, dict):
-        return {str(key): _plain(each) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _percent(row: Row | None) -> str:
