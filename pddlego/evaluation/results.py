@@ -12,10 +12,6 @@ from pddlego.evaluation.estimate import Estimate, Expected
 from pddlego.evaluation.table import Measured, Row
 from pddlego.util.text import both_ends, clean
 
-LEAST = ("no answer", "seconds", "tokens", "calls", "from cache", "cost", "without errors", "score", "95 %")
-"""Columns that give way on a narrow terminal, in this order: numbers are shown whole or not at all. What a method
-measures gives way before the cost, and what methods are compared by after all but the score."""
-
 NAMES = ("game", "mode", "model")
 
 NAME = 12
@@ -28,12 +24,16 @@ def results_table(rows: Iterable[Row], width: int) -> RenderableType:
     What has no place in `width` is left out and named below.
     """
     listed = list(rows)
-    columns = _columns(listed)
     names = [[clean(part) for part in (each.setting, each.mode, each.model)] for each in listed]
     room = width - sum(min(NAME, max(map(len, part))) + 2 for part in zip(*names, strict=True))
-    shown, hidden = _fitting({name: cells for name, cells in columns.items() if any(cells)}, _order(listed), room)
-    used = sum(_widest(*each) + 2 for each in shown.items())
-    widths = _name_widths(names, width - used)
+    columns = {name: cells for name, cells in _columns(listed).items() if any(cells)}
+    shown = dict(columns)
+    for name in _order(listed):
+        if _width(shown) <= room:
+            break
+        shown.pop(name, None)
+    hidden = [name for name in columns if name not in shown]
+    widths = _name_widths(names, width - _width(shown))
     table = _table(widths)
     for name, cells in shown.items():
         table.add_column(name, justify="right", no_wrap=True, min_width=_widest(name, cells))
@@ -52,9 +52,9 @@ def _columns(rows: Sequence[Row]) -> dict[str, list[str]]:
         "success": [f"{100 * row.success:.0f}%" for row in rows],
         "95 %": [f"{100 * row.interval.low:.0f}-{100 * row.interval.high:.0f}" for row in rows],
         "score": [f"{row.score:.2f}" for row in rows],
-        "without errors": [_counted(row) for row in rows],
+        "without errors": ["" if row.counted == row.episodes else f"{row.won}/{row.counted}" for row in rows],
     }
-    for name in measured_names(rows):
+    for name in _measured_names(rows):
         found = [row.number(name) for row in rows]
         columns[name] = [mean_of(each) for each in found]
         if any(each is not None and each.column.median for each in found):
@@ -69,7 +69,7 @@ def _columns(rows: Sequence[Row]) -> dict[str, list[str]]:
     }
 
 
-def measured_names(rows: Iterable[Row]) -> list[str]:
+def _measured_names(rows: Iterable[Row]) -> list[str]:
     """What the methods measure and show, each name once."""
     return list(dict.fromkeys(each.column.name for row in rows for each in row.measured if each.column.shown))
 
@@ -84,14 +84,12 @@ def mean_of(measured: Measured | None) -> str:
 
 
 def _order(rows: Sequence[Row]) -> list[str]:
-    """The columns that give way, in order."""
+    """The columns that give way on a narrow terminal, in order: numbers are shown whole or not at all. What a method
+    measures gives way before the cost, and what methods are compared by after all but the score."""
     compared = {each.column.name for row in rows for each in row.measured if each.column.compared}
-    others = [name for name in measured_names(rows) if name not in compared]
-    order = list(LEAST)
-    order[2:2] = ["median"]
-    order[order.index("calls") : order.index("calls")] = others
-    order[order.index("score") : order.index("score")] = compared
-    return order
+    others = [name for name in _measured_names(rows) if name not in compared]
+    first = ("no answer", "seconds", "median", "tokens", *others, "calls", "from cache", "cost")
+    return [*first, "without errors", *compared, "score", "95 %"]
 
 
 def _name_widths(names: list[list[str]], room: int) -> list[int]:
@@ -102,16 +100,8 @@ def _name_widths(names: list[list[str]], room: int) -> list[int]:
     return widths
 
 
-def _fitting(
-    columns: Mapping[str, list[str]], order: Sequence[str], room: int
-) -> tuple[dict[str, list[str]], list[str]]:
-    """The columns that fit, and the names of those that do not."""
-    shown = dict(columns)
-    for name in order:
-        if sum(_widest(*each) + 2 for each in shown.items()) <= room:
-            break
-        shown.pop(name, None)
-    return shown, [name for name in columns if name not in shown]
+def _width(columns: Mapping[str, list[str]]) -> int:
+    return sum(_widest(name, cells) + 2 for name, cells in columns.items())
 
 
 def _widest(name: str, cells: Iterable[str]) -> int:
@@ -152,12 +142,6 @@ def _table(widths: Iterable[int | None] = (None, None, None)) -> Table:
     for name, width in zip(NAMES, widths, strict=True):
         table.add_column(name, no_wrap=True, overflow="ellipsis", width=width)
     return table
-
-
-def _counted(row: Row) -> str:
-    if row.counted == row.episodes:
-        return ""
-    return f"{row.won}/{row.counted}"
 
 
 def _number(value: float | None, digits: int) -> str:
