@@ -42,10 +42,6 @@ class Size:
     height: int
 
 
-def _every(view: object) -> bool:
-    return True
-
-
 @dataclass(frozen=True)
 class Tab:
     """A view of one step that lists something: its short name, its title, its lines, and for which episodes it is."""
@@ -53,7 +49,7 @@ class Tab:
     name: str
     title: str
     lines: Callable[[Frame, Glyphs], Sequence[Text]]
-    fits: Callable[[Any], bool] = _every
+    fits: Callable[[Any], bool] = lambda view: True
 
 
 class Screen(Protocol[V]):

@@ -14,8 +14,8 @@ from pddlego.util.text import clean
 MOST_SAID, MOST_THOUGHT = 100_000, 20_000
 """Characters of an answer that is under way which a view holds."""
 
-E = TypeVar("E", bound=Event)
 V = TypeVar("V", bound="View")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,6 @@ class View:
     """
 
     title: str = ""
-    setting: str = ""
     mode: str = ""
     model: str = ""
     seed: int = 0
@@ -61,7 +60,6 @@ def fold_common(view: V, event: Event, seconds: float) -> V:
         return replace(
             view,
             title=event.title,
-            setting=event.setting,
             mode=event.mode,
             model=event.model,
             seed=event.seed,
@@ -95,23 +93,15 @@ def fold_common(view: V, event: Event, seconds: float) -> V:
     return view
 
 
-def cleaned(event: E) -> E:
-    """The event with all of its texts cleaned, so that nothing that is drawn can steer the terminal."""
-    found = _cleaned(event)
-    assert isinstance(found, type(event))
-    return found
-
-
-def _cleaned(value: Any) -> Any:
-    if isinstance(value, Enum):
-        return value
-    if isinstance(value, str):
-        return clean(value)
-    if isinstance(value, (tuple, list)):
-        return type(value)(map(_cleaned, value))
-    if isinstance(value, Mapping):
-        return {_cleaned(key): _cleaned(each) for key, each in value.items()}
-    if is_dataclass(value) and not isinstance(value, type):
-        changes = {each.name: _cleaned(getattr(value, each.name)) for each in fields(value)}
-        return replace(value, **changes)
-    return value
+def cleaned(value: T) -> T:
+    """An event, or a part of one, with all of its texts cleaned: nothing that is drawn can steer the terminal."""
+    found: Any = value
+    if isinstance(value, str) and not isinstance(value, Enum):
+        found = clean(value)
+    elif isinstance(value, (tuple, list)):
+        found = type(value)(map(cleaned, value))
+    elif isinstance(value, Mapping):
+        found = {cleaned(key): cleaned(each) for key, each in value.items()}
+    elif is_dataclass(value) and not isinstance(value, type):
+        found = replace(value, **{each.name: cleaned(getattr(value, each.name)) for each in fields(value)})
+    return found  # type: ignore[no-any-return]

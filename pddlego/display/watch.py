@@ -50,23 +50,19 @@ def list_picture(
     room = max(1, height - 4)
     first = max(0, min(chosen - room // 2, len(peeks) - room))
     shown = peeks[first : first + room]
-    rows = [(clean(each.setting), clean(each.mode), clean(each.model), str(each.seed), _steps(each)) for each in shown]
-    widths = _widths(rows, [each.state(now) for each in shown], width)
-    lines = [_summary(peeks, title), _row(HEAD, ("state", "last command"), widths, "bold")]
+    rows = [_cells(each, now) for each in shown]
+    widths = _widths(rows, width)
+    lines = [_summary(peeks, title), _row(HEAD, widths, (), " ", "bold")]
     for number, (each, row) in enumerate(zip(shown, rows, strict=True), start=first):
-        mark = glyphs.used if number == chosen else " "
-        tail = each.state(now), clean(each.command)
-        line = _row(row, tail, widths, "", (_style(each, now), "dim"), mark)
-        if number == chosen:
-            line.stylize("reverse")
-        lines.append(line)
+        mark, style = (glyphs.used, "reverse") if number == chosen else (" ", "")
+        lines.append(_row(row, widths, (_style(each, now), "dim"), mark, style))
     if keys:
         lines += [Text() for _ in range(room - len(shown))]
         lines.append(keys_line(LIST_KEYS, glyphs))
     return Text("\n", no_wrap=True, overflow="crop").join(lines)
 
 
-HEAD = ("game", "mode", "model", "seed", "step")
+HEAD = ("game", "mode", "model", "seed", "step", "state", "last command")
 NUMBERS = (3, 4)
 """Columns that stand on the right."""
 
@@ -74,36 +70,30 @@ LAST_COMMAND = 16
 """Columns that are kept for the last command, whatever a model is called."""
 
 
-def _widths(rows: Sequence[Sequence[str]], states: Sequence[str], width: int) -> list[int]:
+def _cells(peek: Peek, now: float) -> list[str]:
+    cells = peek.setting, peek.mode, peek.model, str(peek.seed), _steps(peek), peek.state(now), peek.command
+    return [clean(cell) for cell in cells]
+
+
+def _widths(rows: Sequence[Sequence[str]], width: int) -> list[int]:
     """The width of each column; the model's name is cut first, then the game's."""
-    found = [max(map(len, column)) for column in zip(HEAD, *rows, strict=True)]
-    found.append(max(map(len, ("state", *states))))
-    over = sum(found) + 2 * len(found) + 2 + LAST_COMMAND - width
+    widths = [max(map(len, column)) for column in zip(HEAD, *rows, strict=True)][:-1]
+    over = sum(widths) + 2 * len(widths) + 2 + LAST_COMMAND - width
     for number in (2, 0):
-        cut = max(0, min(over, found[number] - 6))
-        found[number], over = found[number] - cut, over - cut
-    return [*found, max(1, width - sum(found) - 2 * len(found) - 2)]
+        cut = max(0, min(over, widths[number] - 6))
+        widths[number], over = widths[number] - cut, over - cut
+    return [*widths, max(1, width - sum(widths) - 2 * len(widths) - 2)]
 
 
-def _row(
-    cells: Sequence[str],
-    tail: tuple[str, str],
-    widths: Sequence[int],
-    style: str,
-    tail_styles: tuple[str, str] = ("", ""),
-    mark: str = " ",
-) -> Text:
+def _row(cells: Sequence[str], widths: Sequence[int], last_styles: Sequence[str], mark: str, style: str) -> Text:
     """One line of the list. Drawn by hand: a table of rich takes six times as long, and this is drawn all the time."""
     line = Text(f"{mark} ", style, no_wrap=True)
-    for number, (cell, width) in enumerate(zip(cells, widths, strict=False)):
-        line.append(_cut(cell, width).rjust(width) if number in NUMBERS else _cut(cell, width).ljust(width))
-        line.append("  ")
-    line.append(_cut(tail[0], widths[-2]).ljust(widths[-2]), tail_styles[0]).append("  ")
-    return line.append(_cut(tail[1], widths[-1]), tail_styles[1])
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: max(0, width - 1)] + "…"
+    styles = ("",) * (len(cells) - len(last_styles)) + tuple(last_styles)
+    for number, (cell, width, own) in enumerate(zip(cells, widths, styles, strict=True)):
+        text = cell if len(cell) <= width else cell[: max(0, width - 1)] + "…"
+        line.append(text.rjust(width) if number in NUMBERS else text.ljust(width), own).append("  ")
+    line.rstrip()
+    return line
 
 
 def _summary(peeks: Sequence[Peek], title: str) -> Text:
