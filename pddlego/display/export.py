@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.segment import Segment
-from rich.terminal_theme import TerminalTheme
+from rich.terminal_theme import SVG_EXPORT_THEME as THEME
 
 from pddlego.errors import UsageError
 from pddlego.util.text import clean
@@ -27,22 +27,6 @@ FONT_SIZE = 15
 
 COLOURS = 64
 """Of a GIF: letters have few, and their edges need some."""
-
-THEME = TerminalTheme(
-    (22, 24, 29),
-    (214, 217, 222),
-    [
-        (75, 80, 89),
-        (224, 82, 82),
-        (102, 187, 106),
-        (229, 192, 91),
-        (86, 156, 214),
-        (198, 120, 221),
-        (77, 182, 172),
-        (214, 217, 222),
-    ],
-)
-"""Colours of the GIF, dark as most terminals are."""
 
 
 def svg(picture: RenderableType, width: int, height: int, title: str) -> str:
