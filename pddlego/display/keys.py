@@ -10,6 +10,9 @@ from typing import Any
 ESCAPE_WAIT = 0.05
 """Seconds after which an Esc that nothing follows is the key itself, and not the beginning of an arrow."""
 
+MOVES = {"down": 1, "j": 1, "up": -1, "k": -1, "pagedown": 10, "pageup": -10, "home": -(10**6), "end": 10**6}
+"""By how many rows a key moves."""
+
 _NAMES = {"c-m": "enter", "c-j": "enter", "c-i": "tab", "s-tab": "backtab", "c-h": "backspace", " ": "space"}
 
 

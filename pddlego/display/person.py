@@ -14,7 +14,7 @@ from rich.text import Text
 
 from pddlego.display.editor import edit_text
 from pddlego.display.glyphs import Glyphs
-from pddlego.display.keys import Keyboard
+from pddlego.display.keys import MOVES, Keyboard
 from pddlego.display.rows import wrapped
 from pddlego.display.show import keys_line
 from pddlego.errors import UsageError
@@ -29,8 +29,7 @@ SCROLL_KEY = ("↑↓", "scroll")
 ROWS = 9
 """Rows of what is about to take effect that are shown at once."""
 
-SCROLLS = {"down": 1, "j": 1, "up": -1, "k": -1, "pagedown": ROWS, "pageup": -ROWS, "home": -(10**6), "end": 10**6}
-"""By how many rows a key scrolls."""
+SCROLLS = {**MOVES, "pagedown": ROWS, "pageup": -ROWS}
 
 
 class Stage(Protocol):
@@ -56,22 +55,19 @@ class AskingOverseer:
 
     def judge(self, question: Question) -> Verdict:
         self._remark, self._scroll = "", 0
-        begun = False
+        with Keyboard() as keyboard:
+            keyboard.forget()  # what was typed before the question was seen is no answer to it
         try:
-            while True:
-                verdict = self._answer(question, begun)
-                if verdict is not None:
-                    return verdict
-                begun = True
+            while (verdict := self._answer(question)) is None:
+                pass
+            return verdict
         finally:
             self._stage.ask(None)
 
-    def _answer(self, question: Question, seen: bool) -> Verdict | None:
-        """What the next key means; None if it is no answer. `seen` says whether the question was shown before."""
+    def _answer(self, question: Question) -> Verdict | None:
+        """What the next key means; None if it is no answer."""
         try:
             with Keyboard() as keyboard:
-                if not seen:
-                    keyboard.forget()  # what was typed before the question was seen is no answer to it
                 panel = question_panel(question, self._width(), self._glyphs, self._remark, self._scroll)
                 self._stage.ask(panel, question.preview)
                 key = keyboard.one()

@@ -12,6 +12,7 @@ from pddlego.display.description import Describer, blamed
 from pddlego.display.frames import Film, Frame
 from pddlego.display.glyphs import Glyphs
 from pddlego.display.heading import header, result_line
+from pddlego.display.keys import MOVES
 from pddlego.display.rows import text_panel, wrapped
 from pddlego.display.screens import Picture, Size, Tab, whole
 from pddlego.display.view import View
@@ -40,7 +41,7 @@ class Place:
     following: bool = False
 
 
-def moved(place: Place, key: str, frames: int, tabs: int, page: int = 10) -> Place:
+def moved(place: Place, key: str, frames: int, tabs: int) -> Place:
     """The place after a key, in an episode with so many frames and views of each."""
     last = max(0, frames - 1)
     current = last if place.following else place.frame
@@ -57,10 +58,7 @@ def moved(place: Place, key: str, frames: int, tabs: int, page: int = 10) -> Pla
         return replace(place, tab=(place.tab + step) % tabs, scroll=0)
     if key.isdigit() and 0 < int(key) <= tabs:
         return replace(place, tab=int(key) - 1, scroll=0)
-    scrolls = {"down": 1, "j": 1, "up": -1, "k": -1, "pagedown": page, "pageup": -page}
-    if key in scrolls:
-        return replace(place, scroll=max(0, place.scroll + scrolls[key]))
-    return place
+    return replace(place, scroll=max(0, place.scroll + MOVES.get(key, 0)))
 
 
 def keys_line(keys: tuple[tuple[str, str], ...], glyphs: Glyphs) -> Text:

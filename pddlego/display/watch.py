@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pddlego.display.glyphs import Glyphs
+from pddlego.display.keys import MOVES
 from pddlego.display.screens import Picture, PictureOf, Size
 from pddlego.display.show import KEYS, Place, Show, keys_line
 from pddlego.errors import JournalError
@@ -268,10 +269,8 @@ class Watch:
         peeks = self.peeks()
         if not peeks:
             return
-        peek = peeks[self._number(peeks)]
-        self.chosen = peek.path
-        place = Place(following=True)
-        opened = self._open(peek.path)
+        self.chosen = peeks[self._number(peeks)].path
+        opened, place = self._open(self.chosen), Place(following=True)
         self.show = Show(opened.film, opened.picture, self.glyphs, place, waited=self._waited, keys=ONE_KEYS)
 
     def _waited(self) -> float:
@@ -285,9 +284,6 @@ class Watch:
 
     def _choose(self, key: str) -> None:
         peeks = self.peeks()
-        steps = {"down": 1, "j": 1, "up": -1, "k": -1, "pagedown": 10, "pageup": -10}
-        if not peeks or key not in (*steps, "home", "end"):
-            return
-        last = len(peeks) - 1
-        number = {"home": 0, "end": last}.get(key, self._number(peeks) + steps.get(key, 0))
-        self.chosen = peeks[max(0, min(last, number))].path
+        if peeks and key in MOVES:
+            number = self._number(peeks) + MOVES[key]
+            self.chosen = peeks[max(0, min(len(peeks) - 1, number))].path
