@@ -6,6 +6,7 @@ and links into the page are what makes these plots useful.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape as escaped
@@ -18,6 +19,12 @@ GREY = "#888888"
 
 WIDTH = 400
 """Width of every plot in its own units: as many as a phone has pixels, so that its letters can be read there."""
+
+LEFT, RIGHT, HIGH, BOTTOM = 52, 16, 240, 50
+"""Room around the axes of a plot, and their height."""
+
+LEAST = 1e-4
+"""What stands for zero on a logarithmic axis."""
 
 MOST = 52
 """Characters that fit across a plot."""
@@ -84,41 +91,70 @@ def colours_of(series: Iterable[str]) -> dict[str, str]:
     return {name: COLOURS[number % len(COLOURS)] for number, name in enumerate(dict.fromkeys(series))}
 
 
-def scatter(points: Sequence[Point], x_name: str, y_name: str, colours: Mapping[str, str] | None = None) -> str:
+class Axis:
+    """Maps the values of an axis to places between 0 and 1."""
+
+    def __init__(self, low: float, high: float, logarithmic: bool = False) -> None:
+        self._scale = (lambda value: math.log(max(value, LEAST))) if logarithmic else float
+        self.low, self.high = (max(low, LEAST), max(high, LEAST)) if logarithmic else (low, high)
+        if self.high <= self.low:
+            self.high = self.low * 10 if logarithmic else self.low + 1
+        self.middle = math.sqrt(self.low * self.high) if logarithmic else (self.low + self.high) / 2
+
+    def __call__(self, value: float) -> float:
+        low, high = self._scale(self.low), self._scale(self.high)
+        return (self._scale(value) - low) / (high - low)
+
+
+class Plot:
+    """Two axes below a legend: a name and a colour for each series. `parts` are drawn on them, at their `place`."""
+
+    def __init__(self, series: Mapping[str, str], across: Axis, up: Axis) -> None:
+        self._series, self._across, self._up = series, across, up
+        self._top = 12 + 18 * len(series)
+        self.parts: list[str] = []
+
+    def place(self, x: float, y: float) -> tuple[float, float]:
+        """Where a point is drawn."""
+        share = min(1.0, max(0.0, self._up(y)))
+        return LEFT + self._across(x) * (WIDTH - LEFT - RIGHT), self._top + HIGH * (1 - share)
+
+    def drawing(self, ticks: Mapping[float, str], digits: int, captions: tuple[str, str]) -> str:
+        """The whole plot. `ticks` of the axis across, the last of them at its end; `digits` of small numbers on the
+        other one; `captions` of both."""
+        height = self._top + HIGH + BOTTOM
+        parts = []
+        for number, (name, colour) in enumerate(self._series.items()):
+            y = 14 + 18 * number
+            parts.append(f'<circle cx="{LEFT}" cy="{y - 4}" r="5" fill="{colour}"/>')
+            parts.append(label(LEFT + 10, y, name, "start"))
+        for tick in (self._up.low, self._up.middle, self._up.high):
+            _, y_place = self.place(self._across.low, tick)
+            parts.append(f'<line class="grid" x1="{LEFT}" y1="{y_place:.1f}" x2="{WIDTH - RIGHT}" y2="{y_place:.1f}"/>')
+            parts.append(label(LEFT - 6, y_place + 4, brief(tick, digits), "end"))
+        for tick, text in ticks.items():
+            anchor = "end" if tick == self._across.high else "middle"
+            parts.append(label(self.place(tick, self._up.low)[0], height - 34, text, anchor))
+        for text, y in zip(captions, (height - 18, height - 4), strict=True):
+            parts.append(label(WIDTH / 2, y, text, "middle"))
+        return drawing(height, [*parts, *self.parts])
+
+
+def scatter(points: Sequence[Point], x_name: str, y_name: str, colours: Mapping[str, str]) -> str:
     """Points by series, each with a colour of its own; those that are no success are crosses.
 
     A series that has none among the `colours` is grey: it is something to compare with.
     """
-    series = list(dict.fromkeys(each.series for each in points))
-    drawn = colours_of(series) if colours is None else {name: colours.get(name, GREY) for name in series}
-    left, top, bottom = 44, 12 + 18 * len(series), 50
-    height = top + 240 + bottom
-    xs, ys = [each.x for each in points], [each.y for each in points]
-    low, high, most = min(xs), max(max(xs), min(xs) + 1), max([*ys, 1.0])
-
-    def at(point: Point) -> tuple[float, float]:
-        x = left + (point.x - low) / (high - low) * (WIDTH - left - 16)
-        return x, top + 240 * (1 - point.y / most)
-
-    parts = []
-    for number, name in enumerate(series):
-        y = 14 + 18 * number
-        parts += [
-            f'<circle cx="{left}" cy="{y - 4}" r="5" fill="{drawn[name]}"/>',
-            label(left + 10, y, name, "start"),
-        ]
-    for share in (0.0, 0.5, 1.0):
-        height_of = top + 240 * (1 - share)
-        parts.append(f'<line class="grid" x1="{left}" y1="{height_of:.1f}" x2="{WIDTH - 16}" y2="{height_of:.1f}"/>')
-        parts.append(label(left - 6, height_of + 4, brief(most * share), "end"))
-    parts += [label(left, height - 34, f"{low:g}", "middle"), label(WIDTH - 16, height - 34, f"{high:g}", "end")]
-    parts.append(label(WIDTH / 2, height - 18, f"across: {x_name}", "middle"))
-    parts.append(label(WIDTH / 2, height - 4, f"up: {y_name}; crosses: not won", "middle"))
+    series = {point.series: colours.get(point.series, GREY) for point in points}
+    xs = [point.x for point in points]
+    across = Axis(min(xs), max(xs))
+    plot = Plot(series, across, Axis(0, max(1.0, *(point.y for point in points))))
     for point in points:
-        number = series.index(point.series)
         # Methods often take the same steps: what is drawn later is smaller, so that what lies below is seen.
-        parts.append(_mark(point, *at(point), drawn[point.series], max(2.0, 5.5 - number)))
-    return drawing(height, parts)
+        size = max(2.0, 5.5 - list(series).index(point.series))
+        plot.parts.append(_mark(point, *plot.place(point.x, point.y), series[point.series], size))
+    ticks = {value: f"{value:g}" for value in (across.low, across.high)}
+    return plot.drawing(ticks, 6, (f"across: {x_name}", f"up: {y_name}; crosses: not won"))
 
 
 def bars(rows: Sequence[tuple[str, float, str]], unit: str) -> str:

@@ -113,6 +113,6 @@ def test_links_lead_to_episodes_and_back(browser: Any, page_file: Path) -> None:
 
 def test_a_method_has_one_colour_in_every_plot(page_file: Path) -> None:
     text = page_file.read_text()
-    for _, points in re.findall(r'<circle cx="44" cy="\d+" r="5" fill="(#\w+)"/><text[^>]*>([^<]+)<', text):
+    for _, points in re.findall(r'<circle cx="52" cy="\d+" r="5" fill="(#\w+)"/><text[^>]*>([^<]+)<', text):
         colours = set(re.findall(rf'fill="(#\w+)"/><text[^>]*>{re.escape(points)}<', text))
         assert len(colours) == 1, points
