@@ -24,10 +24,6 @@ from pddlego.runs.recording import Timed
 FROM_OUTSIDE = frozenset({Outcome.INTERRUPTED, Outcome.MODEL_ERROR, Outcome.CRASHED})
 """Endings that came from outside: nothing in the record brings them about again."""
 
-SHARED = re.compile(r"second|budget of")
-"""In the message of a budget that an old journal does not name: time, or the budget of a whole evaluation, which do not
-come again as calls and tokens do."""
-
 
 @dataclass(frozen=True)
 class Difference:
@@ -76,8 +72,7 @@ def _comparable(recorded: Recorded) -> list[Event]:
     events: list[Event] = [event for event in recorded.events if not event.passing]
     last = events[-1]
     if isinstance(last, Ended):
-        unnamed = last.outcome is Outcome.BUDGET and not last.cause and SHARED.search(last.message)
-        if last.outcome in FROM_OUTSIDE or last.cause in ("seconds", "evaluation") or unnamed:
+        if last.outcome in FROM_OUTSIDE or last.cause in ("seconds", "evaluation"):
             events.pop()
         if last.cause == "seconds" and events[-1].may_be_cut_short:
             events.pop()

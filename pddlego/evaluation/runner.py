@@ -42,7 +42,6 @@ class Happened:
 
     cell: Cell
     event: Event
-    seconds: float
 
 
 @dataclass(frozen=True)
@@ -148,11 +147,9 @@ class Evaluation:
             for cell in iter(self._next, None):
                 self._told.put(Begun(cell))
                 self._told.put(Done(self._attempt(cell)))
-        except JournalError as error:
-            self.fault, self.stopped = error, Stop.DISK
-            self._draining.set()
         except (Exception, SystemExit) as error:  # noqa: BLE001 -- the worker's border: nothing may end a worker without a word
-            self.fault = PddlegoError("A worker broke down", f"{explained(error)}.", "Continue the evaluation.")
+            broken = PddlegoError("A worker broke down", f"{explained(error)}.", "Continue the evaluation.")
+            self.fault = error if isinstance(error, JournalError) else broken
             self.stopped = Stop.DISK
             self._draining.set()
         finally:
@@ -170,7 +167,7 @@ class Evaluation:
 
         def keep(event: Event, seconds: float) -> None:
             recorder.keep(event, seconds)
-            self._told.put(Happened(cell, event, seconds))
+            self._told.put(Happened(cell, event))
             if self._aborting.is_set() and not isinstance(event, Ended):
                 raise KeyboardInterrupt
 
