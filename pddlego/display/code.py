@@ -25,4 +25,5 @@ def cut(line: Text, width: int) -> Text:
     """A line that ends in dots where it is too long."""
     found = line.copy()
     found.truncate(max(1, width), overflow="ellipsis")
+    found.no_wrap = True
     return found

@@ -29,12 +29,10 @@ def panel(lines: Sequence[Text], title: str, width: int, height: int) -> Panel:
     return Panel(Group(*lines), title=title, width=width, height=height, border_style="dim")
 
 
-def beside(left: RenderableType, right: RenderableType) -> Table:
-    """Two things of one height, side by side."""
+def beside(*parts: RenderableType) -> Table:
+    """Things of one height, side by side."""
     grid = Table.grid(padding=0)
-    grid.add_column()
-    grid.add_column()
-    grid.add_row(left, right)
+    grid.add_row(*parts)
     return grid
 
 

@@ -9,7 +9,7 @@ from rich.text import Text
 from pddlego.display.code import code_lines, cut
 from pddlego.display.frames import Frame
 from pddlego.display.glyphs import Glyphs
-from pddlego.display.rows import beside, marks, panel, wrapped
+from pddlego.display.rows import beside, marks, panel, text_panel, wrapped
 from pddlego.display.screens import Tab, asking_lines, word_lines
 from pddlego.events import Event
 from pddlego.methods.programs.events import SOLVED, Ran, Written
@@ -70,14 +70,10 @@ def program_panel(view: ProgramView, width: int, height: int, glyphs: Glyphs) ->
             "no program" if (view.training and not view.model) or view.mode in ("plan", "random") else "no program yet"
         )
         return panel([Text(waiting, "dim")], "program", width, height)
-    lines = list(_lines(view.before, view.code, view.text, glyphs))
+    lines = _lines(view.before, view.code, view.text, glyphs)
     first = next((number for number, line in enumerate(lines) if line.style != "dim"), 0)
-    room, rows = max(1, height - 2), len(lines)
-    top = max(0, min(first - BETWEEN, rows - room))
-    title = f"program {view.answer}: {rows} lines"
-    shown = f"{top + 1}-{min(top + room, rows)} of {rows}" if rows > room else None
-    fitting = [cut(line, width - 4) for line in lines[top : top + room]]
-    return Panel(Group(*fitting), title=title, subtitle=shown, width=width, height=height, border_style="dim")
+    title = f"program {view.answer}: {len(lines)} lines"
+    return text_panel([cut(line, width - 4) for line in lines], title, width, height, first - BETWEEN)
 
 
 def _lines(before: str, code: str, text: str, glyphs: Glyphs) -> list[Text]:

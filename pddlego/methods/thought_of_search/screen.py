@@ -9,7 +9,7 @@ from rich.text import Text
 from pddlego.display.code import code_lines, cut
 from pddlego.display.frames import Frame
 from pddlego.display.glyphs import Glyphs
-from pddlego.display.rows import beside, marks, panel, wrapped
+from pddlego.display.rows import beside, marks, panel, text_panel, wrapped
 from pddlego.display.screens import Tab, asking_lines, word_lines
 from pddlego.events import Event
 from pddlego.methods.thought_of_search.events import PASSED, Attempted, Stage, Tested
@@ -89,13 +89,9 @@ def function_panel(view: SearchView, which: Which, width: int, height: int, glyp
     if not function.text:
         return panel([Text(f"no {TITLES[which]} yet", "dim")], TITLES[which], width, height)
     lines = code_lines(function.text, 0, frozenset(function.before.splitlines()), glyphs)
-    room, rows = max(1, height - 2), len(lines)
     first = next((number for number, line in enumerate(lines) if line.style == "green"), 0)
-    top = max(0, min(first - 1, rows - room))
-    title = f"{TITLES[which]}: answer {function.answers}, {rows} lines"
-    shown = f"{top + 1}-{min(top + room, rows)} of {rows}" if rows > room else None
-    fitting = [cut(line, width - 4) for line in lines[top : top + room]]
-    return Panel(Group(*fitting), title=title, subtitle=shown, width=width, height=height, border_style="dim")
+    title = f"{TITLES[which]}: answer {function.answers}, {len(lines)} lines"
+    return text_panel([cut(line, width - 4) for line in lines], title, width, height, first - 1)
 
 
 def _totals(view: SearchView) -> dict[Stage, int]:

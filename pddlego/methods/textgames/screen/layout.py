@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 
 from pddlego.display.glyphs import Glyphs
+from pddlego.display.rows import beside
 from pddlego.methods.textgames.screen import panels
 from pddlego.methods.textgames.screen.view import GameView
 
@@ -22,22 +22,20 @@ def body(view: GameView, width: int, height: int, now: float, glyphs: Glyphs) ->
         return panels.log_panel(view, width, height, now, glyphs)
     if width >= VERY_WIDE:
         left, middle = width * 45 // 100, width * 27 // 100
-        return _columns(
+        return beside(
             _scene(view, left, height, now, glyphs),
             _thoughts(view, middle, height, glyphs),
             _files(view, width - left - middle, height, glyphs),
         )
     if width >= WIDE:
         left = width * 6 // 10
-        return _columns(_scene(view, left, height, now, glyphs), _thoughts(view, width - left, height, glyphs))
+        return beside(_scene(view, left, height, now, glyphs), _thoughts(view, width - left, height, glyphs))
     log = max(4, height // 5)
     middle = max(SHORT, min(max(len(panels.goals_of(view)) + 4, height // 3), height - log - SHORT))
     left = width // 2
     return Group(
         panels.map_panel(view, width, height - middle - log, glyphs),
-        _columns(
-            panels.goal_panel(view, left, middle, glyphs), panels.changes_panel(view, width - left, middle, glyphs)
-        ),
+        beside(panels.goal_panel(view, left, middle, glyphs), panels.changes_panel(view, width - left, middle, glyphs)),
         panels.log_panel(view, width, log, now, glyphs),
     )
 
@@ -58,12 +56,6 @@ def _thoughts(view: GameView, width: int, height: int, glyphs: Glyphs) -> Render
         panels.plan_panel(view, width, plan, glyphs),
         panels.changes_panel(view, width, height - ladder - plan, glyphs),
     )
-
-
-def _columns(*parts: RenderableType) -> Table:
-    grid = Table.grid(padding=0)
-    grid.add_row(*parts)
-    return grid
 
 
 def _files(view: GameView, width: int, height: int, glyphs: Glyphs) -> RenderableType:
