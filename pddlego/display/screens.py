@@ -15,7 +15,7 @@ from pddlego.display.description import Describer, Line
 from pddlego.display.frames import Film, Frame
 from pddlego.display.glyphs import UNICODE, Glyphs
 from pddlego.display.heading import header, result_line
-from pddlego.display.rows import wrapped
+from pddlego.display.rows import panel, wrapped
 from pddlego.display.view import View, cleaned, fold_common
 from pddlego.events import Event
 from pddlego.util.text import clean, one_line
@@ -142,18 +142,19 @@ class LinesScreen:
     def _panel(self, view: LinesView, width: int, height: int, last: list[Text]) -> Panel:
         lines = [Text(clean(line.text), line.style) for line in view.lines]
         rows = wrapped([*lines, *last], width - 4)
-        shown = Group(*rows[-max(1, height - 2) :])
-        return Panel(shown, title="episode", width=width, height=height, border_style="dim")
+        return panel(rows[-max(1, height - 2) :], "episode", width, height)
 
 
 def asking_lines(view: View, now: float) -> list[Text]:
     """That a model is asked, for how long already, and what went wrong on the way."""
-    if not view.asking or view.ended:
+    request = view.request
+    if request is None:
         return []
-    lines = [Text(f"   asking {clean(view.model)} ({view.asking}) … {max(0.0, now - view.asked_at):.0f} s", "cyan")]
-    trouble = view.retrying
+    waited = max(0.0, now - request.sent_at)
+    lines = [Text(f"   asking {clean(view.model)} ({request.purpose}) … {waited:.0f} s", "cyan")]
+    trouble = request.trouble
     if trouble is not None:
-        left = max(0.0, trouble.seconds - (now - view.tried_at))
+        left = max(0.0, trouble.seconds - (now - request.tried_at))
         then = f"next try in {left:.0f} s" if left else "trying again"
         said = f"   {one_line(trouble.why, 60)} (try {trouble.tries} of {trouble.most}; {then})"
         lines.insert(0, Text(said, "yellow"))
@@ -162,8 +163,10 @@ def asking_lines(view: View, now: float) -> list[Text]:
 
 def word_lines(view: View, width: int, height: int) -> list[Text]:
     """The last of what a model has thought and said of an answer that is under way, on at most `height` lines."""
+    if view.request is None:
+        return []
     rows: list[Text] = []
-    for text, style in ((view.thought, "dim italic"), (view.said, "")):
+    for text, style in ((view.request.thought, "dim italic"), (view.request.said, "")):
         last = clean(text[-2 * width * max(1, height) :])
         rows += [Text(row, style) for line in last.splitlines() for row in textwrap.wrap(line, max(1, width))]
     return rows[-max(0, height) :] if height > 0 else []

@@ -166,7 +166,7 @@ class Show:
         head.append(f"step {frame.step} of {self.film.frames[last].step}", "bold cyan")
         most = furthest(self.shown, frame, self.place, size, self.glyphs)
         self.place = replace(self.place, scroll=min(self.place.scroll, most))
-        under_way = number == last and bool(frame.after.asking) and frame.after.ended is None
+        under_way = number == last and frame.after.request is not None
         now = frame.after.seconds + (self.waited() if under_way else 0.0)
         body = frame_picture(self.shown, frame, self.place, size, self.glyphs, now)
         return Group(head, body, keys_line(self.keys, self.glyphs))

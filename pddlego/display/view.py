@@ -19,13 +19,26 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
+class OpenRequest:
+    """A request in flight: when it was sent, in seconds, and what came of its answer so far.
+
+    `trouble` is the last one with it, and `tried_at` when that was.
+    """
+
+    purpose: str
+    sent_at: float
+    said: str = ""
+    thought: str = ""
+    trouble: Trouble | None = None
+    tried_at: float = 0.0
+
+
+@dataclass(frozen=True)
 class View:
     """The state of one episode as far as it is shown; the picture of a method extends it by what only that has.
 
-    `asking` is the purpose of the request in flight (empty if none) and `asked_at` when it was sent, in seconds;
-    `said` and `thought` are what came of its answer so far;
-    `retrying` is the last trouble with it, and `tried_at` when that was. `rejected` is the last answer that could not
-    be used, until one is. Many fields, because it is everything that the header and the results line may say.
+    `request` is the one in flight. `rejected` is the last answer that could not be used, until one is. Many fields,
+    because it is everything that the header and the results line may say.
     """
 
     title: str = ""
@@ -40,12 +53,7 @@ class View:
     tokens: int = 0
     estimated: bool = False
     seconds: float = 0.0
-    asking: str = ""
-    asked_at: float = 0.0
-    said: str = ""
-    thought: str = ""
-    retrying: Trouble | None = None
-    tried_at: float = 0.0
+    request: OpenRequest | None = None
     rejected: Rejected | None = None
     ended: Ended | None = None
 
@@ -66,22 +74,19 @@ def fold_common(view: V, event: Event, seconds: float) -> V:
             limits=event.limits,
         )
     if isinstance(event, Asked):
-        return replace(
-            view, asking=event.purpose, asked_at=seconds, calls=event.call, retrying=None, said="", thought=""
-        )
-    if isinstance(event, Streamed):
-        said, thought = view.said + event.text, view.thought + event.reasoning
-        return replace(view, said=said[:MOST_SAID], thought=thought[-MOST_THOUGHT:], retrying=None)
-    if isinstance(event, Retrying):
-        return replace(view, retrying=event.trouble, tried_at=seconds, said="", thought="")
+        return replace(view, request=OpenRequest(event.purpose, seconds), calls=event.call)
+    if isinstance(event, Streamed) and view.request is not None:
+        said, thought = view.request.said + event.text, view.request.thought + event.reasoning
+        request = replace(view.request, said=said[:MOST_SAID], thought=thought[-MOST_THOUGHT:], trouble=None)
+        return replace(view, request=request)
+    if isinstance(event, Retrying) and view.request is not None:
+        request = replace(view.request, trouble=event.trouble, tried_at=seconds, said="", thought="")
+        return replace(view, request=request)
     if isinstance(event, Answered):
         answer = event.completion
         return replace(
             view,
-            asking="",
-            said="",
-            thought="",
-            retrying=None,
+            request=None,
             tokens=view.tokens + answer.tokens_in + answer.tokens_out,
             estimated=view.estimated or answer.estimated,
             from_cache=view.from_cache + answer.from_cache,
@@ -89,7 +94,7 @@ def fold_common(view: V, event: Event, seconds: float) -> V:
     if isinstance(event, Rejected):
         return replace(view, rejected=event)
     if isinstance(event, Ended):
-        return replace(view, asking="", ended=event)
+        return replace(view, request=None, ended=event)
     return view
 
 

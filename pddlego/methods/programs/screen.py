@@ -130,7 +130,7 @@ def talk_panel(view: ProgramView, width: int, height: int, now: float, glyphs: G
         said = "\n".join((feedback.message, *feedback.evidence))
         lines += [Text(clean(line), "red") for line in said.splitlines()]
     asking = asking_lines(view, now)
-    words = word_lines(view, width - 4, max(0, height - 3)) if view.asking else []
+    words = word_lines(view, width - 4, max(0, height - 3))
     if words:
         return panel([*asking, *words][-max(1, height - 2) :], "answer", width, height)
     rows = wrapped(lines, width - 4)

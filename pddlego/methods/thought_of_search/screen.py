@@ -168,7 +168,7 @@ def talk_panel(view: SearchView, width: int, height: int, now: float, glyphs: Gl
     elif view.marks:
         lines.append(Text("nothing is wrong so far", "dim"))
     asking = asking_lines(view, now)
-    words = word_lines(view, width - 4, max(0, height - 3)) if view.asking else []
+    words = word_lines(view, width - 4, max(0, height - 3))
     room = max(1, height - 2)
     if words:
         return panel([*asking, *words][-room:], "answer", width, height)

@@ -85,9 +85,8 @@ def _arriving_lines(view: GameView, glyphs: Glyphs) -> list[Text]:
 
 def words_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
     """What the model thinks and says, as it comes."""
-    thought = f"thought {len(view.thought):,}" if view.thought else ""
-    said = f"said {len(view.said):,}" if view.said else ""
-    title = f" {glyphs.dot} ".join(filter(None, (thought, said)))
+    parts = {"thought": view.request.thought, "said": view.request.said} if view.request else {}
+    title = f" {glyphs.dot} ".join(f"{name} {len(text):,}" for name, text in parts.items() if text)
     return _panel(word_lines(view, width - 4, height - 2), title, width, height)
 
 
@@ -201,7 +200,7 @@ def log_panel(view: GameView, width: int, height: int, now: float, glyphs: Glyph
 
 def speaks(view: GameView) -> bool:
     """Whether words of an answer are coming."""
-    return bool(view.asking and (view.said or view.thought))
+    return view.request is not None and bool(view.request.said or view.request.thought)
 
 
 def _waiting_lines(view: GameView, now: float) -> list[Text]:

@@ -96,7 +96,8 @@ def fold(view: GameView, event: Event, seconds: float) -> GameView:
     event = cleaned(event)
     view = fold_common(view, event, seconds)
     if isinstance(event, Streamed):
-        arriving = problem_so_far(problem_of(view), view.said) if view.goals and view.said else None
+        said = view.request.said if view.request else ""
+        arriving = problem_so_far(problem_of(view), said) if view.goals and said else None
         return replace(view, arriving=arriving)
     view = replace(view, arriving=None, waiting=_waiting(view, event), waiting_since=seconds)
     if isinstance(event, Started):

@@ -265,7 +265,8 @@ def test_an_answer_is_seen_as_it_is_written(story: list[Event], width: int, heig
     assert max(len(line) for line in writing.split("\n")) <= width
     check_snapshot(f"arriving-{width}.txt", writing)
     failed = view_of([*begun, ev.Retrying(1, Trouble("the stream broke off", 1, 6, 2.0))])
-    assert (failed.said, failed.thought) == ("", "")
+    assert failed.request is not None
+    assert (failed.request.said, failed.request.thought) == ("", "")
     assert "try 1 of 6" in rendered(failed, width, height)
 
 
