@@ -50,10 +50,6 @@ class Standing:
         elif (step := step_of(told.event)) is not None:
             self.in_flight[told.cell] = f"step {step}"
 
-    @property
-    def done(self) -> int:
-        return len(self.results)
-
 
 class ProgressDisplay(AbstractContextManager["ProgressDisplay"]):
     """Takes progress and shows it, between `__enter__` and `__exit__`."""
@@ -106,7 +102,7 @@ class LineProgress(ProgressDisplay):
         elif isinstance(told, Stopping):
             self._say(waiting_line(told, self.standing), "yellow")
         elif isinstance(told, Done):
-            place = f"[{self.standing.done}/{len(self.standing.cells)}]"
+            place = f"[{len(self.standing.results)}/{len(self.standing.cells)}]"
             self._say(f"{place} {result_line(told.summary)}")
 
     def _say(self, line: str, style: str = "") -> None:
@@ -193,8 +189,9 @@ def _flight(standing: Standing) -> Text:
 
 
 def _foot(standing: Standing, seconds: float, spent: str) -> str:
-    left = len(standing.cells) - standing.done
-    parts = [f"{standing.done} of {len(standing.cells)} episodes", _clock(seconds)]
+    done, planned = len(standing.results), len(standing.cells)
+    left = planned - done
+    parts = [f"{done} of {planned} episodes", _clock(seconds)]
     if standing.fresh and left:
         parts.append(f"about {_clock(left * seconds / standing.fresh)} to go")
     return " · ".join([*parts, *([spent] if spent else [])])

@@ -69,6 +69,12 @@ def _details(row: Row, measured: Sequence[Column]) -> list[str]:
     return cells
 
 
+def tables(report: Report) -> list[tuple[str, list[str], list[list[str]]]]:
+    """Every table of the report: its title, its head and its rows."""
+    found = [("Success", *success(report)), ("All numbers", *details(report)), *extra_tables(report)]
+    return found + [(title, *counts(counted, what)) for title, what, counted in report.sections]
+
+
 def extra_tables(report: Report) -> list[tuple[str, list[str], list[list[str]]]]:
     """What only some methods have: a paper's figures beside ours, and plots as tables."""
     head, body = published_means(report)
@@ -119,11 +125,8 @@ def counts(found: Iterable[Count], what: str) -> tuple[list[str], list[list[str]
 def markdown(report: Report) -> str:
     """The whole report as Markdown."""
     parts = ["# Report", NOTE, *map(markdown_cell, report.notes)]
-    parts += ["## Success", _markdown(*success(report)), "## All numbers", _markdown(*details(report))]
-    for title, head, body in extra_tables(report):
+    for title, head, body in tables(report):
         parts += [f"## {title}", _markdown(head, body)]
-    for title, what, found in report.sections:
-        parts += [f"## {title}", _markdown(*counts(found, what))]
     if report.comparisons:
         listed = [
             f"- {markdown_cell(each.game)}, **{markdown_cell(each.first)}** and **{markdown_cell(each.second)}**: "

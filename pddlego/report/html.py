@@ -18,7 +18,7 @@ from pddlego.evaluation.table import Row
 from pddlego.methods.registry import make_codec, picture_of
 from pddlego.report import svg
 from pddlego.report.build import Report
-from pddlego.report.formats import NOTE, counts, details, extra_tables, success
+from pddlego.report.formats import NOTE, tables
 from pddlego.report.line_plot import line_plot
 from pddlego.report.optima import Optima
 from pddlego.runs.folders import EPISODES
@@ -55,7 +55,7 @@ def html(report: Report, folders: Sequence[Path], most_pages: int, optima: Optim
     return environment.get_template("page.html.j2").render(
         report=report,
         notes=[NOTE, *report.notes],
-        tables=_tables(report),
+        tables=tables(report),
         plots=[(title, Markup(drawn)) for title, drawn in _plots(report, anchors, optima or {})],
         episodes=[(anchor(each) if anchor(each) in anchors else "", result_line(each)) for each in report.results],
         pages=pages,
@@ -67,26 +67,16 @@ def anchor(summary: Summary) -> str:
     return f"episode-{summary.cell.label}"
 
 
-def _tables(report: Report) -> list[tuple[str, list[str], list[list[str]]]]:
-    found = [("Success", *success(report)), ("All numbers", *details(report))]
-    found += extra_tables(report)
-    return found + [(title, *counts(counted, what)) for title, what, counted in report.sections]
-
-
 def _plots(report: Report, anchors: set[str], optima: Optima) -> Iterator[tuple[str, str]]:
-    rows = report.rows
     colours = svg.colours_of(f"{mode} {model}" for model, mode in report.methods)
-    shown = [
-        svg.Bar(
-            f"{each.setting} {each.mode} {each.model}",
-            each.success,
-            each.interval.low,
-            each.interval.high,
-            f"{each.won} of {each.episodes}, 95 %: {each.interval.low:.0%} to {each.interval.high:.0%}",
-            colours[f"{each.mode} {each.model}"],
-        )
-        for each in rows
-    ]
+    shown, spent = [], []
+    for row in report.rows:
+        name, colour = f"{row.setting} {row.mode} {row.model}", colours[f"{row.mode} {row.model}"]
+        low, high = row.interval.low, row.interval.high
+        note = f"{row.won} of {row.episodes}, 95 %: {low:.0%} to {high:.0%}"
+        shown.append(svg.Bar(name, row.success, low, high, note, colour))
+        if row.tokens:
+            spent.append((name, _tokens_a_step(report, row), colour))
     yield "Success with 95 % intervals", svg.intervals(shown)
     for game in report.games:
         compared = _compared(report, game)
@@ -106,11 +96,6 @@ def _plots(report: Report, anchors: set[str], optima: Optima) -> Iterator[tuple[
             yield title, svg.scatter(against, f"{compared} of who knows everything", compared, colours)
     for drawn in report.figures:
         yield drawn.figure.title, line_plot(drawn, colours)
-    spent = [
-        (f"{each.setting} {each.mode} {each.model}", _tokens_a_step(report, each), colours[f"{each.mode} {each.model}"])
-        for each in rows
-        if each.tokens
-    ]
     if spent:
         yield "Tokens a step", svg.bars(spent, "tokens")
 
