@@ -9,96 +9,55 @@ from __future__ import annotations
 
 import struct
 
-_X86_64 = {
-    "read": 0,
-    "write": 1,
-    "close": 3,
-    "fstat": 5,
-    "poll": 7,
-    "lseek": 8,
-    "mmap": 9,
-    "mprotect": 10,
-    "munmap": 11,
-    "brk": 12,
-    "rt_sigaction": 13,
-    "rt_sigprocmask": 14,
-    "rt_sigreturn": 15,
-    "sched_yield": 24,
-    "mremap": 25,
-    "madvise": 28,
-    "nanosleep": 35,
-    "getitimer": 36,
-    "setitimer": 38,
-    "getpid": 39,
-    "exit": 60,
-    "gettimeofday": 96,
-    "getrusage": 98,
-    "times": 100,
-    "getuid": 102,
-    "getgid": 104,
-    "geteuid": 107,
-    "getegid": 108,
-    "sigaltstack": 131,
-    "gettid": 186,
-    "time": 201,
-    "futex": 202,
-    "restart_syscall": 219,
-    "clock_gettime": 228,
-    "clock_getres": 229,
-    "clock_nanosleep": 230,
-    "exit_group": 231,
-    "set_robust_list": 273,
-    "prlimit64": 302,
-    "getrandom": 318,
-    "membarrier": 324,
-    "rseq": 334,
+_CALLS: dict[str, tuple[int | None, int | None]] = {
+    "read": (0, 63),
+    "write": (1, 64),
+    "close": (3, 57),
+    "fstat": (5, 80),
+    "poll": (7, None),
+    "ppoll": (None, 73),
+    "lseek": (8, 62),
+    "mmap": (9, 222),
+    "mprotect": (10, 226),
+    "munmap": (11, 215),
+    "brk": (12, 214),
+    "rt_sigaction": (13, 134),
+    "rt_sigprocmask": (14, 135),
+    "rt_sigreturn": (15, 139),
+    "sched_yield": (24, 124),
+    "mremap": (25, 216),
+    "madvise": (28, 233),
+    "nanosleep": (35, 101),
+    "getitimer": (36, 102),
+    "setitimer": (38, 103),
+    "getpid": (39, 172),
+    "exit": (60, 93),
+    "gettimeofday": (96, 169),
+    "getrusage": (98, 165),
+    "times": (100, 153),
+    "getuid": (102, 174),
+    "getgid": (104, 176),
+    "geteuid": (107, 175),
+    "getegid": (108, 177),
+    "sigaltstack": (131, 132),
+    "gettid": (186, 178),
+    "time": (201, None),
+    "futex": (202, 98),
+    "restart_syscall": (219, 128),
+    "clock_gettime": (228, 113),
+    "clock_getres": (229, 114),
+    "clock_nanosleep": (230, 115),
+    "exit_group": (231, 94),
+    "set_robust_list": (273, 99),
+    "prlimit64": (302, 261),
+    "getrandom": (318, 278),
+    "membarrier": (324, 283),
+    "rseq": (334, 293),
 }
-_AARCH64 = {
-    "read": 63,
-    "write": 64,
-    "close": 57,
-    "fstat": 80,
-    "ppoll": 73,
-    "lseek": 62,
-    "mmap": 222,
-    "mprotect": 226,
-    "munmap": 215,
-    "brk": 214,
-    "rt_sigaction": 134,
-    "rt_sigprocmask": 135,
-    "rt_sigreturn": 139,
-    "sched_yield": 124,
-    "mremap": 216,
-    "madvise": 233,
-    "nanosleep": 101,
-    "getitimer": 102,
-    "setitimer": 103,
-    "getpid": 172,
-    "exit": 93,
-    "gettimeofday": 169,
-    "getrusage": 165,
-    "times": 153,
-    "getuid": 174,
-    "getgid": 176,
-    "geteuid": 175,
-    "getegid": 177,
-    "sigaltstack": 132,
-    "gettid": 178,
-    "futex": 98,
-    "restart_syscall": 128,
-    "clock_gettime": 113,
-    "clock_getres": 114,
-    "clock_nanosleep": 115,
-    "exit_group": 94,
-    "set_robust_list": 99,
-    "prlimit64": 261,
-    "getrandom": 278,
-    "membarrier": 283,
-    "rseq": 293,
-}
+"""The numbers of the calls on x86_64 and on aarch64; None where the processor has no such call."""
 
-MACHINES = {"x86_64": (0xC000003E, _X86_64), "aarch64": (0xC00000B7, _AARCH64)}
-"""For each kind of processor what the kernel calls it, and the numbers of its system calls."""
+MACHINES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+"""What the kernel calls each kind of processor, in the order of the numbers above."""
 
 ALLOW, KILL, EPERM = 0x7FFF0000, 0x80000000, 0x00050001
 PROT_EXEC = 4
@@ -115,11 +74,11 @@ def filter_for(machine: str) -> bytes | None:
     """
     if machine not in MACHINES:
         return None
-    architecture, calls = MACHINES[machine]
-    listed = dict(calls)
+    column = list(MACHINES).index(machine)
+    listed = {name: number for name, numbers in _CALLS.items() if (number := numbers[column]) is not None}
     mapping = [listed.pop("mmap"), listed.pop("mprotect")]
     own_limits = listed.pop("prlimit64")
-    steps = [_step(_LOAD, 0, 0, _ARCHITECTURE), _step(_EQUAL, 1, 0, architecture), _step(_RETURN, 0, 0, KILL)]
+    steps = [_step(_LOAD, 0, 0, _ARCHITECTURE), _step(_EQUAL, 1, 0, MACHINES[machine]), _step(_RETURN, 0, 0, KILL)]
     steps.append(_step(_LOAD, 0, 0, _NUMBER))
     for number in mapping:  # three steps, then the next comparison
         steps += [_step(_EQUAL, 0, 4, number), _step(_LOAD, 0, 0, _THIRD), _step(_HAS, 0, 1, PROT_EXEC)]

@@ -20,25 +20,13 @@ from typing import Any
 
 from . import layers, program
 
-PRELOADED = (
-    *("abc", "array", "bisect", "cmath", "collections", "collections.abc", "contextlib", "copy", "copyreg"),
-    *("dataclasses", "datetime", "decimal", "enum", "fractions", "functools", "heapq", "itertools", "json", "keyword"),
-    *("linecache", "math", "numbers", "operator", "pprint", "queue", "random", "re", "statistics", "string", "struct"),
-    *(
-        "_strptime",
-        "calendar",
-        "locale",
-        "textwrap",
-        "time",
-        "traceback",
-        "types",
-        "typing",
-        "unicodedata",
-        "warnings",
-        "weakref",
-    ),
-)
-"""Modules that programs may import. Of everything else there is no file to be found."""
+PRELOADED = """
+    abc array bisect cmath collections collections.abc contextlib copy copyreg dataclasses datetime
+    decimal enum fractions functools heapq itertools json keyword linecache math numbers operator pprint
+    queue random re statistics string struct _strptime calendar locale textwrap time traceback types
+    typing unicodedata warnings weakref
+"""
+"""Names of the modules that programs may import. Of everything else there is no file to be found."""
 
 CONTROL = 0
 """The descriptor of the control connection: standard input, a number that no received pipe can have."""
@@ -51,7 +39,7 @@ def main() -> None:
     """Serve on the connection that is standard input. The arguments are folders where more modules are found."""
     control = socket.socket(fileno=CONTROL)
     more = sys.argv[1:]
-    for name in PRELOADED:
+    for name in PRELOADED.split():
         importlib.import_module(name)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     empty = tempfile.mkdtemp()
