@@ -23,11 +23,6 @@ class SandboxLimits:
     patience: float = 4.0
     grace: float = 3.0
 
-    @property
-    def wall(self) -> float:
-        """The seconds after which a call is ended whatever it did: the backstop."""
-        return self.seconds * self.patience
-
 
 class Status(str, Enum):
     """How a call ended."""

@@ -42,9 +42,6 @@ MORE_MODULES = ("numpy",)
 HASH_SEED = "0"
 """Of every sandbox: the order of sets is the same in every run."""
 
-TOTAL_SECONDS = 1_000_000
-"""CPU time of one session, all calls together."""
-
 _BOOT = "import sys; sys.path.insert(0, sys.argv.pop(1)); from jail.server import main; main()"
 
 
@@ -60,14 +57,11 @@ class Sandbox:
         self._lock = threading.Lock()
         self._server: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
-        self._layers: tuple[str, ...] | None = None
 
     def layers(self) -> tuple[str, ...]:
         """The layers that hold, of a sandbox that is made for it. Raises `UsageError` where too few of them do."""
-        if self._layers is None:
-            with self.session() as session:
-                self._layers = session.layers
-        return self._layers
+        with self.session() as session:
+            return session.layers
 
     def open(self, source: str, limits: SandboxLimits | None = None) -> Session:
         """A session with a program in it; `loaded` of it says what came of that."""
@@ -84,29 +78,21 @@ class Sandbox:
         limits = limits or SandboxLimits()
         request = {
             "memory": limits.memory,
-            "seconds": TOTAL_SECONDS,
             "most": limits.most,
             "modules": modules,
             "only": [LIMITS] if self.isolation == "off" else None,
         }
-        theirs_in, out = os.pipe()
-        try:
+        with contextlib.ExitStack() as theirs, contextlib.ExitStack() as ours:
+            theirs_in, out = os.pipe()
+            theirs.callback(os.close, theirs_in)
+            ours.callback(os.close, out)
             into, theirs_out = os.pipe()
-        except OSError:
-            os.close(theirs_in)
-            os.close(out)
-            raise
-        try:
+            theirs.callback(os.close, theirs_out)
+            ours.callback(os.close, into)
             found = self._ask(request, (theirs_in, theirs_out))
             if (child := found["child"]) is None:
                 raise EngineError("No sandbox can be started", f"{found['why']}.", "Play with fewer --workers.")
-        except BaseException:
-            os.close(out)
-            os.close(into)
-            raise
-        finally:
-            os.close(theirs_in)
-            os.close(theirs_out)
+            ours.pop_all()  # the session closes its own ends
         session = Session(child, (out, into), limits, self._end)
         try:
             self._check(session)
@@ -131,9 +117,7 @@ class Sandbox:
         if self.isolation != "required":
             return
         needed = (*NEEDED, USER) if hasattr(os, "getuid") and os.getuid() == 0 else NEEDED
-        missing = [
-            f"{name} ({session.found.get(name) or 'not there'})" for name in needed if name not in session.layers
-        ]
+        missing = [f"{name} ({why})" for name in needed if (why := session.found.get(name, "not there"))]
         if missing:
             raise UsageError(
                 "Programs cannot be isolated here",
@@ -185,15 +169,7 @@ class Sandbox:
         if not hasattr(socket, "send_fds"):
             raise UsageError("Programs cannot be run here", "The system has no Unix sockets.", "Use Linux or macOS.")
         ours, theirs = socket.socketpair()
-        command = [
-            sys.executable,
-            "-s",
-            "-S",
-            "-c",
-            _BOOT,
-            str(Path(__file__).parent),
-            *_places(),
-        ]
+        command = [sys.executable, "-s", "-S", "-c", _BOOT, str(Path(__file__).parent), *_places()]
         with theirs:
             self._server = subprocess.Popen(
                 command,

@@ -78,28 +78,20 @@ class Session:
         """The layers that hold."""
         return tuple(name for name, why in self.found.items() if not why)
 
-    def load(
-        self,
-        source: str,
-        seconds: float | None = None,
-        module: str = MODULE,
-        names: Mapping[str, Any] | None = None,
-    ) -> CallResult:
+    def load(self, source: str, module: str = MODULE, names: Mapping[str, Any] | None = None) -> CallResult:
         """Run a program's text, which defines its functions. One that is no Python is `unreadable`.
 
         Programs of one session see nothing of each other if they have different names as a `module`. `names` are values
         that the program knows from its beginning.
         """
-        read = self._ask({"compile": writable(source), "module": module}, seconds)
+        read = self._ask({"compile": writable(source), "module": module})
         known = values.tagged(dict(names or {}), self.limits.most)
-        self.loaded = (
-            self._ask({"load": module, "names": known}, seconds) if read.returned else replace(read, unreadable=True)
-        )
+        self.loaded = self._ask({"load": module, "names": known}) if read.returned else replace(read, unreadable=True)
         return self.loaded
 
     def defines(self, function: str, module: str = MODULE) -> bool:
         """Whether a program has that name, although something in it failed."""
-        return self._ask({"module": module, "defines": function}, None).value is True
+        return self._ask({"module": module, "defines": function}).value is True
 
     def call(
         self,
@@ -118,9 +110,8 @@ class Session:
         """
         sent = values.tagged(list(arguments), self.limits.most * 10)
         request = {"module": module, "call": function, "arguments": sent, "echo": echo, "result": result}
-        return self._ask(
-            request, seconds, partial(read_call, wanted=result, arguments=len(arguments) if echo else None)
-        )
+        read = partial(read_call, wanted=result, arguments=len(arguments) if echo else None)
+        return self._ask(request, seconds, read)
 
     def post(self, expansion: Expansion) -> None:
         """Send states to be expanded, without waiting. Each is answered by one `expanded`, in their order."""
@@ -143,9 +134,10 @@ class Session:
         self._arguments[name] = arguments
         return values.tagged(list(arguments), self.limits.most * 10)
 
-    def expanded(self, seconds: float | None = None) -> Expanded:
-        """What came of the first expansion that was not answered yet; `seconds` are for all of its states together."""
-        return self._collect(seconds)
+    def expanded(self) -> Expanded:
+        """What came of the first expansion that was not answered yet: all of its states together have the time of one
+        call."""
+        return self._collect(None)
 
     def close(self) -> None:
         """End the process. Safe to call twice."""
@@ -165,7 +157,7 @@ class Session:
                 return {str(name): str(why) for name, why in json.loads(line)["layers"].items()}
         raise EngineError("A sandbox did not start", "Its process ended while it was being locked.", "Try again.")
 
-    def _ask(self, request: Mapping[str, Any], seconds: float | None, read: Read = read_call) -> CallResult:
+    def _ask(self, request: Mapping[str, Any], seconds: float | None = None, read: Read = read_call) -> CallResult:
         self._post(request, read)
         return self._collect(seconds).result
 

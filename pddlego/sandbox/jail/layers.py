@@ -22,6 +22,9 @@ NOBODY = 65534
 
 LIMITS, NAMESPACES, USER, LANDLOCK, SECCOMP = "limits", "namespaces", "own user", "Landlock", "seccomp"
 
+TOTAL_SECONDS = 1_000_000
+"""CPU time of one process, all calls together."""
+
 SPARE = 64 << 20
 """Bytes that a process may take besides, once its program has run out of memory, to say so."""
 
@@ -45,8 +48,8 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("steps", ctypes.c_char_p))
 
 
-def lock(memory: int, total_seconds: int, parent: int, only: list[str] | None = None) -> dict[str, str]:
-    """Take away everything that a program does not need. `memory` is in MiB, `total_seconds` of CPU for all calls.
+def lock(memory: int, parent: int, only: list[str] | None) -> dict[str, str]:
+    """Take away everything that a program does not need. `memory` is in MiB.
 
     Returns each layer with why it does not hold, which is empty for one that does. The process dies with its `parent`.
     Of the layers `only` those are tried, if they are named.
@@ -54,7 +57,7 @@ def lock(memory: int, total_seconds: int, parent: int, only: list[str] | None = 
     steps: list[tuple[str, Callable[[], None]]] = [(NAMESPACES, _leave_namespaces)]
     if os.getuid() == 0:
         steps.append((USER, _become_nobody))
-    steps += [(LIMITS, lambda: _limit(memory, total_seconds)), (LANDLOCK, _close_files), (SECCOMP, _filter_calls)]
+    steps += [(LIMITS, lambda: _limit(memory)), (LANDLOCK, _close_files), (SECCOMP, _filter_calls)]
     found: dict[str, str] = {}
     for name, step in steps:
         if name == LIMITS:  # a change of user forgets it
@@ -106,8 +109,8 @@ def _become_nobody() -> None:
     os.setresuid(NOBODY, NOBODY, NOBODY)
 
 
-def _limit(memory: int, total_seconds: int) -> None:
-    limits = [("RLIMIT_CPU", total_seconds, total_seconds + 1), ("RLIMIT_FSIZE", 0, 0), ("RLIMIT_CORE", 0, 0)]
+def _limit(memory: int) -> None:
+    limits = [("RLIMIT_CPU", TOTAL_SECONDS, TOTAL_SECONDS + 1), ("RLIMIT_FSIZE", 0, 0), ("RLIMIT_CORE", 0, 0)]
     limits += [("RLIMIT_NOFILE", 16, 16), ("RLIMIT_NPROC", 0, 0), ("RLIMIT_MSGQUEUE", 0, 0), ("RLIMIT_MEMLOCK", 0, 0)]
     limits.append(("RLIMIT_AS", memory << 20, (memory << 20) + SPARE))
     failed = []

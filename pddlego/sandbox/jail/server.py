@@ -102,7 +102,7 @@ def _become(request: dict[str, Any], descriptors: list[int], server: int) -> Non
     low, high = sorted(descriptors)
     for first, end in ((3, low), (low + 1, high), (high + 1, HIGHEST)):
         os.closerange(first, end)
-    found = layers.lock(request["memory"], request["seconds"], server, request["only"])
+    found = layers.lock(request["memory"], server, request["only"])
     layers.hide()
     program.send(outgoing, json.dumps({"layers": found}).encode())
     program.serve(incoming, outgoing, request["most"])
