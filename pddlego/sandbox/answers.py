@@ -24,7 +24,6 @@ _KEPT = {
     "message": program.MOST_MESSAGE,
     "error": values.REPR,
     "traceback": program.MOST_TRACEBACK + len(program.GAP),
-    "printed": program.MOST_PRINTED,
 }
 """Characters of each text that are kept. The sandbox never writes more."""
 

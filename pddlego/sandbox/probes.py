@@ -93,7 +93,7 @@ FORGED = {
     "forged answer": "'{}'",
     "forged value": """'{"status": "returned", "value": {"m": 5}}'""",
     "forged value that is nested deeply": """'{"status": "returned", "value": ' + '[' * 99_999 + ']' * 99_999 + '}'""",
-    "forged text": """'{"status": "returned", "value": 1, "printed": Infinity}'""",
+    "forged text": """'{"status": "returned", "value": 1, "message": Infinity}'""",
 }
 """Lines that no sandbox writes, as expressions of Python."""
 

@@ -23,9 +23,6 @@ from . import batches, layers, values
 FILE = "<file-name-omitted>"
 """What a traceback calls the file of the program."""
 
-MOST_PRINTED = 10_000
-"""Characters of what a program prints that are kept."""
-
 MOST_TRACEBACK = 20_000
 """Characters of a traceback that are kept."""
 
@@ -39,25 +36,13 @@ _CONVERTED: dict[str, Callable[[Any], Any]] = {"any": lambda value: value, "trut
 """What is made of a result before it is sent: only here it is known what a class of the program's own is worth."""
 
 
-def file_of(module: str) -> str:
-    """What a traceback calls the file of a program of that name."""
-    return FILE if module == "program" else f"<file of {module}>"
-
-
-class _Printed(io.TextIOBase):
-    """Keeps the beginning of what a program prints."""
-
-    def __init__(self) -> None:
-        self.kept: list[str] = []
-        self.length = 0
+class _Silence(io.TextIOBase):
+    """Takes what a program prints, and keeps nothing of it."""
 
     def writable(self) -> bool:
         return True
 
     def write(self, text: str) -> int:
-        if self.length < MOST_PRINTED:
-            self.kept.append(text[: MOST_PRINTED - self.length])
-        self.length += len(text)
         return len(text)
 
 
@@ -99,7 +84,7 @@ class Program:
         return self._guarded(run, arguments if request["echo"] else None)
 
     def _compile(self, source: str, module: str) -> None:
-        file = file_of(module)
+        file = FILE if module == "program" else f"<file of {module}>"
         linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
         self._code = compile(source, file, "exec")
 
@@ -132,8 +117,7 @@ class Program:
 
     def _guarded(self, run: Callable[[], Any], echoed: Any = None) -> dict[str, Any]:
         """Run something of the program's; whatever it raises is an answer."""
-        printed = _Printed()
-        sys.stdout = sys.stderr = printed
+        sys.stdout = sys.stderr = _Silence()
         found: dict[str, Any] = {}
         starved = False
         try:
@@ -157,13 +141,12 @@ class Program:
         except BaseException as error:  # noqa: BLE001 -- what a program raises ends its call and nothing else
             self._running = False
             found = {"status": "raised", **_told(error)}
-        self._running = False
         if starved:  # not in a handler: as long as there is an error, all that filled the memory is still in use
             for names in self._modules.values():
                 names.clear()
             layers.more_memory()
             found = {"status": "memory", "message": "MemoryError"}
-        return {**found, "printed": "".join(printed.kept)}
+        return found
 
 
 def _told(error: BaseException) -> dict[str, str]:
