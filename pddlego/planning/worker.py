@@ -11,20 +11,18 @@ import gc
 import os
 import pickle
 import signal
-import struct
 import sys
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import BinaryIO, cast
 
 from pddlego.pddl import Domain, Problem, parse_domain
 from pddlego.planning.graphplan.values import GraphSearch, TaskKind
 from pddlego.planning.result import PlanResult, PlanStatus, Search
 from pddlego.planning.solve import OUT_OF_MEMORY, Solver, solve, solve_strips
-
-HEADER = struct.Struct("!I")
 
 
 @dataclass(frozen=True)
@@ -46,22 +44,17 @@ NO_MEMORY = 77
 
 
 def send(stream: BinaryIO, value: object) -> None:
-    """Write one value: its length in four bytes, then its pickle."""
-    data = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
-    stream.write(HEADER.pack(len(data)) + data)
+    """Write one value."""
+    stream.write(pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL))
     stream.flush()
 
 
 def receive(stream: BinaryIO) -> object:
     """Read one value. Raises `EOFError` when the other side is gone."""
-    head = stream.read(HEADER.size)
-    if len(head) < HEADER.size:
-        raise EOFError
-    size: int = HEADER.unpack(head)[0]
-    data = stream.read(size)
-    if len(data) < size:
-        raise EOFError
-    return pickle.loads(data)
+    try:
+        return pickle.load(stream)
+    except pickle.UnpicklingError as error:  # it was gone in the middle of the value
+        raise EOFError from error
 
 
 def main() -> None:
@@ -79,31 +72,25 @@ def main() -> None:
     gc.freeze()  # what is loaded now stays: the collector need not look at it again at every call
     try:
         while True:
-            job = receive(sys.stdin.buffer)
-            send(answers, _answer(cast(Job, job), _Pipe(answers), solver))
+            job = cast(Job, receive(sys.stdin.buffer))
+            send(answers, _answer(job, partial(_tell, answers), solver))
     except EOFError:
         pass
     except MemoryError:
         os._exit(NO_MEMORY)
 
 
-class _Pipe:
-    """Both directions, in the middle of a job."""
-
-    def __init__(self, answers: BinaryIO) -> None:
-        self._answers = answers
-
-    def tell(self, value: object) -> object:
-        """Send something that is not the end, and receive what is said to it."""
-        send(self._answers, value)
-        return receive(sys.stdin.buffer)
+def _tell(answers: BinaryIO, value: object) -> object:
+    """Send something that is not the end of a job, and receive what is said to it."""
+    send(answers, value)
+    return receive(sys.stdin.buffer)
 
 
-def _answer(job: Job, pipe: _Pipe, solver: Solver) -> PlanResult:
+def _answer(job: Job, tell: Callable[[object], object], solver: Solver) -> PlanResult:
     if job.graph is not None:
         from pddlego.planning.graphplan.engine import graph_solver
 
-        solver = graph_solver(job.graph, job.task == "whole", pipe.tell)
+        solver = graph_solver(job.graph, job.task == "whole", tell)
     # Python itself may fail without memory, and then says "error return without exception set".
     with contextlib.suppress(MemoryError, SystemError):
         return solve(_domain(job.text), job.problem, job.search, solver)

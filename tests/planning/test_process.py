@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import io
 import itertools
 import os
 import subprocess
@@ -17,7 +16,7 @@ from pddlego.planning import PlanStatus, ProcessPlanner, Search
 from pddlego.planning.graphplan.values import GraphSearch, Question
 from pddlego.planning.ground import Operator, ground
 from pddlego.planning.search import IndexedTask, breadth_first
-from pddlego.planning.worker import Job, _answer, _Pipe
+from pddlego.planning.worker import Job, _answer
 from tests.children import started
 from tests.methods.textgames.houses import COIN, explored
 from tests.scale import PATIENCE
@@ -148,7 +147,7 @@ def test_python_without_memory_is_out_of_memory_however_it_says_so(error: BaseEx
         raise error
 
     job = Job(COIN.text, explored(5, 2, seed=3), Search())
-    assert _answer(job, _Pipe(io.BytesIO()), solver).status is PlanStatus.MEMORY
+    assert _answer(job, lambda value: None, solver).status is PlanStatus.MEMORY
 
 
 ASKING = GraphSearch(prune=True)
