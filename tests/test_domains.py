@@ -12,7 +12,7 @@ from pddlego.methods.setting_files import TEXT_GAME, setting_names
 from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.pddl import Atom, Problem, TypedName, check, parse_problem
-from pddlego.planning import ProcessPlanner, climb
+from pddlego.planning import PlanStep, ProcessPlanner, climb
 from pddlego.planning.world import World
 
 FOODS = ("carrot", "salt", "red_potato")
@@ -62,7 +62,7 @@ def _effects(setting: GameSetting, problem: Problem) -> Iterator[Atom]:
         for arguments in itertools.product(*named):
             binding = dict(zip((each.name for each in action.parameters), arguments, strict=True))
             if world.holds(action.precondition, problem.facts, binding):
-                yield from world.apply(action.effect, problem.facts, binding) - problem.facts
+                yield from world.after(PlanStep(action.name, arguments), problem.facts) - problem.facts
 
 
 def test_the_meal_waits_for_every_ingredient(cooking: GameSetting, planner: ProcessPlanner) -> None:

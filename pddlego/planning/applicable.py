@@ -27,10 +27,6 @@ class Simulator:
         self.state: set[Atom] = set()
         self._by_predicate: dict[str, set[Atom]] = defaultdict(set)
         self._by_argument: dict[Key, set[Atom]] = defaultdict(set)
-        self._of_type = {
-            kind: [each.name for each in world.objects if world.domain.is_a(each.type, kind)]
-            for kind in {parameter.type for action in world.domain.actions for parameter in action.parameters}
-        }
         derived = {predicate.name for predicate, _ in world.domain.derived}
         self._conjuncts = {
             action.name: [atom for atom in conjunct_atoms(action.precondition) if atom.predicate not in derived]
@@ -50,9 +46,7 @@ class Simulator:
 
     def do(self, step: PlanStep) -> None:
         """Carry out an action that is applicable."""
-        action = self.world.domain.actions_by_name[step.action]
-        binding = {each.name: arg for each, arg in zip(action.parameters, step.args, strict=True)}
-        adds, deletes = self.world.changes(action.effect, self.state, binding)
+        adds, deletes = self.world.changes(step, self.state)
         self._change(adds - self.state, (deletes - adds) & self.state)
 
     def _change(self, adds: Iterable[Atom], deletes: Iterable[Atom]) -> None:
@@ -72,7 +66,7 @@ class Simulator:
         kinds = {each.name: each.type for each in action.parameters}
         for binding in self._joined(self._conjuncts[action.name], {}, kinds):
             free = [name for name in kinds if name not in binding]
-            for chosen in product(*(self._of_type[kinds[name]] for name in free)):
+            for chosen in product(*(self.world.of_type(kinds[name]) for name in free)):
                 yield {**binding, **dict(zip(free, chosen, strict=True))}
 
     def _joined(self, atoms: list[Atom], binding: dict[str, str], kinds: Mapping[str, str]) -> Iterator[dict[str, str]]:

@@ -15,7 +15,7 @@ from pddlego.pddl.remarks import domain_remarks, problem_remarks
 from pddlego.pddl.rules import text_defect
 from pddlego.planning.result import NOTHING_THERE
 from pddlego.planning.validate import goal_holds, speaks_of_nothing
-from pddlego.planning.world import cases
+from pddlego.planning.world import World
 
 MOST_CASES = 1_000_000
 """Ways to bind the variables of a goal that are looked at."""
@@ -59,7 +59,7 @@ def checked_problem(domain: Domain, text: str) -> CheckedProblem:
 def _goal(domain: Domain, problem: Problem) -> Iterator[Defect]:
     if problem.goal in ((), ("and",)):
         return  # said already
-    ways = cases(domain, problem, problem.goal)
+    ways = World(domain, problem).cases(problem.goal)
     if ways > MOST_CASES:
         message = f"the goal has {ways:,} ways to be true, and is not looked at; bind fewer variables at once"
         yield Defect(DefectKind.TOO_LARGE, ":goal", message, blocking=False)

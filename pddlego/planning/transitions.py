@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from dataclasses import dataclass
 
 from pddlego.pddl import Domain, Problem
 from pddlego.planning.applicable import Simulator, conjunct_atoms
 from pddlego.planning.result import PlanStep
-from pddlego.planning.world import State, World, cases
+from pddlego.planning.world import State, World
 
 MOST_STATES = 2_000
 """States that are looked at unless more are asked for."""
@@ -35,17 +36,15 @@ class Transitions:
 def transitions(domain: Domain, problem: Problem, most: int = MOST_STATES) -> Transitions:
     """Look at up to `most` states of a sound domain and problem."""
     world = World(domain, problem)
-    if _work(domain, problem) > MOST_WORK:
+    if _work(world, problem) > MOST_WORK:
         return Transitions((frozenset(problem.facts),), (), frozenset(), whole=False)
     start = frozenset(problem.facts)
     numbers, waiting = {start: 0}, deque([start])
     edges: list[tuple[int, PlanStep, int]] = []
     while waiting and len(numbers) <= most:
         state = waiting.popleft()
-        for step in list(Simulator(world, state).applicable()):
-            simulator = Simulator(world, state)
-            simulator.do(step)
-            after = frozenset(simulator.state)
+        for step in Simulator(world, state).applicable():
+            after = world.after(step, state)
             if after not in numbers:
                 numbers[after] = len(numbers)
                 waiting.append(after)
@@ -54,15 +53,11 @@ def transitions(domain: Domain, problem: Problem, most: int = MOST_STATES) -> Tr
     return Transitions(tuple(numbers), tuple(edges), goals, not waiting)
 
 
-def _work(domain: Domain, problem: Problem) -> int:
+def _work(world: World, problem: Problem) -> int:
     """An upper bound of the ways to bind what stands in no atom of a precondition, over all actions."""
-    things = (*domain.constants, *problem.objects)
-    found = 0
-    for action in domain.actions:
+    found = world.cases(problem.goal)
+    for action in world.domain.actions:
         named = {arg for atom in conjunct_atoms(action.precondition) for arg in atom.args}
-        number = 1
-        for parameter in action.parameters:
-            if parameter.name not in named:
-                number *= sum(domain.is_a(each.type, parameter.type) for each in things)
-        found += number * (cases(domain, problem, action.precondition) + cases(domain, problem, action.effect))
-    return found + cases(domain, problem, problem.goal)
+        free = (len(world.of_type(each.type)) for each in action.parameters if each.name not in named)
+        found += math.prod(free) * (world.cases(action.precondition) + world.cases(action.effect))
+    return found

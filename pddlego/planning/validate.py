@@ -74,15 +74,14 @@ def validate(domain: Domain, problem: Problem, plan: Plan, keep: bool = True) ->
     for time, step in enumerate(plan.steps):
         fault = _wrong_step(world, step, time)
         if fault is None:
-            action = domain.actions_by_name[step.action]
-            binding = {each.name: arg for each, arg in zip(action.parameters, step.args, strict=True)}
+            action, binding = domain.actions_by_name[step.action], world.binding(step)
             if not world.holds(action.precondition, state, binding):
                 what = f"{step} has an unsatisfied precondition at time {time}"
                 missing = advice(world, action.precondition, state, binding)
                 fault = PlanFault(FaultKind.PRECONDITION, what, missing, time, step)
         if fault is not None:
             return Validation(tuple(states) if keep else (), fault)
-        adds, deletes = world.changes(action.effect, state, binding)
+        adds, deletes = world.changes(step, state)
         state -= deletes
         state |= adds
         if keep:

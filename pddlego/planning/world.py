@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
 from pddlego.pddl import Atom, Domain, Problem, Sexpr
 from pddlego.pddl.problem import TypedName, read_typed_list
+from pddlego.planning.result import PlanStep
 
 State = frozenset[Atom]
-
-
-def cases(domain: Domain, problem: Problem, condition: Sexpr) -> int:
-    """How many ways there are to bind the variables of a condition, nested ones multiplied."""
-    if isinstance(condition, str) or not condition:
-        return 1
-    if condition[0] in ("exists", "forall") and len(condition) == 3 and isinstance(condition[1], tuple):
-        things = (*domain.constants, *problem.objects)
-        number = 1
-        for variable in read_typed_list(condition[1], []):
-            number *= sum(domain.is_a(each.type, variable.type) for each in things)
-        return max(1, number) * cases(domain, problem, condition[2])
-    return sum(cases(domain, problem, part) for part in condition[1:])
 
 
 class World:
@@ -36,6 +25,22 @@ class World:
         for predicate, condition in domain.derived:
             self._derived.setdefault(predicate.name, []).append((predicate.parameters, condition))
         self._open: set[Atom] = set()
+        self._of_type: dict[str, list[str]] = {}
+
+    def of_type(self, kind: str) -> list[str]:
+        """The names of all objects of a type."""
+        if kind not in self._of_type:
+            self._of_type[kind] = [each.name for each in self.objects if self.domain.is_a(each.type, kind)]
+        return self._of_type[kind]
+
+    def cases(self, condition: Sexpr) -> int:
+        """How many ways there are to bind the variables of a condition, nested ones multiplied."""
+        if isinstance(condition, str) or not condition:
+            return 1
+        if condition[0] in ("exists", "forall") and len(condition) == 3 and isinstance(condition[1], tuple):
+            number = math.prod(len(self.of_type(variable.type)) for variable in read_typed_list(condition[1], []))
+            return max(1, number) * self.cases(condition[2])
+        return sum(self.cases(part) for part in condition[1:])
 
     def holds(self, condition: Sexpr, state: AbstractSet[Atom], binding: Mapping[str, str]) -> bool:
         """Whether `condition` is true in `state` under `binding` (closed world)."""
@@ -71,18 +76,22 @@ class World:
             return all(self.is_vacuous(parts[1], state, each) for each in self.bindings(parts[0], binding))
         return False
 
-    def apply(self, effect: Sexpr, state: State, binding: Mapping[str, str]) -> State:
-        """The state after `effect`; what is both deleted and added is true."""
-        adds, deletes = self.changes(effect, state, binding)
+    def binding(self, step: PlanStep) -> dict[str, str]:
+        """What each parameter of the action is in a step."""
+        parameters = self.domain.actions_by_name[step.action].parameters
+        return {each.name: arg for each, arg in zip(parameters, step.args, strict=True)}
+
+    def after(self, step: PlanStep, state: State) -> State:
+        """The state after an action that is applicable."""
+        adds, deletes = self.changes(step, state)
         return (state - deletes) | adds
 
-    def changes(
-        self, effect: Sexpr, state: AbstractSet[Atom], binding: Mapping[str, str]
-    ) -> tuple[set[Atom], set[Atom]]:
-        """What `effect` adds and deletes in `state`; what is in both is true afterwards."""
+    def changes(self, step: PlanStep, state: AbstractSet[Atom]) -> tuple[set[Atom], set[Atom]]:
+        """What a step adds and deletes in `state`; what is in both is true afterwards."""
         adds: set[Atom] = set()
         deletes: set[Atom] = set()
-        self._collect(effect, state, binding, adds, deletes)
+        effect = self.domain.actions_by_name[step.action].effect
+        self._collect(effect, state, self.binding(step), adds, deletes)
         return adds, deletes
 
     def _collect(
@@ -109,12 +118,8 @@ class World:
     def bindings(self, variables: Sexpr, binding: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
         """Every way to give objects to quantified variables, each with `binding`."""
         typed = list(read_typed_list(variables if isinstance(variables, tuple) else (variables,), []))
-        choices = [[each.name for each in self._of_type(variable)] for variable in typed]
-        for chosen in itertools.product(*choices):
+        for chosen in itertools.product(*(self.of_type(variable.type) for variable in typed)):
             yield {**binding, **{variable.name: name for variable, name in zip(typed, chosen, strict=True)}}
-
-    def _of_type(self, variable: TypedName) -> Iterator[TypedName]:
-        return (each for each in self.objects if self.domain.is_a(each.type, variable.type))
 
     def _atom_holds(self, atom: Atom, state: AbstractSet[Atom]) -> bool:
         rules = self._derived.get(atom.predicate)

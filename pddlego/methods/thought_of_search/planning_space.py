@@ -166,12 +166,7 @@ class PlanningJudge:
 
 def _successors(world: World, facts: Facts) -> list[tuple[PlanStep, Facts]]:
     """Every action that can be done, with the state that it leads to."""
-    found = []
-    for step in Simulator(world, facts).applicable():
-        action = world.domain.actions_by_name[step.action]
-        binding = {each.name: arg for each, arg in zip(action.parameters, step.args, strict=True)}
-        found.append((step, world.apply(action.effect, facts, binding)))
-    return found
+    return [(step, world.after(step, facts)) for step in Simulator(world, facts).applicable()]
 
 
 def _reached(world: World, start: Facts, goal: set[tuple[str, ...]]) -> Facts | None:
