@@ -86,6 +86,13 @@ _HEURISTICS = {
     "lmcut": _OrderedLmCut,
 }
 
+_SEARCHES = {
+    "astar": astar_search,
+    "wastar": weighted_astar_search,
+    "gbf": greedy_best_first_search,
+    "ehs": enforced_hillclimbing_search,
+}
+
 
 def find_plan(task: GroundTask, search: Search) -> Plan | None:
     """The plan that `search` finds, or None if there is none. The artificial goal step is left out."""
@@ -97,26 +104,16 @@ def find_plan(task: GroundTask, search: Search) -> Plan | None:
     return Plan(tuple(PlanStep.read(name) for name in names if name != GOAL_STEP))
 
 
-def _run(task: IndexedTask, search: Search) -> list[Any] | None:
-    def heuristic() -> Any:
-        return _HEURISTICS[search.heuristic or "blind"](task)
-
-    found: list[Any] | None
+def _run(task: IndexedTask, search: Search) -> Any:
     if search.algorithm == "bfs":
-        found = breadth_first(task)
-    elif search.algorithm == "ids":
-        found = iterative_deepening_search(task)
-    elif search.algorithm == "astar":
-        found = astar_search(task, heuristic())
-    elif search.algorithm == "wastar":
-        found = weighted_astar_search(task, heuristic())
-    elif search.algorithm == "gbf":
-        found = greedy_best_first_search(task, heuristic())
-    else:
+        return breadth_first(task)
+    if search.algorithm == "ids":
+        return iterative_deepening_search(task)
+    heuristic = _HEURISTICS[search.heuristic or "blind"]
+    found = _SEARCHES[search.algorithm](task, heuristic(task))
+    if found is None and search.algorithm == "ehs":
         # Hill-climbing gives up in dead ends, which proves nothing: FF goes on with best-first there, and so do we.
-        found = enforced_hillclimbing_search(task, heuristic())
-        if found is None:
-            found = greedy_best_first_search(task, heuristic())
+        found = greedy_best_first_search(task, heuristic(task))
     return found
 
 

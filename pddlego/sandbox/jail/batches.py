@@ -26,10 +26,6 @@ def listed(found: Any) -> list[Any]:
     return list(found)
 
 
-Copy = Callable[[], Any]
-"""Makes the state anew, so that no call spoils it for another."""
-
-
 class Expander:
     """Expands states, and keeps those that came up: nothing of this leaves the process but through `values`."""
 
@@ -37,7 +33,7 @@ class Expander:
         self.most = most
         self._first = 0
         self._numbers: dict[bytes, int] = {}
-        self._kept: list[bytes | Copy] = []
+        self._kept: list[bytes | dict[str, Any]] = []
         self._sent: dict[str, Any] = {}
 
     def expand(
@@ -65,15 +61,10 @@ class Expander:
             if request[name]["arguments"] is not None:
                 self._sent[name] = request[name]["arguments"]
         goal_given, given = (_Arguments(self._sent[name]) for name in FUNCTIONS)
-        watched, done, numbers, first, dumps = (
-            request["watched"],
-            found["done"],
-            self._numbers,
-            self._first,
-            marshal.dumps,
-        )
+        watched, done = request["watched"], found["done"]
+        numbers, first, dumps = self._numbers, self._first, marshal.dumps
         for sent in request["states"]:
-            kept = self._kept[sent - first] if type(sent) is int else _copier(sent)
+            kept = self._kept[sent - first] if type(sent) is int else sent
             found["at"] = GOAL
             if goal(_copied(kept), *goal_given.values):
                 done.append(True)
@@ -95,12 +86,12 @@ class Expander:
                 forms = [dumps(each, values.WITHOUT_REFERENCES) for each in found_states]
                 done.append([numbers[form] if form in numbers else self._keep(form) for form in forms])
             except ValueError:  # something of a class of the program's own is in one
-                done.append([self._keep(_copier({"v": values.tagged(each, self.most)})) for each in found_states])
+                done.append([self._keep({"v": values.tagged(each, self.most)}) for each in found_states])
 
-    def _keep(self, form: bytes | Copy) -> int:
+    def _keep(self, form: bytes | dict[str, Any]) -> int:
         """The number of a state that is new."""
         number = self._first + len(self._kept)
-        if type(form) is bytes:
+        if isinstance(form, bytes):
             self._numbers[form] = number
         self._kept.append(form)
         return number
@@ -127,9 +118,6 @@ class _Arguments:
         return place
 
 
-def _copier(sent: dict[str, Any]) -> Copy:
-    return lambda: values.plain(sent["v"])
-
-
-def _copied(kept: bytes | Copy) -> Any:
-    return marshal.loads(kept) if isinstance(kept, bytes) else kept()
+def _copied(kept: bytes | dict[str, Any]) -> Any:
+    """A state made anew, so that no call spoils it for another: it is kept as bytes, or as it is sent."""
+    return marshal.loads(kept) if isinstance(kept, bytes) else values.plain(kept["v"])

@@ -37,7 +37,6 @@ PART = 12
 """Characters that a value within a value counts besides its own."""
 
 _NUMBERS = frozenset((int, float, bool, type(None)))
-_SMALL = frozenset((float, bool, type(None)))
 _TEXTS = frozenset((str,))
 _ATOMS = _NUMBERS | _TEXTS
 _TUPLES = frozenset((tuple,))
