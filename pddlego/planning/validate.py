@@ -5,7 +5,7 @@ Says at which step what was missing, in the wording of repair advice, and what i
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import Enum
 
@@ -71,50 +71,48 @@ def validate(domain: Domain, problem: Problem, plan: Plan, keep: bool = True) ->
     """
     world = World(domain, problem)
     states, state = [problem.facts], set(problem.facts)
+    fault = None
     for time, step in enumerate(plan.steps):
-        fault = _wrong_step(world, step, time)
-        if fault is None:
-            action, binding = domain.actions_by_name[step.action], world.binding(step)
-            if not world.holds(action.precondition, state, binding):
-                what = f"{step} has an unsatisfied precondition at time {time}"
-                missing = advice(world, action.precondition, state, binding)
-                fault = PlanFault(FaultKind.PRECONDITION, what, missing, time, step)
+        fault = _wrong_step(world, step, time, state)
         if fault is not None:
-            return Validation(tuple(states) if keep else (), fault)
+            break
         adds, deletes = world.changes(step, state)
         state -= deletes
         state |= adds
         if keep:
             states.append(frozenset(state))
-    return Validation(tuple(states) if keep else (), _unmet_goal(world, problem, state))
+    if fault is None and not world.holds(problem.goal, state, {}):
+        fault = PlanFault(FaultKind.GOAL, "The goal is not satisfied", advice(world, problem.goal, state, {}))
+    return Validation(tuple(states) if keep else (), fault)
 
 
-def _wrong_step(world: World, step: PlanStep, time: int) -> PlanFault | None:
-    """What is wrong with a step whatever is true: its action, its objects, or their types."""
+def _wrong_step(world: World, step: PlanStep, time: int, state: AbstractSet[Atom]) -> PlanFault | None:
+    """What is wrong with a step: its action, its objects or their types whatever is true, or its precondition."""
+
+    def fault(kind: FaultKind, what: str, remedy: str = "") -> PlanFault:
+        return PlanFault(kind, what, remedy, time, step)
+
     domain = world.domain
     action = domain.actions_by_name.get(step.action)
     if action is None:
         close = nearest(step.action, domain.actions_by_name)
         hint = f"did you mean {close}?" if close else f"the actions are {', '.join(sorted(domain.actions_by_name))}"
-        return PlanFault(FaultKind.ACTION, f"{step} at time {time} is no action of the domain; {hint}", "", time, step)
+        return fault(FaultKind.ACTION, f"{step} at time {time} is no action of the domain; {hint}")
     if len(action.parameters) != len(step.args):
         form = " ".join((action.name, *(each.name for each in action.parameters)))
         what = f"{step} at time {time} has {len(step.args)} argument(s), and its form is ({form})"
-        return PlanFault(FaultKind.ARITY, what, "", time, step)
+        return fault(FaultKind.ARITY, what)
     for parameter, arg in zip(action.parameters, step.args, strict=True):
         if arg not in world.types:
-            return PlanFault(FaultKind.OBJECT, f"{step} at time {time}: there is no object {arg}", "", time, step)
+            return fault(FaultKind.OBJECT, f"{step} at time {time}: there is no object {arg}")
         if not domain.is_a(world.types[arg], parameter.type):
             what = f"{step} at time {time}: {arg} is a {world.types[arg]}, but {parameter.name} is a {parameter.type}"
-            return PlanFault(FaultKind.TYPE, what, "", time, step)
+            return fault(FaultKind.TYPE, what)
+    binding = world.binding(step)
+    if not world.holds(action.precondition, state, binding):
+        missing = advice(world, action.precondition, state, binding)
+        return fault(FaultKind.PRECONDITION, f"{step} has an unsatisfied precondition at time {time}", missing)
     return None
-
-
-def _unmet_goal(world: World, problem: Problem, state: Iterable[Atom]) -> PlanFault | None:
-    final = frozenset(state)
-    if world.holds(problem.goal, final, {}):
-        return None
-    return PlanFault(FaultKind.GOAL, "The goal is not satisfied", advice(world, problem.goal, final, {}))
 
 
 def goal_holds(domain: Domain, problem: Problem) -> bool:
