@@ -84,18 +84,10 @@ def _code(name: str, body: str, *stopped: Status, limits: SandboxLimits = LIMITS
 
 
 def _forged(name: str, line: str) -> Probe:
-    """An attack that writes an answer of its own to the host."""
+    """An attack that writes to the host a line that no sandbox writes: an expression of Python."""
     body = f"import os\ndata = ({line} + '\\n').encode()\nwhile data:\n    data = data[os.write({OUTGOING}, data):]"
     return _code(name, f"{body}\nos._exit(0)", Status.DIED)
 
-
-FORGED = {
-    "forged answer": "'{}'",
-    "forged value": """'{"status": "returned", "value": {"m": 5}}'""",
-    "forged value that is nested deeply": """'{"status": "returned", "value": ' + '[' * 99_999 + ']' * 99_999 + '}'""",
-    "forged text": """'{"status": "returned", "value": 1, "message": Infinity}'""",
-}
-"""Lines that no sandbox writes, as expressions of Python."""
 
 PROBES: tuple[Probe, ...] = (
     _code("read a file", "return open('/etc/passwd').read()"),
@@ -147,7 +139,11 @@ PROBES: tuple[Probe, ...] = (
     _code("flood of prints", "while True:\n    print('x' * 1000)", Status.TIMEOUT, limits=ENDLESS),
     _code("flood of the pipe", f"import os\nwhile True:\n    os.write({OUTGOING}, b'x' * 100_000)", Status.TOO_LARGE),
     _code("result of 100 MB", "return 'x' * 100_000_000", Status.TOO_LARGE, Status.MEMORY),
-    *(_forged(name, line) for name, line in FORGED.items()),
+    _forged("forged answer", "'{}'"),
+    _forged("forged value", """'{"status": "returned", "value": {"m": 5}}'"""),
+    _forged("forged value that is nested deeply",
+            """'{"status": "returned", "value": ' + '[' * 99_999 + ']' * 99_999 + '}'"""),
+    _forged("forged text", """'{"status": "returned", "value": 1, "message": Infinity}'"""),
     _code("end of the process", "import os\nos._exit(0)", Status.DIED),
 )  # fmt: skip
 
