@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import shutil
 import signal
@@ -28,9 +29,6 @@ from pddlego.util.deadline import Deadline
 from pddlego.util.environment import for_children
 
 ENGINES = ("pyperplan", "fast-downward", "graphplan")
-
-MAX_TIMEOUT = 1_000_000.0
-"""Seconds; more than any timer is asked for, and less than the longest that the system takes."""
 
 ENDING = 5.0
 """Seconds that a process that closed its pipe is waited for, at most."""
@@ -96,7 +94,7 @@ class ProcessPlanner:
         _check_type("domain", domain, Domain, "parse_domain(text)")
         _check_type("problem", problem, Problem, "parse_problem(text)")
         _check_type("search", search, Search, "Search.parse(text)")
-        own = self.timeout or MAX_TIMEOUT
+        own = self.timeout or math.inf
         job = Job(domain.text, problem, search, graph or self.graph, task)
         with self._lock:
             return (yield from self._planning(domain, job, own if seconds is None else min(own, max(0.01, seconds))))

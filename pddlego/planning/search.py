@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Mapping
 from typing import Any
 
 from pyperplan.heuristics.blind import BlindHeuristic
@@ -150,17 +149,10 @@ def _first_reached(task: IndexedTask) -> list[Any] | None:
                 continue
             came[successor] = (state, operator)
             if task.goal_reached(successor):
-                return _path(came, start, successor)
+                path, state = [], successor
+                while state != start:
+                    state, operator = came[state]
+                    path.append(operator)
+                return path[::-1]
             waiting.append(successor)
     return None
-
-
-def _path(
-    came: Mapping[frozenset[str], tuple[frozenset[str], Any]], start: frozenset[str], state: frozenset[str]
-) -> list[Any]:
-    """The operators that lead from the start to a state."""
-    path = []
-    while state != start:
-        state, operator = came[state]
-        path.append(operator)
-    return path[::-1]

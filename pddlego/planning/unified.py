@@ -54,7 +54,8 @@ def solve_fast_downward(domain: Domain, problem: Problem, search: Search) -> Pla
         raise EngineFailedError(f"Fast Downward ended with {result.status.name.lower().replace('_', ' ')}")
     if result.plan is None:
         raise NotPlannableError(f"Fast Downward gave no plan: {result.status.name.lower()}")
-    return Plan(tuple(_step(each) for each in result.plan.actions))
+    steps = result.plan.actions
+    return Plan(tuple(PlanStep(str(step.action.name), tuple(map(str, step.actual_parameters))) for step in steps))
 
 
 @lru_cache(maxsize=1)
@@ -63,7 +64,3 @@ def _reader() -> Any:
     from unified_planning.io import PDDLReader
 
     return PDDLReader()
-
-
-def _step(instance: Any) -> PlanStep:
-    return PlanStep(str(instance.action.name), tuple(str(each) for each in instance.actual_parameters))

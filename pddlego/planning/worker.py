@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import BinaryIO, cast
 
-from pddlego.pddl import Domain, Problem, parse_domain
+from pddlego.pddl import Problem, parse_domain
 from pddlego.planning.graphplan.values import GraphSearch, TaskKind
 from pddlego.planning.result import PlanResult, PlanStatus, Search
 from pddlego.planning.solve import OUT_OF_MEMORY, Solver, solve, solve_strips
@@ -41,6 +41,8 @@ class Job:
 
 NO_MEMORY = 77
 """The exit status of a process that had no memory left even to say so."""
+
+_domain = lru_cache(maxsize=8)(parse_domain)
 
 
 def send(stream: BinaryIO, value: object) -> None:
@@ -96,11 +98,6 @@ def _answer(job: Job, tell: Callable[[object], object], solver: Solver) -> PlanR
         return solve(_domain(job.text), job.problem, job.search, solver)
     # Not in a handler: as long as there is an error, everything that the search had found is still in use.
     return PlanResult(PlanStatus.MEMORY, job.problem.goal, message=OUT_OF_MEMORY)
-
-
-@lru_cache(maxsize=8)
-def _domain(text: str) -> Domain:
-    return parse_domain(text)
 
 
 def _solver(engine: str) -> Solver:
