@@ -184,10 +184,7 @@ class Session:
             read = self._posted.popleft()
             self._used_before = self._used()
             spent = max(0.0, (self._used_before or 0.0) - began) if began is not None else time.monotonic() - clock
-            if line is None:
-                self._finish(kill=True, why="it was ended because it took too long")
-                return Expanded(CallResult(Status.TIMEOUT, message=_too_long(limit), seconds=spent))
-            answer = read(line)
+            answer = read(line) if line is not None else Expanded(CallResult(Status.TIMEOUT))
         except _BrokenError as error:
             return Expanded(self._gone(str(error), time.monotonic() - clock))
         except ValueError:  # the program wrote to the pipe itself
@@ -204,7 +201,8 @@ class Session:
         if late:
             self._finish(kill=True, why="it was ended because it took too long")
             trace = result.traceback if result.status is Status.TIMEOUT else ""
-            return Expanded(CallResult(Status.TIMEOUT, message=_too_long(limit), traceback=trace, seconds=seconds))
+            why = f"it took longer than {limit:g} {'second' if limit == 1 else 'seconds'}"
+            return Expanded(CallResult(Status.TIMEOUT, message=why, traceback=trace, seconds=seconds))
         if result.status is Status.MEMORY:
             self._finish(kill=True, why="it was ended because it ran out of memory")
             result = replace(result, message=self._memory_message())
@@ -214,7 +212,7 @@ class Session:
         return f"it needs more than {self.limits.memory:,} MiB of memory"
 
     def _exchange(self, seconds: float, wall: float, used: float | None) -> tuple[bytes | None, bool]:
-        """Receive a line; None if there is none in time. The second says whether it had to be told to stop.
+        """Receive a line; None if there is none in time. The second says whether the program had to be told to stop.
 
         `used` is the CPU time of the process before. What is not sent yet is sent meanwhile. Raises `_BrokenError`.
         """
@@ -305,7 +303,3 @@ class Session:
         for descriptor in (self._out, self._in):
             os.close(descriptor)
         return self._end(child, kill)
-
-
-def _too_long(limit: float) -> str:
-    return f"it took longer than {limit:g} {'second' if limit == 1 else 'seconds'}"
