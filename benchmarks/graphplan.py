@@ -23,15 +23,14 @@ from queue import Empty
 from typing import Any
 
 from benchmarks.table import show
+from pddlego.methods.graphplan.advisers import make_adviser
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.planning import PlanStatus, ProcessPlanner, Search
-from pddlego.planning.asking import unasked
 from pddlego.planning.graphplan.engine import graph_task
 from pddlego.planning.graphplan.search import plan_graph
 from pddlego.planning.graphplan.task import compile_task
-from pddlego.planning.graphplan.values import Expanded, GraphSearch, Passed, Planned, Question, Searched
+from pddlego.planning.graphplan.values import Expanded, GraphSearch, Moment, Passed, Planned, Question, Searched
 from pddlego.planning.ground import GroundTask, ground
-from pddlego.refine.advisers import make_adviser
 from pddlego.tasks.generators import generate
 from tests.planning.graphplan.planning import SIZES, works
 
@@ -118,7 +117,7 @@ def _against(peer_name: str, peer: Peer) -> None:
 
 
 def _ended(task: GroundTask) -> Planned:
-    return unasked(plan_graph(compile_task(task), GraphSearch()))
+    return plan_graph(compile_task(task), GraphSearch())
 
 
 def _limited(work: Peer, task: GroundTask) -> Answer | None:
@@ -305,21 +304,19 @@ def _counted(task: Any, prune: bool, sort: bool) -> tuple[int, int, int] | None:
         if time.monotonic() > ends:
             raise _OutOfTimeError
 
-    planning, said = plan_graph(task, GraphSearch(prune, sort), tick), None
     nodes = mutexes = levels = 0
+
+    def advise(question: Question) -> Sequence[str]:
+        return adviser.choose(replace(question, task=task), adviser.rng)
+
+    def watch(moment: Moment) -> None:
+        nonlocal nodes, mutexes, levels
+        mutexes += moment.mutexes if isinstance(moment, Expanded) else 0
+        nodes += moment.nodes if isinstance(moment, Searched) else 0
+        levels = len(moment.steps) if isinstance(moment, Passed) else levels
+
     try:
-        while True:
-            moment = planning.send(said)
-            said = None
-            if isinstance(moment, Question):
-                said = adviser.choose(replace(moment, task=task), adviser.rng)
-            elif isinstance(moment, Expanded):
-                mutexes += moment.mutexes
-            elif isinstance(moment, Searched):
-                nodes += moment.nodes
-            elif isinstance(moment, Passed):
-                levels = len(moment.steps)
-    except StopIteration:
-        return nodes, mutexes, levels
+        plan_graph(task, GraphSearch(prune, sort), advise, watch, tick)
     except _OutOfTimeError:
         return None
+    return nodes, mutexes, levels

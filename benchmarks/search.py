@@ -17,7 +17,8 @@ from benchmarks.table import show
 from pddlego.methods.thought_of_search.extract import Code
 from pddlego.methods.thought_of_search.faults import Fault
 from pddlego.methods.thought_of_search.functions import Functions, Visited
-from pddlego.methods.thought_of_search.options import SearchOptions, load
+from pddlego.methods.thought_of_search.loading import call_limits, load, search_limits
+from pddlego.methods.thought_of_search.options import SearchOptions
 from pddlego.methods.thought_of_search.reference_model import reference
 from pddlego.methods.thought_of_search.search import Found, StateSearch
 from pddlego.methods.thought_of_search.space import Key, Search
@@ -67,7 +68,7 @@ def main() -> None:
         with Sandbox() as sandbox:
             with setting.space.judge(sandbox, 0) as judge:
                 searches = [instance.searches[0] for instance in judge.instances[:: len(judge.instances) // INSTANCES]]
-            functions = Functions(sandbox, OPTIONS.calls)
+            functions = Functions(sandbox, call_limits(OPTIONS))
             for which in ("successors", "goal"):
                 functions.put(which, Code(texts[which], "successors" if which == "successors" else "is_goal"))
             inside = _rate(_searcher(functions, key), searches)
@@ -81,7 +82,7 @@ def main() -> None:
 
 
 def _searcher(functions: Functions, key: Key) -> Callable[[Search], int]:
-    search = StateSearch(functions, "breadth-first", key, OPTIONS.search(True))
+    search = StateSearch(functions, "breadth-first", key, search_limits(OPTIONS, True))
 
     def run(task: Search) -> int:
         *_, found = search.run(task)
@@ -130,7 +131,7 @@ def _memory() -> None:
     with Sandbox() as sandbox:
         with setting.space.judge(sandbox, 0) as judge:
             searches = [instance.searches[0] for instance in judge.instances]
-        functions = Functions(sandbox, OPTIONS.calls)
+        functions = Functions(sandbox, call_limits(OPTIONS))
         functions.put("successors", Code(texts["successors"], "successors"))
         functions.put("goal", Code(texts["goal"], "is_goal"))
         run, expanded, told = _searcher(functions, setting.space.key(False)), 0, 0

@@ -19,7 +19,7 @@ from pathlib import Path
 from benchmarks.table import show
 from pddlego.evaluation.assemble import evaluating
 from pddlego.evaluation.config import resolve
-from pddlego.evaluation.make import make_options
+from pddlego.evaluation.setup import make_setup
 
 EPISODES = 1000
 OPENINGS = 5
@@ -80,7 +80,7 @@ def main() -> None:
 
 def _recorded(folder: Path) -> list[bytes]:
     """The lines of a won episode."""
-    options = make_options(resolve({"games": ("coin",), "modes": ("edit",), "seeds": "12"}, {}))
+    options = make_setup(resolve({"games": ("coin",), "modes": ("edit",), "seeds": "12"}, {}))
     with evaluating(options, folder / "one") as running:
         list(running.evaluation.run())
     journal = next((folder / "one" / "episodes").iterdir())

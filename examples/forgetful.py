@@ -18,7 +18,7 @@ from typing import Any
 
 from pddlego.evaluation.assemble import evaluating
 from pddlego.evaluation.config import resolve
-from pddlego.evaluation.make import make_options
+from pddlego.evaluation.setup import make_setup
 from pddlego.methods.base import Tools
 from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.models import Completion, Request
@@ -47,12 +47,12 @@ class Forgetful:
 
 def main(room: str, direction: str, seed: int) -> None:
     resolved = resolve({"games": ("coin",), "modes": ("edit",), "seeds": str(seed), "retries": 1}, {})
-    options = make_options(resolved)
-    (cell,) = options.cells()
-    played, model = options.played_in(cell), Forgetful(room, direction)
+    setup = make_setup(resolved)
+    (cell,) = setup.cells()
+    played, model = setup.played_in(cell), Forgetful(room, direction)
     path = fresh_folder(Path("runs"), f"coin-edit-{model.name}-seed{seed}")
-    with evaluating(options, path) as running:
-        tools = Tools(model, running.planner, options.limits, options.retries)
+    with evaluating(setup, path) as running:
+        tools = Tools(model, running.planner, setup.limits, setup.config.limits.retries)
         recorder = Recorder(replace(cell, model=model.name), running.store)
         ended = follow(played.method.run(cell, played.setting, played.options, tools), [recorder.keep])
         recorder.close()

@@ -20,29 +20,27 @@ if TYPE_CHECKING:
     from pddlego.runs.summary import Summary
 
 
-def play(game: str, mode: str | None = None, seed: int = 0, model: str = "reader", **options: Any) -> Ended:
+def play(game: str, mode: str | None = None, seed: int = 0, model: str | None = None, **options: Any) -> Ended:
     """Play one episode and return its last event: the outcome, the score and what was used. Writes no files.
 
-    If `mode` is None, the most important mode of the game is played, as by `pddlego play`.
+    If `mode` is None, the most important mode of the game is played, as by `pddlego play`; if `model` is None, the
+    built-in model plays.
 
     `options` are those of `pddlego eval` that belong to an episode, by the same names: `base_url`, `temperature`,
     `fold`, `max_steps`, `retries`, `set` … Raises `PddlegoError` for what goes wrong before the first event.
     """
-    from pddlego.evaluation.assemble import make_planners
-    from pddlego.evaluation.assemble import play as play_cell
-    from pddlego.evaluation.make import make_options
-    from pddlego.methods.registry import first_mode
-    from pddlego.models.limiter import SharedLimiter
+    from pddlego.evaluation.playing import make_limiter, make_planners
+    from pddlego.evaluation.playing import play as play_cell
+    from pddlego.evaluation.setup import make_setup
     from pddlego.runs.recording import follow
 
-    modes = (mode or first_mode(game),)
-    what = {"games": (game,), "modes": modes, "models": (model,), "seeds": str(seed), "workers": 1}
-    chosen = make_options(_resolved({**what, **options}))
-    (cell,) = chosen.cells()
-    most = chosen.model.max_tokens
-    limiter = SharedLimiter(chosen.llm_jobs, chosen.budget, None, chosen.prices, max_answer=most)
-    with make_planners(chosen) as planner:
-        return follow(play_cell(cell, chosen, planner, limiter), [])
+    what: dict[str, Any] = {"games": (game,), "seeds": str(seed), "workers": 1}
+    what |= {"modes": (mode,)} if mode is not None else {}
+    what |= {"models": (model,)} if model is not None else {}
+    setup = make_setup(_resolved({**what, **options}))
+    (cell,) = setup.cells()
+    with make_planners(setup) as planner:
+        return follow(play_cell(cell, setup, planner, make_limiter(setup, None, setup.prices)), [])
 
 
 def evaluate(games: Sequence[str] | str, run: str | Path, **options: Any) -> list[Summary]:
@@ -53,10 +51,10 @@ def evaluate(games: Sequence[str] | str, run: str | Path, **options: Any) -> lis
     another configuration.
     """
     from pddlego.evaluation.assemble import evaluating
-    from pddlego.evaluation.make import make_options
+    from pddlego.evaluation.setup import make_setup
 
-    chosen = make_options(_resolved({"games": games, **options}))
-    with evaluating(chosen, Path(run)) as running:
+    setup = make_setup(_resolved({"games": games, **options}))
+    with evaluating(setup, Path(run)) as running:
         for _ in running.evaluation.run():
             pass
         if running.evaluation.fault is not None:
@@ -73,11 +71,11 @@ def build(
     feedback: Literal["none", "model"] = "none",
     rounds: int = 3,
     domain: str = "",
-    base_url: str | None = None,
-    temperature: float = 1.0,
+    **options: Any,
 ) -> Built:
     """Build PDDL from a description; a `problem` needs the text of its `domain`. Writes no files.
 
+    `options` are those of the endpoint, the planner and the limits, as of `pddlego build`: `base_url`, `temperature` …
     Raises `PddlegoError` for what goes wrong before the first question, `PddlSyntaxError` for a domain that is none.
     """
     import os
@@ -85,15 +83,13 @@ def build(
     from pddlego.methods.builders.draft import draft_of
     from pddlego.methods.builders.files import BuildOptions
     from pddlego.methods.builders.files import build as build_files
-    from pddlego.models.endpoint import ModelOptions, make_endpoint
-    from pddlego.planning import ProcessPlanner
+    from pddlego.models.endpoint import Access, make_endpoint
 
-    url = base_url or os.environ.get("OPENAI_BASE_URL")
-    key = os.environ.get("OPENAI_API_KEY")
-    asked = make_endpoint(ModelOptions(name=model, base_url=url, api_key=key, temperature=temperature))
+    config = _resolved(options).config
+    asked = make_endpoint(model, config.endpoint, Access(os.environ.get("OPENAI_API_KEY")))
     begin = draft_of(domain) if domain else None
-    with ProcessPlanner() as planner:
-        chosen = BuildOptions(steps=steps, feedback=feedback, rounds=rounds)
+    with config.planner.make() as planner:
+        chosen = BuildOptions(steps=steps, feedback=feedback, rounds=rounds, retries=config.limits.retries)
         return build_files(what, description, asked, planner, chosen, begin)
 
 

@@ -1,17 +1,44 @@
-"""The arguments of `pddlego build`."""
+"""`pddlego build`: PDDL files from a description."""
 
 from __future__ import annotations
 
+import os
+from contextlib import closing
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import typer
+from rich.console import Console
 
-from pddlego.cli.shared import BaseUrl, PlannerTimeout, Temperature
+from pddlego.cli.interrupts import is_typed_at
+from pddlego.cli.options import with_options
+from pddlego.cli.watching import exit_code
+from pddlego.display.glyphs import glyphs_for
+from pddlego.display.lines import LineDisplay
+from pddlego.display.person import AskingOverseer
+from pddlego.errors import UsageError
+from pddlego.evaluation.config import Limits as LimitOptions
+from pddlego.evaluation.config import resolve
+from pddlego.events import Limits
+from pddlego.methods.base import BUILT_IN_MODEL
+from pddlego.methods.builders.building import How, What
+from pddlego.methods.builders.draft import Draft, draft_of
+from pddlego.methods.builders.files import Build, BuildOptions
+from pddlego.methods.builders.l2p import with_l2p
+from pddlego.methods.builders.reviewing import By
+from pddlego.methods.registry import picture_of
+from pddlego.models import Model
+from pddlego.models.endpoint import Access, Endpoint, make_endpoint
+from pddlego.pddl import PddlSyntaxError
+from pddlego.planning.make import PlannerOptions
+from pddlego.runs.journal import JournalWriter
+from pddlego.runs.recording import follow
+from pddlego.util.files import read_text, write_whole
+from pddlego.util.text import clean
 
 WhatName = Annotated[str, typer.Argument(metavar="WHAT", help="domain, problem, or task: a domain and a problem.")]
 Description = Annotated[Path, typer.Argument(metavar="DESCRIPTION", help="A text that describes it.")]
-Folder = Annotated[Path, typer.Option("--output", "-o", help="A folder for the files. Default: built.")]
+Folder = Annotated[Path, typer.Option("--output", "-o", help="A folder for the files.")]
 Steps = Annotated[str, typer.Option(help="whole, by-component or by-action.")]
 FeedbackBy = Annotated[str, typer.Option("--feedback", help="none, model, person or both, after checks and planner.")]
 Rounds = Annotated[int, typer.Option(min=0, max=20, help="Rounds of feedback by a model, at most.")]
@@ -20,11 +47,11 @@ Given = Annotated[
     Path | None, typer.Option("--domain", help="The domain of a problem: a PDDL file, or components of l2p as JSON.")
 ]
 Begin = Annotated[Path | None, typer.Option("--from", help="Components of l2p as JSON to go on with.")]
-Again = Annotated[int, typer.Option("--retries", min=0, max=100, help="Tries more at an unusable component.")]
-MostCalls = Annotated[int | None, typer.Option("--max-calls", min=1, help="Model calls, at most.")]
 
 
-def build(
+@with_options((Endpoint, LimitOptions, PlannerOptions), without=("planner", "max_cost", "prices", "max_tokens"))
+def command(
+    flags: dict[str, Any],
     what: WhatName,
     description: Description,
     output: Folder = Path("built"),
@@ -34,32 +61,88 @@ def build(
     model: ModelName = None,
     domain: Given = None,
     begin: Begin = None,
-    retries: Again = 5,
-    max_calls: MostCalls = None,
-    base_url: BaseUrl = None,
-    temperature: Temperature = None,
-    planner_timeout: PlannerTimeout = None,
 ) -> None:
     """Build PDDL from a description: a model writes components, they are checked, planned with, and reviewed.
 
     Exit code: 0 sound (and there is a plan), 1 not, 2 wrong usage, 3 the model failed, 130 interrupted.
     """
-    from pddlego.cli.run_build import BuildCommand, run_build
-
-    chosen = BuildCommand(
-        what=what,
-        description=description,
-        output=output,
-        steps=steps,
-        feedback=feedback,
+    config = resolve(flags | ({"models": (model,)} if model is not None else {}), os.environ).config
+    if domain is not None and what != "problem":
+        why = f"A {what} brings a domain of its own."
+        raise UsageError("--domain is for a problem", why, "Leave it out, or go on with parts of l2p by --from.")
+    text, draft = read_text(description), _begin(domain, begin)
+    asked = _model(config.what.models[0], config.endpoint)
+    console = Console()
+    display = LineDisplay(console, picture_of("builders").describe)
+    options = BuildOptions(
+        steps=cast(How, steps),
+        feedback=cast(By, feedback),
         rounds=rounds,
-        model=model,
-        domain=domain,
-        begin=begin,
-        retries=retries,
-        max_calls=max_calls,
-        base_url=base_url,
-        temperature=1.0 if temperature is None else temperature,
-        planner_timeout=30.0 if planner_timeout is None else planner_timeout,
+        retries=config.limits.retries,
+        limits=Limits(None, calls=config.limits.max_calls, seconds=config.limits.max_seconds),
+        overseer=_person(console, display) if feedback in ("person", "both") else None,
     )
-    raise typer.Exit(run_build(chosen))
+    with config.planner.make() as planner:
+        build = Build(cast(What, what), text, asked, planner, options, draft)
+        with closing(_journal(output)) as journal:
+            ended = follow(build.events(), [journal.write, display.show])
+    written = _write(output, build)
+    console.print(f"In {clean(str(output))}: {', '.join(written)}", markup=False, highlight=False)
+    raise typer.Exit(exit_code(ended))
+
+
+def _begin(domain: Path | None, begin: Path | None) -> Draft:
+    draft = Draft()
+    if domain is not None:
+        text = read_text(domain)
+        try:
+            draft = with_l2p(draft, text, str(domain)) if domain.suffix == ".json" else draft_of(text)
+        except PddlSyntaxError as error:
+            raise UsageError(f"{domain} is no domain", f"{error.faults[0]}.", "See 'pddlego check'.") from error
+    return draft if begin is None else with_l2p(draft, read_text(begin), str(begin))
+
+
+def _model(name: str, endpoint: Endpoint) -> Model:
+    if name == BUILT_IN_MODEL:
+        why = "The built-in reader knows only the built-in settings (pddlego play text-blocks)."
+        raise UsageError("No language model was named", why, "Name one with --model or PDDLEGO_MODEL.")
+    return make_endpoint(name, endpoint, Access(os.environ.get("OPENAI_API_KEY")))
+
+
+def _journal(folder: Path) -> JournalWriter:
+    """The journal in a folder in which nothing was built yet. Raises `UsageError` for any other."""
+    there = [name for name in FILES if (folder / name).exists()] if str(folder).strip() else []
+    if there or not str(folder).strip() or folder == Path():
+        why = f"There is {', '.join(there)} in it." if there else "It is the folder where you are."
+        raise UsageError(f"Nothing can be built in '{folder}'", why, "Name another folder with -o.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return JournalWriter(folder / JOURNAL)
+    except OSError as error:
+        raise UsageError(f"Cannot write to {folder}", f"{error.strerror}.", "Name another folder with -o.") from error
+
+
+JOURNAL = "journal.jsonl"
+FILES = ("domain.pddl", "problem.pddl", "plan.txt", JOURNAL)
+"""What a build leaves in its folder."""
+
+
+def _write(folder: Path, build: Build) -> list[str]:
+    """What there is, sound or not: nothing that was paid for is lost. The names of the files."""
+    draft, what = build.draft, build.order.what
+    texts = {"plan.txt": build.plan}
+    if draft.sections and what != "problem":
+        texts["domain.pddl"] = draft.domain
+    if what != "domain" and (draft.objects or draft.facts):
+        texts["problem.pddl"] = draft.problem
+    for name, text in texts.items():
+        if text:
+            write_whole(folder / name, f"{text}\n")
+    return [name for name in FILES if name == JOURNAL or texts.get(name)]
+
+
+def _person(console: Console, display: LineDisplay) -> AskingOverseer:
+    if not (console.is_terminal and is_typed_at()):
+        why = "--feedback person and both need somebody at a terminal."
+        raise UsageError("Nobody is there to look", why, "Use --feedback model.")
+    return AskingOverseer(display, ("files",), glyphs_for(console.encoding), lambda: console.width)

@@ -1,28 +1,82 @@
-"""The arguments of `pddlego cache`."""
+"""`pddlego cache info` and `pddlego cache clear`."""
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated
 
 import typer
+from rich.filesize import decimal
+from rich.table import Table
+from rich.text import Text
 
-cache = typer.Typer(help="Answers of models that were kept (--cache use).", no_args_is_help=True)
+from pddlego.cli import exits
+from pddlego.cli.interrupts import is_typed_at, polite_kills
+from pddlego.display.console import Console
+from pddlego.errors import UsageError
+from pddlego.models.cache import AnswerCache, default_path
+from pddlego.util.text import clean
+
+command = typer.Typer(
+    help="Answers of models that were kept (--cache use).",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+)
 
 
-@cache.command()
+@command.command()
 def info() -> None:
     """Say where the cache is and what it holds of each model."""
-    from pddlego.cli.run_cache import run_info
-
-    raise typer.Exit(run_info())
+    raise typer.Exit(_info())
 
 
-@cache.command()
+@command.command()
 def clear(
     model: Annotated[str | None, typer.Option(help="Only the answers of this model.")] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Remove what was kept. It was paid for: you are asked first."""
-    from pddlego.cli.run_cache import run_clear
+    raise typer.Exit(_clear(model, yes))
 
-    raise typer.Exit(run_clear(model, yes))
+
+def _info() -> int:
+    """Print where the cache is and what it holds."""
+    polite_kills()
+    console = Console()
+    cache = AnswerCache(default_path())
+    held = cache.held()
+    if not held:
+        console.print(f"{cache.path}: no answers are kept.", highlight=False, markup=False, soft_wrap=True)
+        return exits.WON
+    size = decimal(cache.path.stat().st_size)
+    console.print(f"{cache.path}, {size}", highlight=False, markup=False, soft_wrap=True)
+    table = Table(box=None, pad_edge=False)
+    table.add_column("model")
+    table.add_column("answers", justify="right")
+    table.add_column("tokens", justify="right")
+    table.add_column("first")
+    table.add_column("last")
+    for each in held:
+        numbers = (f"{each.answers:,}", f"{each.tokens:,}", _day(each.first), _day(each.last))
+        table.add_row(Text(clean(each.model)), *numbers)
+    console.print(table, highlight=False)
+    return exits.WON
+
+
+def _clear(model: str | None, yes: bool) -> int:
+    """Remove answers. Exit code 1 if the user does not want it after all."""
+    polite_kills()
+    cache = AnswerCache(default_path())
+    what = "all answers" if model is None else f"all answers of {clean(model)}"
+    if not yes and not is_typed_at():
+        raise UsageError(f"Nobody can be asked whether to remove {what}", "Input is no terminal.", "Add --yes.")
+    if not yes and not typer.confirm(f"Remove {what} in {cache.path}?"):
+        return exits.NOT_WON
+    removed = cache.clear(model)
+    Console().print(f"Removed: {removed:,} answers.", highlight=False)
+    return exits.WON
+
+
+def _day(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds).strftime("%Y-%m-%d %H:%M")

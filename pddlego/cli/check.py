@@ -1,22 +1,126 @@
-"""The arguments of `pddlego check`."""
+"""`pddlego check`: what is wrong with PDDL files and plans."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
+
+from pddlego.errors import UsageError
+from pddlego.pddl import Defect, DefectKind, Domain, PddlSyntaxError, Problem
+from pddlego.planning.checking import checked_domain, checked_problem
+from pddlego.planning.plan_text import parse_plan
+from pddlego.planning.validate import PlanFault, validate
+from pddlego.util.files import read_text
+from pddlego.util.text import clean, count
 
 DomainFile = Annotated[Path, typer.Argument(metavar="DOMAIN", help="A PDDL domain file.")]
 ProblemFile = Annotated[Path | None, typer.Argument(metavar="[PROBLEM]", help="A problem file of that domain.")]
 PlanFile = Annotated[Path | None, typer.Option("--plan", help="A plan for it: (action object …), one a line.")]
 
 
-def check(domain: DomainFile, problem: ProblemFile = None, plan: PlanFile = None) -> None:
+def command(domain: DomainFile, problem: ProblemFile = None, plan: PlanFile = None) -> None:
     """Say what is wrong with a domain, a problem, or a plan: three lines for each defect.
 
     Exit code: 0 nothing that matters, 1 something is wrong, 2 wrong usage.
     """
-    from pddlego.cli.run_check import run_check
+    raise typer.Exit(_check(domain, problem, plan))
 
-    raise typer.Exit(run_check(domain, problem, plan))
+
+MENDS = {
+    DefectKind.SYNTAX: "Mend the text there.",
+    DefectKind.MISSING_SECTION: "Add the section.",
+    DefectKind.DUPLICATE_OBJECT: "Remove one of the two; planning is possible all the same.",
+    DefectKind.DOMAIN_NAME: "Write the same name in both; planning is possible all the same.",
+}
+"""What to do about a defect whose message does not say it."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is wrong: where and what, why, and what to do. What is only a `remark` is no reason to fail."""
+
+    what: str
+    why: str
+    mend: str
+    remark: bool = False
+
+
+def _check(domain_file: Path, problem_file: Path | None, plan_file: Path | None) -> int:
+    """Print what is wrong. Exit code 0 if nothing is that matters, else 1. Raises `UsageError`."""
+    if plan_file is not None and problem_file is None:
+        raise UsageError("--plan needs a problem", "A plan is for one problem.", "Name DOMAIN and PROBLEM.")
+    console = Console(soft_wrap=True)
+    found: list[Finding] = []
+    good: list[str] = []
+    checked = checked_domain(read_text(domain_file))
+    found += [_of_defect(domain_file, each) for each in checked.defects]
+    if checked.domain is not None:
+        good.append(f"{domain_file}: a domain of {count(len(checked.domain.actions), 'action')}")
+        if problem_file is not None:
+            found += _problem(checked.domain, problem_file, plan_file, good)
+    elif problem_file is not None:
+        found.append(_not_checked(problem_file, domain_file))
+    for finding in found:
+        style = "yellow" if finding.remark else "bold red"
+        for label, text in (("", finding.what), ("  why: ", finding.why), ("  do:  ", finding.mend)):
+            lines = clean(text).splitlines() or [""]
+            console.print(f"{label}{lines[0]}", style="" if label else style, markup=False, highlight=False)
+            for line in lines[1:]:
+                console.print(f"{' ' * len(label)}{line}", markup=False, highlight=False)
+    if all(finding.remark for finding in found):
+        for line in good:
+            console.print(clean(line), style="green", markup=False, highlight=False)
+        return 0
+    return 1
+
+
+def _problem(domain: Domain, problem_file: Path, plan_file: Path | None, good: list[str]) -> Iterator[Finding]:
+    """What is wrong with a problem, and with a plan for it if there is one to be looked at."""
+    checked = checked_problem(domain, read_text(problem_file))
+    yield from (_of_defect(problem_file, each) for each in checked.defects)
+    problem = checked.problem
+    if problem is None:
+        if plan_file is not None:
+            yield _not_checked(plan_file, problem_file)
+        return
+    sizes = f"{count(len(problem.objects), 'object')}, {count(len(problem.facts), 'fact')}"
+    good.append(f"{problem_file}: a problem of {sizes}")
+    if plan_file is not None:
+        yield from _plan(domain, problem, plan_file, good)
+
+
+def _plan(domain: Domain, problem: Problem, plan_file: Path, good: list[str]) -> Iterator[Finding]:
+    try:
+        plan = parse_plan(read_text(plan_file))
+    except PddlSyntaxError as error:
+        for why in error.faults:
+            yield Finding(f"{plan_file}: syntax", why, "Write one action a line, each in parentheses.")
+        return
+    fault = validate(domain, problem, plan, keep=False).fault
+    if fault is not None:
+        yield _of_fault(plan_file, fault)
+    good.append(f"{plan_file}: a plan of {count(len(plan), 'step')} that reaches the goal")
+
+
+def _not_checked(file: Path, cause: Path) -> Finding:
+    return Finding(f"{file}: not-checked", f"it depends on {cause}, which has defects", f"Fix {cause} first.")
+
+
+def _of_defect(file: Path, defect: Defect) -> Finding:
+    """A defect as three lines: what to do stands at the end of most messages."""
+    why, semicolon, mend = defect.message.rpartition("; ")
+    if not semicolon:
+        why, mend = defect.message, MENDS.get(defect.kind, "Mend it there.")
+    mend = mend[:1].upper() + mend[1:]
+    return Finding(f"{file}: {defect.kind.id}", why, mend, not defect.blocking)
+
+
+def _of_fault(file: Path, fault: PlanFault) -> Finding:
+    where = f"step {fault.time}" if fault.time is not None else "at the end"
+    mend = fault.advice or "Use an action and objects that are declared."
+    return Finding(f"{file}: {fault.kind.value}, {where}", fault.what, mend)

@@ -1,14 +1,38 @@
-"""The arguments of `pddlego config`."""
+"""`pddlego config`."""
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import typer
+from rich.table import Table
+from rich.text import Text
 
-from pddlego.cli.shared import ConfigFile
+from pddlego.cli.options import ConfigFile
+from pddlego.display.console import Console
+from pddlego.evaluation.config import resolve
+from pddlego.util.options import options_of
+from pddlego.util.text import clean
 
 
-def config(config: ConfigFile = None) -> None:
+def command(config: ConfigFile = None) -> None:
     """Show what 'pddlego eval' would use: each value, and where it comes from."""
-    from pddlego.cli.run_eval import run_config
+    resolved = resolve({}, os.environ, Path(config) if config else None)
+    table = Table("name", "value", "from", box=None, pad_edge=False)
+    for group, values in resolved.config.groups().items():
+        shown = values.model_dump()
+        for option in options_of(type(values)):
+            origin = resolved.origins.get(option.name, "default")
+            style = "dim" if origin == "default" else "bold"
+            table.add_row(
+                f"{group}.{option.name}", Text(clean(_shown(shown[option.field]))), Text(clean(origin), style)
+            )
+    Console().print(table, highlight=False)
+    raise typer.Exit
 
-    raise typer.Exit(run_config({}, config))
+
+def _shown(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key}={each}" for key, each in value.items())
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else "" if value is None else str(value)

@@ -1,19 +1,168 @@
-"""The arguments of `pddlego doctor`."""
+"""`pddlego doctor`: whether everything works, and how to mend what does not."""
 
 from __future__ import annotations
 
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
+
+from pddlego.errors import EngineError, PddlegoError, UsageError
+from pddlego.util.text import clean
 
 
-def doctor(
+def command(
     model: Annotated[str | None, typer.Option(envvar="PDDLEGO_MODEL", help="The model to try.")] = None,
     base_url: Annotated[str | None, typer.Option(envvar="OPENAI_BASE_URL", help="Its endpoint.")] = None,
     runs: Annotated[str, typer.Option(help="The folder for runs.")] = "runs",
     java: Annotated[str | None, typer.Option(envvar="PDDLEGO_JAVA", help="The Java to try.")] = None,
 ) -> None:
-    """Check Java, the engine, the planner, the model's endpoint and the folder for runs; say how to mend what fails."""
-    from pddlego.cli.run_doctor import run_doctor
+    """Check Java, the engine, the planner, the model's endpoint and the folder for runs; say how to mend what fails.
 
-    raise typer.Exit(run_doctor(model, base_url, runs, java))
+    Exit code: 0 all works, 3 something does not.
+    """
+    raise typer.Exit(_examined(model, base_url, runs, java))
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The result of one check: a word on success, or what is wrong and how to mend it."""
+
+    name: str
+    good: bool
+    text: str
+    mend: str = ""
+
+
+def _examined(model: str | None, base_url: str | None, runs: str, java: str | None) -> int:
+    """Print what works and how to mend what does not. Exit code 0 if all works, else 3."""
+    console = Console()
+    checks: list[tuple[str, Callable[[], str]]] = [
+        ("Java", lambda: _java(java)),
+        ("game engine", lambda: _engine(java)),
+        ("planner", _planner),
+        ("sandbox", _sandbox),
+        ("model", lambda: _model(model, base_url)),
+        ("methods", _methods),
+        ("runs folder", lambda: _runs(runs)),
+    ]
+    good = True
+    for name, call in checks:
+        finding = _examine(name, call)
+        good &= finding.good
+        mark, style = ("ok", "green") if finding.good else ("!!", "bold red")
+        console.print(f"[{style}]{mark}[/] {name:<12} ", end="", highlight=False)
+        console.print(finding.text, markup=False, highlight=False, soft_wrap=True)
+        if finding.mend:
+            console.print(f"   {'':<12} {finding.mend}", markup=False, highlight=False, style="yellow", soft_wrap=True)
+    return 0 if good else 3
+
+
+def _examine(name: str, call: Callable[[], str]) -> Finding:
+    try:
+        return Finding(name, True, call())
+    except PddlegoError as error:
+        text = " ".join(clean(f"{error.what}: {error.why}").split())
+        return Finding(name, False, text, clean(error.next_step))
+
+
+def _java(java: str | None) -> str:
+    from pddlego.methods.textgames.games.java import shared_machine
+
+    machine = shared_machine(java)
+    return f"Java {machine.version} ({machine.java})"
+
+
+def _engine(java: str | None) -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    from pddlego.methods.textgames.assembly import make_game
+    from pddlego.methods.textgames.setting_files import load_setting
+
+    began = time.perf_counter()
+    setting = load_setting("coin")
+    observation = make_game(setting, setting.folds[setting.fold].start, java).start()
+    try:
+        engine = version("textworld-express")
+    except PackageNotFoundError as error:
+        raise EngineError("No textworld-express", str(error), "Run 'pip install textworld-express'.") from error
+    seconds = time.perf_counter() - began
+    return f"textworld-express {engine}, a game in {seconds:.2f} s ({len(observation.valid_commands)} valid commands)"
+
+
+_TOY_DOMAIN = """(define (domain toy) (:predicates (here ?x) (way ?x ?y))
+  (:action go :parameters (?x ?y) :precondition (and (here ?x) (way ?x ?y)) :effect (and (here ?y) (not (here ?x)))))"""
+_TOY = "(define (problem toy) (:domain toy) (:objects a b) (:init (here a) (way a b)) (:goal (here b)))"
+
+
+def _planner() -> str:
+    from pddlego.pddl import parse_domain, parse_problem
+    from pddlego.planning import PlanStatus, ProcessPlanner, Search
+
+    with ProcessPlanner() as planner:
+        result = planner.solve(parse_domain(_TOY_DOMAIN), parse_problem(_TOY), Search())
+    if result.status is not PlanStatus.SOLVED:
+        raise EngineError(f"The planner answered '{result.status.value}'", result.message, "Reinstall pddlego.")
+    return f"fast-downward.translate and pyperplan, a plan in {result.seconds * 1000:.0f} ms"
+
+
+def _sandbox() -> str:
+    from pddlego.sandbox import Sandbox
+    from pddlego.sandbox.probes import try_all
+
+    with Sandbox() as sandbox:
+        layers = ", ".join(sandbox.layers())
+    tried = list(try_all())
+    passed = [f"{each.name} ({each.how})" for each in tried if not each.stopped]
+    if passed:
+        why = f"Layers: {layers}. What was not stopped: {'; '.join(passed)}."
+        raise EngineError("The sandbox does not hold", why, "Do not run programs of models here; report it.")
+    return f"{layers}: all {len(tried)} attacks were stopped"
+
+
+def _model(model: str | None, base_url: str | None) -> str:
+    from pddlego.evaluation.models import TRANSCRIPT, transcript
+    from pddlego.methods.base import BUILT_IN_MODEL
+    from pddlego.methods.textgames.reader.noise import parse_noise
+    from pddlego.models.conversations import is_conversations, parse_place, read_conversations
+    from pddlego.models.endpoint import Access, Endpoint, make_endpoint
+    from pddlego.models.probe import probe
+
+    if model is not None and model.startswith(f"{BUILT_IN_MODEL}+"):
+        return f"{parse_noise(model, 0).name}: the built-in reader, erring on purpose (a simulation)"
+    if model is None or model == BUILT_IN_MODEL:
+        return "none configured: the built-in reader plays (set PDDLEGO_MODEL or --model for a language model)"
+    if model.startswith(TRANSCRIPT):
+        place = parse_place(model.removeprefix(TRANSCRIPT)).place
+        if is_conversations(Path(place)):
+            return f"{model}: {len(read_conversations(Path(place)))} conversations"
+        transcript(place)
+        return f"{model} can be read"
+    access = Access(os.environ.get("OPENAI_API_KEY"))
+    made = make_endpoint(model, Endpoint(base_url=base_url, timeout=20.0), access, attempts=1)
+    return f"{model} answers in {probe(made):.1f} s"
+
+
+def _methods() -> str:
+    from pddlego.methods.registry import broken_methods, methods
+
+    for error in broken_methods():
+        raise error
+    return ", ".join(each.name for each in methods())
+
+
+def _runs(runs: str) -> str:
+    place = Path(runs)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=place):
+            pass
+    except OSError as error:
+        raise UsageError(f"{place} cannot be written", f"{error.strerror}.", "Choose another with --runs.") from error
+    return f"{place.resolve()} can be written"

@@ -1,138 +1,139 @@
-"""The arguments of `pddlego eval`."""
+"""`pddlego eval`."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
-from pddlego.cli.given import given
-from pddlego.cli.shared import (
-    BaseUrl,
-    Cache,
-    ConfigFile,
-    DomainFrom,
-    EvalTimeout,
-    ExtraBody,
-    Fold,
-    History,
-    IsolationName,
-    Java,
-    Kappa,
-    Levels,
-    MaxAnswerTokens,
-    MaxSeconds,
-    MaxSteps,
-    ModelTimeout,
-    NewRuns,
-    Parity,
-    PlannerMemory,
-    PlannerName,
-    PlannerTimeout,
-    Prune,
-    ReasoningEffort,
-    Replan,
-    Retries,
-    Rewind,
-    Search,
-    Set,
-    SortBy,
-    Stream,
-    TasksPlace,
-    Temperature,
-)
+from pddlego.cli import exits
+from pddlego.cli.interrupts import INTERRUPTS, handle, ignore_interrupts, ignores_keys, polite_kills
+from pddlego.cli.options import ConfigFile, with_options
+from pddlego.display.console import Console
+from pddlego.evaluation.assemble import Running, evaluating
+from pddlego.evaluation.config import Resolved, groups, resolve
+from pddlego.evaluation.estimate import estimates
+from pddlego.evaluation.progress import LineProgress, LiveProgress, ProgressDisplay, Standing
+from pddlego.evaluation.results import results_table, worst_case_table
+from pddlego.evaluation.runner import Evaluation, Stop
+from pddlego.evaluation.setup import Setup, make_setup
+from pddlego.evaluation.table import played_of, rows, spent_elsewhere
+from pddlego.models.limiter import Gauge
+from pddlego.models.remarks import remarks
 
 Games = Annotated[list[str] | None, typer.Argument(help="What to play, several or one with commas. Default: coin.")]
-Modes = Annotated[
-    str | None,
-    typer.Option(help="edit, gen, act, random; of planning domains program, plan, random: several with commas."),
-]
-Ablate = Annotated[
-    str | None,
-    typer.Option(help="Play the modes without these parts, too: feedback, tolerance, ladder, feedback+tolerance, …"),
-]
-Models = Annotated[
-    str | None, typer.Option(help="Models, with commas; reader is built in, reader+noise:P errs on purpose.")
-]
-Seeds = Annotated[str | None, typer.Option(help="dev, test, or a list such as 0-9,20. Default: dev.")]
-Repeats = Annotated[int | None, typer.Option(help="How often each seed is played.")]
-RunName = Annotated[str | None, typer.Option("--run", help="A name for the run folder. Default: from what is played.")]
-Workers = Annotated[int | None, typer.Option(help="Episodes at once. Default: 4.")]
-Jobs = Annotated[int | None, typer.Option(help="Requests in flight at most. Default: 16.")]
-Executor = Annotated[
-    str | None,
-    typer.Option(
-        "--executor", "--engine", help="Where to play: threads, processes, or ray (extra cluster). Default: threads."
-    ),
-]
-Address = Annotated[str | None, typer.Option(help="ray: the cluster. Default: one on this machine.")]
-MaxCalls = Annotated[int | None, typer.Option(help="Requests that may be sent, retries too.")]
-MaxTokens = Annotated[int | None, typer.Option(help="Tokens, in and out, that may be used.")]
-MaxCost = Annotated[float | None, typer.Option(help="Money that may be spent; needs --prices.")]
-Prices = Annotated[str | None, typer.Option(help="A TOML file with prices for a million tokens.")]
-Carry = Annotated[
-    bool | None, typer.Option("--carry/--no-carry", help="full: hand the last good domain from seed to seed.")
-]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be played, and the worst case.")]
 
 
-def evaluate(
-    context: typer.Context,
-    games: Games = None,
-    config: ConfigFile = None,
-    modes: Modes = None,
-    ablate: Ablate = None,
-    models: Models = None,
-    seeds: Seeds = None,
-    repeats: Repeats = None,
-    run: RunName = None,
-    runs: NewRuns = None,
-    workers: Workers = None,
-    llm_jobs: Jobs = None,
-    executor: Executor = None,
-    address: Address = None,
-    max_calls: MaxCalls = None,
-    max_tokens: MaxTokens = None,
-    max_cost: MaxCost = None,
-    prices: Prices = None,
-    base_url: BaseUrl = None,
-    temperature: Temperature = None,
-    reasoning_effort: ReasoningEffort = None,
-    extra_body: ExtraBody = None,
-    stream: Stream = None,
-    cache: Cache = None,
-    model_timeout: ModelTimeout = None,
-    max_answer_tokens: MaxAnswerTokens = None,
-    set_: Set = None,
-    fold: Fold = None,
-    max_steps: MaxSteps = None,
-    max_seconds: MaxSeconds = None,
-    search: Search = None,
-    retries: Retries = None,
-    replan: Replan = None,
-    history: History = None,
-    rewind: Rewind = None,
-    domain_from: DomainFrom = None,
-    carry: Carry = None,
-    planner: PlannerName = None,
-    planner_timeout: PlannerTimeout = None,
-    planner_memory: PlannerMemory = None,
-    prune: Prune = None,
-    sort: SortBy = None,
-    kappa: Kappa = None,
-    levels: Levels = None,
-    java: Java = None,
-    tasks: TasksPlace = None,
-    eval_timeout: EvalTimeout = None,
-    parity: Parity = None,
-    isolation: IsolationName = None,
-    dry_run: DryRun = False,
-) -> None:
+@with_options(groups().values(), without=("games",))
+def command(flags: dict[str, Any], games: Games = None, config: ConfigFile = None, dry_run: DryRun = False) -> None:
     """Play many episodes: games x modes x models x seeds. The same command again continues.
 
     Exit code: 0 every episode has a result, 2 wrong usage, 3 some are lost to errors or the budget, 130 interrupted.
     """
-    from pddlego.cli.run_eval import run_eval
+    flags |= {"games": ",".join(games)} if games else {}
+    raise typer.Exit(_evaluate(resolve(flags, os.environ, Path(config) if config else None), dry_run))
 
-    flags = given(context, "config", "dry_run") | ({"games": ",".join(games)} if games else {})
-    raise typer.Exit(run_eval(flags, config, dry_run))
+
+def _evaluate(resolved: Resolved, dry_run: bool) -> int:
+    polite_kills()
+    setup = make_setup(resolved, sends=not dry_run)
+    console = Console()
+    if dry_run:
+        console.print(worst_case_table(estimates(setup)), highlight=False)
+        return exits.WON
+    if ignores_keys():
+        text = f"Ctrl-C (SIGINT) is ignored here. 'kill {os.getpid()}' ends the evaluation at once."
+        console.print(text, style="yellow", highlight=False, soft_wrap=True)
+    path = run_path(setup)
+    with evaluating(setup, path, {"matrix": _matrix(setup)}) as running:
+        for remark in running.remarks:
+            console.print(remark, style="yellow", soft_wrap=True)
+        if running.known:
+            text = f"{len(running.known)} of {len(running.cells)} episodes are finished already in {path}"
+            console.print(text, style="dim", highlight=False, soft_wrap=True)
+        _run(running.evaluation, _display(console, Standing(running.cells, dict(running.known)), running.gauge))
+    _show_results(console, running)
+    console.print(f"The run is kept in {path}", style="dim", highlight=False, soft_wrap=True)
+    return _farewell(console, running.evaluation, sum(each.counts for each in running.results), len(running.cells))
+
+
+def _show_results(console: Console, running: Running) -> None:
+    mine = running.results
+    table = rows(mine, running.prices, running.attempts, running.entries if running.prices else ())
+    if table:
+        console.print(results_table(table, console.width), highlight=False)
+    incomplete = played_of(mine, running.cells)
+    elsewhere = spent_elsewhere(table, running.entries if running.prices else ())
+    for remark in (f"{incomplete}." if incomplete else "", elsewhere, *remarks({each.cell.model for each in mine})):
+        if remark:
+            console.print(remark, style="dim", highlight=False, soft_wrap=True)
+
+
+def run_path(setup: Setup) -> Path:
+    """The folder of the evaluation: as named, or the same for the same cells."""
+    run = setup.config.run
+    if run.run:
+        return Path(run.runs) / run.run
+    cells = json.dumps([each.label for each in setup.cells()])
+    digest = hashlib.sha256(cells.encode()).hexdigest()[:8]
+    return Path(run.runs) / f"eval-{'+'.join(setup.config.what.games)[:60]}-{digest}"
+
+
+def _matrix(setup: Setup) -> dict[str, Any]:
+    """What was asked for, for the manifest."""
+    what = setup.config.what.model_dump(mode="json", exclude={"set"})
+    return {**what, "modes": setup.matrix.modes, "cache": setup.config.endpoint.cache}
+
+
+def _display(console: Console, standing: Standing, gauge: Gauge) -> ProgressDisplay:
+    if console.is_terminal and not console.is_dumb_terminal:
+        return LiveProgress(console, standing, lambda: _spent(gauge))
+    return LineProgress(console, standing)
+
+
+def _spent(gauge: Gauge) -> str:
+    spent = gauge.spent
+    if not spent.calls:
+        return ""
+    cost = f", cost {spent.cost:.2f}" if gauge.has_prices else ", cost n/a"
+    flying = f" ({gauge.in_flight} in flight)" if gauge.in_flight else ""
+    return f"{spent.calls:.0f} requests{flying}, {spent.tokens:,.0f} tokens{cost}"
+
+
+def _run(evaluation: Evaluation, display: ProgressDisplay) -> None:
+    """Show the progress until the evaluation stops. The first interrupt drains it, the second aborts it.
+
+    Where Ctrl-C is ignored the first one, a kill, aborts it.
+    """
+    at_once = ignores_keys()
+
+    def interrupted(number: int, frame: object) -> None:
+        (evaluation.abort if at_once or evaluation.draining else evaluation.drain)()
+
+    handle(INTERRUPTS, interrupted)
+    try:
+        with display:
+            for told in evaluation.run():
+                try:
+                    display.show(told)
+                except BrokenPipeError:
+                    exits.silence_output()
+                    evaluation.drain()
+    finally:
+        ignore_interrupts()  # what is left is to write and print the results
+
+
+def _farewell(console: Console, evaluation: Evaluation, good: int, planned: int) -> int:
+    if evaluation.stopped is Stop.DISK and evaluation.fault is not None:
+        raise evaluation.fault
+    if good == planned:
+        return exits.WON
+    why = evaluation.stopped.value if evaluation.stopped else "errors"
+    text = f"{planned - good} of {planned} episodes have no result ({why}). The same command again continues."
+    console.print(text, style="yellow", highlight=False, soft_wrap=True)
+    return exits.INTERRUPTED if evaluation.stopped in (Stop.DRAINED, Stop.ABORTED) else exits.BROKEN

@@ -1,10 +1,39 @@
-"""The arguments of `pddlego games`."""
+"""`pddlego games`."""
 
 from __future__ import annotations
 
+from rich.table import Table
+from rich.text import Text
 
-def games() -> None:
-    """List what can be played."""
-    from pddlego.cli.run_games import run_games
+from pddlego.display.console import Console
+from pddlego.errors import PddlegoError, UsageError
+from pddlego.methods.base import Setting
+from pddlego.methods.registry import method_of_kind
+from pddlego.methods.setting_files import read_setting, setting_names
+from pddlego.util.text import clean
 
-    run_games()
+
+def command() -> None:
+    """List what can be played: every setting with its limits and splits."""
+    table = Table("name", "what", "steps", "seeds", box=None, pad_edge=False)
+    for name in setting_names():
+        try:
+            setting = _load(name)
+        except PddlegoError as error:
+            table.add_row(Text(clean(name)), Text(clean(error.sentence), "red"), "", "")
+            continue
+        seeds = setting.all_seeds
+        splits = ", ".join(f"{split} {each.start}-{each.stop - 1}" for split, each in setting.seeds.items())
+        text = f"{seeds.start}-{seeds.stop - 1}" + (f" ({splits})" if splits else "")
+        steps = "" if setting.max_steps is None else str(setting.max_steps)
+        table.add_row(Text(clean(name)), Text(clean(f"{setting.title}: {setting.about}")), steps, text)
+    Console().print(table, highlight=False)
+
+
+def _load(name: str) -> Setting:
+    """The setting, as the first method that plays its kind reads it. Raises `PddlegoError`."""
+    kind = read_setting(name).kind
+    player = method_of_kind(kind)
+    if player is None:
+        raise UsageError(f"Nobody plays '{kind}'", "No method that is installed plays that kind.", "Check the file.")
+    return player.load(name, player.options())

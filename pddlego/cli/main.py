@@ -1,4 +1,4 @@
-"""The commands of `pddlego`."""
+"""The commands of `pddlego`, each loaded when it is used."""
 
 from __future__ import annotations
 
@@ -6,45 +6,73 @@ import io
 import os
 import sys
 import traceback
+from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+import typer.core
 
 from pddlego import __version__
 from pddlego.cli import exits
-from pddlego.cli.build import build
-from pddlego.cli.cache import cache
-from pddlego.cli.check import check
-from pddlego.cli.config import config
-from pddlego.cli.corpus import corpus
-from pddlego.cli.doctor import doctor
-from pddlego.cli.eval import evaluate
-from pddlego.cli.games import games
-from pddlego.cli.play import play
-from pddlego.cli.replay import replay
-from pddlego.cli.report import report
-from pddlego.cli.resume import resume
-from pddlego.cli.show import show
-from pddlego.cli.solve import solve
-from pddlego.cli.watch import watch
+from pddlego.cli.options import GroupedCommand
 from pddlego.errors import TOO_MANY_FILES, PddlegoError, UsageError, explained, is_too_many_files
 
+COMMANDS: Mapping[str, str] = {
+    "play": "Play one episode and watch it.",
+    "games": "List what can be played.",
+    "doctor": "Check Java, the engine, the planner, the model's endpoint and the folder for runs.",
+    "check": "Say what is wrong with a domain, a problem, or a plan.",
+    "solve": "Find a plan and print it, one action a line.",
+    "build": "Build PDDL from a description.",
+    "eval": "Play many episodes: games x modes x models x seeds.",
+    "config": "Show what 'pddlego eval' would use: each value, and where it comes from.",
+    "report": "Say what one or several evaluations found.",
+    "watch": "Follow running episodes from another terminal, by their journals.",
+    "show": "Step through an episode forwards and backwards.",
+    "replay": "Play recorded episodes again without any model call, and compare.",
+    "resume": "Go back to a step of an episode, correct the problem there, and play on.",
+    "corpus": "What language models wrote, as data.",
+    "cache": "Answers of models that were kept (--cache use).",
+}
+"""Each command: the module of that name holds it as `command`, a function, or a `Typer` of several."""
 
-class _Commands(TyperGroup):
-    """Says that it was interrupted, where Typer would end without a word."""
+SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
 
-    def invoke(self, context: Any) -> Any:
+TRACEBACK = "PDDLEGO_TRACEBACK"
+"""The environment variable that shows the traceback of a bug."""
+
+
+class _Commands(typer.core.TyperGroup):
+    """Lists all commands, and loads the one that is used."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = {name: typer.core.TyperCommand(name, help=text) for name, text in COMMANDS.items()}
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and args[0] in COMMANDS:
+            self.commands[args[0]] = _loaded(args[0])
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Say that it was interrupted, where Typer would end without a word."""
         try:
-            return super().invoke(context)
+            return super().invoke(ctx)
         except KeyboardInterrupt:
             typer.echo("Interrupted.", err=True)
             raise typer.Exit(exits.INTERRUPTED) from None
 
 
-TRACEBACK = "PDDLEGO_TRACEBACK"
-"""The environment variable that shows the traceback of a bug."""
+def _loaded(name: str) -> Any:
+    command = import_module(f"pddlego.cli.{name}").command
+    if not isinstance(command, typer.Typer):
+        alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+        alone.command(name, cls=GroupedCommand, context_settings=SETTINGS)(command)
+        command = alone
+    return typer.main.get_command(command)
+
 
 app = typer.Typer(
     name="pddlego",
@@ -53,7 +81,8 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode=None,
+    context_settings=SETTINGS,
 )
 
 
@@ -116,20 +145,3 @@ def _report(error: PddlegoError) -> None:
     for label, part in zip(labels, (error.what, error.why, error.next_step), strict=True):
         if part:
             typer.echo(label + " ".join(clean(part).split()), err=True)
-
-
-app.command()(play)
-app.command()(games)
-app.command()(doctor)
-app.command()(check)
-app.command()(solve)
-app.command()(build)
-app.command(name="eval")(evaluate)
-app.command()(config)
-app.command()(report)
-app.command()(watch)
-app.command()(show)
-app.command()(replay)
-app.command()(resume)
-app.add_typer(corpus, name="corpus")
-app.add_typer(cache, name="cache")

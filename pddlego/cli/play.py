@@ -1,48 +1,27 @@
-"""The arguments of `pddlego play`."""
+"""`pddlego play`: an evaluation of one cell, with somebody who looks."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
-from pddlego.cli.given import given
-from pddlego.cli.shared import (
-    BaseUrl,
-    Cache,
-    ConfigFile,
-    Confirm,
-    DomainFrom,
-    EvalTimeout,
-    ExtraBody,
-    Fold,
-    History,
-    IsolationName,
-    Java,
-    Kappa,
-    Levels,
-    MaxAnswerTokens,
-    MaxSeconds,
-    MaxSteps,
-    ModelTimeout,
-    NewRuns,
-    Pace,
-    Parity,
-    PlannerMemory,
-    PlannerName,
-    PlannerTimeout,
-    Prune,
-    ReasoningEffort,
-    Replan,
-    Retries,
-    Rewind,
-    Search,
-    Set,
-    SortBy,
-    Stream,
-    TasksPlace,
-    Temperature,
-)
+from pddlego.cli.interrupts import polite_kills
+from pddlego.cli.options import ConfigFile, Confirm, Pace, is_typed, with_options
+from pddlego.cli.watching import exit_code, make_overseer, make_person, parse_whats, play_watched
+from pddlego.display.console import Console
+from pddlego.display.lines import make_display
+from pddlego.errors import UsageError
+from pddlego.evaluation.config import Resolved, groups, resolve
+from pddlego.evaluation.setup import Setup, make_setup
+from pddlego.events import Limits
+from pddlego.methods.registry import parse_mode, picture_of
+from pddlego.models.spending import Spending
+from pddlego.runs.folders import fresh_folder
+from pddlego.runs.manifest import CONFIRMED
 
 Game = Annotated[str, typer.Argument(help="What to play: a file in envs/ (see 'pddlego games').")]
 PlayMode = Annotated[
@@ -64,65 +43,73 @@ ModelName = Annotated[
         show_envvar=True,
     ),
 ]
-MaxCalls = Annotated[int | None, typer.Option(min=1, help="Model calls that may be made.")]
-MaxTokens = Annotated[int | None, typer.Option(min=1, help="Tokens, in and out, that may be used.")]
 JsonLines = Annotated[bool, typer.Option("--json", help="Print every event as a line of JSON.")]
 
+NO_MODEL = "No model configured: playing with the built-in reader (rules, no language model)"
 
-def play(
+FIXED = ("games", "modes", "ablate", "models", "seeds", "repeats", "workers", "llm_jobs", "executor", "address")
+"""Options of an evaluation that one episode does not have."""
+
+
+@with_options(groups().values(), without=(*FIXED, "carry", "run", "max_cost", "prices"))
+def command(
     context: typer.Context,
+    flags: dict[str, Any],
     game: Game,
     mode: PlayMode = None,
     seed: Seed = 0,
     model: ModelName = None,
     config: ConfigFile = None,
-    max_calls: MaxCalls = None,
-    max_tokens: MaxTokens = None,
-    runs: NewRuns = None,
     pace: Pace = 0.4,
     confirm: Confirm = None,
     json_lines: JsonLines = False,
-    base_url: BaseUrl = None,
-    temperature: Temperature = None,
-    reasoning_effort: ReasoningEffort = None,
-    extra_body: ExtraBody = None,
-    stream: Stream = None,
-    cache: Cache = None,
-    model_timeout: ModelTimeout = None,
-    max_answer_tokens: MaxAnswerTokens = None,
-    set_: Set = None,
-    fold: Fold = None,
-    max_steps: MaxSteps = None,
-    max_seconds: MaxSeconds = None,
-    search: Search = None,
-    retries: Retries = None,
-    replan: Replan = None,
-    history: History = None,
-    rewind: Rewind = None,
-    domain_from: DomainFrom = None,
-    planner: PlannerName = None,
-    planner_timeout: PlannerTimeout = None,
-    planner_memory: PlannerMemory = None,
-    prune: Prune = None,
-    sort: SortBy = None,
-    kappa: Kappa = None,
-    levels: Levels = None,
-    java: Java = None,
-    tasks: TasksPlace = None,
-    eval_timeout: EvalTimeout = None,
-    parity: Parity = None,
-    isolation: IsolationName = None,
 ) -> None:
     """Play one episode and watch it.
 
     Exit code: 0 won, 1 not won, 2 wrong usage, 3 the model or the engine failed, 130 interrupted.
     """
-    from pddlego.cli.run_play import PlayOptions, run_play
-    from pddlego.methods.registry import first_mode
-
-    own = ("game", "mode", "seed", "model", "config", "pace", "confirm", "json_lines", "max_calls", "max_tokens")
-    flags = given(context, *own)
-    flags |= {"games": (game,), "modes": (mode or first_mode(game),), "seeds": str(seed), "repeats": 1, "ablate": ()}
-    if model is not None:
+    polite_kills()
+    flags |= {"games": (game,), "modes": (mode,) if mode else (), "seeds": str(seed), "repeats": 1, "ablate": ()}
+    flags |= {"executor": "threads", "workers": 1, "carry": False}
+    if is_typed(context, "model"):
         flags["models"] = (model,)
-    raise typer.Exit(run_play(flags, PlayOptions(config, max_calls, max_tokens, pace, confirm or "", json_lines)))
+    resolved = resolve(flags, os.environ, Path(config) if config else None)
+    _check_model(resolved)
+    whats = parse_whats(confirm or "")
+    setup = _one_episode(make_setup(resolved, somebody_types=True))
+    (cell,) = setup.cells()
+    chosen = parse_mode(cell.mode).mode
+    console = Console()
+    if resolved.origins["models"] == "default" and chosen.asks_model:
+        Console(stderr=json_lines).print(NO_MODEL, style="dim", highlight=False, soft_wrap=True)
+    played = setup.played_in(cell)
+    describe, panels = picture_of(played.method_name).describe, played.method.screen()
+    display = make_display(console, pace, panels, describe, json_lines=json_lines, lines=chosen.needs_person)
+    overseer = make_overseer(console, display, whats, chosen)
+    path = fresh_folder(Path(setup.config.run.runs), cell.label)
+    about = {CONFIRMED: whats} if whats else {}
+    ended = play_watched(setup, path, about, display, overseer=overseer, person=make_person(chosen))
+    if not json_lines:
+        console.print(f"The run is kept in {path}", style="dim", highlight=False, soft_wrap=True)
+    raise typer.Exit(exit_code(ended))
+
+
+def _check_model(resolved: Resolved) -> None:
+    """Raises `UsageError` for several models, and for an endpoint without one."""
+    models, origins = resolved.config.what.models, resolved.origins
+    if len(models) > 1:
+        why = f"Models are {', '.join(models)} (from: {origins['models']})."
+        raise UsageError("One episode has one model", why, "Name one with --model, or use 'pddlego eval'.")
+    if origins["base_url"] == "flag" and origins["models"] == "default":
+        raise UsageError("--base-url needs a model", "None was named.", "Name one that the endpoint serves: --model.")
+
+
+def _one_episode(setup: Setup) -> Setup:
+    """The limits of calls and tokens are those of the episode: a model without an endpoint counts, too."""
+    limits = setup.config.limits
+    return replace(
+        setup,
+        limits=Limits(None, limits.max_calls, limits.max_tokens, limits.max_seconds),
+        budget=Spending(cost=limits.max_cost),
+        planners=1,
+    )

@@ -1,23 +1,57 @@
-"""The arguments of `pddlego replay`."""
+"""`pddlego replay`: plays recorded episodes again and compares."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
-from pddlego.cli.shared import Java, Run
+from pddlego.cli import exits
+from pddlego.cli.interrupts import polite_kills
+from pddlego.cli.options import Run, with_options
+from pddlego.display.console import Console
+from pddlego.evaluation.config import given_options, groups
+from pddlego.evaluation.recorded import Recorded, load_recorded
+from pddlego.evaluation.replay import Replayed, replay
+from pddlego.runs.folders import find_journals, place_of
+from pddlego.util.text import clean
 
 
-def replay(
+@with_options(groups().values(), only=("java",))
+def command(
+    flags: dict[str, Any],
     run: Run,
     seed: Annotated[int | None, typer.Option(help="Only the episodes of this seed.")] = None,
-    java: Java = None,
 ) -> None:
     """Play recorded episodes again without any model call, and check that everything comes out the same.
 
     Exit code: 0 the same, 1 a difference, 2 wrong usage, 3 the engine failed.
     """
-    from pddlego.cli.run_replay import run_replay
+    polite_kills()
+    console = Console()
+    changes = given_options(flags, ("java",))
+    for journal in find_journals(place_of(run), seed):
+        recorded = load_recorded(journal, changes)
+        with recorded.config.planner.make() as planner:
+            replayed = replay(recorded, planner)
+        for line, style in _replayed(journal, recorded, replayed):
+            console.print(clean(line), style=style, markup=False, highlight=False, soft_wrap=True)
+        if replayed.difference is not None:
+            raise typer.Exit(exits.NOT_WON)
+    raise typer.Exit(exits.WON)
 
-    raise typer.Exit(run_replay(run, seed, java))
+
+def _replayed(journal: Path, recorded: Recorded, replayed: Replayed) -> Iterator[tuple[str, str]]:
+    """What came of playing an episode again, in lines with their style."""
+    different = replayed.difference
+    if different is None:
+        yield f"{journal.name}: the same, {replayed.same} events", "green"
+        return
+    yield f"{journal.name}: another one at step {different.step}, after {replayed.same} events that are the same", "red"
+    yield f"  {different.kind}: {different.field}", ""
+    yield f"  recorded: {different.recorded[:400]}", "red"
+    yield f"  now:      {different.now[:400]}", "green"
+    if recorded.changed:
+        yield f"  These files have changed since: {', '.join(recorded.changed)}", "yellow"

@@ -1,13 +1,34 @@
-"""The arguments of `pddlego report`."""
+"""`pddlego report`."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
+from rich.table import Table
+from rich.text import Text
+
+from pddlego.cli import exits
+from pddlego.cli.options import with_options
+from pddlego.display.console import Console
+from pddlego.errors import UsageError
+from pddlego.evaluation.config import Limits
+from pddlego.evaluation.results import results_table
+from pddlego.evaluation.setup import read_prices
+from pddlego.report.build import Report, build_report, is_reportable
+from pddlego.report.formats import as_csv, as_json, counts, extra_tables, markdown, success
+from pddlego.report.html import html
+from pddlego.report.optima import find_optima
+from pddlego.runs.folders import place_of
+from pddlego.util.files import write_whole
+from pddlego.util.text import clean
 
 
-def report(
+@with_options((Limits,), only=("prices",))
+def command(
+    flags: dict[str, Any],
     runs: Annotated[
         list[str],
         typer.Argument(help="Run folders that 'pddlego eval' made, their names in runs/, or latest (with results)."),
@@ -16,13 +37,64 @@ def report(
         str, typer.Option("--format", help="terminal, markdown, csv, json or html (one file, nothing else needed).")
     ] = "terminal",
     output: Annotated[str | None, typer.Option("--output", "-o", help="A file. Default: standard output.")] = None,
-    prices: Annotated[str | None, typer.Option(help="A TOML file with prices for a million tokens.")] = None,
     pages: Annotated[int, typer.Option(min=0, help="html: most episodes that get a page of their own.")] = 200,
     optimum: Annotated[
         bool, typer.Option("--optimum", help="html: plot steps against the full-information optimum (coin, mapreader).")
     ] = False,
 ) -> None:
     """Say what one or several evaluations found: Table 1, intervals, costs, failures, paired comparisons."""
-    from pddlego.cli.run_report import run_report
+    raise typer.Exit(_report(runs, to, output, flags.get("prices"), pages, optimum))
 
-    raise typer.Exit(run_report(runs, to, output, prices, pages, optimum))
+
+def _report(runs: list[str], to: str, output: str | None, prices: str | None, pages: int, optimum: bool) -> int:
+    """Make the report and write it to a file or standard output."""
+    folders = [place_of(run, wanted=is_reportable) for run in runs]
+    formats: dict[str, Callable[[Report], str]] = {
+        "markdown": markdown,
+        "csv": as_csv,
+        "json": as_json,
+        "html": lambda report: html(report, folders, pages, find_optima(report, folders) if optimum else None),
+    }
+    if to not in (*formats, "terminal"):
+        known = ", ".join(("terminal", *formats))
+        raise UsageError(f"There is no format '{to}'", f"The formats are: {known}.", "Choose one with --format.")
+    report = build_report(folders, read_prices(Path(prices) if prices else None))
+    if to == "terminal":
+        if output is not None:
+            raise UsageError("--output needs a format", "A terminal has no file.", "Add --format markdown, or html.")
+        _show(Console(), report)
+    elif output is None:
+        Console().out(formats[to](report), end="", highlight=False)
+    else:
+        write_whole(Path(output), formats[to](report))
+        Console().print(f"The report is in {output}", style="dim", highlight=False, soft_wrap=True)
+    return exits.WON
+
+
+def _show(console: Console, report: Report) -> None:
+    """The report on a terminal."""
+    if report.rows:
+        _table(console, "Success", *success(report))
+        console.print(Text("All numbers", "bold"))
+        console.print(results_table(report.rows, console.width), highlight=False)
+    for remark in report.notes:
+        console.print(remark, style="dim", highlight=False)
+    console.print()
+    for title, head, body in extra_tables(report):
+        _table(console, title, head, body)
+    for title, what, found in report.sections:
+        _table(console, title, *counts(found, what))
+    for each in report.comparisons:
+        console.print(f"{each.game}, {each.first} and {each.second}: {each.conclusion}", highlight=False)
+
+
+def _table(console: Console, title: str, head: list[str], body: list[list[str]]) -> None:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for number, name in enumerate(head):
+        numeric = all(row[number][:1].isdigit() or not row[number] for row in body)
+        table.add_column(name, justify="right" if numeric else "left")
+    for row in body:
+        table.add_row(*(Text(clean(cell)) for cell in row))
+    console.print(Text(title, "bold"))
+    console.print(table, highlight=False)
+    console.print()

@@ -1,51 +1,196 @@
-"""The arguments of `pddlego resume`."""
+"""`pddlego resume`: goes back to a step of a text game, and plays on as a new episode."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
-from pddlego.cli.shared import Confirm, Java, Pace, Run
+from pddlego.cli.interrupts import polite_kills
+from pddlego.cli.options import Confirm, Pace, Run, with_options
+from pddlego.cli.watching import exit_code, make_overseer, make_person, parse_whats, play_watched
+from pddlego.display.console import Console
+from pddlego.display.editor import edit_text
+from pddlego.display.lines import make_display
+from pddlego.errors import UsageError
+from pddlego.evaluation.config import given_options, groups
+from pddlego.evaluation.recorded import Recorded, load_recorded
+from pddlego.evaluation.setup import Setup, make_cell_model
+from pddlego.events import Event
+from pddlego.methods.base import Tools
+from pddlego.methods.registry import parse_mode, picture_of
+from pddlego.methods.textgames.options import TextGameOptions
+from pddlego.methods.textgames.play import episode_of, first_domain, play
+from pddlego.methods.textgames.resume import (
+    Moment,
+    RecordedGame,
+    check_not_over,
+    moment_at,
+    read_correction,
+    restart_at,
+    setting_at,
+)
+from pddlego.methods.textgames.settings import GameSetting
+from pddlego.models.endpoint import Access, Endpoint
+from pddlego.pddl import Problem, check
+from pddlego.runs.cells import Matrix
+from pddlego.runs.folders import find_journal, fresh_folder, place_of
+from pddlego.runs.manifest import CONFIRMED, RESUMED
+from pddlego.util.text import clean
 
 
-def resume(
+@with_options(groups().values(), only=("base_url", "max_steps", "java", "runs"))
+def command(
+    flags: dict[str, Any],
     run: Run,
     from_step: Annotated[int, typer.Option(min=0, help="The step after which to go on.")],
     seed: Annotated[int | None, typer.Option(help="Which episode, where there are several.")] = None,
     problem: Annotated[str | None, typer.Option(help="A problem file to go on with.")] = None,
     edit: Annotated[bool, typer.Option("--edit", help="Edit the problem in $EDITOR and go on with that.")] = False,
     model: Annotated[str | None, typer.Option(help="Another model. Default: that of the episode.")] = None,
-    base_url: Annotated[
-        str | None, typer.Option(help="Another endpoint. Default: that of the episode.", envvar="OPENAI_BASE_URL")
-    ] = None,
-    max_steps: Annotated[int | None, typer.Option(min=1, help="Commands that may be sent, those before too.")] = None,
     confirm: Confirm = None,
-    runs: Annotated[str, typer.Option(help="Where the new run folder is made.")] = "runs",
     pace: Pace = 0.4,
-    java: Java = None,
 ) -> None:
     """Go back to a step of an episode, correct the problem there, and let the agent play on as a new episode.
 
+    What is not given is as in the episode.
     Exit code as for play: 0 won, 1 not won, 2 wrong usage, 3 the model or the engine failed, 130 interrupted.
     """
-    from pddlego.cli.run_resume import ResumeOptions, run_resume
+    polite_kills()
+    console = Console()
+    if edit and problem is not None:
+        raise UsageError("--edit and --problem exclude each other", "Both give the problem.", "Use one of them.")
+    given = given_options(flags, ("base_url", "max_steps", "java", "runs"))
+    recorded = load_recorded(find_journal(place_of(run), seed), {"java": given["java"]} if "java" in given else {})
+    whats = parse_whats(confirm or "")
+    played = recorded_game(recorded)
+    moment = moment_at(played, from_step)
+    # Whatever can be refused is refused before the person has edited anything.
+    check_not_over(played, from_step)
+    setup = _again(console, recorded, from_step, model, given)
+    (cell,) = setup.cells()
+    mode = parse_mode(cell.mode).mode
+    picture = picture_of(recorded.played.method_name)
+    panels = recorded.played.method.screen()
+    display = make_display(console, pace, panels, picture.describe, lines=mode.needs_person)
+    overseer = make_overseer(console, display, whats, mode)
+    restart = restart_at(played, from_step, moment, _corrected(played, moment, from_step, problem, edit))
+    path = fresh_folder(Path(given.get("runs", "runs")), f"{cell.label}-resumed")
+    about: dict[str, Any] = {RESUMED: {"source": restart.source, "step": restart.step}}
+    about |= {CONFIRMED: whats} if whats else {}
+    again = setup.played_in(cell)
+    options = again.options
+    assert isinstance(options, TextGameOptions)
 
-    raise typer.Exit(
-        run_resume(
-            ResumeOptions(
-                run=run,
-                from_step=from_step,
-                seed=seed,
-                problem=problem,
-                edit=edit,
-                model=model,
-                base_url=base_url,
-                max_steps=max_steps,
-                confirm=confirm,
-                runs=runs,
-                pace=pace,
-                java=java,
-            )
-        )
+    def begin(tools: Tools) -> Iterator[Event]:
+        return play(cell, again.setting, options, tools, restart=restart)
+
+    ended = play_watched(setup, path, about, display, overseer=overseer, person=make_person(mode), begin=begin)
+    console.print(f"The run is kept in {path}", style="dim", highlight=False, soft_wrap=True)
+    raise typer.Exit(exit_code(ended))
+
+
+def _again(console: Console, recorded: Recorded, step: int, model: str | None, given: dict[str, Any]) -> Setup:
+    """The episode as it was, but for what the user wants to be another: an evaluation of one cell."""
+    started, played = recorded.started, recorded.played
+    if "max_steps" in given:
+        changed = played.options.model_copy(update={"max_steps": given["max_steps"]})
+        played = replace(played, options=changed, setting=played.method.load(started.setting, changed))
+    steps = given.get("max_steps", started.limits.steps)
+    if steps is not None and step >= steps:
+        why = f"The episode may take {steps} steps."
+        raise UsageError(f"After step {step} nothing is left", why, "Raise --max-steps.")
+    asks = parse_mode(started.mode).mode.asks_model
+    matrix = Matrix(
+        seeds={started.setting: (started.seed,)},
+        modes=(started.mode,),
+        models=(model or started.model,),
+        without_model=() if asks else (started.mode,),
     )
+    endpoint, access = _endpoint(console, recorded, model, given)
+    setup = Setup(
+        recorded.config.model_copy(update={"endpoint": endpoint}),
+        matrix,
+        {(started.setting, started.mode): played},
+        limits=replace(started.limits, steps=steps),
+        access=access,
+    )
+    make_cell_model(setup.cells()[0], setup)
+    return setup
+
+
+def _endpoint(
+    console: Console, recorded: Recorded, model: str | None, given: dict[str, Any]
+) -> tuple[Endpoint, Access]:
+    """The endpoint, as recorded or as named now. The key goes to no endpoint that only a run folder names."""
+    there = recorded.config.endpoint
+    base_url = given.get("base_url") or (None if model else there.base_url)
+    key = os.environ.get("OPENAI_API_KEY")
+    if key and base_url is not None and base_url != given.get("base_url"):
+        said = f"Your key is not sent to {base_url}, which only the run folder names: --base-url says that you mean it"
+        console.print(clean(said), style="yellow", highlight=False, soft_wrap=True)
+        key = None
+    return there.model_copy(update={"base_url": base_url}), Access(key)
+
+
+def _corrected(played: RecordedGame, moment: Moment, step: int, file: str | None, edit: bool) -> Problem | None:
+    """The problem as a person corrected it; None if they did not. Raises `UsageError` for one with faults."""
+    if not edit and file is None:
+        return None
+    if not played.episode.plans:
+        why = f"It was played in mode {played.episode.mode}."
+        raise UsageError("The episode has no problem to correct", why, "Leave --problem and --edit out.")
+
+    def faults(text: str) -> tuple[str, ...]:
+        return read_correction(played, moment, text).faults
+
+    if file is not None:
+        try:
+            text: str | None = Path(file).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            why = f"{getattr(error, 'strerror', None) or 'It is no text'}."
+            raise UsageError(f"{file} cannot be read", why, "Check --problem.") from error
+    else:
+        text = edit_text(str(moment.latest), faults, _about(played, moment, step))
+    unchanged = "The file was left as it was, or emptied."
+    if text is not None:
+        corrected = read_correction(played, moment, text)
+        unchanged = "The problem means what it did before." if corrected.problem == moment.latest else ""
+    if text is None or unchanged:
+        raise UsageError("Nothing was corrected", unchanged, "Leave --edit and --problem out to go on.")
+    if corrected.faults:
+        more = f" (and {len(corrected.faults) - 1} more)" if len(corrected.faults) > 1 else ""
+        why = f"{corrected.faults[0]}{more}"
+        raise UsageError(f"{file} cannot be planned with", why, "Mend it and try again.")
+    return corrected.problem
+
+
+def _about(played: RecordedGame, moment: Moment, step: int) -> Iterator[str]:
+    """What whoever edits the problem should see above it."""
+    setting = setting_at(played, moment)
+    yield f"{setting.title}, seed {played.episode.seed}: the problem after step {step}."
+    yield "Correct it, save, and leave the editor; the agent plans with it at once. Empty the file to give up."
+    last = next((each for each in reversed(played.observed) if each.step <= step), None)
+    if last is not None:
+        yield f"The game's last answer{f' to {last.command}' if last.command else ''}:"
+        yield last.read or last.text
+    predicates = " ".join(str(each) for each in setting.domain.predicates)
+    yield f"Predicates: {predicates}"
+    for defect in check(setting.domain, moment.latest):
+        yield f"Check: {defect.message}"
+
+
+def recorded_game(recorded: Recorded) -> RecordedGame:
+    """The episode. Raises `UsageError` for one of another method: there is no game to go back to."""
+    setting, options = recorded.played.setting, recorded.played.options
+    if not isinstance(setting, GameSetting) or not isinstance(options, TextGameOptions):
+        why = f"It was played by the method {recorded.played.method_name}."
+        raise UsageError(f"{recorded.journal.path.name} is no text game", why, "Name an episode of a text game.")
+    events = recorded.events
+    limits, retries = recorded.started.limits, recorded.config.limits.retries
+    episode = episode_of(recorded.cell, setting, options, limits, retries=retries, domain=first_domain(events))
+    return RecordedGame(recorded.journal.path, episode, events)

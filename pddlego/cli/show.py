@@ -1,15 +1,34 @@
-"""The arguments of `pddlego show`."""
+"""`pddlego show`: steps through an episode, or prints or exports a part of it."""
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import RenderableType
 
-from pddlego.cli.shared import Run
+from pddlego.cli.options import Run
+from pddlego.cli.terminal import fill, is_terminal
+from pddlego.display import export
+from pddlego.display.console import Console
+from pddlego.display.frames import Film, Frame
+from pddlego.display.glyphs import UNICODE, glyphs_for
+from pddlego.display.lines import event_lines
+from pddlego.display.screens import MIN_HEIGHT, MIN_WIDTH, Picture, whole
+from pddlego.display.show import Place, Show
+from pddlego.display.view import View, fold_common
+from pddlego.errors import JournalError, UsageError
+from pddlego.events import Started
+from pddlego.methods.registry import make_codec, picture_of
+from pddlego.runs.folders import find_journal, place_of
+from pddlego.runs.tail import JournalTail
+from pddlego.util.files import write_whole
+from pddlego.util.text import clean
 
 
-def show(
+def command(
     run: Run,
     seed: Annotated[int | None, typer.Argument(help="Which episode, where there are several.")] = None,
     step: Annotated[int | None, typer.Option(min=0, help="Where to begin; what to print.")] = None,
@@ -19,6 +38,98 @@ def show(
     size: Annotated[str, typer.Option(help="Columns and lines of the pictures.")] = "120x36",
 ) -> None:
     """Step through an episode forwards and backwards: map, problem, goal ladder, plan, requests and answers."""
-    from pddlego.cli.run_show import ShowOptions, run_show
+    tail = JournalTail(find_journal(place_of(run), seed), make_codec())
+    timed = list(tail.poll())
+    started = timed[0][0] if timed else None
+    picture = picture_of(started.played_by if isinstance(started, Started) else "")
+    film = picture.film()
+    film.add(timed)
+    if not film.frames:
+        raise UsageError(f"{tail.path} is empty", "The episode has not begun.", "Look again later.")
+    number = _number(film, step)
+    console = Console()
+    if problem and (svg is not None or gif is not None):
+        raise UsageError("--problem makes no picture", "It prints PDDL.", "Use one of --problem, --svg and --gif.")
+    if problem:
+        print_problem(console, tail.path, film.frames[number].step)
+    elif svg is not None or gif is not None:
+        _export(console, picture, film, number, svg_file=svg, gif_file=gif, size=size)
+    elif is_terminal(console):
+        place = Place(frame=number) if step is not None else Place()
+        fill(Show(film, picture, glyphs_for(console.encoding), place, lambda: film.add(tail.poll())), console)
+    else:
+        _print_lines(console, picture, film, None if step is None else number)
 
-    raise typer.Exit(run_show(ShowOptions(run=run, seed=seed, step=step, problem=problem, svg=svg, gif=gif, size=size)))
+
+def print_problem(console: Console, journal: Path, step: int) -> None:
+    """The problem after a step, for other tools: all that the model made of what it saw, accepted or not."""
+    # Imported here: whoever looks at an episode needs neither a game nor an agent.
+    from pddlego.cli.resume import recorded_game
+    from pddlego.evaluation.recorded import load_recorded
+    from pddlego.methods.textgames.resume import moment_at
+
+    played = recorded_game(load_recorded(journal))
+    if not played.episode.plans:
+        why = f"Mode {played.episode.mode} has no problems."
+        raise UsageError(f"There is no problem at step {step}", why, "Show an episode of mode edit or gen.")
+    console.out(str(moment_at(played, step).latest), highlight=False)
+
+
+def _number(film: Film, step: int | None) -> int:
+    if step is None:
+        return len(film.frames) - 1
+    number = film.at(step)
+    if number is None:
+        why = f"The episode has the steps 0 to {film.frames[-1].step}."
+        raise UsageError(f"There is no step {step}", why, "Choose another with --step.")
+    return number
+
+
+def _export(
+    console: Console,
+    picture: Picture,
+    film: Film,
+    number: int,
+    *,
+    svg_file: str | None,
+    gif_file: str | None,
+    size: str,
+) -> None:
+    match = re.fullmatch(r"(\d{1,3})x(\d{1,3})", size)
+    width, height = (int(each) for each in match.groups()) if match else (0, 0)
+    if width < MIN_WIDTH or height < MIN_HEIGHT:
+        why = f"It is columns x lines, at least {MIN_WIDTH}x{MIN_HEIGHT}, at most 999x999."
+        raise UsageError(f"--size {size} is not possible", why, "Example: --size 120x36.")
+    frames = film.frames
+
+    def drawn(frame: Frame) -> RenderableType:
+        return whole(picture.screen, frame.after, width, height, frame.after.seconds, UNICODE)
+
+    if svg_file is not None:
+        view = frames[number].after
+        title = f"pddlego: {view.title}, seed {view.seed}, step {frames[number].step}"
+        try:
+            write_whole(Path(svg_file), export.svg(drawn(frames[number]), width, height, title))
+        except JournalError as error:
+            raise UsageError(error.what, error.why, "Choose another place.") from error
+        console.print(f"The picture is in {clean(svg_file)}", style="dim", highlight=False, soft_wrap=True)
+    if gif_file is not None:
+        try:
+            count = export.gif(map(drawn, frames), width, height, Path(gif_file))
+        except OSError as error:
+            why = f"{error.strerror or error}."
+            raise UsageError(f"Cannot write {gif_file}", why, "Choose another place.") from error
+        said = f"The {count} pictures are in {clean(gif_file)}"
+        console.print(said, style="dim", highlight=False, soft_wrap=True)
+
+
+def _print_lines(console: Console, picture: Picture, film: Film, number: int | None) -> None:
+    """The episode, or one step of it, as lines."""
+    glyphs = glyphs_for(console.encoding)
+    view = View()
+    for place, frame in enumerate(film.frames):
+        for event in frame.events:
+            view = fold_common(view, event, view.seconds)
+            if number is None or place == number:
+                for line, style in event_lines(event, view, picture.describe, glyphs):
+                    console.print(line, style=style, markup=False, highlight=False, soft_wrap=True)

@@ -1,26 +1,59 @@
-"""The arguments of `pddlego solve`."""
+"""`pddlego solve`: a validated plan, by search or by a program that a model wrote."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from pddlego.cli.shared import (
-    BaseUrl,
-    IsolationName,
-    Kappa,
-    Levels,
-    PlannerMemory,
-    PlannerTimeout,
-    Prune,
-    SortBy,
+from pddlego.cli import exits
+from pddlego.cli.options import with_options
+from pddlego.errors import EngineError, UsageError
+from pddlego.evaluation.config import Config, Resolved, resolve
+from pddlego.events import Event, Limits, Retrying
+from pddlego.methods.graphplan.advice import Advisers, planning
+from pddlego.methods.graphplan.advisers import make_adviser
+from pddlego.methods.graphplan.options import PassOptions
+from pddlego.methods.programs.learned import program_in
+from pddlego.methods.programs.trial import attempt
+from pddlego.methods.shared_options import SandboxOptions
+from pddlego.models import Model
+from pddlego.models.endpoint import Access, Endpoint, make_endpoint
+from pddlego.pddl import Domain, PddlSyntaxError, Problem, parse_domain
+from pddlego.pddl.check import check_reading
+from pddlego.pddl.problem import read_problem
+from pddlego.planning import Plan, PlanResult, PlanStatus, ProcessPlanner, Search
+from pddlego.planning.graphplan.values import (
+    Advise,
+    Expanded,
+    Graphplan,
+    GraphSearch,
+    Moment,
+    Passed,
+    Question,
+    Searched,
+    Watch,
 )
+from pddlego.planning.make import PlannerOptions
+from pddlego.refine.usage import Meter
+from pddlego.sandbox import Sandbox, SandboxLimits
+from pddlego.tasks import Task
+from pddlego.util.files import read_text, write_whole
+from pddlego.util.text import clean, count, one_line
+
+PROGRAM = "program:"
+GRAPHPLAN = "graphplan"
+
+MOST_TOLD = 3
+"""Defects of a problem that are told."""
 
 DomainFile = Annotated[Path, typer.Argument(metavar="DOMAIN", help="A PDDL domain file.")]
 ProblemFile = Annotated[Path, typer.Argument(metavar="PROBLEM", help="A problem file of that domain.")]
-Planner = Annotated[
+PlannerName = Annotated[
     str,
     typer.Option(
         "--planner",
@@ -28,22 +61,26 @@ Planner = Annotated[
     ),
 ]
 SearchName = Annotated[str, typer.Option("--search", help="How to search: gbf(hff), astar(lmcut), bfs and more.")]
+Prune = Annotated[
+    str | None,
+    typer.Option(help="graphplan: which model says which actions to keep; relaxed, oracle, keep-all, random:P."),
+]
+Sort = Annotated[str | None, typer.Option(help="graphplan: which model says which actions to try first.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="A file for the plan. Default: standard output.")]
 
 
-def solve(
+@with_options(
+    (PlannerOptions, PassOptions, Endpoint, SandboxOptions),
+    without=("planner", "stream", "eval_timeout", "parity"),
+)
+def command(
+    flags: dict[str, Any],
     domain: DomainFile,
     problem: ProblemFile,
-    planner: Planner = "pyperplan",
+    planner: PlannerName = "pyperplan",
     search: SearchName = "gbf(hff)",
-    planner_timeout: PlannerTimeout = None,
-    planner_memory: PlannerMemory = None,
     prune: Prune = None,
-    sort: SortBy = None,
-    kappa: Kappa = None,
-    levels: Levels = None,
-    base_url: BaseUrl = None,
-    isolation: IsolationName = None,
+    sort: Sort = None,
     output: Output = None,
 ) -> None:
     """Find a plan and print it, one action a line. Every plan is validated before it is printed.
@@ -51,21 +88,153 @@ def solve(
     A program that fails, or whose plan is wrong, is said so, and a search takes its place.
     Exit code: 0 a plan, 1 there is none or none was found in time, 2 wrong usage, 3 the planner failed.
     """
-    from pddlego.cli.run_solve import SolveOptions, run_solve
+    resolved = resolve(flags, os.environ)
+    parsed, task = _read(domain, problem)
+    plan: Plan | None = None
+    options = PlannerOptions(**resolved.config.planner.model_dump(exclude={"engine"}), engine=planner)
+    if planner.startswith(PROGRAM):
+        plan = _by_program(planner.removeprefix(PROGRAM), parsed, task, resolved.config)
+        options = resolved.config.planner
+    _check_graphplan(options.engine, resolved, prune, sort)
+    if plan is None:
+        with options.make() as made:
+            if options.engine == GRAPHPLAN:
+                result = _by_graphplan(made, parsed, task, resolved.config, prune, sort)
+            else:
+                result = made.solve(parsed, task, _search(search))
+        plan = _plan_of(result, options.engine)
+    if plan is None:
+        raise typer.Exit(exits.NOT_WON)
+    text = "".join(f"{step}\n" for step in plan.steps)
+    if output is not None:
+        write_whole(output, text)
+        _say(f"{count(len(plan), 'action')}, written to {output}")
+    else:
+        typer.echo(text, nl=False)
+        if not plan.steps:
+            _say("The goal is already true: the plan has no actions.")
 
-    timeout = 30.0 if planner_timeout is None else planner_timeout
-    memory = 4096 if planner_memory is None else planner_memory
-    chosen = SolveOptions(
-        planner,
-        search,
-        timeout,
-        memory,
-        isolation or "required",
-        output,
-        prune=prune,
-        sort=sort,
-        kappa=kappa or "1",
-        levels=levels,
-        base_url=base_url,
-    )
-    raise typer.Exit(run_solve(domain, problem, chosen))
+
+def _by_program(place: str, domain: Domain, problem: Problem, config: Config) -> Plan | None:
+    """The plan of a program; None, with a word, where it fails."""
+    program, planner = program_in(Path(place)), config.planner
+    limits = SandboxLimits(seconds=planner.timeout or 1e5, memory=planner.memory or 4096)
+    with Sandbox(getattr(config.methods["programs"], "isolation", "required")) as sandbox:
+        trial = attempt(sandbox, program, domain, Task(problem.name, problem), limits, whole=False)
+    if trial.solved:
+        _say(f"The program of {place} made a plan of {count(trial.length, 'action')} in {trial.seconds:.2f} s.")
+        return trial.plan
+    why = one_line(f"{trial.kind.value}: {trial.message}", 200)
+    _say(f"The program of {place} fails ({why}). Searching with {planner.engine} instead.")
+    return None
+
+
+def _search(text: str) -> Search:
+    try:
+        return Search.parse(text)
+    except ValueError as error:
+        raise UsageError(f"--search {text} is not possible", f"{error}.", "See 'pddlego solve --help'.") from error
+
+
+def _plan_of(result: PlanResult, engine: str) -> Plan | None:
+    """The plan; None, with a word, where there is none. Raises `EngineError`."""
+    if result.status is PlanStatus.SOLVED:
+        return result.plan
+    if result.status is PlanStatus.ALREADY_TRUE:
+        return Plan(())
+    if result.status in (PlanStatus.CRASHED, PlanStatus.INVALID):
+        what = f"{engine} cannot plan for it"
+        raise EngineError(what, f"{result.message}.", "See 'pddlego check', or choose another --planner.")
+    _say(f"No plan: {result.status.value} ({result.message}).")
+    return None
+
+
+def _check_graphplan(engine: str, resolved: Resolved, prune: str | None, sort: str | None) -> None:
+    """Raises `UsageError` for what only graphplan has, and for what would change nothing."""
+    typed = {"prune": prune, "sort": sort} | {name: resolved.origins[name] == "flag" for name in ("levels", "kappa")}
+    if engine != GRAPHPLAN and any(value not in (None, False) for value in typed.values()):
+        why = f"The planner is {engine}, and only graphplan has levels to prune and to sort."
+        raise UsageError("--prune, --sort, --kappa and --levels are not possible", why, "Add --planner graphplan.")
+    if "" in (prune, sort):
+        raise UsageError("--prune and --sort name a model", "They are empty.", "Example: --prune relaxed.")
+    if typed["kappa"] and prune is None:
+        raise UsageError("--kappa changes nothing", "Nobody is asked what to prune.", "Add --prune, or leave it out.")
+
+
+def _by_graphplan(
+    planner: ProcessPlanner, domain: Domain, problem: Problem, config: Config, prune: str | None, sort: str | None
+) -> PlanResult:
+    """Plan by Graphplan, asking models. Says what it took."""
+    options = config.methods[GRAPHPLAN]
+    assert isinstance(options, PassOptions)
+    graph = GraphSearch(prune is not None, sort is not None, options.kappa, levels=options.levels)
+    made = {name: _adviser(name, config.endpoint) for name in (prune, sort) if name is not None}
+    meter, took = Meter(Limits(None)), list[Moment]()
+    advisers = Advisers(meter, made.get(prune or ""), made.get(sort or ""))
+
+    def solve(advise: Advise, watch: Watch) -> PlanResult:
+        return planner.solve(domain, problem, Graphplan(graph=graph, advise=advise, watch=watch))
+
+    def react(found: Question | Moment) -> Generator[Event, None, tuple[str, ...]]:
+        if isinstance(found, Question):
+            return (yield from advisers.ask(found))
+        took.append(found)
+        return ()
+
+    result = _last(planning(solve, react))
+    if took:
+        _say(_summary(took, meter.tally.calls))
+    return result
+
+
+def _adviser(name: str, endpoint: Endpoint) -> Model:
+    """The adviser of that name, or the language model. Raises `UsageError` for a model that cannot be asked."""
+    return make_adviser(name, "solve/0") or make_endpoint(name, endpoint, Access(os.environ.get("OPENAI_API_KEY")))
+
+
+def _last(planning: Generator[Event, None, PlanResult]) -> PlanResult:
+    """The end of planning; of what happens before only troubles with an endpoint are told."""
+    with closing(planning):
+        while True:
+            try:
+                event = next(planning)
+            except StopIteration as ended:
+                found: PlanResult = ended.value
+                return found
+            if isinstance(event, Retrying):
+                trouble = event.trouble
+                tried = f"try {trouble.tries} of {trouble.most}"
+                _say(f"{one_line(trouble.why, 200)}: {tried}, the next in {trouble.seconds:.0f} s")
+
+
+def _summary(took: Sequence[Moment], calls: int) -> str:
+    """What graphplan did, on a line."""
+    grown = [moment for moment in took if isinstance(moment, Expanded)]
+    looked = [moment for moment in took if isinstance(moment, Searched)]
+    passes = sum(isinstance(moment, Passed) for moment in took)
+    found = [moment.steps for moment in took if isinstance(moment, Passed) and moment.ending == "found"]
+    levels = len(found[-1]) if found else max((moment.level for moment in grown), default=0)
+    parts = [count(levels, "level"), *([f"{passes} passes"] if passes > 1 else [])]
+    parts += [f"{sum(moment.actions for moment in grown):,} actions expanded"]
+    parts += [f"{sum(moment.mutexes for moment in grown):,} mutex pairs"]
+    parts += [f"{sum(moment.nodes for moment in looked):,} search nodes", *([count(calls, "call")] if calls else [])]
+    return f"graphplan: {', '.join(parts)}"
+
+
+def _read(domain_file: Path, problem_file: Path) -> tuple[Domain, Problem]:
+    try:
+        domain = parse_domain(read_text(domain_file))
+    except PddlSyntaxError as error:
+        why = f"{'; '.join(error.faults[:MOST_TOLD])}."
+        raise UsageError(f"{domain_file} is no domain", why, f"See: pddlego check {domain_file}") from error
+    reading = read_problem(read_text(problem_file))
+    blocking = [str(each) for each in check_reading(domain, reading) if each.blocking]
+    if blocking:
+        why = f"{'; '.join(blocking[:MOST_TOLD])}."
+        raise UsageError(f"{problem_file} is wrong", why, f"See: pddlego check {domain_file} {problem_file}")
+    return domain, reading.problem
+
+
+def _say(text: str) -> None:
+    """Something that is no part of the plan."""
+    typer.echo(clean(text), err=True)

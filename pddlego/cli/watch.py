@@ -1,20 +1,46 @@
-"""The arguments of `pddlego watch`."""
+"""`pddlego watch`: follows running episodes by their journals."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import time
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
-from pddlego.cli.shared import Runs
+from pddlego.cli.options import with_options
+from pddlego.cli.terminal import fill, is_terminal
+from pddlego.display.console import Console
+from pddlego.display.glyphs import glyphs_for
+from pddlego.display.screens import Size
+from pddlego.display.watch import Watch, list_picture
+from pddlego.errors import UsageError
+from pddlego.evaluation.config import Run as RunOptions
+from pddlego.methods.registry import make_codec, picture_of
+from pddlego.runs.folders import EPISODES, newest_run, place_of
+from pddlego.runs.tail import FolderTail
 
 
-def watch(
+@with_options((RunOptions,), only=("runs",))
+def command(
+    flags: dict[str, Any],
     run: Annotated[str | None, typer.Argument(help="A run folder, or its name in --runs. Default: the newest.")] = None,
-    runs: Runs = "runs",
     grid: Annotated[int, typer.Option(min=0, max=64, help="Show so many small maps at once.")] = 0,
 ) -> None:
-    """Follow running episodes from another terminal, by their journals: a list, one of them, or many maps."""
-    from pddlego.cli.run_watch import run_watch
+    """Follow running episodes from another terminal, by their journals: a list, one of them, or many maps.
 
-    raise typer.Exit(run_watch(run, runs, grid))
+    On a pipe the list is printed once.
+    """
+    runs = Path(flags.get("runs", RunOptions().runs))
+    folder = newest_run(runs) if run is None else place_of(run, runs)
+    if not (folder / EPISODES).is_dir():
+        why = f"It has no folder {EPISODES}/." if folder.is_dir() else "There is no such folder."
+        raise UsageError(f"{folder} is no run folder", why, "Name one that 'pddlego play' or 'eval' made.")
+    console = Console()
+    watch = Watch(FolderTail(folder), make_codec(), picture_of, glyphs_for(console.encoding), grid=grid)
+    if is_terminal(console):
+        fill(watch, console)
+    else:
+        peeks = watch.peeks()
+        size = Size(100, len(peeks) + 4)
+        console.print(list_picture(peeks, -1, str(folder), time.time(), size, watch.glyphs, keys=False))

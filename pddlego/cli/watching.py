@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,24 +15,16 @@ from pddlego.display.glyphs import glyphs_for
 from pddlego.display.lines import LineDisplay
 from pddlego.display.live import Display, LiveDisplay
 from pddlego.errors import PddlegoError, UsageError, explained
-from pddlego.evaluation.assemble import Person, evaluating, play
-from pddlego.evaluation.options import EvaluationOptions
+from pddlego.evaluation.assemble import evaluating
+from pddlego.evaluation.playing import Person, make_tools
+from pddlego.evaluation.setup import Setup
 from pddlego.events import Ended, Event, Outcome
-from pddlego.methods.base import Mode
+from pddlego.methods.base import Mode, Tools
 from pddlego.methods.registry import modes
 from pddlego.refine.approval import Overseer
 from pddlego.runs.folders import EPISODES
 from pddlego.runs.recorder import Recorder
 from pddlego.runs.recording import Listener, follow
-
-
-@dataclass(frozen=True)
-class People:
-    """Who is asked, who types, and where the episode begins, if not at the beginning."""
-
-    overseer: Overseer | None = None
-    person: Person | None = None
-    begin: Any = None
 
 
 def watched(events: Iterator[Event], recorder: Recorder, display: Display) -> Ended:
@@ -130,21 +121,25 @@ def exit_code(ended: Ended) -> int:
 
 
 def play_watched(
-    options: EvaluationOptions, path: Path, about: Mapping[str, Any], display: Display, people: People
+    setup: Setup,
+    path: Path,
+    about: Mapping[str, Any],
+    display: Display,
+    *,
+    overseer: Overseer | None,
+    person: Person | None,
+    begin: Callable[[Tools], Iterator[Event]] | None = None,
 ) -> Ended:
-    """Play the one cell of an evaluation in a new folder. Raises `PddlegoError`; then nothing of it is left."""
-    (cell,) = options.cells()
+    """Play the one cell of an evaluation in a new folder; `begin` begins elsewhere than at the beginning.
+
+    Raises `PddlegoError`; then nothing of it is left.
+    """
+    (cell,) = setup.cells()
+    played = setup.played_in(cell)
     try:
-        with evaluating(options, path, about) as running:
-            events = play(
-                cell,
-                options,
-                running.planner,
-                running.limiter,
-                overseer=people.overseer,
-                person=people.person,
-                begin=people.begin,
-            )
+        with evaluating(setup, path, about) as running:
+            tools = make_tools(cell, setup, running.planner, running.limiter, overseer=overseer, person=person)
+            events = begin(tools) if begin else played.method.run(cell, played.setting, played.options, tools)
             recorder = Recorder(cell, running.store)
             ended = watched(events, recorder, display)
             recorder.record()

@@ -1,77 +1,54 @@
-"""The configuration of an evaluation: a flag beats the environment, that beats a file, and that beats the default."""
+"""The configuration: a flag beats the environment, that beats a file, and that beats the default."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationError, field_validator
 from pydantic_core import PydanticCustomError
 
 from pddlego.errors import UsageError
-from pddlego.methods.base import Method
-from pddlego.methods.registry import method as method_named
+from pddlego.methods.base import BUILT_IN_MODEL
 from pddlego.methods.registry import methods, modes, parse_mode
-from pddlego.models.base import CacheUse
+from pddlego.models.endpoint import Endpoint
+from pddlego.planning.make import PlannerOptions
+from pddlego.util.options import Flag, Options, option, options_of
 from pddlego.util.toml import read_toml
 
 MOST_SEEDS = 1_000_000
 """A longer range is not looked at one by one."""
 
-OTHER_NAMES = {"base_url": "OPENAI_BASE_URL", "models": "PDDLEGO_MODEL"}
-"""Environment variables that are not called PDDLEGO_ and the name of the value."""
 
-OLD_NAMES = {"engine": "executor"}
-"""What options were called before."""
+class What(Options):
+    """What to play: games x modes x models x seeds, `repeats` times. Without modes, the first mode of the games."""
 
+    model_config = ConfigDict(title="What to play")
 
-class EvalConfig(BaseModel):
-    """What `pddlego eval` can be told whatever is played, with its defaults. Names are those of the flags.
+    games: tuple[str, ...] = option(("coin",), "What to play, several with commas.", Flag(free=True))
+    modes: tuple[str, ...] = option(
+        (), "Modes, several with commas: edit, gen, act, random; of planning domains program, plan, random, …"
+    )
+    ablate: tuple[str, ...] = option(
+        (), "Play the modes without these parts, too: feedback, tolerance, ladder, feedback+tolerance, …"
+    )
+    models: tuple[str, ...] = option(
+        (BUILT_IN_MODEL,),
+        "Models, with commas; reader is built in, reader+noise:P errs on purpose, transcript:FILE is recorded.",
+        Flag(variable="PDDLEGO_MODEL"),
+    )
+    seeds: str = option("dev", "dev, test, or a list such as 0-9,20.")
+    repeats: int = option(1, "How often each seed is played.", ge=1, le=10_000)
+    set: tuple[str, ...] = option(
+        (),
+        "An option of the method or a parameter of the game, such as numLocations=5. Repeatable.",
+        Flag(metavar="KEY=VALUE", repeatable=True),
+    )
 
-    Many fields, because it is one for each option.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-    games: tuple[str, ...] = ("coin",)
-    modes: tuple[str, ...] = ("edit",)
-    ablate: tuple[str, ...] = ()
-    models: tuple[str, ...] = ("reader",)
-    seeds: str = "dev"
-    repeats: int = Field(1, ge=1, le=10_000)
-    set: tuple[str, ...] = ()
-    max_seconds: float | None = Field(None, ge=0, le=1e7)
-    retries: int = Field(5, ge=0, le=1000)
-    carry: bool = False
-    base_url: str | None = None
-    temperature: float = Field(1.0, ge=0, le=10)
-    reasoning_effort: str | None = Field(None, pattern=r"^[a-z]{1,20}$")
-    extra_body: tuple[str, ...] = ()
-    stream: bool = True
-    cache: CacheUse = "off"
-    model_timeout: float = Field(120.0, gt=0, le=86_400)
-    max_answer_tokens: int | None = Field(None, ge=1)
-    planner: str = "pyperplan"
-    planner_timeout: float = Field(30.0, gt=0, le=86_400)
-    planner_memory: int = Field(4096, ge=0)
-    prune: str | None = Field(None, min_length=1)
-    sort: str | None = Field(None, min_length=1)
-    kappa: tuple[Annotated[float, Field(ge=0, le=1)], ...] = Field((1.0,), min_length=1, max_length=100)
-    levels: int | None = Field(None, ge=1, le=100_000)
-    workers: int = Field(4, ge=1, le=1024)
-    llm_jobs: int = Field(16, ge=1, le=1024)
-    executor: Literal["threads", "processes", "ray"] = "threads"
-    address: str | None = None
-    max_calls: int | None = Field(None, ge=0)
-    max_tokens: int | None = Field(None, ge=0)
-    max_cost: float | None = Field(None, ge=0)
-    prices: str | None = None
-    run: str | None = None
-    runs: str = "runs"
-
-    @field_validator("games", "modes", "ablate", "models", "set", "extra_body", mode="before")
+    @field_validator("games", "modes", "ablate", "models", "set", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         if isinstance(value, str):
@@ -89,14 +66,7 @@ class EvalConfig(BaseModel):
             return value
         return ",".join(map(str, listed))
 
-    @field_validator("kappa", mode="before")
-    @classmethod
-    def _numbers(cls, value: object) -> object:
-        if isinstance(value, str):
-            return tuple(part.strip() for part in value.split(","))
-        return tuple(value) if isinstance(value, list) else (value,) if isinstance(value, (int, float)) else value
-
-    @field_validator("games", "modes", "models")
+    @field_validator("games", "models")
     @classmethod
     def _some(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if not value:
@@ -107,9 +77,10 @@ class EvalConfig(BaseModel):
     @classmethod
     def _modes(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         try:
-            return tuple(str(parse_mode(mode)) for mode in value)
+            return tuple(dict.fromkeys(str(parse_mode(mode)) for mode in value))
         except UsageError as error:
-            raise _refused(error) from error
+            text = f"{error.what}. {error.why.removesuffix('.')}"
+            raise PydanticCustomError("mode", "{why}", {"why": text}) from error
 
     @field_validator("ablate")
     @classmethod
@@ -125,8 +96,67 @@ class EvalConfig(BaseModel):
         return value
 
 
-def _refused(error: UsageError) -> PydanticCustomError:
-    return PydanticCustomError("mode", "{why}", {"why": f"{error.what}. {error.why.removesuffix('.')}"})
+class Limits(Options):
+    """What an episode, or all of them together (`max_calls`, `max_tokens`, `max_cost`), may use at most."""
+
+    model_config = ConfigDict(title="Limits")
+
+    max_seconds: float | None = option(None, "Seconds that an episode may take.", ge=0, le=1e7)
+    retries: int = option(
+        5, "How often to ask again about an unusable answer (in tos: --set answers=N).", ge=0, le=1000
+    )
+    max_calls: int | None = option(None, "Requests that may be sent, retries too.", Flag(free=True), ge=0)
+    max_tokens: int | None = option(None, "Tokens, in and out, that may be used.", Flag(free=True), ge=0)
+    max_cost: float | None = option(None, "Money that may be spent; needs --prices.", Flag(free=True), ge=0)
+    prices: str | None = option(None, "A TOML file with prices for a million tokens.", Flag(free=True))
+
+
+class Run(Options):
+    """Where and how episodes are played. With `carry`, an episode begins with the domain of the last one before it that
+    was won, of its setting, mode and model."""
+
+    model_config = ConfigDict(title="Run")
+
+    workers: int = option(4, "Episodes at once.", Flag(free=True), ge=1, le=1024)
+    llm_jobs: int = option(16, "Requests in flight at most.", Flag(free=True), ge=1, le=1024)
+    executor: Literal["threads", "ray"] = option(
+        "threads", "Where to play: threads, or ray (extra cluster).", Flag(free=True)
+    )
+    address: str | None = option(None, "ray: the cluster.", Flag(free=True, default="one on this machine"))
+    carry: bool = option(False, "full: hand the last good domain from seed to seed.")
+    run: str | None = option(None, "A name for the run folder.", Flag(free=True, default="made from what is played"))
+    runs: str = option("runs", "Where run folders are made.", Flag(free=True))
+
+
+class Config(Options):
+    """Every option of every command, by groups, and the options of each method by its name."""
+
+    what: What = What()
+    endpoint: Endpoint = Endpoint()
+    planner: PlannerOptions = PlannerOptions()
+    limits: Limits = Limits()
+    run: Run = Run()
+    methods: dict[str, SerializeAsAny[BaseModel]] = Field(default_factory=dict)
+
+    def groups(self) -> dict[str, BaseModel]:
+        """Every group by the name of its table in a TOML file."""
+        common = {name: getattr(self, name) for name in COMMON}
+        return {**common, **self.methods}
+
+
+COMMON: Mapping[str, type[BaseModel]] = {
+    "what": What,
+    "endpoint": Endpoint,
+    "planner": PlannerOptions,
+    "limits": Limits,
+    "run": Run,
+}
+"""The groups that belong to no method."""
+
+
+def groups() -> dict[str, type[BaseModel]]:
+    """Every group of options by the name of its table: the common ones, and one for each method."""
+    return {**COMMON, **{method.name: method.options for method in methods()}}
 
 
 CHOOSING = ("model=", "variant=", "domain=")
@@ -137,7 +167,7 @@ def _listed(text: str) -> tuple[str, ...]:
     """A list with commas. Options of a model (`reader+noise:0.1,seed=3`) have commas of their own."""
     found: list[str] = []
     for part in (each.strip() for each in text.split(",")):
-        noise = bool(found) and found[-1].startswith("reader+") and "=" in part
+        noise = bool(found) and found[-1].startswith(f"{BUILT_IN_MODEL}+") and "=" in part
         chosen = bool(found) and found[-1].startswith("transcript:") and part.startswith(CHOOSING)
         if noise or chosen:
             found[-1] += f",{part}"
@@ -148,45 +178,52 @@ def _listed(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Resolved:
-    """A configuration, the options of each method by its name, and for each value where it came from: `flag`, a
-    variable's name, a file's name or `default`."""
+    """A configuration, and for each option by its name where its value came from: `flag`, a variable's name, a file's
+    name or `default`."""
 
-    config: EvalConfig
-    options: Mapping[str, BaseModel]
+    config: Config
     origins: Mapping[str, str]
 
 
 def resolve(flags: Mapping[str, Any], environment: Mapping[str, str], file: Path | None = None) -> Resolved:
-    """Put the configuration together. `flags` are only those that were given. Raises `UsageError` for a wrong value.
+    """Put the configuration together. `flags` are only those that were given, by name.
 
-    What is no common option is one of the methods that have an option of that name.
+    In a file an option is a key at the top, or a key in the table of its group. An option that several methods have is
+    set for all of them. Raises `UsageError` for a wrong value.
     """
-    tables = {method.name: _options_of(method) for method in methods()}
-    known = (*EvalConfig.model_fields, *dict.fromkeys(name for table in tables.values() for name in table))
-    values: dict[str, Any] = {}
-    own: dict[str, dict[str, Any]] = {name: {} for name in tables}
-    origins = dict.fromkeys(known, "default")
-    for origin, found in (*_from_file(file), *_from_environment(environment, known), ("flag", flags)):
-        strict = origin == str(file)  # TOML has types: "8" and true are no numbers in it
-        for key, value in found.items():
-            name = OLD_NAMES.get(key, key)
-            if name in tables and isinstance(value, Mapping):
-                _check_table(name, value, tables[name], origin)
-                own[name] |= value
+    known = groups()
+    names = {group: [option.name for option in options_of(kind)] for group, kind in known.items()}
+    values: dict[str, dict[str, Any]] = {group: {} for group in known}
+    origins = {name: "default" for listed in names.values() for name in listed if name != PARAMETERS}
+    sources = [(str(file), read_toml(file, "--config"))] if file else []
+    for origin, given in (*sources, *_from_environment(environment, known), ("flag", flags)):
+        for key, value in given.items():
+            if key in known and isinstance(value, Mapping):
+                _check_table(key, value, known[key], origin)
+                values[key] |= value
                 origins |= dict.fromkeys(value, origin)
-            elif name not in EvalConfig.model_fields and name in known:
-                for method, table in tables.items():
-                    if name in table:
-                        own[method][name] = value
-                origins[name] = origin
-            else:
-                values[name], origins[name] = value, origin
-        if strict:
-            _validate(EvalConfig, values, origins, strict=True)
-            for method, given in own.items():
-                _validate(_class_of(method), given, origins, strict=True)
-    config = _validate(EvalConfig, values, origins)
-    return Resolved(config, {name: _validate(_class_of(name), given, origins) for name, given in own.items()}, origins)
+                continue
+            owners = [group for group, listed in names.items() if key in listed and key != PARAMETERS]
+            if not owners:
+                listed = ", ".join(origins)
+                raise UsageError(f"There is no option '{key}'", f"It was given in: {origin}.", f"Options: {listed}.")
+            origins[key] = origin
+            for group in owners:
+                values[group][key] = value
+        if origin == str(file):  # TOML has types: "8" and true are no numbers in it
+            for group, kind in known.items():
+                _validated(kind, values[group], origins, strict=True)
+    made = {group: _validated(kind, values[group], origins) for group, kind in known.items()}
+    common: dict[str, Any] = {group: made.pop(group) for group in COMMON}
+    return Resolved(Config(**common, methods=made), origins)
+
+
+def given_options(flags: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """The options of these names as they were given, by a flag or in the environment, and no others."""
+    resolved = resolve({name: value for name, value in flags.items() if name in names}, os.environ)
+    groups = resolved.config.groups().values()
+    values = {option.name: getattr(group, option.field) for group in groups for option in options_of(type(group))}
+    return {name: values[name] for name in names if resolved.origins[name] != "default"}
 
 
 def with_overrides(method: str, options: BaseModel, overrides: Mapping[str, str]) -> BaseModel:
@@ -203,23 +240,16 @@ def with_overrides(method: str, options: BaseModel, overrides: Mapping[str, str]
     if rest:
         changes[PARAMETERS] = {**getattr(options, PARAMETERS), **rest}
     given = {name: getattr(options, name) for name in options.model_fields_set}
-    return _validate(type(options), {**given, **changes}, dict.fromkeys(changes, "--set"))
+    return _validated(type(options), {**given, **changes}, dict.fromkeys(changes, "--set"))
 
 
 PARAMETERS = "parameters"
 """The field of a method's options that takes what `--set` names beyond them."""
 
 
-def _options_of(method: Method) -> tuple[str, ...]:
-    return tuple(name for name in method.options.model_fields if name != PARAMETERS)
-
-
-def _class_of(method: str) -> type[BaseModel]:
-    return method_named(method).options
-
-
-def _check_table(name: str, value: Mapping[str, Any], known: tuple[str, ...], origin: str) -> None:
-    unknown = [key for key in value if key not in (*known, PARAMETERS)]
+def _check_table(name: str, value: Mapping[str, Any], kind: type[BaseModel], origin: str) -> None:
+    known = dict.fromkeys(each for option in options_of(kind) for each in (option.name, option.field))
+    unknown = [key for key in value if key not in known]
     if unknown:
         why = f"It was given in: {origin}."
         raise UsageError(f"[{name}] has no option '{unknown[0]}'", why, f"Its options are: {', '.join(known)}.")
@@ -228,36 +258,22 @@ def _check_table(name: str, value: Mapping[str, Any], known: tuple[str, ...], or
 T = TypeVar("T", bound=BaseModel)
 
 
-def _validate(kind: type[T], values: Mapping[str, Any], origins: Mapping[str, str], strict: bool = False) -> T:
+def _validated(kind: type[T], values: Mapping[str, Any], origins: Mapping[str, str], strict: bool = False) -> T:
     try:
         return kind.model_validate(values, strict=strict)
     except ValidationError as error:
-        raise _wrong(error, origins) from error
+        first = error.errors()[0]
+        name = str(first["loc"][0]) if first["loc"] else "?"
+        given = first.get("input")
+        value = (", ".join(map(str, given)) if isinstance(given, (tuple, list)) else str(given))[:60]
+        why = f"{first['msg']}. It was given in: {origins.get(name, 'flag')}."
+        raise UsageError(f"{name} = {value} is not possible", why, "See the command's --help for what is.") from error
 
 
-def _from_file(file: Path | None) -> list[tuple[str, Mapping[str, Any]]]:
-    if file is None:
-        return []
-    return [(str(file), read_toml(file, "--config"))]
-
-
-def _from_environment(environment: Mapping[str, str], known: Iterable[str]) -> list[tuple[str, Mapping[str, Any]]]:
-    found: list[tuple[str, Mapping[str, Any]]] = []
-    for name in (*OLD_NAMES, *known):
-        variable = OTHER_NAMES.get(name, f"PDDLEGO_{name.upper()}")
-        if environment.get(variable):
-            found.append((f"environment ({variable})", {name: environment[variable]}))
-    return found
-
-
-def _wrong(error: ValidationError, origins: Mapping[str, str]) -> UsageError:
-    first = error.errors()[0]
-    name = str(first["loc"][0]) if first["loc"] else "?"
-    origin = origins.get(name, "flag")
-    if first["type"] == "extra_forbidden":
-        listed = ", ".join(each for each in origins if origins[each] == "default" or each != name)
-        return UsageError(f"There is no option '{name}'", f"It was given in: {origin}.", f"The options are: {listed}.")
-    given = first.get("input")
-    value = (", ".join(map(str, given)) if isinstance(given, (tuple, list)) else str(given))[:60]
-    why = f"{first['msg']}. It was given in: {origin}."
-    return UsageError(f"{name} = {value} is not possible", why, "See the command's --help for what is.")
+def _from_environment(
+    environment: Mapping[str, str], known: Mapping[str, type[BaseModel]]
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    variables = {option.name: option.variable for kind in known.values() for option in options_of(kind)}
+    for name, variable in variables.items():
+        if name != PARAMETERS and environment.get(variable):
+            yield f"environment ({variable})", {name: environment[variable]}

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import statistics
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from pddlego.evaluation.models import is_free, is_free_adviser
-from pddlego.evaluation.options import EvaluationOptions
-from pddlego.evaluation.rehearsal import rehearse
+from pddlego.errors import PddlegoError
+from pddlego.evaluation.models import is_free
+from pddlego.evaluation.playing import make_planners, play
+from pddlego.evaluation.setup import Setup
+from pddlego.events import Answered, Ended
+from pddlego.methods.base import BUILT_IN_MODEL
+from pddlego.models.limiter import NoLimiter
+from pddlego.models.retry import ATTEMPTS
 from pddlego.models.spending import OUTPUT_ESTIMATE
-from pddlego.planning.graphplan.values import MOST_QUESTIONS
+from pddlego.planning import Planner
 from pddlego.runs.cells import Cell
+from pddlego.runs.summary import LOST_TO_ERRORS
 
-ADVICE = 12_000
-"""Characters of a question of the planner: a domain, the facts of a level, and some hundred actions (an estimate)."""
+SAMPLE = 3
+"""Episodes of a configuration that the built-in model plays to estimate another model's."""
+
+CHARACTERS = 4
+"""Characters of a token, as a rule."""
 
 
 @dataclass(frozen=True)
@@ -45,50 +55,77 @@ class Expected:
     cost: float | None
 
 
-def estimates(options: EvaluationOptions) -> list[Estimate]:
-    """What each configuration may take at most, and what is to be expected where the built-in model can tell."""
-    rehearsed = rehearse(options)
+@dataclass(frozen=True)
+class Means:
+    """Means of an episode: calls, and tokens in and out (estimated from characters)."""
+
+    calls: float
+    tokens_in: float
+    tokens_out: float
+
+
+def estimates(setup: Setup) -> list[Estimate]:
+    """What each configuration may take at most, and what is to be expected where the built-in model can tell.
+
+    That is a sample of another model's calls: a language model that errs asks more, and one that writes more answers
+    longer.
+    """
+    cells = setup.cells()
+    episodes = Counter(cell.configuration for cell in cells)
+    means = _rehearsed(setup)
     found = []
-    for worst in worst_cases(options):
-        known = rehearsed.get((worst.setting, worst.mode, worst.model))
-        if known is not None:
+    for cell in {each.configuration: each for each in cells}.values():
+        worst = _worst(setup, cell, episodes[cell.configuration])
+        mean = None if is_free(cell) else means.get((cell.setting, cell.mode))
+        if mean is not None:
             calls, tokens_in, tokens_out = (
-                round(worst.episodes * mean) for mean in (known.calls, known.tokens_in, known.tokens_out)
+                round(worst.episodes * each) for each in (mean.calls, mean.tokens_in, mean.tokens_out)
             )
-            price = options.prices.get(worst.model)
+            price = setup.prices.get(worst.model)
             cost = price.cost(tokens_in, tokens_out) if price else None
             worst = replace(worst, expected=Expected(calls, tokens_in + tokens_out, cost))
         found.append(worst)
     return found
 
 
-def worst_cases(options: EvaluationOptions) -> list[Estimate]:
-    """The worst case of each configuration."""
-    cells = options.cells()
-    episodes = Counter(cell.configuration for cell in cells)
-    found = []
-    for cell in {each.configuration: each for each in cells}.values():
-        number = episodes[cell.configuration]
-        each = options.played_in(cell)
-        worst = each.method.worst_case(each.setting, cell.mode, each.options, options.retries)
-        free = is_free(cell)
-        calls = 0 if free else number * worst.calls * options.model.attempts
-        tokens_in = calls * (worst.characters // 3)
-        tokens_out = calls * OUTPUT_ESTIMATE
-        price = options.prices.get(cell.model)
-        cost = 0.0 if free else price.cost(tokens_in, tokens_out) if price else None
-        found.append(Estimate(*cell.configuration, number, calls, tokens_in + tokens_out, cost))
-        found += _advice(options, cell, number * worst.plans)
-    return found
+def _worst(setup: Setup, cell: Cell, episodes: int) -> Estimate:
+    """The worst case of the configuration of a cell."""
+    played, free = setup.played_in(cell), is_free(cell)
+    worst = played.method.worst_case(played.setting, cell.mode, played.options, setup.config.limits.retries)
+    calls = 0 if free else episodes * worst.calls * ATTEMPTS
+    tokens_in, tokens_out = calls * (worst.characters // 3), calls * OUTPUT_ESTIMATE
+    price = setup.prices.get(cell.model)
+    cost = 0.0 if free else price.cost(tokens_in, tokens_out) if price else None
+    return Estimate(*cell.configuration, episodes, calls, tokens_in + tokens_out, cost)
 
 
-def _advice(options: EvaluationOptions, cell: Cell, plans: int) -> Iterator[Estimate]:
-    """What the planner may ask language models in so many planning calls: a line for each of them, without episodes."""
-    for name in options.planner.advisers if plans else ():
-        if not is_free_adviser(name):
-            calls = plans * MOST_QUESTIONS * options.model.attempts
-            tokens_in, tokens_out = calls * (ADVICE // 3), calls * OUTPUT_ESTIMATE
-            price = options.prices.get(name)
-            cost = price.cost(tokens_in, tokens_out) if price else None
-            who = f"{name} (advises)"
-            yield Estimate(cell.setting, cell.mode, who, 0, calls=calls, tokens=tokens_in + tokens_out, cost=cost)
+def _rehearsed(setup: Setup) -> dict[tuple[str, str], Means]:
+    """Means by setting and mode, of those that a paid model plays and the built-in model can play, too."""
+    paid: dict[tuple[str, str], dict[int, Cell]] = {}
+    for cell in setup.cells():
+        if not is_free(cell):
+            paid.setdefault((cell.setting, cell.mode), {}).setdefault(cell.seed, replace(cell, model=BUILT_IN_MODEL))
+    if not paid:
+        return {}
+    with make_planners(setup) as planner:
+        samples = {pair: list(_played(list(cells.values())[:SAMPLE], setup, planner)) for pair, cells in paid.items()}
+    return {pair: _mean(episodes) for pair, episodes in samples.items() if episodes}
+
+
+def _mean(episodes: list[tuple[int, int, int]]) -> Means:
+    """Of calls, and of characters in and out."""
+    calls, sent, answered = map(statistics.mean, zip(*episodes, strict=True))
+    return Means(calls, sent / CHARACTERS, answered / CHARACTERS)
+
+
+def _played(cells: list[Cell], setup: Setup, planner: Planner) -> Iterator[tuple[int, int, int]]:
+    """Calls, and characters in and out, of each episode. Nothing where no such model plays, or no engine is there."""
+    for cell in filter(is_free, cells):
+        try:
+            events = list(play(cell, setup, planner, NoLimiter()))
+        except PddlegoError:
+            return
+        ended = events[-1]
+        if isinstance(ended, Ended) and ended.outcome not in LOST_TO_ERRORS:
+            answers = (event.completion.text for event in events if isinstance(event, Answered))
+            yield ended.tally.calls, ended.tally.characters, sum(map(len, answers))

@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from pddlego.errors import UsageError
-from pddlego.methods.base import WITHOUT, Method, Setting
-from pddlego.methods.registry import has_stand_in
+from pddlego.methods.base import BUILT_IN_MODEL, WITHOUT, Setting
+from pddlego.methods.registry import method_of
 from pddlego.models.base import Model, ScriptedModel
 from pddlego.models.conversations import (
     ConversationModel,
@@ -16,10 +16,9 @@ from pddlego.models.conversations import (
     parse_place,
     read_conversations,
 )
-from pddlego.models.endpoint import ModelOptions, make_endpoint
+from pddlego.models.endpoint import Access, Endpoint, make_endpoint
 from pddlego.models.limiter import RequestLimiter
 from pddlego.models.transcript import TranscriptModel
-from pddlego.refine.advisers import make_adviser
 from pddlego.runs.cells import NO_MODEL, Cell
 from pddlego.runs.codec import Codec
 from pddlego.runs.folders import find_journal
@@ -29,8 +28,13 @@ TRANSCRIPT = "transcript:"
 
 
 def is_free(cell: Cell) -> bool:
-    """Whether the model of a cell sends nothing to an endpoint."""
-    return cell.model == NO_MODEL or cell.model.startswith(TRANSCRIPT) or has_stand_in(cell)
+    """Whether the model of a cell sends nothing to an endpoint. A built-in model whose name is wrong is free, too."""
+    if cell.model == NO_MODEL or cell.model.startswith(TRANSCRIPT):
+        return True
+    try:
+        return method_of(cell.setting, cell.mode).stand_in(cell.model, cell, None) is not None
+    except UsageError:
+        return cell.model.partition("+")[0] == BUILT_IN_MODEL
 
 
 def answered_by(name: str) -> str:
@@ -42,7 +46,7 @@ def answered_by(name: str) -> str:
 
 
 def make_model(
-    cell: Cell, method: Method, setting: Setting, options: ModelOptions, limiter: RequestLimiter | None = None
+    cell: Cell, setting: Setting, endpoint: Endpoint, access: Access, limiter: RequestLimiter | None = None
 ) -> Model:
     """The model of a cell; what it sends to an endpoint passes the `limiter`. The seed is the cell's own.
 
@@ -52,29 +56,13 @@ def make_model(
         return ScriptedModel(("",), NO_MODEL)
     if cell.model.startswith(TRANSCRIPT):
         return recorded_model(cell, setting)
-    own = method.stand_in(cell.model, cell, setting)
+    own = method_of(cell.setting, cell.mode).stand_in(cell.model, cell, setting)
     if own is not None:
         return own
-    if cell.model.partition("+")[0] == "reader":
+    if cell.model.partition("+")[0] == BUILT_IN_MODEL:
         why = f"Mode {cell.mode} has no built-in model of that name."
         raise UsageError(f"There is no model {cell.model}", why, "Name a language model with --model.")
-    return make_endpoint(replace(options, name=cell.model, seed=cell.model_seed, repeat=cell.repeat), limiter)
-
-
-def is_free_adviser(name: str) -> bool:
-    """Whether an adviser of the planner sends nothing to an endpoint."""
-    return make_adviser(name, "") is not None
-
-
-def make_adviser_model(name: str, cell: Cell, options: ModelOptions, limiter: RequestLimiter | None = None) -> Model:
-    """Who is asked by the planner while a cell is played. Raises `UsageError` as `make_model`."""
-    if name.startswith(TRANSCRIPT):
-        why = "A record holds all questions of an episode in their order, whoever was asked."
-        raise UsageError(f"{name} cannot advise a planner", why, "Name a model; 'pddlego replay' plays a record again.")
-    own = make_adviser(name, f"{cell.setting}/{cell.model_seed}")
-    if own is not None:
-        return own
-    return make_endpoint(replace(options, name=name, seed=cell.model_seed, repeat=cell.repeat), limiter)
+    return make_endpoint(cell.model, endpoint, access, limiter, seed=cell.model_seed, repeat=cell.repeat)
 
 
 def recorded_model(cell: Cell, setting: Setting) -> Model:

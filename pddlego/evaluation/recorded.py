@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from pddlego.errors import JournalError, PddlegoError, UsageError
-from pddlego.evaluation.options import Played
+from pddlego.evaluation.config import Config, Limits
+from pddlego.evaluation.setup import Played
 from pddlego.events import Event, Started
 from pddlego.methods.registry import make_codec, method
-from pddlego.models.endpoint import ModelOptions
+from pddlego.models.endpoint import Endpoint
 from pddlego.planning.make import PlannerOptions
 from pddlego.runs.cells import Cell
 from pddlego.runs.folders import MANIFEST
@@ -31,9 +32,7 @@ class Recorded:
     journal: Journal
     started: Started
     played: Played
-    model: ModelOptions
-    planner: PlannerOptions
-    retries: int
+    config: Config
     changed: tuple[str, ...]
 
     @property
@@ -46,8 +45,9 @@ class Recorded:
         return self.journal.events
 
 
-def load_recorded(path: Path, java: str | None = None) -> Recorded:
-    """Read an episode and its manifest. `java` is another Java than then, for a method that has such an option.
+def load_recorded(path: Path, changes: Mapping[str, Any] | None = None) -> Recorded:
+    """Read an episode and its manifest. `changes` are options with another value than then, as far as its method has
+    them.
 
     Raises `UsageError` and `JournalError`.
     """
@@ -56,7 +56,7 @@ def load_recorded(path: Path, java: str | None = None) -> Recorded:
         raise JournalError(f"{path} holds no episode", "Its first line is not a beginning.", "Name another one.")
     folder = path.parent.parent
     try:
-        return _recorded(journal, journal.started, read_configuration(folder), java)
+        return _recorded(journal, journal.started, read_configuration(folder), changes or {})
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         why = f"{MANIFEST} does not say how the episode was played ({type(error).__name__}: {error})."
         raise UsageError(f"{folder} is damaged", why, "Restore the file.") from error
@@ -65,28 +65,25 @@ def load_recorded(path: Path, java: str | None = None) -> Recorded:
         raise UsageError(f"{path.name} cannot be played again", why, error.next_step) from error
 
 
-def _recorded(journal: Journal, started: Started, manifest: Mapping[str, Any], java: str | None) -> Recorded:
+def _recorded(journal: Journal, started: Started, manifest: Mapping[str, Any], changes: Mapping[str, Any]) -> Recorded:
     kept = recorded_setting(manifest["settings"], started.setting, started.played_by)
     if kept is None:
         raise KeyError(f"no setting {started.setting}")
     played_by = method(kept["method"])
-    has_java = java is not None and "java" in played_by.options.model_fields
     # The domain that an episode began with stands in its journal: the run that it came from may be gone.
     own = {name: value for name, value in kept["options"].items() if name != DOMAIN_FROM}
-    options = played_by.options.model_validate(own | ({"java": java} if has_java else {}))
+    own |= {name: value for name, value in changes.items() if name in played_by.options.model_fields}
+    options = played_by.options.model_validate(own)
     setting = played_by.load(started.setting, options)
     return Recorded(
         journal=journal,
         started=started,
         played=Played(played_by.name, options, setting),
-        model=ModelOptions(
-            base_url=manifest["endpoint"],
-            temperature=manifest["temperature"],
-            reasoning_effort=manifest.get("reasoning_effort"),
-            extra_body=dict(manifest.get("extra_body") or {}),
+        config=Config(
+            endpoint=Endpoint.model_validate(manifest["endpoint"]),
+            planner=PlannerOptions.model_validate(manifest["planner"]),
+            limits=Limits(retries=manifest["limits"]["retries"]),
         ),
-        planner=PlannerOptions.recorded(manifest["planner"]),
-        retries=int(manifest["retries"]),
         changed=tuple(_changed(setting.sources, {**(kept.get("files") or {}), DOMAIN_FROM: ""})),
     )
 

@@ -16,7 +16,6 @@ from pddlego.methods.base import Tools
 from pddlego.models.transcript import TranscriptModel
 from pddlego.planning import Planner
 from pddlego.refine.approval import RecordedOverseer, Verdict
-from pddlego.refine.asked import Advisers
 from pddlego.runs.codec import event_value
 from pddlego.runs.journal import recorded_calls
 from pddlego.runs.recording import Timed
@@ -93,15 +92,12 @@ def _again(recorded: Recorded, planner: Planner, play: Play | None) -> Timed:
     events, played = recorded.events, recorded.played
     judged = [(event.what, Verdict(event.verdict, event.text)) for event in events if isinstance(event, Judged)]
     transcript = TranscriptModel(recorded_calls(events), str(recorded.journal.path), recorded.started.model)
-    asked = recorded.planner
     tools = Tools(
         model=transcript,
         planner=planner,
         limits=recorded.started.limits,
-        retries=recorded.retries,
+        retries=recorded.config.limits.retries,
         overseer=RecordedOverseer(judged),
-        advisers=Advisers(transcript if asked.prune else None, transcript if asked.sort else None),
-        planning=asked,
         recorded=events,
     )
     again = play(tools) if play else played.method.run(recorded.cell, played.setting, played.options, tools)

@@ -88,13 +88,13 @@ class Evaluation:
         executor: Executor,
         *,
         workers: int,
-        exhausted: threading.Event | None = None,
+        is_exhausted: Callable[[], bool] = lambda: False,
     ) -> None:
         self.stopped: Stop | None = None
         self.fault: PddlegoError | None = None
         self._cells = iter(tuple(cells))
         self._store, self._executor, self._workers = store, executor, workers
-        self._exhausted = exhausted or threading.Event()
+        self._is_exhausted = is_exhausted
         self._draining, self._aborting = threading.Event(), threading.Event()
         self._lock = threading.Lock()
         self._told: queue.SimpleQueue[Progress | None] = queue.SimpleQueue()
@@ -157,7 +157,7 @@ class Evaluation:
 
     def _next(self) -> Cell | None:
         with self._lock:
-            if self._exhausted.is_set():
+            if self._is_exhausted():
                 self.stopped = self.stopped or Stop.BUDGET
                 return None
             return None if self._draining.is_set() else next(self._cells, None)

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from pydantic import BaseModel
 
-from pddlego.display.description import Describe
-from pddlego.display.screens import Screen
 from pddlego.errors import UsageError
 from pddlego.events import Event, Limits, Tally
 from pddlego.models import Model
 from pddlego.planning import Planner
-from pddlego.planning.make import PlannerOptions
 from pddlego.refine.approval import Overseer
-from pddlego.refine.asked import Advisers
 from pddlego.runs.cells import Cell
 from pddlego.runs.measures import Measures
+
+if TYPE_CHECKING:  # what draws is loaded when something is drawn
+    from pddlego.display.description import Describe
+    from pddlego.display.screens import Screen
+
+BUILT_IN_MODEL = "reader"
+"""The name of the model that each method brings itself; `reader+noise:P` errs on purpose."""
 
 WITHOUT = "-no-"
 
@@ -29,7 +32,7 @@ class Mode:
 
     `parts` are what `-no-PART` may take out, with what that means. `confirms` is what a person may be asked about. One
     that does not `ask_model` is played once, whatever the models; one that `needs_person` only where somebody types.
-    The model of one that `advises` answers what a planner asks.
+    The planner of one whose model `advises` waits for answers: it needs one planner for each worker.
     """
 
     name: str
@@ -207,10 +210,9 @@ class Tools:
     """What a method may use to play one cell.
 
     `limits` are those of the episode, as far as they were given. `person` types where a mode needs one: given what is
-    possible, it returns what was typed. `planning` says how the planner plans, and `advisers` are asked by one that
-    asks. `carried` is the text of a domain that an earlier episode has left. `recorded` are the events of an episode
-    that is played again: `model` and `overseer` answer as they did then, and `person` is to be made of it. `begin` is
-    where to begin, for methods that can go on from the middle of an episode.
+    possible, it returns what was typed. `carried` is the text of a domain that an earlier episode has left. `recorded`
+    are the events of an episode that is played again: `model` and `overseer` answer as they did then, and `person` is
+    to be made of it.
     """
 
     model: Model
@@ -219,23 +221,16 @@ class Tools:
     retries: int = 5
     overseer: Overseer | None = None
     person: Callable[[tuple[str, ...]], str] | None = None
-    advisers: Advisers = field(default_factory=Advisers)
-    planning: PlannerOptions = field(default_factory=PlannerOptions)
     carried: str = ""
     recorded: tuple[Event, ...] | None = None
-    begin: Any = None
 
 
 @dataclass(frozen=True)
 class WorstCase:
-    """The most that an episode may ask: how many questions, and how many characters each has (an estimate).
-
-    `plans` are the planning calls that it may make, each of which may ask questions of its own.
-    """
+    """The most that an episode may ask: how many questions, and how many characters each has (an estimate)."""
 
     calls: int
     characters: int
-    plans: int = 0
 
 
 class Method(Protocol):

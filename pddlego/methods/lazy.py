@@ -21,7 +21,7 @@ from pddlego.runs.cells import Cell
 class LazyMethod:
     """The `Method` of a package of ours, whose modules hold its parts under the names that stand here:
 
-    `options.OPTIONS`, `options.load`, `options.worst_case`, `measure.MEASURING`, `describe.DESCRIBED`, `play.play`,
+    `options.OPTIONS`, `loading.load`, `loading.worst_case`, `measure.MEASURING`, `describe.DESCRIBED`, `play.play`,
     `screen.SCREEN`, and `stand_in` of the module `stand_ins`.
     """
 
@@ -49,7 +49,7 @@ class LazyMethod:
         return found
 
     def load(self, name: str, options: Any) -> Setting:
-        found: Setting = self._part("options", "load")(name, options)
+        found: Setting = self._part("loading", "load")(name, options)
         return found
 
     def stand_in(self, name: str, cell: Cell, setting: Any) -> Model | None:
@@ -57,7 +57,7 @@ class LazyMethod:
         return found
 
     def worst_case(self, setting: Any, mode: str, options: Any, retries: int) -> WorstCase:
-        found: WorstCase = self._part("options", "worst_case")(setting, mode, options, retries)
+        found: WorstCase = self._part("loading", "worst_case")(setting, mode, options, retries)
         return found
 
     def run(self, cell: Cell, setting: Any, options: Any, tools: Tools) -> Iterator[Event]:

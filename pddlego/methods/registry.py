@@ -9,18 +9,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
-from pddlego.display.description import Describer
-from pddlego.display.screens import LinesScreen, Picture
 from pddlego.errors import UsageError
 from pddlego.events import Event
-from pddlego.methods.base import Measuring, Method, Mode, Variant, parse_variant, whole
+from pddlego.methods.base import Measuring, Method, Mode, Variant, parse_variant
 from pddlego.methods.setting_files import read_setting
-from pddlego.runs.cells import Cell
 from pddlego.runs.codec import Codec
 from pddlego.runs.measures import FIRST, LAST
+
+if TYPE_CHECKING:
+    from pddlego.display.screens import Picture
 
 BUILT_IN: Mapping[str, str] = {
     "textgames": "pddlego.methods.textgames",
@@ -152,7 +153,9 @@ def first_mode(setting: str) -> str:
     """The most important mode of a setting: that in which it is played where none is named. Raises `UsageError`."""
     kind = read_setting(setting).kind
     names = [mode.name for each in methods() for mode in each.modes if mode.plays == kind]
-    return names[0] if names else modes()[0].name
+    if not names:
+        raise UsageError(f"{setting} cannot be played", f"No method plays its kind, '{kind}'.", "Fix its file.")
+    return names[0]
 
 
 def ablated(chosen: Iterable[str], ablations: Iterable[str]) -> tuple[str, ...]:
@@ -172,16 +175,6 @@ def ablated(chosen: Iterable[str], ablations: Iterable[str]) -> tuple[str, ...]:
                 without = dict.fromkeys((*variant.without, *parts))
                 found.append(str(parse_mode("-no-".join((variant.mode.name, *without)))))
     return tuple(dict.fromkeys(found))
-
-
-def has_stand_in(cell: Cell) -> bool:
-    """Whether a method brings the cell's model itself, so that no endpoint is asked."""
-    mode = whole(cell.mode)
-    players = (each for each in methods() if any(found.name == mode for found in each.modes))
-    try:
-        return any(player.stand_in(cell.model, cell, None) is not None for player in players)
-    except UsageError:
-        return False
 
 
 def measuring_of(setting: str, mode: str) -> Measuring:
@@ -215,6 +208,9 @@ def forget() -> None:
 @lru_cache(maxsize=64)
 def picture_of(name: str) -> Picture:
     """How episodes of a method are shown; in lines where it has no picture or is not installed."""
+    from pddlego.display.description import Describer
+    from pddlego.display.screens import LinesScreen, Picture
+
     try:
         found = method(name)
     except UsageError:

@@ -18,10 +18,6 @@ File = TypeVar("File", bound=BaseModel)
 KIND = "kind"
 """The key that says what kind of setting a file is."""
 
-TEXT_GAME = "text game"
-"""The kind of a file that does not say."""
-
-
 PAPER = "paper"
 """The table of a setting that holds a paper's figures."""
 
@@ -62,7 +58,10 @@ def read_setting(name: str, kind: str | None = None) -> SettingTable:
     merged.pop("extends", None)
     merged.pop(PAPER, None)  # a paper's figures are about the setting that has them, not about variants of it
     merged |= {PAPER: chain[name][PAPER]} if PAPER in chain[name] else {}
-    found = str(merged.pop(KIND, TEXT_GAME))
+    found = str(merged.pop(KIND, ""))
+    if not found:
+        why = 'It has no kind, such as kind = "text game" or kind = "planning".'
+        raise SettingError(f"envs/{name}.toml is no setting", why, "Add its kind.")
     if kind not in (None, found):
         why = f"It is of the kind '{found}', and the mode plays the kind '{kind}'."
         raise UsageError(f"{name} cannot be played in this mode", why, "Choose another --mode.")

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from pydantic import ConfigDict, field_serializer, field_validator
+
 from pddlego.errors import UsageError
 from pddlego.models.base import CacheUse, Model
+from pddlego.models.credentials import address_of, without_credentials
 from pddlego.models.dialect import Dialects, Sampling
 from pddlego.models.limiter import RequestLimiter
+from pddlego.models.retry import ATTEMPTS
+from pddlego.util.options import Flag, Options, option
 
 TAKEN = {
     "model": "Use --model.",
@@ -29,58 +34,96 @@ TAKEN = {
 """Fields that are sent anyway, and what sets each."""
 
 
-@dataclass(frozen=True)
-class ModelOptions:
-    """What determines the answers of a language model. The key is never shown. `repeat` is the repeat that is played:
-    with a `cache` another one gets other answers. `max_tokens` is what an answer may have. `extra_body` are fields that
-    only some endpoints know. `dialects` is what was learned of endpoints, for all who share these options. Many fields,
-    because each is an option of its own.
-    """
+class Endpoint(Options):
+    """How language models are asked, and what determines their answers. `timeout` is in seconds for one answer."""
 
-    name: str = ""
-    base_url: str | None = None
-    api_key: str | None = field(default=None, repr=False)
-    temperature: float = 1.0
-    seed: int | None = None
-    timeout: float = 120.0
-    attempts: int = 6
-    max_tokens: int | None = None
-    reasoning_effort: str | None = None
-    extra_body: Mapping[str, Any] = field(default_factory=dict)
-    stream: bool = True
-    cache: CacheUse = "off"
-    repeat: int = 1
+    model_config = ConfigDict(title="Model")
+
+    base_url: str | None = option(
+        None,
+        "An OpenAI-compatible endpoint, such as that of vLLM or Ollama.",
+        Flag(variable="OPENAI_BASE_URL"),
+    )
+    temperature: float = option(1.0, "Sent to the model.", ge=0, le=10)
+    reasoning_effort: str | None = option(
+        None,
+        "How much a reasoning model thinks: none, low, medium, high, …",
+        Flag(default="its own"),
+        pattern=r"^[a-z]{1,20}$",
+    )
+    extra_body: dict[str, Any] = option(
+        {},
+        "A field that only some endpoints know, such as chat_template_kwargs.enable_thinking=false. Repeatable.",
+        Flag(metavar="KEY=VALUE", repeatable=True),
+    )
+    stream: bool = option(True, "Let answers be sent as they are written, and show them.", Flag(free=True))
+    cache: CacheUse = option("off", "Answers of earlier runs: off, use, or refresh.", Flag(free=True))
+    timeout: float = option(
+        120.0, "Seconds that one answer may take.", Flag(free=True), name="model_timeout", gt=0, le=86_400
+    )
+    max_tokens: int | None = option(
+        None, "Tokens that one answer may have: sent to the model, and reserved.", name="max_answer_tokens", ge=1
+    )
+
+    @field_validator("extra_body", mode="before")
+    @classmethod
+    def _parsed(cls, value: object) -> object:
+        if isinstance(value, str):
+            value = [part for part in value.split(",") if part.strip()]
+        return parse_extra_body(value) if isinstance(value, (tuple, list)) else value
+
+    @field_serializer("base_url")
+    def _without_credentials(self, value: str | None) -> str | None:
+        return without_credentials(value)
+
+
+@dataclass(frozen=True)
+class Access:
+    """What is needed to ask besides the options: the key, which is never shown, and what was learned of endpoints."""
+
+    key: str | None = field(default=None, repr=False)
     dialects: Dialects = field(default_factory=Dialects, compare=False, repr=False)
 
 
-def make_endpoint(options: ModelOptions, limiter: RequestLimiter | None = None) -> Model:
-    """The language model; what is sent passes the `limiter`. Raises `UsageError` for an unusable key or address."""
+def make_endpoint(
+    name: str,
+    options: Endpoint,
+    access: Access,
+    limiter: RequestLimiter | None = None,
+    *,
+    seed: int | None = None,
+    repeat: int = 1,
+    attempts: int = ATTEMPTS,
+) -> Model:
+    """The language model of that name; what is sent passes the `limiter`.
+
+    With a cache, another `repeat` gets other answers. Raises `UsageError` for an unusable key or address.
+    """
     from pddlego.models.openai import OpenAIModel
 
     model = OpenAIModel(
-        options.name,
-        api_key=options.api_key,
+        name,
+        api_key=access.key,
         base_url=options.base_url,
         sampling=Sampling(
             temperature=options.temperature,
-            seed=options.seed,
+            seed=seed,
             max_tokens=options.max_tokens,
             reasoning_effort=options.reasoning_effort,
             extra=options.extra_body,
             streams=options.stream,
         ),
         timeout=options.timeout,
-        attempts=options.attempts,
+        attempts=attempts,
         limiter=limiter,
-        learned=options.dialects.of(options.base_url or "", options.name),
+        learned=access.dialects.of(options.base_url or "", name),
     )
     if options.cache == "off":
         return model
     from pddlego.models.cache import AnswerCache, CachedModel, default_path
-    from pddlego.models.credentials import address_of
 
     cache = AnswerCache(default_path())
-    return CachedModel(model, cache, options.cache, options.repeat, address_of(options.base_url))
+    return CachedModel(model, cache, options.cache, repeat, address_of(options.base_url))
 
 
 def parse_extra_body(pairs: Iterable[str]) -> dict[str, Any]:

@@ -51,6 +51,21 @@ class RequestLimiter(Protocol):
         """Wait before the next try."""
 
 
+class Gauge(Protocol):
+    """What was spent, for who shows it, and whether anything is left."""
+
+    @property
+    def spent(self) -> Spending: ...
+
+    @property
+    def in_flight(self) -> int: ...
+
+    @property
+    def has_prices(self) -> bool: ...
+
+    def is_exhausted(self) -> bool: ...
+
+
 @dataclass
 class _Reservation:
     """What a request may use at most, as far as one can tell, until it is known what it used."""
@@ -125,7 +140,7 @@ class SharedLimiter:
         self._max_answer = max_answer
         self._longest: dict[str, int] = {}
         self.exhausted = threading.Event()
-        self._prices = dict(prices or {})
+        self.prices = dict(prices or {})
         self._jobs = threading.BoundedSemaphore(jobs)
         self._clock = clock
         self._changed = threading.Condition()
@@ -139,12 +154,16 @@ class SharedLimiter:
     @property
     def has_prices(self) -> bool:
         """Whether costs are known of any model."""
-        return bool(self._prices)
+        return bool(self.prices)
 
     @property
     def in_flight(self) -> int:
         """Requests on their way."""
         return self._flying
+
+    def is_exhausted(self) -> bool:
+        """Whether the budget has refused a request."""
+        return self.exhausted.is_set()
 
     @property
     def broken_off(self) -> bool:
@@ -166,7 +185,7 @@ class SharedLimiter:
 
     def cost(self, model: str, tokens_in: int, tokens_out: int, tokens_cached: int = 0) -> float:
         """The cost of these tokens; 0 for a model without a price."""
-        price = self._prices.get(model)
+        price = self.prices.get(model)
         return price.cost(tokens_in, tokens_out, tokens_cached) if price else 0.0
 
     def learn(self, model: str, tokens_out: int) -> None:

@@ -29,7 +29,7 @@ from pddlego.models.dialect import (
 )
 from pddlego.models.limiter import SLICE, NoLimiter, Permit, RequestLimiter
 from pddlego.models.replies import BrokenOffError, NoReplyError, Reply, Stream, lines_of, whole
-from pddlego.models.retry import MAX_WAIT, explain, is_passing, is_too_much, retry_after, wait_before_next
+from pddlego.models.retry import ATTEMPTS, MAX_WAIT, explain, is_passing, is_too_much, retry_after, wait_before_next
 from pddlego.models.telling import Telling, masked
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class OpenAIModel:
         base_url: str | None = None,
         sampling: Sampling | None = None,
         timeout: float = 120.0,
-        attempts: int = 6,
+        attempts: int = ATTEMPTS,
         sleep: Callable[[float], None] | None = None,
         limiter: RequestLimiter | None = None,
         learned: Learned | None = None,

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     import openai
     import tenacity
 
+ATTEMPTS = 6
+"""Requests that are sent for an answer, at most."""
+
 MAX_WAIT = 120.0
 """Longest wait, in seconds, that a Retry-After may ask for; a longer one ends the call."""
 

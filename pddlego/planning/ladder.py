@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from pddlego.pddl import Domain, Problem, Sexpr
-from pddlego.planning.asking import Asking, planned, unasked
 from pddlego.planning.result import BREADTH_FIRST, Plan, Planner, PlanStatus, PlanStep, Search
 
 
@@ -51,18 +50,6 @@ def climb(
     objection: Callable[[PlanStep], str] = lambda step: "",
     seconds_left: Callable[[], float | None] = lambda: None,
 ) -> LadderResult:
-    """As `climbing`, with nobody to ask."""
-    return unasked(climbing(planner, domain, problem, rungs, objection, seconds_left))
-
-
-def climbing(
-    planner: Planner,
-    domain: Domain,
-    problem: Problem,
-    rungs: Sequence[Rung],
-    objection: Callable[[PlanStep], str] = lambda step: "",
-    seconds_left: Callable[[], float | None] = lambda: None,
-) -> Asking[LadderResult]:
     """Try the rungs in order and stop at the first that has a plan.
 
     A rung that is already true gives no plan and the next one is tried, and so does one whose plan begins with a step
@@ -75,7 +62,8 @@ def climbing(
         left = seconds_left()
         if left is not None and left <= 0 and tried:
             break
-        result = yield from planned(planner, domain, problem.with_goal(rung.goal), rung.search, left)
+        limit = {} if left is None else {"seconds": left}
+        result = planner.solve(domain, problem.with_goal(rung.goal), rung.search, **limit)
         why = objection(result.plan.steps[0]) if result.plan is not None else ""
         if why and result.plan is not None:
             message = f"the plan begins with {result.plan.steps[0]}, and {why}"

@@ -2,88 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any
+
+from pydantic import ConfigDict
 
 from pddlego.errors import UsageError
-from pddlego.planning.graphplan.values import GraphSearch
-from pddlego.planning.process import ProcessPlanner
+from pddlego.planning.process import ENGINES, ProcessPlanner
+from pddlego.util.options import Options, option
 
 MIN_MEMORY = 128
 """MiB below which no planner starts."""
 
 
-@dataclass(frozen=True)
-class PlannerOptions:
-    """A planner by its name, the seconds that a call may take, and its memory in MiB (0: no limit).
+class PlannerOptions(Options):
+    """The planner of an episode. `timeout` is in seconds for each call, `memory` in MiB; 0 is no limit."""
 
-    `prune` and `sort` name who is asked by graphplan, `kappas` and `levels` are as in `GraphSearch`.
-    """
+    model_config = ConfigDict(title="Planner")
 
-    name: str = "pyperplan"
-    timeout: float = 30.0
-    memory: int = 4096
-    prune: str | None = None
-    sort: str | None = None
-    kappas: tuple[float, ...] = (1.0,)
-    levels: int | None = None
-
-    @property
-    def graph(self) -> GraphSearch:
-        return GraphSearch(self.prune is not None, self.sort is not None, self.kappas, levels=self.levels)
-
-    def manifest(self) -> dict[str, Any]:
-        """What a run folder records of it; of what is left as it is nothing, so that older folders say the same."""
-        found: dict[str, Any] = {"engine": self.name, "timeout": self.timeout, "memory": self.memory}
-        usual = PlannerOptions()
-        for key in ("prune", "sort", "kappas", "levels"):
-            value = getattr(self, key)
-            if value != getattr(usual, key):
-                found[key] = list(value) if isinstance(value, tuple) else value
-        return found
-
-    @classmethod
-    def recorded(cls, manifest: Mapping[str, Any]) -> PlannerOptions:
-        """What a run folder has recorded. Raises `KeyError`, `TypeError` and `ValueError` for anything else."""
-        levels = manifest.get("levels")
-        return cls(
-            manifest["engine"],
-            float(manifest["timeout"]),
-            int(manifest["memory"]),
-            prune=manifest.get("prune"),
-            sort=manifest.get("sort"),
-            kappas=tuple(map(float, manifest.get("kappas", (1.0,)))),
-            levels=None if levels is None else int(levels),
-        )
-
-    @property
-    def advisers(self) -> tuple[str, ...]:
-        """The names of all who are asked."""
-        return tuple(dict.fromkeys(name for name in (self.prune, self.sort) if name is not None))
+    engine: str = option(
+        "pyperplan", "pyperplan, graphplan, or fast-downward (extra). The last two search in their way.", name="planner"
+    )
+    timeout: float = option(
+        30.0, "Seconds that one planning call may take; 0: no limit.", name="planner_timeout", ge=0, le=1_000_000
+    )
+    memory: int = option(4096, "MiB that the planner may use; 0: no limit.", name="planner_memory", ge=0)
 
     def make(self) -> ProcessPlanner:
-        """The planner. Raises `UsageError`."""
-        return make_planner(self.name, self.timeout, self.memory, self.graph)
-
-
-def make_planner(
-    engine: str, timeout: float = 30.0, memory: int = 4096, graph: GraphSearch | None = None
-) -> ProcessPlanner:
-    """The planner of a name. Raises `UsageError` if there is none of that name or its packages are missing."""
-    if engine == "fast-downward":
-        missing = [name for name in ("unified_planning", "up_fast_downward") if find_spec(name) is None]
+        """Start the planner. Raises `UsageError` for an unknown engine, missing packages, or too little memory."""
+        if self.engine not in ENGINES:
+            why = f"The planners are {', '.join(ENGINES)}."
+            raise UsageError(f"There is no planner '{self.engine}'", why, "Choose one with --planner.")
+        needed = ("unified_planning", "up_fast_downward") if self.engine == "fast-downward" else ()
+        missing = [name for name in needed if find_spec(name) is None]
         if missing:
-            raise UsageError(
-                "The planner fast-downward is not installed",
-                f"Missing: {', '.join(missing)}.",
-                "Install pddlego with its extra: pip install '.[fast-downward]'.",
-            )
-    if 0 < memory < MIN_MEMORY:
-        why = f"The planner itself needs about {MIN_MEMORY} MiB, and {memory} were given."
-        raise UsageError("--planner-memory is too small", why, "Give more, or 0 for no limit.")
-    try:
-        return ProcessPlanner(engine, timeout, memory, graph)
-    except ValueError as error:
-        raise UsageError(f"'{engine}' is no planner", f"{error}.", "Choose one with --planner.") from error
+            why = f"Missing: {', '.join(missing)}."
+            advice = "Install pddlego with its extra: pip install '.[fast-downward]'."
+            raise UsageError("The planner fast-downward is not installed", why, advice)
+        if 0 < self.memory < MIN_MEMORY:
+            why = f"The planner itself needs about {MIN_MEMORY} MiB; --planner-memory is {self.memory}."
+            raise UsageError("--planner-memory is too small", why, "Increase it, or use 0 for no limit.")
+        return ProcessPlanner(self.engine, self.timeout, self.memory)

@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pddlego.pddl import Domain, Problem
-from pddlego.planning.asking import Asking, planned, unasked
-from pddlego.planning.graphplan.values import GraphSearch, TaskKind
 from pddlego.planning.result import Planner, PlanResult, PlanStatus, Search
 
 
@@ -32,28 +30,19 @@ class PlannerPool:
         return self._planners[0].description
 
     def solve(self, domain: Domain, problem: Problem, search: Search, seconds: float | None = None) -> PlanResult:
-        """Plan for `problem.goal` with the first planner that is idle; waiting for it counts, too."""
-        return unasked(self.planning(domain, problem, search, seconds))
+        """Plan for `problem.goal` with the first planner that is idle; waiting for it counts, too.
 
-    def planning(
-        self,
-        domain: Domain,
-        problem: Problem,
-        search: Search,
-        seconds: float | None,
-        graph: GraphSearch | None = None,
-        task: TaskKind = "relevant",
-    ) -> Asking[PlanResult]:
-        """As `solve`, or as an `AskingPlanner`; a planner that waits for an answer is not idle."""
+        A planner that waits for the answer of a `Graphplan` is not idle.
+        """
         began = time.monotonic()
         try:
             planner = self._idle.get(timeout=seconds)
         except queue.Empty:
             waited = time.monotonic() - began
             return PlanResult(PlanStatus.TIMEOUT, problem.goal, None, "no planner was idle in time", waited)
-        left = None if seconds is None else max(0.01, seconds - (time.monotonic() - began))
+        left = {} if seconds is None else {"seconds": max(0.01, seconds - (time.monotonic() - began))}
         try:
-            return (yield from planned(planner, domain, problem, search, left, graph=graph, task=task))
+            return planner.solve(domain, problem, search, **left)
         finally:
             self._idle.put(planner)
 

@@ -13,15 +13,14 @@ import tempfile
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from pddlego.errors import UsageError
 from pddlego.pddl import Domain, Problem
-from pddlego.planning.asking import Asking, unasked
 from pddlego.planning.graphplan.task import GraphTask
-from pddlego.planning.graphplan.values import GraphSearch, Moment, Question, TaskKind
+from pddlego.planning.graphplan.values import Graphplan, Moment, Question
 from pddlego.planning.result import PlanResult, PlanStatus, Search
 from pddlego.planning.solve import OUT_OF_MEMORY
 from pddlego.planning.worker import NO_MEMORY, Job, receive, send
@@ -43,61 +42,37 @@ class ProcessPlanner:
     """Plans in a process of its own, started at once and again after a time-out or a crash.
 
     `timeout` is in seconds for each call, `memory` in MiB for the process; 0 is no limit. Calls from several threads
-    wait for each other; planners are cheap, so give each worker its own where that matters. `graph` says how the engine
-    graphplan plans; no other reads it.
+    wait for each other; planners are cheap, so give each worker its own where that matters.
     """
 
-    def __init__(
-        self,
-        engine: str = "pyperplan",
-        timeout: float = 30.0,
-        memory: int = 4096,
-        graph: GraphSearch | None = None,
-    ) -> None:
+    def __init__(self, engine: str = "pyperplan", timeout: float = 30.0, memory: int = 4096) -> None:
         if engine not in ENGINES:
             raise ValueError(f"there is no planner '{engine}'; the planners are {', '.join(ENGINES)}")
         self.engine = engine
         self.timeout = timeout
         self.memory = memory
-        self.graph = (graph or GraphSearch()) if engine == "graphplan" else None
         self._lock, self._closed = threading.Lock(), False
         self._folder = tempfile.mkdtemp(prefix="pddlego-planner-")
         self._process = self._start()
 
     @property
     def description(self) -> Mapping[str, Any]:
-        graph = {"graph": asdict(self.graph)} if self.graph is not None else {}
-        return {"engine": self.engine, "timeout": self.timeout, "memory": self.memory, **graph}
+        return {"engine": self.engine, "timeout": self.timeout, "memory": self.memory}
 
     def solve(self, domain: Domain, problem: Problem, search: Search, seconds: float | None = None) -> PlanResult:
         """Plan for `problem.goal`; `timeout`, `out of memory` and `crashed` are answers like any other.
 
-        `seconds` may be fewer than the planner's own time-out, and are no more. Raises `UsageError` for an argument of
-        another type, such as text in place of a domain.
-        """
-        return unasked(self.planning(domain, problem, search, seconds))
-
-    def planning(
-        self,
-        domain: Domain,
-        problem: Problem,
-        search: Search,
-        seconds: float | None = None,
-        graph: GraphSearch | None = None,
-        task: TaskKind = "relevant",
-    ) -> Asking[PlanResult]:
-        """As `solve`, with the questions of Graphplan, and what happens there. Waiting for answers does not count.
-
-        Given a `graph`, Graphplan plans in that way, whatever the engine: with what is `relevant`, or with the `whole`
-        ground task, also with what can never change.
+        `seconds` may be fewer than the planner's own time-out, and are no more. A `Graphplan` plans in that way
+        whatever the engine; waiting for its answers does not count. Raises `UsageError` for an argument of another
+        type, such as text in place of a domain.
         """
         _check_type("domain", domain, Domain, "parse_domain(text)")
         _check_type("problem", problem, Problem, "parse_problem(text)")
         _check_type("search", search, Search, "Search.parse(text)")
         own = self.timeout or math.inf
-        job = Job(domain.text, problem, search, graph or self.graph, task)
+        how = search if isinstance(search, Graphplan) else Graphplan() if self.engine == "graphplan" else None
         with self._lock:
-            return (yield from self._planning(domain, job, own if seconds is None else min(own, max(0.01, seconds))))
+            return self._solve(domain, problem, search, how, own if seconds is None else min(own, max(0.01, seconds)))
 
     def close(self) -> None:
         self._closed = True
@@ -116,14 +91,17 @@ class ProcessPlanner:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _planning(self, domain: Domain, job: Job, timeout: float) -> Asking[PlanResult]:
-        spent, task, problem = 0.0, None, job.problem
-        question: object = job
+    def _solve(
+        self, domain: Domain, problem: Problem, search: Search, how: Graphplan | None, timeout: float
+    ) -> PlanResult:
+        spent, task = 0.0, None
+        plain = Search(search.algorithm, search.heuristic)
+        message: object = Job(domain.text, problem, plain, *((how.graph, how.task) if how else ()))
         while True:
             began = time.perf_counter()
             deadline = Deadline(max(0.01, timeout - spent), self._signal)
             try:
-                found = self._ask(question)
+                found = self._ask(message)
                 deadline.cancel()
                 if deadline.expired:
                     self._restart()  # the answer and the kill crossed
@@ -141,17 +119,19 @@ class ProcessPlanner:
             spent += time.perf_counter() - began
             if isinstance(found, PlanResult):
                 return replace(found, seconds=spent)
+            message = ()
             if isinstance(found, GraphTask):
-                task, question = found, None
+                task = found
                 continue
-            if isinstance(found, Question):
-                found = replace(found, domain=domain, problem=problem, task=task)
+            assert how is not None
             try:
-                answer = yield cast("Question | Moment", found)
+                if isinstance(found, Question):
+                    message = tuple(how.advise(replace(found, domain=domain, problem=problem, task=task)))
+                else:
+                    how.watch(cast("Moment", found))
             except BaseException:
                 self._kill()  # nobody wants the answer any more, and the process still works on it
                 raise
-            question = tuple(answer) if answer is not None and isinstance(found, Question) else None
 
     def _gone(self, problem: Problem, expired: bool, timeout: float, seconds: float) -> PlanResult:
         """What it means that the process has ended instead of answering."""
@@ -177,9 +157,9 @@ class ProcessPlanner:
             self._restart()
         try:
             send(cast(BinaryIO, self._process.stdin), question)
-        except OSError:
+        except (OSError, ValueError):  # the process is gone, or the planner was closed meanwhile
             if not isinstance(question, Job):
-                raise
+                raise EOFError from None
             self._restart()
             send(cast(BinaryIO, self._process.stdin), question)
         return receive(cast(BinaryIO, self._process.stdout))

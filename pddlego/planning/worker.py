@@ -82,13 +82,13 @@ def main() -> None:
         os._exit(NO_MEMORY)
 
 
-def _tell(answers: BinaryIO, value: object) -> object:
-    """Send something that is not the end of a job, and receive what is said to it."""
+def _tell(answers: BinaryIO, value: object) -> tuple[str, ...]:
+    """Send something that is not the end of a job, and receive what is answered."""
     send(answers, value)
-    return receive(sys.stdin.buffer)
+    return cast("tuple[str, ...]", receive(sys.stdin.buffer))
 
 
-def _answer(job: Job, tell: Callable[[object], object], solver: Solver) -> PlanResult:
+def _answer(job: Job, tell: Callable[[object], tuple[str, ...]], solver: Solver) -> PlanResult:
     if job.graph is not None:
         from pddlego.planning.graphplan.engine import graph_solver
 

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from pddlego.errors import UsageError
 from pddlego.methods.base import Method, Setting
 from pddlego.methods.registry import method, method_of
-from pddlego.planning.make import make_planner
+from pddlego.planning import ProcessPlanner
 from pddlego.report.build import Report
 from pddlego.runs.cells import Cell
 from pddlego.runs.manifest import read_configuration, recorded_setting
@@ -27,7 +27,7 @@ def find_optima(report: Report, folders: Sequence[Path]) -> Optima:
         settings |= read_configuration(folder).get("settings", {})
     wanted = {(_player(summary.cell), summary.cell.setting, summary.cell.seed) for summary in report.results}
     found: Optima = {}
-    with make_planner("pyperplan") as planner:
+    with ProcessPlanner() as planner:
         for owner, name, seed in sorted(wanted):
             kept = recorded_setting(settings, name, owner)
             best = method(owner).measuring.best if owner else None

@@ -39,7 +39,7 @@ class Ledger:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.path = path
         self._lock = threading.Lock()
         cut_unfinished_line(path)
         self._entries, self.remarks = read_ledger(path)
@@ -76,7 +76,7 @@ class Ledger:
         self._file.close()
 
     def _write(self, entry: dict[str, object]) -> None:
-        append(self._file, self._path, (json.dumps(entry) + "\n").encode())
+        append(self._file, self.path, (json.dumps(entry) + "\n").encode())
 
 
 def read_ledger(path: Path) -> tuple[dict[int, LedgerEntry], tuple[str, ...]]:

@@ -12,7 +12,8 @@ import pytest
 
 import pddlego
 from pddlego.errors import UsageError
-from pddlego.methods.builders.options import BuilderOptions, load
+from pddlego.methods.builders.loading import load
+from pddlego.methods.builders.options import BuilderOptions
 from pddlego.methods.builders.reference_model import component_of
 from tests.cli.command import run
 from tests.model_server import ModelServer, answer, fault

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pddlego.errors import UsageError
-from pddlego.evaluation.matrix import parse_seeds
+from pddlego.evaluation.setup import parse_seeds
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.runs.cells import Cell, Matrix, file_name
 

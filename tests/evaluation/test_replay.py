@@ -16,7 +16,7 @@ from typing import Any, cast
 
 import pytest
 
-from pddlego.cli.resuming import recorded_game
+from pddlego.cli.resume import recorded_game
 from pddlego.errors import EngineError, JournalError, UsageError
 from pddlego.evaluation.recorded import Recorded, load_recorded
 from pddlego.evaluation.replay import Replayed, replay
@@ -278,7 +278,7 @@ def test_a_model_is_asked_again_as_it_was_asked(tmp_path: Path) -> None:
     shutil.copytree(RECORDED / RUNS[0], tmp_path / "run")
     place = tmp_path / "run" / "manifest.json"
     kept = json.loads(place.read_text())
-    kept["configuration"] |= {"reasoning_effort": "low", "extra_body": {"top_k": 3}}
+    kept["configuration"]["endpoint"] |= {"reasoning_effort": "low", "extra_body": {"top_k": 3}}
     place.write_text(json.dumps(kept))
-    model = load_recorded(find_journal(tmp_path / "run")).model
+    model = load_recorded(find_journal(tmp_path / "run")).config.endpoint
     assert (model.reasoning_effort, model.extra_body) == ("low", {"top_k": 3})

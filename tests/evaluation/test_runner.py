@@ -112,7 +112,7 @@ def test_nothing_begins_when_the_budget_is_spent(store: Store) -> None:
             exhausted.set()
         return episode(cell)
 
-    evaluation = Evaluation(CELLS, store, executor(player), workers=1, exhausted=exhausted)
+    evaluation = Evaluation(CELLS, store, executor(player), workers=1, is_exhausted=exhausted.is_set)
     assert len([each for each in evaluation.run() if isinstance(each, Done)]) == 3
     assert evaluation.stopped is Stop.BUDGET
 

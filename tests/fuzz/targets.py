@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pddlego.errors import PddlegoError
 from pddlego.evaluation.config import resolve
-from pddlego.evaluation.prices import read_prices
+from pddlego.evaluation.setup import read_prices
 from pddlego.methods.registry import make_codec
 from pddlego.methods.textgames.formalize.act import ActionGen
 from pddlego.methods.textgames.formalize.edit import PddlEdit

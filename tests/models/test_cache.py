@@ -16,7 +16,7 @@ from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Completion, Message, Request
 from pddlego.models.cache import FOLDER, AnswerCache, CachedModel, default_path
-from pddlego.models.endpoint import ModelOptions, make_endpoint, prepare_cache
+from pddlego.models.endpoint import Access, Endpoint, make_endpoint, prepare_cache
 from tests.model_server import ModelServer, answer
 
 
@@ -165,10 +165,11 @@ def test_a_real_model_behind_it(
 ) -> None:
     monkeypatch.setenv(FOLDER, str(tmp_path))
     model_server.replies = [answer("one"), answer("two")]
-    options = ModelOptions("m", model_server.url, "sk-canary-0123456789abcdef", cache="use", seed=1)
+    options, access = Endpoint(base_url=model_server.url, cache="use"), Access("sk-canary-0123456789abcdef")
     prepare_cache("use")
-    assert [make_endpoint(options).complete(request_).text for _ in range(2)] == ["one", "one"]
-    assert make_endpoint(replace(options, cache="off")).complete(request_).text == "two"
+    assert [make_endpoint("m", options, access, seed=1).complete(request_).text for _ in range(2)] == ["one", "one"]
+    uncached = options.model_copy(update={"cache": "off"})
+    assert make_endpoint("m", uncached, access, seed=1).complete(request_).text == "two"
     assert len(model_server.requests) == 2
     assert b"canary" not in b"".join(each.read_bytes() for each in tmp_path.iterdir())
     assert default_path() == tmp_path / "answers.sqlite"

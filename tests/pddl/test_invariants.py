@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pddlego import events as ev
-from pddlego.methods.setting_files import TEXT_GAME, setting_names
+from pddlego.methods.setting_files import setting_names
+from pddlego.methods.textgames.modes import TEXT_GAME
 from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.pddl import Atom, Problem, parse_problem

@@ -10,7 +10,8 @@ from pddlego.errors import PddlegoError
 from pddlego.events import Accepted
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.methods.registry import make_codec
-from pddlego.methods.setting_files import TEXT_GAME, setting_names
+from pddlego.methods.setting_files import setting_names
+from pddlego.methods.textgames.modes import TEXT_GAME
 from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.pddl import Domain, Problem, parse_domain, parse_problem
 from pddlego.planning.exchange import ExchangeError, from_unified, to_unified

@@ -4,7 +4,9 @@ import itertools
 import os
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,8 +14,8 @@ import pytest
 
 from pddlego.errors import UsageError
 from pddlego.pddl import Atom, Problem, Sexpr, TypedName, parse_domain
-from pddlego.planning import PlanStatus, ProcessPlanner, Search
-from pddlego.planning.graphplan.values import GraphSearch, Question
+from pddlego.planning import PlanResult, PlanStatus, ProcessPlanner, Search
+from pddlego.planning.graphplan.values import Graphplan, GraphSearch, Question
 from pddlego.planning.ground import Operator, ground
 from pddlego.planning.search import IndexedTask, breadth_first
 from pddlego.planning.worker import Job, _answer
@@ -130,6 +132,7 @@ def test_the_four_ways_of_having_no_plan(planner: ProcessPlanner) -> None:
 def test_the_same_planner_works_on_after_a_timeout() -> None:
     with ProcessPlanner(timeout=1.5) as planner:
         assert planner.solve(HANOI, hanoi(16), BLIND).status is PlanStatus.TIMEOUT
+        planner.timeout = PATIENCE
         assert planner.solve(COIN, explored(5, 2, seed=3), Search()).status is PlanStatus.SOLVED
 
 
@@ -147,53 +150,74 @@ def test_python_without_memory_is_out_of_memory_however_it_says_so(error: BaseEx
         raise error
 
     job = Job(COIN.text, explored(5, 2, seed=3), Search())
-    assert _answer(job, lambda value: None, solver).status is PlanStatus.MEMORY
+    assert _answer(job, lambda value: (), solver).status is PlanStatus.MEMORY
 
 
-ASKING = GraphSearch(prune=True)
+def asking(advise: Callable[[Question], Sequence[str]]) -> Graphplan:
+    return Graphplan(graph=GraphSearch(prune=True), advise=advise)
 
 
 def test_a_planner_that_waits_for_an_answer_can_be_closed() -> None:
-    """Somebody holds the generator, as a traceback does: the lock is never given back."""
+    """The answer comes in another thread, and may never come."""
+    asked, never = threading.Event(), threading.Event()
+
+    def advise(question: Question) -> Sequence[str]:
+        asked.set()
+        never.wait(PATIENCE)
+        return ()
+
+    results: list[PlanResult] = []
     with ProcessPlanner() as planner:
-        planning = planner.planning(COIN, explored(5, 2, seed=3), Search(), graph=ASKING)
-        while not isinstance(next(planning), Question):
-            pass
+
+        def solve() -> None:
+            results.append(planner.solve(COIN, explored(5, 2, seed=3), asking(advise)))
+
+        solving = threading.Thread(target=solve, daemon=True)
+        solving.start()
+        assert asked.wait(PATIENCE)
         pid = planner._process.pid
-    with pytest.raises(ProcessLookupError):
-        os.kill(pid, 0)
+    assert not alive(pid)
+    never.set()
+    solving.join(PATIENCE)
+    assert [result.message for result in results] == ["the planner is closed"]
 
 
 def test_a_planner_that_is_killed_while_it_waits_is_an_answer() -> None:
     with ProcessPlanner() as planner:
-        planning = planner.planning(COIN, explored(5, 2, seed=3), Search(), graph=ASKING)
-        while not isinstance(next(planning), Question):
-            pass
-        planner._process.kill()
-        planner._process.wait(PATIENCE)
-        with pytest.raises(StopIteration) as ended:
-            planning.send(())
-        assert ended.value.value.status is PlanStatus.CRASHED
+
+        def advise(question: Question) -> Sequence[str]:
+            planner._process.kill()
+            planner._process.wait(PATIENCE)
+            return ()
+
+        assert planner.solve(COIN, explored(5, 2, seed=3), asking(advise)).status is PlanStatus.CRASHED
+        assert planner.solve(COIN, explored(5, 2, seed=3), Search()).status is PlanStatus.SOLVED
+
+
+def test_what_an_answer_raises_ends_the_planning_and_the_next_call_works() -> None:
+    def advise(question: Question) -> Sequence[str]:
+        raise LookupError("no answer")
+
+    with ProcessPlanner() as planner:
+        with pytest.raises(LookupError):
+            planner.solve(COIN, explored(5, 2, seed=3), asking(advise))
         assert planner.solve(COIN, explored(5, 2, seed=3), Search()).status is PlanStatus.SOLVED
 
 
 def test_time_that_is_waited_for_an_answer_counts_nowhere() -> None:
-    with ProcessPlanner(timeout=PATIENCE) as planner:
-        planning = planner.planning(COIN, explored(5, 2, seed=3), Search(), graph=ASKING)
+    waits: list[float] = []
+
+    def advise(question: Question) -> Sequence[str]:
         began = time.monotonic()
-        while not isinstance(next(planning), Question):
-            pass
-        asked = time.monotonic()
-        time.sleep(1.5)
-        found = None
-        waited = time.monotonic() - asked
-        try:
-            while True:
-                found = planning.send(() if isinstance(found, Question) else None)
-        except StopIteration as ended:
-            result = ended.value
+        time.sleep(0.0 if waits else 1.5)
+        waits.append(time.monotonic() - began)
+        return ()
+
+    with ProcessPlanner(timeout=PATIENCE) as planner:
+        began = time.monotonic()
+        result = planner.solve(COIN, explored(5, 2, seed=3), asking(advise))
         assert result.status is PlanStatus.SOLVED
-        assert result.seconds <= time.monotonic() - began - waited
+        assert result.seconds <= time.monotonic() - began - waits[0]
 
 
 def test_a_killed_planner_is_an_answer_and_the_next_call_works() -> None:

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from pddlego.evaluation.assemble import measure_of
-from pddlego.evaluation.options import EvaluationOptions, Played
+from pddlego.evaluation.config import Config
+from pddlego.evaluation.config import Limits as LimitOptions
 from pddlego.evaluation.recorded import Recorded, load_recorded
 from pddlego.evaluation.runner import Executor, Player
-from pddlego.events import Event
+from pddlego.evaluation.setup import Played, Setup
+from pddlego.events import Event, Limits
 from pddlego.methods.registry import make_codec
 from pddlego.methods.textgames.options import TextGameOptions
 from pddlego.methods.textgames.settings import GameSetting
@@ -40,10 +42,11 @@ def kept(
 ) -> Recorded:
     """A text game that is recorded in a new run folder while it is played, and read back."""
     cell = Cell(setting.name, mode, "none" if mode == "human" else "reader", seed)
-    options = EvaluationOptions(
+    options = Setup(
+        Config(limits=LimitOptions(retries=retries)),
         matrix=Matrix({setting.name: (seed,)}, (mode,), (cell.model,)),
         played={(setting.name, mode): Played("textgames", TextGameOptions.model_validate({}), setting)},
-        retries=retries,
+        limits=Limits(None),
     )
     path = fresh_folder(root, cell.label)
     with open_store(path, options.configuration(), about) as store:

@@ -9,8 +9,9 @@ from pddlego.events import Event, Rejected
 from pddlego.methods.base import Tools, parse_variant
 from pddlego.methods.graphplan.episode import Proposal, TaskEpisode
 from pddlego.methods.graphplan.events import Proposed
+from pddlego.methods.graphplan.loading import GraphplanSetting
 from pddlego.methods.graphplan.modes import MODES, NO_FEEDBACK
-from pddlego.methods.graphplan.options import GraphplanOptions, GraphplanSetting
+from pddlego.methods.graphplan.options import GraphplanOptions
 from pddlego.methods.planning_settings import example_action
 from pddlego.models.feedback import Feedback, shortened
 from pddlego.models.prompts import Prompts

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pddlego.events import Event, Outcome, Started
 from pddlego.methods.base import Tools
 from pddlego.methods.graphplan.events import SOLVED, Bounded, Concluded, Given, Unit
-from pddlego.methods.graphplan.options import GraphplanOptions, GraphplanSetting
+from pddlego.methods.graphplan.loading import GraphplanSetting
+from pddlego.methods.graphplan.options import GraphplanOptions
 from pddlego.models.feedback import shortened
 from pddlego.planning import Plan, PlanStatus, Search, validate
-from pddlego.planning.asking import planned, unasked
-from pddlego.planning.graphplan.values import GraphSearch, Passed
+from pddlego.planning.graphplan.values import Graphplan, Passed
 from pddlego.planning.validate import PlanFault
 from pddlego.refine.usage import Meter, OverError
 from pddlego.runs.cells import Cell
@@ -155,5 +155,5 @@ class TaskEpisode(ABC):
                 found = len(moment.steps)
 
         problem, domain = self.task.problem, self.setting.domain
-        result = unasked(planned(self.tools.planner, domain, problem, Search(), None, graph=GraphSearch()), read)
+        result = self.tools.planner.solve(domain, problem, Graphplan(watch=read))
         return 0 if result.status is PlanStatus.ALREADY_TRUE else found

@@ -1,31 +1,37 @@
-"""What can be set of Graphplan, and the setting as it reads it."""
+"""What can be set of Graphplan."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field, field_validator
 
-from pddlego.errors import UsageError
-from pddlego.methods.base import WorstCase, parse_variant
-from pddlego.methods.graphplan.modes import BY_MODEL, MODES
-from pddlego.methods.planning_settings import PlanningSetting, load_planning
-from pddlego.pddl import Domain
-from pddlego.pddl.corrupt import corrupted
-from pddlego.planning import Planner
-from pddlego.planning.graphplan.values import MOST_QUESTIONS
-from pddlego.refine.advice import PROMPTS
-from pddlego.util import resources
-
-LISTED = 12_000
-"""Characters of facts and actions in a question, or of a problem with plans (an estimate)."""
+from pddlego.methods.shared_options import TaskOptions
+from pddlego.util.options import Options, option
 
 
-class GraphplanOptions(BaseModel):
-    """`tasks` is a folder, or a tar archive of one, that takes the place of the setting's own tasks; `task` is the
-    number of the task of the seed that is planned for.
+class PassOptions(Options):
+    """How Graphplan plans. `kappa` are the probabilities with which a level is pruned, one for each pass (the paper's
+    kappa_i); a pass without pruning follows. `levels` bounds the action levels of a graph."""
+
+    kappa: tuple[Annotated[float, Field(ge=0, le=1)], ...] = option(
+        (1.0,),
+        "The probability that a level is pruned, for each pass, with commas. A pass without pruning follows.",
+        min_length=1,
+        max_length=100,
+    )
+    levels: int | None = option(None, "Levels that a planning graph may have.", ge=1, le=100_000)
+
+    @field_validator("kappa", mode="before")
+    @classmethod
+    def _numbers(cls, value: object) -> object:
+        if isinstance(value, str):
+            return tuple(part.strip() for part in value.split(","))
+        return tuple(value) if isinstance(value, list) else (value,) if isinstance(value, (int, float)) else value
+
+
+class GraphplanOptions(TaskOptions, PassOptions):
+    """`task` is the number of the task of the seed that is planned for.
 
     `corrupt` is the share of the domain's conditions that are lost; it is that of the setting where it is left out. A
     plan must be valid in the domain that `judge` names, and no longer than the `bound`: the fewest levels or actions of
@@ -33,59 +39,14 @@ class GraphplanOptions(BaseModel):
     a `pass`. Without `memo` nothing is remembered that was found impossible.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(title="Graphplan")
 
-    tasks: str | None = None
     task: int = Field(default=0, ge=0, le=10_000)
     corrupt: float | None = Field(default=None, ge=0, le=1)
     judge: Literal["damaged", "intact"] = "damaged"
     bound: Literal["levels", "actions", "none"] = "levels"
     coin: Literal["level", "pass"] = "level"
     memo: bool = True
-
-
-@dataclass(frozen=True)
-class GraphplanSetting(PlanningSetting):
-    """A planning setting that loses the `share` of its domain's conditions.
-
-    With `counts_actions` plans are compared with one that has the fewest actions.
-    """
-
-    share: float = 0.0
-    counts_actions: bool = False
-
-    def given(self, seed: int) -> tuple[Domain, tuple[str, ...]]:
-        """The domain that is planned with in a seed, and what was removed from it."""
-        return (
-            corrupted(self.domain, self.share, f"{self.name}/{seed}/{self.share}") if self.share else (self.domain, ())
-        )
-
-    def resolved(self) -> Mapping[str, Any]:
-        return {"corrupt": self.share}
-
-    def check(self, planner: Planner) -> None:
-        """Raises `UsageError` for a planner that does not find the fewest actions, where these are needed."""
-        if self.counts_actions and planner.description["engine"] != "pyperplan":
-            why = f"Plans of {planner.description['engine']} may have more actions than are needed."
-            raise UsageError("bound=actions needs the planner pyperplan", why, "Leave --planner out.")
-
-
-def load(name: str, options: GraphplanOptions) -> GraphplanSetting:
-    """The setting, with its prompts among its sources. Raises `UsageError` and `SettingError`."""
-    fields = load_planning(name, options.tasks)
-    names = (*PROMPTS, "plan", "plan-again")
-    prompts = {f"prompts/graphplan/{each}.j2": resources.read("prompts", f"graphplan/{each}.j2") for each in names}
-    share = fields["file"].corrupt if options.corrupt is None else options.corrupt
-    fields["sources"] |= prompts
-    return GraphplanSetting(**fields, share=share, counts_actions=options.bound == "actions")
-
-
-def worst_case(setting: GraphplanSetting, mode: str, options: GraphplanOptions, retries: int) -> WorstCase:
-    """As many questions as one planning call may ask, or as many plans as a model may write."""
-    variant = parse_variant(mode, MODES)
-    first, later = (1, retries) if variant.mode.name == BY_MODEL else (0, MOST_QUESTIONS)
-    nothing_left = len(variant.without) == len(variant.mode.parts)
-    return WorstCase(first if nothing_left else first + later, len(setting.text) + LISTED)
 
 
 OPTIONS = GraphplanOptions

@@ -7,16 +7,26 @@ from dataclasses import replace
 
 from pddlego.events import Event
 from pddlego.methods.base import Tools, parse_variant
+from pddlego.methods.graphplan.advice import Advisers, planning
 from pddlego.methods.graphplan.by_model import ModelEpisode
 from pddlego.methods.graphplan.episode import Proposal, TaskEpisode
 from pddlego.methods.graphplan.events import Concluded, Grown, Looked, Looking, PassEnded
+from pddlego.methods.graphplan.loading import GraphplanSetting
 from pddlego.methods.graphplan.modes import BY_MODEL, MODES, NO_PRUNE, NO_SORT
-from pddlego.methods.graphplan.options import GraphplanOptions, GraphplanSetting
-from pddlego.planning import Plan, PlanResult, PlanStatus, Search
-from pddlego.planning.asking import planned
-from pddlego.planning.graphplan.values import Expanded, GraphSearch, Moment, Passed, Searched, Searching
-from pddlego.refine.advice import advised
-from pddlego.refine.asked import Advisers
+from pddlego.methods.graphplan.options import GraphplanOptions
+from pddlego.planning import Plan, PlanResult, PlanStatus
+from pddlego.planning.graphplan.values import (
+    Advise,
+    Expanded,
+    Graphplan,
+    GraphSearch,
+    Moment,
+    Passed,
+    Question,
+    Searched,
+    Searching,
+    Watch,
+)
 from pddlego.refine.episode import played
 from pddlego.refine.usage import Meter
 from pddlego.runs.cells import Cell
@@ -56,9 +66,9 @@ class GraphplanEpisode(TaskEpisode):
         self.search = GraphSearch(
             prune=NO_PRUNE not in without,
             sort=NO_SORT not in without,
-            kappas=tools.planning.kappas,
+            kappas=options.kappa,
             coin=options.coin,
-            levels=tools.planning.levels,
+            levels=options.levels,
             memo=options.memo,
             seed=f"{cell.setting}/{cell.seed}",
         )
@@ -88,13 +98,22 @@ class GraphplanEpisode(TaskEpisode):
         return left is not None and left <= 0.05
 
     def _solve(self) -> Generator[Event, None, PlanResult]:
+        def solve(advise: Advise, watch: Watch) -> PlanResult:
+            how = Graphplan(graph=self.search, task="whole", advise=advise, watch=watch)
+            limit = {} if left is None else {"seconds": left}
+            return self.tools.planner.solve(self.domain, problem, how, **limit)
+
         left, problem = self.meter.seconds_left, self.task.problem
-        asked = planned(self.tools.planner, self.domain, problem, Search(), left, graph=self.search, task="whole")
-        advisers = Advisers(self.tools.model, self.tools.model)
         try:
-            return (yield from advised(asked, advisers, self.meter, self._told))
+            return (yield from planning(solve, self._react))
         except _TimedOutThenError as error:
             return PlanResult(PlanStatus.TIMEOUT, problem.goal, None, str(error))
+
+    def _react(self, found: Question | Moment) -> Generator[Event, None, tuple[str, ...]]:
+        if isinstance(found, Question):
+            return (yield from Advisers(self.meter, self.tools.model, self.tools.model).ask(found))
+        yield from self._told(found)
+        return ()
 
     def _told(self, moment: Moment) -> Iterator[Event]:
         if not isinstance(moment, Searching):

@@ -1,4 +1,4 @@
-"""The built-in models: advisers (see `refine.advisers`), and one that answers with the planner's plan."""
+"""The built-in models: advisers (see `advisers`), and one that answers with the planner's plan."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pddlego.errors import UsageError
-from pddlego.methods.base import Setting, whole
+from pddlego.methods.base import BUILT_IN_MODEL, Setting, whole
+from pddlego.methods.graphplan.advisers import make_adviser
 from pddlego.methods.graphplan.by_model import PlanRequest
 from pddlego.methods.graphplan.modes import BY_MODEL
 from pddlego.models.base import Completion, Model, Request
-from pddlego.refine.advisers import READER, make_adviser
 from pddlego.runs.cells import Cell
 
 
@@ -39,7 +39,8 @@ def stand_in(name: str, cell: Cell, setting: Setting | None) -> Model | None:
     adviser = make_adviser(name, f"{cell.setting}/{cell.model_seed}")
     if adviser is None or whole(cell.mode) != BY_MODEL:
         return adviser
-    if name.partition("+")[0] != READER:
-        why = f"It advises Graphplan. The built-in models that write plans are {READER} and {READER}+noise:P."
+    if name.partition("+")[0] != BUILT_IN_MODEL:
+        own = f"{BUILT_IN_MODEL} and {BUILT_IN_MODEL}+noise:P"
+        why = f"It advises Graphplan. The built-in models that write plans are {own}."
         raise UsageError(f"{name} cannot play {cell.mode}", why, "Choose one of them, or a language model.")
     return PlannerModel(name, adviser.description.get("noise", 0.0), adviser.rng, adviser.description)

@@ -11,6 +11,7 @@ from pddlego.events import Event
 from pddlego.methods.base import Tools
 from pddlego.methods.programs.ending import judged_by
 from pddlego.methods.programs.events import SOLVED, Evaluated, Ran
+from pddlego.methods.programs.loading import task_limits
 from pddlego.methods.programs.options import ProgramOptions
 from pddlego.pddl import Domain
 from pddlego.planning import Plan, PlanStatus, PlanStep, Search, validate
@@ -65,7 +66,7 @@ class Baseline:
         solved = 0
         for number, task in enumerate(tasks):
             self.meter.check_time()
-            limit, left = self.options.limits(split == "evaluation").seconds, self.meter.seconds_left
+            limit, left = task_limits(self.options, split == "evaluation").seconds, self.meter.seconds_left
             began = time.perf_counter()
             kind, length, message = solve(task, limit if left is None else min(limit, left))
             if kind == "timeout":

@@ -16,8 +16,9 @@ from pddlego.methods.planning_settings import example_action
 from pddlego.methods.programs.ending import judged_by
 from pddlego.methods.programs.events import Evaluated, Ran, Written
 from pddlego.methods.programs.growing import code_of, grown
+from pddlego.methods.programs.loading import SHOWN, task_limits
 from pddlego.methods.programs.modes import NO_COT, NO_DEBUG
-from pddlego.methods.programs.options import SHOWN, ProgramOptions
+from pddlego.methods.programs.options import ProgramOptions
 from pddlego.methods.programs.trial import Kind, Trial, attempt, operators
 from pddlego.models.feedback import Feedback
 from pddlego.models.prompts import Prompts
@@ -135,7 +136,7 @@ class Conversation:
 
     def _try(self, split: Split, number: int, task: Task, program: str, answer: int) -> Generator[Event, None, Trial]:
         self.meter.check_time()
-        limits, left = self.options.limits(split == "evaluation"), self.meter.seconds_left
+        limits, left = task_limits(self.options, split == "evaluation"), self.meter.seconds_left
         if split == "evaluation" and self.options.hurry and self._exhausted >= HOPELESS:
             limits = replace(limits, seconds=min(limits.seconds, max(LEAST, limits.seconds * HURRIED)))
         shorter = left is not None and left < limits.seconds

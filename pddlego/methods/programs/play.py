@@ -10,8 +10,9 @@ from pddlego.methods.base import Tools, parse_variant
 from pddlego.methods.programs.baselines import Baseline
 from pddlego.methods.programs.episode import Conversation, Given
 from pddlego.methods.programs.events import Began
+from pddlego.methods.programs.loading import ProgramSetting
 from pddlego.methods.programs.modes import MODES, NO_NAMES, PLAN, PROGRAM
-from pddlego.methods.programs.options import ProgramOptions, ProgramSetting
+from pddlego.methods.programs.options import ProgramOptions
 from pddlego.refine.episode import played
 from pddlego.refine.usage import Meter
 from pddlego.runs.cells import Cell

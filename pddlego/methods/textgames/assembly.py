@@ -27,7 +27,6 @@ from pddlego.models.feedback import Feedback
 from pddlego.models.prompts import Prompts
 from pddlego.planning import Planner
 from pddlego.refine.approval import Overseer
-from pddlego.refine.asked import Advisers
 from pddlego.runs.recording import Timed
 
 
@@ -95,10 +94,9 @@ def episode_events(
     overseer: Overseer | None = None,
     restart: Restart | None = None,
     person: Person | None = None,
-    advisers: Advisers | None = None,
 ) -> Timed:
     """Play and yield every event. `overseer` is asked before things take effect, `person` types in mode human."""
     method = make_method(episode.mode, episode.setting, episode.seed, person)
-    thinking = Thinking(method, model, planner, overseer, advisers or Advisers())
+    thinking = Thinking(method, model, planner, overseer)
     agent = Agent(episode, game, thinking, restart=restart)
     return Timed(agent.run(), lambda: agent.seconds)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from pddlego.events import Accepted, Event, Outcome, Source
@@ -39,11 +39,9 @@ from pddlego.pddl import Problem
 from pddlego.pddl.invariants import contradictions
 from pddlego.pddl.sexpr import show
 from pddlego.planning import Planner, PlanStatus, PlanStep
-from pddlego.planning.ladder import climbing
-from pddlego.refine.advice import advised
+from pddlego.planning.ladder import climb
 from pddlego.refine.approval import REJECTED_BY_PERSON, Overseer, judge
 from pddlego.refine.ask import ask
-from pddlego.refine.asked import Advisers
 from pddlego.refine.loop import Attempt, Retry, refine
 from pddlego.refine.usage import OverError
 
@@ -58,7 +56,6 @@ class Thinking:
     model: Model
     planner: Planner
     overseer: Overseer | None = None
-    advisers: Advisers = field(default_factory=Advisers)
 
 
 class Decider:
@@ -72,7 +69,7 @@ class Decider:
         self.hint = Retry()
         self.rung: str | None = None
         self._method, self._model, self._planner = thinking.method, thinking.model, thinking.planner
-        self._overseer, self._advisers = thinking.overseer, thinking.advisers
+        self._overseer = thinking.overseer
         self._world, self._memory, self._rules, self._meter = world, world.memory, world.rules, world.meter
         self._look = look
         self._placeholders = Placeholders(self.setting.placeholder)
@@ -156,12 +153,11 @@ class Decider:
         problem, setting = self._rules.known(proposal.problem), self.setting
         if proposal.written is not None:
             setting = setting_with(self.episode.setting, proposal.written, problem)
-        planning = climbing(
+        ladder = climb(
             *(self._planner, setting.domain, problem, self._rules.ladder(setting.ladder)),
             lambda step: self._objection(setting, step, problem),
             lambda: self._meter.seconds_left,
         )
-        ladder = yield from advised(planning, self._advisers, self._meter)
         intentions, planned = intended(setting, problem, ladder)
         self.rung = ladder.rung
         last = ladder.tried[-1]

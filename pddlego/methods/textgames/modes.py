@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pddlego.methods.base import Mode
-from pddlego.methods.setting_files import TEXT_GAME
+
+TEXT_GAME = "text game"
+"""The kind of settings that they play."""
 
 ABLATIONS: Mapping[str, str] = {
     "feedback": "after an unusable answer the same question is asked again, without a word about what was wrong",

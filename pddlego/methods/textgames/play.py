@@ -23,8 +23,18 @@ from pddlego.runs.kept import DOMAIN
 from pddlego.runs.recording import Timed
 
 
-def play(cell: Cell, setting: GameSetting, options: TextGameOptions, tools: Tools, game: Game | None = None) -> Timed:
-    """Every event of the episode, in the setting's game or in `game`. Raises `PddlegoError` if that cannot be made."""
+def play(
+    cell: Cell,
+    setting: GameSetting,
+    options: TextGameOptions,
+    tools: Tools,
+    game: Game | None = None,
+    restart: Restart | None = None,
+) -> Timed:
+    """Every event of the episode, in the setting's game or in `game`, from its beginning or from `restart`.
+
+    Raises `PddlegoError` if the game cannot be made.
+    """
     recorded = tools.recorded
     domain = (tools.carried or None) if recorded is None else first_domain(recorded)
     episode = episode_of(cell, setting, options, tools.limits, retries=tools.retries, domain=domain)
@@ -34,8 +44,7 @@ def play(cell: Cell, setting: GameSetting, options: TextGameOptions, tools: Tool
         tools.model,
         tools.planner,
         overseer=tools.overseer,
-        restart=tools.begin if recorded is None else restart_of(recorded),
-        advisers=tools.advisers,
+        restart=restart if recorded is None else restart_of(recorded),
         person=tools.person if recorded is None else _typed(recorded),
     )
 

@@ -11,7 +11,8 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from pddlego.errors import SettingError, UsageError
-from pddlego.methods.setting_files import TEXT_GAME, SettingTable, read_setting
+from pddlego.methods.setting_files import SettingTable, read_setting
+from pddlego.methods.textgames.modes import TEXT_GAME
 from pddlego.methods.textgames.setting_rules import checked_command, fixed_rule, groups_of, looked_up_in, reading_rule
 from pddlego.methods.textgames.setting_schema import ActionTable, MapRule, Parameter, RungTable, SettingFile
 from pddlego.methods.textgames.settings import ActionRule, GameSetting, Removable

@@ -1,140 +1,30 @@
-"""What can be set of Thought of Search, and the setting as it reads it."""
+"""What can be set of Thought of Search."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from pydantic import ConfigDict, Field
 
-from pydantic import BaseModel, ConfigDict, Field
-
-from pddlego.methods.base import Setting, WorstCase
-from pddlego.methods.planning_settings import PLANNING, PlanningSetting, load_planning
-from pddlego.methods.setting_files import SettingTable, checked, read_setting
-from pddlego.methods.thought_of_search.file_space import FileSpace, SearchFile
-from pddlego.methods.thought_of_search.modes import NO_CHECK, SEARCH
-from pddlego.methods.thought_of_search.planning_space import PlanningSpace
-from pddlego.methods.thought_of_search.search import SearchLimits
-from pddlego.methods.thought_of_search.space import Space
-from pddlego.planning import Planner
-from pddlego.sandbox import Isolation, Sandbox, SandboxLimits
-from pddlego.util import resources
-
-PROMPTS = ("system", "successors", "goal", "feedback", "planning-successors", "planning-goal")
-
-REPEATS = range(5)
-"""Seeds of a setting whose problems are in files: the paper repeats each dialogue five times."""
-
-ALL_SEEDS = range(100_000)
-
-RECORDED: Mapping[str, tuple[str, ...]] = {"val": (), "noval": (NO_CHECK,)}
-"""What the paper's authors call variants, and what these leave out."""
-
-ANSWER, QUESTION = 3_000, 2_500
-"""Characters of an answer, and of a question with what it shows: estimates."""
+from pddlego.methods.shared_options import SandboxOptions, TaskOptions
 
 
-class SearchOptions(BaseModel):
+class SearchOptions(TaskOptions, SandboxOptions):
     """`answers` is how many a model may give for each function. Time-outs are seconds of CPU time: of one call, of a
-    search of the tests, and of a search that is evaluated; where that is left out it is as long as in the tests.
+    search of the tests, and of a search that is evaluated (`eval_timeout`).
 
     `memory` is what the states of a search may take, and what the functions may have, in MiB; `states` is how many a
     search may meet besides. `instances` is how many are evaluated: the first ones. `sampled` states of a planning
-    domain are looked at; `tasks` is a folder that takes the place of its tasks. `parity` does what the paper's code did
-    where that is not what makes sense (docs/search.md).
+    domain are looked at.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(title="Search spaces that a model writes")
 
     answers: int = Field(default=10, ge=1, le=1_000)
     call_timeout: float = Field(default=1.0, gt=0, le=86_400)
     search_timeout: float = Field(default=600.0, gt=0, le=86_400)
-    eval_timeout: float | None = Field(default=None, gt=0, le=86_400)
     states: int | None = Field(default=None, ge=1, le=1_000_000_000)
     memory: int = Field(default=1024, ge=128, le=1_000_000)
     instances: int | None = Field(default=None, ge=1)
     sampled: int = Field(default=20, ge=1, le=10_000)
-    tasks: str | None = None
-    isolation: Isolation = "required"
-    parity: Literal["off", "paper"] = "off"
-
-    @property
-    def calls(self) -> SandboxLimits:
-        """What one call of a function may use."""
-        return SandboxLimits(seconds=self.call_timeout, memory=self.memory)
-
-    def search(self, evaluating: bool) -> SearchLimits:
-        """What one search may use."""
-        seconds = self.eval_timeout if evaluating and self.eval_timeout is not None else self.search_timeout
-        return SearchLimits(seconds, self.states, self.memory)
-
-
-@dataclass(frozen=True)
-class SearchSetting(Setting):
-    """A search problem. `space` is what it is tested and judged by."""
-
-    space: Space = field(repr=False)
-    isolation: Isolation
-    recorded_as: tuple[str, ...] = ()
-
-    @property
-    def also_called(self) -> tuple[str, ...]:
-        return self.recorded_as
-
-    def recorded_variants(self, parts: Sequence[str]) -> tuple[str, ...]:
-        return tuple(name for name, without in RECORDED.items() if set(parts) == set(without))
-
-    def check(self, planner: Planner) -> None:
-        """Raises `UsageError` where functions cannot be isolated as they must be, `SettingError` for wrong files."""
-        with Sandbox(self.isolation) as sandbox, self.space.judge(sandbox, self.all_seeds[0]):
-            pass
-
-
-def load(name: str, options: SearchOptions) -> SearchSetting:
-    """The setting, with its prompts among its sources. Raises `UsageError` and `SettingError`."""
-    prompts = {
-        f"prompts/thought_of_search/{each}.j2": resources.read("prompts", f"thought_of_search/{each}.j2")
-        for each in PROMPTS
-    }
-    table = read_setting(name)
-    if table.kind == PLANNING:
-        fields = load_planning(name, options.tasks)
-        planning = PlanningSetting(**fields)
-        space = PlanningSpace(planning, options.sampled)
-        common = {each: fields[each] for each in ("name", "title", "about", "max_steps", "seeds", "all_seeds")}
-        return SearchSetting(
-            **common,
-            sources={**fields["sources"], **prompts},
-            space=space,
-            isolation=options.isolation,
-            recorded_as=planning.also_called,
-        )
-    return _of_files(name, read_setting(name, SEARCH), prompts, options)
-
-
-def _of_files(name: str, table: SettingTable, prompts: Mapping[str, str], options: SearchOptions) -> SearchSetting:
-    file = checked(name, SearchFile, table.tables)
-    space = FileSpace.read(name, file)
-    texts: dict[str, Any] = {f"domains/{place}": space.texts[each] for each, place in space.places.items()}
-    return SearchSetting(
-        name=name,
-        title=file.title or name.replace("-", " ").capitalize(),
-        about=file.about or f"Solve {name} by searching.",
-        max_steps=None,
-        seeds={"all": REPEATS},
-        all_seeds=ALL_SEEDS,
-        sources={**table.sources, **texts, **prompts},
-        space=space,
-        isolation=options.isolation,
-        recorded_as=file.recorded_as,
-    )
-
-
-def worst_case(setting: SearchSetting, mode: str, options: SearchOptions, retries: int) -> WorstCase:
-    """The questions of a conversation that never succeeds. A later one holds all that were before it."""
-    calls = (3 if options.parity == "paper" else 2) * options.answers
-    texts = sum(len(text) for name, text in setting.sources.items() if name.startswith("envs/"))
-    return WorstCase(calls, texts + calls * (ANSWER + QUESTION) // 2)
 
 
 OPTIONS = SearchOptions

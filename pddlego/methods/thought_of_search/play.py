@@ -10,8 +10,9 @@ from pddlego.methods.base import Tools, parse_variant
 from pddlego.methods.thought_of_search.dialogue import Dialogue, Stages
 from pddlego.methods.thought_of_search.events import SOLVED, Attempted, Finished, Prepared
 from pddlego.methods.thought_of_search.functions import Functions
+from pddlego.methods.thought_of_search.loading import SearchSetting, call_limits, search_limits
 from pddlego.methods.thought_of_search.modes import MODES, NO_CHECK, NO_COMPLETENESS, NO_GOAL_TESTS, NO_SOUNDNESS
-from pddlego.methods.thought_of_search.options import SearchOptions, SearchSetting
+from pddlego.methods.thought_of_search.options import SearchOptions
 from pddlego.methods.thought_of_search.search import Found, StateSearch
 from pddlego.methods.thought_of_search.space import Instance, Judge
 from pddlego.methods.thought_of_search.testing import Tests, searched
@@ -46,7 +47,7 @@ def _episode(cell: Cell, setting: SearchSetting, options: SearchOptions, tools: 
     with Sandbox(options.isolation) as sandbox:
         yield Isolated(options.isolation, sandbox.layers())
         with setting.space.judge(sandbox, cell.seed) as judge:
-            functions = Functions(sandbox, options.calls)
+            functions = Functions(sandbox, call_limits(options))
             try:
                 yield from _Episode(cell, setting, options, judge, functions, meter).run(Chat(tools.model, meter))
             finally:
@@ -70,7 +71,7 @@ class _Episode:
         self.options, self.judge, self.functions, self.meter = options, judge, functions, meter
         self.space = setting.space
         self.instances = judge.instances[: options.instances]
-        self.tests = Tests(setting.space, judge, functions, options.search(False), NO_CHECK not in without)
+        self.tests = Tests(setting.space, judge, functions, search_limits(options, False), NO_CHECK not in without)
         if paper:
             self.tests.as_the_paper()
         stages = Stages(
@@ -121,7 +122,7 @@ class _Episode:
     def _attempt(self, number: int, instance: Instance) -> Generator[Event, None, Attempted]:
         expansions = generated = 0
         seconds = 0.0
-        limits, left = self.options.search(True), self.meter.seconds_left
+        limits, left = search_limits(self.options, True), self.meter.seconds_left
         shorter = left is not None and left < limits.seconds
         if shorter and left is not None:
             limits = replace(limits, seconds=left, patience=1.0)

@@ -9,7 +9,7 @@ from typing import Any
 
 from pddlego.errors import UsageError
 from pddlego.methods.thought_of_search.file_space import FileSpace
-from pddlego.methods.thought_of_search.options import SearchSetting
+from pddlego.methods.thought_of_search.loading import SearchSetting
 from pddlego.methods.thought_of_search.planning_space import PlanningSpace
 from pddlego.methods.thought_of_search.reference.planning import functions_for
 from pddlego.methods.thought_of_search.space import Which

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pddlego.pddl import Domain, Problem
 from pddlego.planning.graphplan.search import plan_graph
 from pddlego.planning.graphplan.task import GraphTask, compile_task
-from pddlego.planning.graphplan.values import GraphSearch, Planned, Searching
+from pddlego.planning.graphplan.values import GraphSearch, Searching
 from pddlego.planning.ground import BoundError, ground
 from pddlego.planning.result import Plan, PlanStep, Search
 from pddlego.planning.solve import Solver
@@ -18,8 +18,8 @@ from pddlego.util.text import count
 OFTEN = 0.25
 """Seconds after which it is said how far a search is."""
 
-Tell = Callable[[object], object]
-"""Passes something on, and returns what was said to it."""
+Tell = Callable[[object], tuple[str, ...]]
+"""Passes something on, and returns what was answered; nothing, if it was no question."""
 
 
 def graph_solver(graph: GraphSearch, whole: bool, tell: Tell) -> Solver:
@@ -35,7 +35,8 @@ def graph_solver(graph: GraphSearch, whole: bool, tell: Tell) -> Solver:
         if graph.prune or graph.sort:
             tell(task)
         # Where nobody gives a seed, another problem has other coins.
-        planned = _told(task, replace(graph, seed=graph.seed or str(problem)), tell)
+        seeded = replace(graph, seed=graph.seed or str(problem))
+        planned = plan_graph(task, seeded, tell, tell, _tick(tell))
         if planned.ending == "levels":
             raise BoundError(f"no plan has at most {count(graph.levels or 0, 'level')}")
         if planned.steps is None:
@@ -57,7 +58,8 @@ def graph_task(domain: Domain, problem: Problem, whole: bool = False) -> GraphTa
     return compile_task(task, others)
 
 
-def _told(task: GraphTask, graph: GraphSearch, tell: Tell) -> Planned:
+def _tick(tell: Tell) -> Callable[[Callable[[], Searching]], None]:
+    """Tells how far a search is, not more often than every `OFTEN` seconds."""
     told = time.monotonic()
 
     def tick(progress: Callable[[], Searching]) -> None:
@@ -66,11 +68,4 @@ def _told(task: GraphTask, graph: GraphSearch, tell: Tell) -> Planned:
             tell(progress())
             told = time.monotonic()
 
-    planning, answer = plan_graph(task, graph, tick), None
-    try:
-        while True:
-            said = tell(planning.send(answer))
-            answer = said if isinstance(said, tuple) else None
-    except StopIteration as ended:
-        planned: Planned = ended.value
-        return planned
+    return tick

@@ -7,26 +7,27 @@ graph whose levels are all alike from some point on is proved to hold no plan.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from pddlego.planning.graphplan.extract import Count, Extraction
 from pddlego.planning.graphplan.graph import PlanningGraph
 from pddlego.planning.graphplan.task import GraphTask, bits
 from pddlego.planning.graphplan.values import (
+    Advise,
     Expanded,
     GraphSearch,
-    Moment,
     Passed,
     Planned,
     Purpose,
     Question,
     Searched,
     Searching,
+    Watch,
+    ignore,
+    keep_all,
 )
 from pddlego.planning.ground import GOAL_STEP
-
-Planning = Generator[Question | Moment, "Sequence[str] | None", Planned]
 
 Key = tuple[int, int]
 """The facts and the candidates of a question."""
@@ -40,14 +41,20 @@ def _no_tick(progress: Callable[[], Searching]) -> None:
     pass
 
 
-def plan_graph(task: GraphTask, search: GraphSearch, tick: Tick = _no_tick) -> Planning:
-    """Plan: yields questions, whose answers are sent in, and moments, to which nothing is sent."""
+def plan_graph(
+    task: GraphTask,
+    search: GraphSearch,
+    advise: Advise = keep_all,
+    watch: Watch = ignore,
+    tick: Tick = _no_tick,
+) -> Planned:
+    """Plan. `advise` answers questions, `watch` is called with what happens. What any of them raises ends it."""
     kappas = [kappa for kappa in search.kappas if kappa > 0] if search.prune else []
-    answers = _Answers()
+    answers = _Answers(advise, watch)
     for iteration, kappa in enumerate((*kappas, 0.0), start=1):
         one_pass = _Pass(task, search, iteration, kappa, answers, tick)
-        planned = yield from one_pass.run()
-        yield Passed(iteration, kappa, one_pass.graph.level, planned.ending, planned.steps or ())
+        planned = one_pass.run()
+        watch(Passed(iteration, kappa, one_pass.graph.level, planned.ending, planned.steps or ()))
         if planned.ending in ("found", "no plan"):
             break
     return planned
@@ -57,6 +64,8 @@ def plan_graph(task: GraphTask, search: GraphSearch, tick: Tick = _no_tick) -> P
 class _Answers:
     """What was answered to questions: they are asked once, whatever the pass. `asked` counts them."""
 
+    advise: Advise
+    watch: Watch
     kept: dict[Key, int] = field(default_factory=dict)
     ranks: dict[Key, dict[int, int]] = field(default_factory=dict)
     asked: int = 0
@@ -86,19 +95,19 @@ class _Pass:
         self._draw = random.Random(f"{search.seed}/{iteration}").random
         self._pruned = self._hopeless = False
 
-    def run(self) -> Planning:
+    def run(self) -> Planned:
         graph, satisfied = self.graph, self.graph.satisfied
         while True:
             self._tick()
             if satisfied:
-                steps = yield from self._searched()
+                steps = self._searched()
                 if steps is not None:
                     return Planned("found", self._named(steps))
             if self._hopeless or (not satisfied and graph.level_off is not None):
                 return Planned("given up" if self._pruned else "no plan")
             if self._most is not None and graph.level >= self._most:
                 return Planned("levels")
-            satisfied = yield from self._expanded()
+            satisfied = self._expanded()
 
     def _progress(self) -> Searching:
         extraction = self._extraction
@@ -112,18 +121,18 @@ class _Pass:
             nogoods=count.nogoods,
         )
 
-    def _expanded(self) -> Generator[Question | Moment, Sequence[str] | None, bool]:
+    def _expanded(self) -> bool:
         graph, candidates = self.graph, self.graph.candidates()
         kept = candidates
         asked = candidates & ~self.task.goal_steps  # the artificial last step is no action that anybody knows
         if asked and self._prunes((graph.facts[-1], asked)):
-            kept = yield from self._kept(asked)
+            kept = self._kept(asked)
             kept |= candidates & self.task.goal_steps
             self._pruned = self._pruned or kept != candidates
         before = graph.facts[-1].bit_count()
         graph.expand(kept)
         level, satisfied = graph.level, graph.satisfied
-        yield Expanded(
+        expanded = Expanded(
             self.iteration,
             level,
             facts=before,
@@ -136,6 +145,7 @@ class _Pass:
             satisfied=satisfied,
             pruned=self._names(candidates & ~kept),
         )
+        self.answers.watch(expanded)
         return satisfied
 
     def _prunes(self, key: Key) -> bool:
@@ -148,21 +158,21 @@ class _Pass:
             self._tossed[key] = self.kappa >= 1 or self._draw() < self.kappa
         return self._tossed[key]
 
-    def _kept(self, candidates: int) -> Generator[Question | Moment, Sequence[str] | None, int]:
+    def _kept(self, candidates: int) -> int:
         key = (self.graph.facts[-1], candidates)
         if key not in self.answers.kept:
-            named = yield from self._asked("prune", self.graph.level + 1, candidates)
+            named = self._asked("prune", self.graph.level + 1, candidates)
             kept = 0
             for actions in named:
                 kept |= actions & candidates
             self.answers.kept[key] = kept or candidates
         return self.answers.kept[key]
 
-    def _searched(self) -> Generator[Question | Moment, Sequence[str] | None, list[list[int]] | None]:
+    def _searched(self) -> list[list[int]] | None:
         level = self.graph.level
         if self.search.sort:
             for unsorted in range(len(self._ranks) + 1, level + 1):
-                self._ranks[unsorted] = yield from self._ranked(unsorted)
+                self._ranks[unsorted] = self._ranked(unsorted)
         extraction = self._extraction
         extraction.count = count = Count()
         steps = extraction.find(level, self.task.goal)
@@ -170,7 +180,7 @@ class _Pass:
         if steps is None and level_off is not None:
             self._hopeless = extraction.hopeless(level_off)
         found = steps is not None
-        yield Searched(
+        searched = Searched(
             self.iteration,
             level,
             nodes=count.nodes,
@@ -179,30 +189,29 @@ class _Pass:
             hits=count.hits,
             found=found,
         )
+        self.answers.watch(searched)
         return steps
 
-    def _ranked(self, level: int) -> Generator[Question | Moment, Sequence[str] | None, dict[int, int]]:
+    def _ranked(self, level: int) -> dict[int, int]:
         kept = self.graph.actions[level] & ((1 << self.task.real) - 1) & ~self.task.goal_steps
         key = (self.graph.facts[level - 1], kept)
         if key not in self.answers.ranks:
             named: list[int] = []
             if kept.bit_count() > 1:
-                named = yield from self._asked("sort", level, kept)
+                named = self._asked("sort", level, kept)
             present = self.graph.actions[level]
             ordered = [action for actions in named for action in bits(actions & present)]
             self.answers.ranks[key] = {action: rank for rank, action in enumerate(ordered)}
         return self.answers.ranks[key]
 
-    def _asked(
-        self, purpose: Purpose, level: int, candidates: int
-    ) -> Generator[Question | Moment, Sequence[str] | None, list[int]]:
+    def _asked(self, purpose: Purpose, level: int, candidates: int) -> list[int]:
         """The sets of actions that an answer names; none after the last question that may be asked."""
         if self.answers.asked >= self.search.questions:
             return []
         self.answers.asked += 1
         facts = self.task.named(self.graph.facts[level - 1])
-        answer = yield Question(purpose, level, facts, tuple(dict.fromkeys(self._names(candidates))))
-        return self._sets(answer or ())
+        question = Question(purpose, level, facts, tuple(dict.fromkeys(self._names(candidates))))
+        return self._sets(self.answers.advise(question))
 
     def _sets(self, names: Sequence[str]) -> list[int]:
         """The actions of each name: one that was compiled into several is several."""

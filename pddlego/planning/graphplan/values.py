@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from pddlego.pddl import Domain, Problem
 from pddlego.planning.graphplan.task import GraphTask
+from pddlego.planning.result import Search
 
 Purpose = Literal["prune", "sort"]
 
@@ -138,3 +140,33 @@ class Planned:
 
 Moment = Expanded | Searching | Searched | Passed
 """What happens while planning."""
+
+Advise = Callable[[Question], Sequence[str]]
+"""Answers a question with some of its candidates, in an order. An empty answer keeps all."""
+
+Watch = Callable[[Moment], object]
+"""Is called with what happens while planning."""
+
+
+def keep_all(question: Question) -> Sequence[str]:
+    """Answer nothing: all candidates are kept, in their order."""
+    return ()
+
+
+def ignore(moment: Moment) -> None:
+    """Watch nothing."""
+
+
+@dataclass(frozen=True)
+class Graphplan(Search):
+    """Plan by Graphplan, whatever the planner's engine: as `graph` says, with the `task` that is chosen.
+
+    `advise` answers questions, and `watch` is called with moments, in the thread that plans; the time that they take
+    is not counted. What they raise ends the planning.
+    """
+
+    algorithm: str = "graphplan"
+    graph: GraphSearch = field(default_factory=GraphSearch)
+    task: TaskKind = "relevant"
+    advise: Advise = field(default=keep_all, compare=False, repr=False)
+    watch: Watch = field(default=ignore, compare=False, repr=False)

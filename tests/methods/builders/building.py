@@ -9,7 +9,8 @@ from typing import Any
 
 from pddlego.events import Event, Limits
 from pddlego.methods.base import Tools
-from pddlego.methods.builders.options import BuilderOptions, load
+from pddlego.methods.builders.loading import load
+from pddlego.methods.builders.options import BuilderOptions
 from pddlego.methods.builders.play import play
 from pddlego.methods.builders.reference_model import ReferenceModel
 from pddlego.models import Completion, Request

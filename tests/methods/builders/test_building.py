@@ -11,8 +11,9 @@ from pddlego.events import Accepted, Ended, Outcome, Rejected
 from pddlego.methods.builders.components import COMPONENTS, ComponentError, read_component, schema_of
 from pddlego.methods.builders.draft import Draft
 from pddlego.methods.builders.events import Concluded, Found, Tried
+from pddlego.methods.builders.loading import load
 from pddlego.methods.builders.modes import MODES, TEXT
-from pddlego.methods.builders.options import BuilderOptions, load
+from pddlego.methods.builders.options import BuilderOptions
 from pddlego.methods.builders.reference_model import ReferenceModel, component_of
 from pddlego.methods.setting_files import setting_names
 from pddlego.pddl import parse_domain, parse_problem

@@ -13,9 +13,10 @@ from pddlego.methods.base import Tools
 from pddlego.methods.builders.building import Asking, Order
 from pddlego.methods.builders.draft import Draft
 from pddlego.methods.builders.events import Concluded, Found
+from pddlego.methods.builders.loading import load
 from pddlego.methods.builders.measure import MEASURING
 from pddlego.methods.builders.noise import erring, parse_noise
-from pddlego.methods.builders.options import BuilderOptions, load
+from pddlego.methods.builders.options import BuilderOptions
 from pddlego.methods.builders.play import play
 from pddlego.methods.builders.reference_model import component_of
 from pddlego.methods.builders.reviewing import Reviewing, selected

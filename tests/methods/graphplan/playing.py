@@ -8,13 +8,12 @@ from typing import Any
 from pddlego.events import Event, Limits
 from pddlego.methods.base import Tools
 from pddlego.methods.graphplan import METHOD
-from pddlego.methods.graphplan.options import GraphplanOptions, load
+from pddlego.methods.graphplan.loading import load
+from pddlego.methods.graphplan.options import GraphplanOptions
 from pddlego.models.base import Model, ScriptedModel
 from pddlego.pddl import Domain, Problem
 from pddlego.planning import PlanResult, PlanStatus, ProcessPlanner, Search
-from pddlego.planning.asking import Asking
-from pddlego.planning.graphplan.values import GraphSearch, TaskKind
-from pddlego.planning.make import PlannerOptions
+from pddlego.planning.graphplan.values import Graphplan
 from pddlego.runs.cells import Cell
 
 
@@ -23,7 +22,6 @@ def played(
     model: str | Model | Sequence[str],
     mode: str = "graphplan",
     seed: int = 0,
-    planning: PlannerOptions | None = None,
     limits: Limits | None = None,
     planner: ProcessPlanner | None = None,
     recorded: tuple[Event, ...] | None = None,
@@ -41,22 +39,14 @@ def played(
         model = ScriptedModel(tuple(model))
     assert not isinstance(model, Sequence)
     with planner or ProcessPlanner() as used:
-        tools = Tools(model, used, limits or Limits(None), planning=planning or PlannerOptions(), recorded=recorded)
+        tools = Tools(model, used, limits or Limits(None), recorded=recorded)
         return list(METHOD.run(cell, loaded, chosen, tools))
 
 
 class Hurried(ProcessPlanner):
     """A planner that has no time for Graphplan without questions."""
 
-    def planning(
-        self,
-        domain: Domain,
-        problem: Problem,
-        search: Search,
-        seconds: float | None = None,
-        graph: GraphSearch | None = None,
-        task: TaskKind = "relevant",
-    ) -> Asking[PlanResult]:
-        if graph is not None and not graph.prune:
+    def solve(self, domain: Domain, problem: Problem, search: Search, seconds: float | None = None) -> PlanResult:
+        if isinstance(search, Graphplan) and not search.graph.prune:
             return PlanResult(PlanStatus.TIMEOUT, problem.goal)
-        return (yield from super().planning(domain, problem, search, seconds, graph=graph, task=task))
+        return super().solve(domain, problem, search, seconds)

@@ -13,8 +13,9 @@ from pddlego.events import Asked, Ended, Event, Outcome, Rejected
 from pddlego.methods.graphplan import METHOD
 from pddlego.methods.graphplan.describe import DESCRIBED
 from pddlego.methods.graphplan.events import Bounded, Concluded, Given, Proposed
+from pddlego.methods.graphplan.loading import load
 from pddlego.methods.graphplan.measure import measure
-from pddlego.methods.graphplan.options import GraphplanOptions, load
+from pddlego.methods.graphplan.options import GraphplanOptions
 from pddlego.runs.cells import Cell
 from tests.methods.graphplan.playing import played
 from tests.methods.graphplan.test_screen import drawn, views

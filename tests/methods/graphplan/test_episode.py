@@ -10,11 +10,10 @@ import pytest
 from pddlego.errors import ModelError, UsageError
 from pddlego.events import Asked, Ended, Event, Limits, Outcome
 from pddlego.methods.graphplan import METHOD
+from pddlego.methods.graphplan.advisers import NAMES
 from pddlego.methods.graphplan.events import Bounded, Concluded, Given, Grown, Looking, PassEnded
 from pddlego.methods.graphplan.measure import measure
 from pddlego.models.base import Completion, Request
-from pddlego.planning.make import PlannerOptions
-from pddlego.refine.advisers import NAMES
 from pddlego.runs.cells import Cell
 from tests.methods.graphplan.playing import Hurried, played
 
@@ -145,15 +144,14 @@ def test_a_plan_that_the_damage_makes_longer_counts_only_without_a_bound(bound: 
 
 
 def test_the_levels_that_are_allowed_are_all_that_there_are() -> None:
-    events = played(TASK, "keep-all", seed=SEED, planning=PlannerOptions(levels=2))
+    events = played(TASK, "keep-all", seed=SEED, levels=2)
     assert concluded(events).kind == "bound"
     assert ended(events).outcome is Outcome.LOST
     assert ended(events).message == "no plan has at most 2 levels"
 
 
 def test_with_kappa_some_levels_are_pruned_and_the_last_pass_prunes_none() -> None:
-    planning = PlannerOptions(kappas=(0.5, 0.25))
-    events = played(TASK, "adversarial", seed=SEED, planning=planning)
+    events = played(TASK, "adversarial", seed=SEED, kappa=(0.5, 0.25))
     passes = [event.made for event in events if isinstance(event, PassEnded)]
     assert [made.kappa for made in passes] == [0.5, 0.25, 0.0][: len(passes)]
     assert passes[-1].ending == "found"

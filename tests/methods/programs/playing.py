@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from pddlego.events import Ended, Event, Limits
 from pddlego.methods.base import Tools
-from pddlego.methods.programs.options import ProgramOptions, ProgramSetting, load
+from pddlego.methods.programs.loading import ProgramSetting, load
+from pddlego.methods.programs.options import ProgramOptions
 from pddlego.methods.programs.play import play
 from pddlego.models import Model
 from pddlego.models.base import ScriptedModel

@@ -6,7 +6,7 @@ import pytest
 
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import resolve
-from pddlego.evaluation.make import make_options
+from pddlego.evaluation.setup import make_setup
 from pddlego.methods.base import whole
 from pddlego.methods.registry import ablated, parse_mode
 from pddlego.methods.textgames.modes import ABLATIONS, MODES
@@ -58,7 +58,7 @@ def test_ablations_follow_the_mode_that_they_are_compared_with() -> None:
 )
 def test_what_an_evaluation_does_not_take(flags: dict[str, str], said: str) -> None:
     with pytest.raises(UsageError) as caught:
-        make_options(resolve({"games": "coin", "seeds": "0", **flags}, {}))
+        make_setup(resolve({"games": "coin", "seeds": "0", **flags}, {}))
     assert said in caught.value.sentence
 
 

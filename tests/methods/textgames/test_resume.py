@@ -10,7 +10,7 @@ import pytest
 
 from examples.forgetful import Forgetful
 from pddlego import events as ev
-from pddlego.cli.resuming import recorded_game
+from pddlego.cli.resume import recorded_game
 from pddlego.errors import JournalError, UsageError
 from pddlego.evaluation.recorded import load_recorded
 from pddlego.evaluation.replay import replay

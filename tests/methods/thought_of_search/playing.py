@@ -8,7 +8,8 @@ from dataclasses import replace
 from pddlego.events import Ended, Event, Limits, Rejected
 from pddlego.methods.base import Tools
 from pddlego.methods.thought_of_search.file_space import FileSpace
-from pddlego.methods.thought_of_search.options import SearchOptions, SearchSetting, load
+from pddlego.methods.thought_of_search.loading import SearchSetting, load
+from pddlego.methods.thought_of_search.options import SearchOptions
 from pddlego.methods.thought_of_search.play import play
 from pddlego.methods.thought_of_search.reference_model import reference
 from pddlego.models import Model

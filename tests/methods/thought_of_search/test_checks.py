@@ -10,7 +10,8 @@ import pytest
 
 from pddlego.events import Outcome
 from pddlego.methods.thought_of_search.file_space import FileSpace
-from pddlego.methods.thought_of_search.options import SearchOptions, load
+from pddlego.methods.thought_of_search.loading import load
+from pddlego.methods.thought_of_search.options import SearchOptions
 from pddlego.methods.thought_of_search.space import Instance, Search
 from pddlego.sandbox import Sandbox
 from tests.methods.thought_of_search.playing import ending, events_of, fenced, kinds, right, small

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import subprocess
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
-from pddlego.cli.shared import Retries
+from pddlego.evaluation.config import Limits
 from tests.cli.command import run
 from tests.methods.thought_of_search.playing import fenced
 from tests.model_server import ModelServer, answer
@@ -165,4 +165,4 @@ def test_retries_have_no_effect_and_the_help_says_what_has(folder: Path, model_s
     where = ("--model", "m", "--base-url", model_server.url, "--retries", "0")
     done = run("play", "jugs", "--mode", "tos", *where, "--set", "answers=1", cwd=folder)
     assert "the successor function still fails after 1 answers" in done.stdout
-    assert "--set answers=N" in get_args(Retries)[1].help
+    assert "--set answers=N" in (Limits.model_fields["retries"].description or "")

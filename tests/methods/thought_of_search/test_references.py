@@ -12,7 +12,8 @@ import pytest
 
 from pddlego.events import Outcome
 from pddlego.methods.thought_of_search.events import Attempted, Tested
-from pddlego.methods.thought_of_search.options import SearchOptions, load
+from pddlego.methods.thought_of_search.loading import load
+from pddlego.methods.thought_of_search.options import SearchOptions
 from pddlego.methods.thought_of_search.reference_model import reference
 from pddlego.methods.thought_of_search.space import Instance, Search, Which
 from pddlego.sandbox import Sandbox

@@ -12,6 +12,7 @@ from pddlego.methods.thought_of_search import functions as functions_module
 from pddlego.methods.thought_of_search.extract import Code
 from pddlego.methods.thought_of_search.faults import Kind
 from pddlego.methods.thought_of_search.functions import Functions
+from pddlego.methods.thought_of_search.loading import search_limits
 from pddlego.methods.thought_of_search.options import SearchOptions
 from pddlego.methods.thought_of_search.search import Check, Found, SearchLimits, StateSearch
 from pddlego.methods.thought_of_search.space import Order, Search
@@ -178,8 +179,8 @@ def test_a_search_has_limits(sandbox: Sandbox, limits: SearchLimits, says: str) 
 
 def test_only_memory_and_time_limit_a_search_by_default() -> None:
     """The authors' code has no limit of states either."""
-    assert SearchOptions().search(True).states is None
-    assert SearchOptions(states=50).search(True).states == 50
+    assert search_limits(SearchOptions(), True).states is None
+    assert search_limits(SearchOptions(states=50), True).states == 50
 
 
 def test_many_successors_are_too_many(sandbox: Sandbox) -> None:

@@ -37,17 +37,8 @@ def driven(
     answer: Callable[[Question], Sequence[str]] = lambda question: (),
 ) -> tuple[Planned, list[Moment]]:
     """How planning ends, and all that happens."""
-    planning = plan_graph(task, search)
-    said: Sequence[str] | None = None
     moments: list[Moment] = []
-    while True:
-        try:
-            found = planning.send(said)
-        except StopIteration as ended:
-            return ended.value, moments
-        said = answer(found) if isinstance(found, Question) else None
-        if not isinstance(found, Question):
-            moments.append(found)
+    return plan_graph(task, search, answer, moments.append), moments
 
 
 def exclude(one: Operator, other: Operator) -> bool:

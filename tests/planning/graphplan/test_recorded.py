@@ -6,20 +6,28 @@ Recorded answers of a model and a problem printed in the paper, as data to test 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 
 import pytest
 
 from pddlego.events import Event, Limits
+from pddlego.methods.graphplan.advice import Advisers, planning
 from pddlego.models.base import ScriptedModel
 from pddlego.pddl import parse_domain, parse_problem
-from pddlego.planning import Plan, PlanStep, ProcessPlanner, Search, validate
+from pddlego.planning import Plan, PlanResult, PlanStep, ProcessPlanner, validate
 from pddlego.planning.graphplan.engine import graph_task
 from pddlego.planning.graphplan.task import GraphTask, bits
-from pddlego.planning.graphplan.values import Expanded, GraphSearch, Moment, Question, Searched
-from pddlego.refine.advice import advised
-from pddlego.refine.asked import Advisers
+from pddlego.planning.graphplan.values import (
+    Advise,
+    Expanded,
+    Graphplan,
+    GraphSearch,
+    Moment,
+    Question,
+    Searched,
+    Watch,
+)
 from pddlego.refine.usage import Meter
 from tests.planning.graphplan.planning import driven
 
@@ -119,14 +127,22 @@ def test_the_recorded_choices_as_answers_of_a_model_through_the_planning_process
     sort = ScriptedModel(tuple(in_words(LEVELS[str(level)]["ordered"]) for level in range(1, 11)))
     kept: list[int] = []
 
-    def told(moment: Moment) -> Iterator[Event]:
-        if isinstance(moment, Expanded):
-            kept.append(moment.actions)
-        return iter(())
+    advisers = Advisers(Meter(Limits(None)), prune, sort)
 
-    with ProcessPlanner("graphplan", graph=GraphSearch(prune=True, sort=True)) as planner:
-        planning = planner.planning(DOMAIN, PROBLEM, Search(), None, task="whole")
-        advice = advised(planning, Advisers(prune, sort), Meter(Limits(None)), told)
+    def react(found: Question | Moment) -> Generator[Event, None, tuple[str, ...]]:
+        if isinstance(found, Question):
+            return (yield from advisers.ask(found))
+        if isinstance(found, Expanded):
+            kept.append(found.actions)
+        return ()
+
+    with ProcessPlanner() as planner:
+        graph = GraphSearch(prune=True, sort=True)
+
+        def solve(advise: Advise, watch: Watch) -> PlanResult:
+            return planner.solve(DOMAIN, PROBLEM, Graphplan(graph=graph, task="whole", advise=advise, watch=watch))
+
+        advice = planning(solve, react)
         while True:
             try:
                 next(advice)

@@ -164,7 +164,7 @@ def test_what_is_no_noise(name: str) -> None:
 
 
 def test_options_of_a_model_may_stand_in_a_list() -> None:
-    found = resolve({"models": "reader, reader+noise:0.1,seed=3 ,kinds=empty,gpt-x"}, {}).config.models
+    found = resolve({"models": "reader, reader+noise:0.1,seed=3 ,kinds=empty,gpt-x"}, {}).config.what.models
     assert found == ("reader", "reader+noise:0.1,seed=3,kinds=empty", "gpt-x")
 
 

@@ -13,15 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pddlego.errors import UsageError
+from pddlego.methods.base import BUILT_IN_MODEL
 from pddlego.models.base import Completion, Request
-from pddlego.planning.asking import unasked
 from pddlego.planning.graphplan.answers import written
 from pddlego.planning.graphplan.relaxed import relevance
 from pddlego.planning.graphplan.task import GraphTask
 from pddlego.planning.graphplan.values import GraphSearch, Question
-
-READER = "reader"
-"""The name under which every method has a built-in model; here it is `relaxed`."""
 
 NAMES = ("relaxed", "oracle", "keep-all", "random", "adversarial")
 
@@ -29,7 +26,7 @@ ORACLE_SECONDS = 60.0
 """Seconds that the oracle looks for a plan; without one it keeps everything."""
 
 _RANDOM = re.compile(r"random(?::(0|1|0?\.\d+|1\.0*))?\Z")
-_NOISE = re.compile(rf"{READER}\+noise:(0|1|0?\.\d+|1\.0*)(?:,seed=(\d{{1,9}}))?\Z")
+_NOISE = re.compile(rf"{BUILT_IN_MODEL}\+noise:(0|1|0?\.\d+|1\.0*)(?:,seed=(\d{{1,9}}))?\Z")
 
 Choose = Callable[[Question, random.Random], Sequence[str]]
 """Names some of the candidates, in an order."""
@@ -54,9 +51,9 @@ class Adviser:
 def make_adviser(name: str, seed: str) -> Adviser | None:
     """The adviser of that name; None for a language model's. Raises `UsageError` for one that is written wrongly."""
     rng = random.Random(f"{name}/{seed}")
-    if name in (READER, "relaxed"):
+    if name in (BUILT_IN_MODEL, "relaxed"):
         return Adviser(name, Relaxed(), rng)
-    if name.startswith(f"{READER}+"):
+    if name.startswith(f"{BUILT_IN_MODEL}+"):
         match = _NOISE.match(name)
         if match is None:
             why = "The built-in ones are reader, and reader+noise:P, which errs on purpose."
@@ -163,7 +160,7 @@ def _plan_of(task: GraphTask) -> tuple[tuple[str, ...], ...]:
             raise TimeoutError
 
     try:
-        return unasked(plan_graph(task, GraphSearch(), tick)).steps or ()
+        return plan_graph(task, GraphSearch(), tick=tick).steps or ()
     except TimeoutError:
         return ()
 

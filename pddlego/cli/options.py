@@ -1,0 +1,126 @@
+"""Makes command-line options of the configuration's groups, and knows which of them were typed."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Collection, Iterable
+from typing import Annotated, Any, Union, get_args, get_origin
+
+import typer
+import typer.core
+from pydantic import BaseModel
+
+from pddlego.util.options import Flag, Option, options_of
+
+Run = Annotated[
+    str, typer.Argument(help="A run folder, its name in runs/, a journal in its folder episodes/, or latest.")
+]
+ConfigFile = Annotated[
+    str | None, typer.Option("--config", help="A TOML file: options by their names, or in tables by groups.")
+]
+Pace = Annotated[float, typer.Option(min=0.0, max=60.0, help="Seconds that each moment stays on a terminal.")]
+Confirm = Annotated[
+    str | None, typer.Option(help="Ask before these take effect: edits, plans, commands, several with commas.")
+]
+
+
+def with_options(
+    groups: Iterable[type[BaseModel]], only: Collection[str] = (), without: Collection[str] = ()
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of groups: all that have a flag, or `only` these, or all `without` some.
+
+    The command gets those that were typed as its argument `flags`, by name.
+    """
+    found: dict[str, tuple[Option, type[BaseModel]]] = {}
+    for group in groups:
+        for option in options_of(group):
+            wanted = option.name in only if only else option.name not in without
+            if option.flag is not None and wanted:
+                found.setdefault(option.name, (option, group))
+
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        own = inspect.signature(command, eval_str=True).parameters
+        parameters = [parameter for name, parameter in own.items() if name != "flags"]
+        names = {f"{name}_": name for name in found}  # no option hides an argument of the command, or a keyword
+        parameters += [_parameter(argument, *found[name]) for argument, name in names.items()]
+        if not any(parameter.annotation is typer.Context for parameter in parameters):
+            parameters.insert(0, inspect.Parameter("context", _KEYWORD, annotation=typer.Context))
+
+        def run(**arguments: Any) -> None:
+            context: typer.Context = arguments["context"]
+            flags = {name: arguments.pop(argument) for argument, name in names.items() if is_typed(context, argument)}
+            for argument in names:
+                arguments.pop(argument, None)
+            command(**{name: value for name, value in arguments.items() if name in own}, flags=flags)
+
+        run.__doc__ = command.__doc__
+        run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            [parameter.replace(kind=_KEYWORD) for parameter in parameters]
+        )
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        return run
+
+    return decorated
+
+
+_KEYWORD = inspect.Parameter.KEYWORD_ONLY
+
+
+def is_typed(context: typer.Context, name: str) -> bool:
+    """Whether an option was typed. What the environment says is left to the configuration."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _parameter(argument: str, option: Option, group: type[BaseModel]) -> inspect.Parameter:
+    """An option as a parameter of a command; its default is None, and the configuration knows the real one."""
+    flag = option.flag or Flag()
+    kind: Any = list[str] if flag.repeatable else _kind(option.info.annotation)
+    usual = f"--{option.name.replace('_', '-')}"
+    names = flag.names or ((f"{usual}/--no-{usual[2:]}",) if kind is bool else (usual,))
+    typed = typer.Option(
+        *names,
+        help=" ".join(filter(None, (option.info.description, _default(option, flag)))),
+        envvar=flag.variable or None,
+        metavar=flag.metavar,
+        rich_help_panel=group.model_config.get("title"),
+    )
+    return inspect.Parameter(argument, _KEYWORD, default=None, annotation=Annotated[Union[kind, None], typed])  # noqa: UP007
+
+
+def _kind(annotation: Any) -> type:
+    """The type of what is typed: a number, a switch, or a text that the configuration reads."""
+    if get_origin(annotation) in (Union, types.UnionType):
+        (annotation,) = (each for each in get_args(annotation) if each is not type(None))
+    return annotation if annotation in (bool, int, float) else str
+
+
+def _default(option: Option, flag: Flag) -> str:
+    default = option.info.default
+    shown = flag.default or _shown(default)
+    return f"[default: {shown}]" if shown else ""
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "on" if value else ""
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
+    return "" if value is None or value == {} else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+class GroupedCommand(typer.core.TyperCommand):
+    """A command whose help lists options by groups."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments, and the options by their groups; those of the command itself first."""
+        rows: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                own = "Arguments" if parameter.param_type_name == "argument" else "Options"
+                rows.setdefault(getattr(parameter, "rich_help_panel", None) or own, []).append(record)
+        for title, records in rows.items():
+            with formatter.section(title):
+                formatter.write_dl(records)

@@ -1,0 +1,279 @@
+"""Plays the episodes of an evaluation on a Ray cluster.
+
+A worker plays a whole episode and gives back its events; the process that evaluates writes journals and results. Before
+each request a worker asks an actor, which keeps limiter, budget and ledger of the whole evaluation. If a worker dies,
+Ray begins its episode again.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from pddlego.errors import EngineError, UsageError
+from pddlego.evaluation.playing import make_limiter, play
+from pddlego.evaluation.runner import INTERRUPTED, Executor
+from pddlego.evaluation.setup import Setup
+from pddlego.events import Ended, Event, Outcome
+from pddlego.models import Request
+from pddlego.models.limiter import Permit, SharedLimiter
+from pddlego.models.spending import Price, Spending
+from pddlego.planning import ProcessPlanner
+from pddlego.planning.make import PlannerOptions
+from pddlego.runs.cells import Cell
+from pddlego.runs.journal import TimedEvent
+from pddlego.runs.ledger import Ledger
+from pddlego.runs.recording import Timed
+from pddlego.util.environment import without_secrets
+
+RETRIES = 3
+"""How often Ray begins an episode again whose worker died."""
+
+WAITING = 1000
+"""Calls of the actor that may wait at the same time."""
+
+Usage = tuple[int, int, int, bool]
+"""Tokens in, out, cached; and whether the answer is whole."""
+
+
+class Permits:
+    """The limiter of a run, as an actor: it gives out permits by number.
+
+    An `owner` is one worker's attempt at a cell, `LABEL/NUMBER`. When its worker dies, its permits are taken back, and
+    a permit that it waits for is refused.
+    """
+
+    def __init__(self, make: Callable[[], SharedLimiter]) -> None:
+        self._limiter = make()
+        self._numbers = itertools.count(1)
+        self._lock = threading.Lock()
+        self._gone: set[str] = set()
+        self._asking: set[str] = set()
+        self._open: dict[int, tuple[str, AbstractContextManager[Permit], Permit]] = {}
+
+    def enter(self, owner: str, model: str, characters: int, most_tokens: int = 0, seconds: float | None = None) -> int:
+        """Wait until a request may be sent, at most so many `seconds`.
+
+        Raises `BudgetSpentError`, and `ConnectionError` for an owner that is gone or has waited too long.
+        """
+        deadline = math.inf if seconds is None else time.monotonic() + seconds
+        with self._lock:
+            self._asking.add(owner)
+        try:
+
+            def wanted() -> bool:
+                return owner not in self._gone and time.monotonic() < deadline
+
+            admission = self._limiter.admit(model, characters, wanted, _cell(owner), most_tokens)
+            permit = admission.__enter__()
+        finally:
+            with self._lock:
+                self._asking.discard(owner)
+        with self._lock:
+            number = next(self._numbers)
+            self._open[number] = (owner, admission, permit)
+            late = owner in self._gone
+        if late:
+            self.leave(number, None, None)
+        return number
+
+    def leave(self, number: int, used: Usage | None, pause: float | None) -> None:
+        """The request is over: `used` is what it took, `pause` that it was turned away and how long to wait.
+
+        Without both, what was reserved for it stays spent.
+        """
+        with self._lock:
+            found = self._open.pop(number, None)
+        if found is None:
+            return
+        _, admission, permit = found
+        if used is not None:
+            permit.used(*used)
+        elif pause is not None:
+            permit.refused(pause)
+        admission.__exit__(None, None, None)
+
+    def retire(self, cell: str, but: str = "") -> None:
+        """The owners of a cell are gone, but for one: the cell is over, or another worker has begun it again."""
+        with self._lock:
+            owners = ({who for who, _, _ in self._open.values()} | self._asking) - {but}
+            gone = {who for who in owners if _cell(who) == cell}
+            self._gone |= gone
+            lost = [number for number, (who, _, _) in self._open.items() if who in gone]
+        for number in lost:
+            self.leave(number, None, None)
+
+    def standing(self) -> tuple[Spending, int, bool]:
+        """What is spent, how many requests are in flight, and whether the budget is exhausted."""
+        return self._limiter.spent, self._limiter.in_flight, self._limiter.exhausted.is_set()
+
+
+def _cell(owner: str) -> str:
+    return owner.rpartition("/")[0]
+
+
+@dataclass
+class _Remembered:
+    """A permit that remembers how it was used until it is given back."""
+
+    usage: Usage | None = None
+    pause: float | None = None
+    wanted: bool = True
+    """A worker is ended from outside, whatever it waits for."""
+
+    def used(self, tokens_in: int, tokens_out: int, tokens_cached: int, whole: bool = True) -> None:
+        self.usage = (tokens_in, tokens_out, tokens_cached, whole)
+
+    def refused(self, pause: float) -> None:
+        self.pause = pause
+
+
+class ActorLimiter:
+    """The `RequestLimiter` of one worker's attempt at a cell. `call` calls a method of the `Permits`."""
+
+    def __init__(self, call: Callable[..., Any], owner: str) -> None:
+        self._call, self._owner = call, owner
+
+    @contextmanager
+    def admit_request(self, model: str, request: Request) -> Iterator[Permit]:
+        most = request.max_tokens or 0
+        number = self._call("enter", self._owner, model, request.characters, most, request.seconds)
+        permit = _Remembered()
+        try:
+            yield permit
+        finally:
+            self._call("leave", number, permit.usage, permit.pause)
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+
+@dataclass(frozen=True)
+class ActorGauge:
+    """What the progress display shows of the actor's limiter."""
+
+    call: Callable[..., Any]
+    has_prices: bool
+
+    @property
+    def spent(self) -> Spending:
+        spent: Spending = self.call("standing")[0]
+        return spent
+
+    @property
+    def in_flight(self) -> int:
+        return int(self.call("standing")[1])
+
+    def is_exhausted(self) -> bool:
+        return bool(self.call("standing")[2])
+
+
+def play_whole(setup: Setup, permits: Any, cell: Cell) -> list[TimedEvent]:
+    """Play a cell in a worker, to its end; every event with the seconds that the episode had taken then.
+
+    Raises `PddlegoError` for what goes wrong before the first event.
+    """
+    call, owner = _caller(permits), f"{cell.label}/{secrets.token_hex(8)}"
+    call("retire", cell.label, owner)  # of a worker that died over this cell
+    events = play(cell, setup, _planner(setup.config.planner), ActorLimiter(call, owner))
+    timed = events if isinstance(events, Timed) else Timed(events)
+    return [(event, timed.seconds) for event in timed]
+
+
+@lru_cache(maxsize=1)
+def _planner(options: PlannerOptions) -> ProcessPlanner:
+    """The planner of a worker process, which lives as long as that."""
+    return options.make()
+
+
+def _caller(actor: Any) -> Callable[..., Any]:
+    """Calls a method of an actor by its name, and raises what that raises."""
+    import ray
+
+    def call(name: str, *arguments: object) -> Any:
+        try:
+            return ray.get(getattr(actor, name).remote(*arguments))
+        except ray.exceptions.RayTaskError as error:
+            raise error.cause from error
+        except ray.exceptions.RayActorError as error:
+            raise ConnectionError("the evaluation is over") from error
+
+    return call
+
+
+@contextmanager
+def cluster_executor(setup: Setup, ledger: Path, prices: Mapping[str, Price]) -> Iterator[tuple[Executor, ActorGauge]]:
+    """What plays cells on the cluster. Raises `UsageError` where Ray is missing or out of reach."""
+    ray = _started(setup)
+    # Files of the run are on this machine, so the actor is, too.
+    here = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), False)
+    kind: Any = ray.remote(num_cpus=0, max_concurrency=WAITING, scheduling_strategy=here)(Permits)
+    permits = kind.remote(lambda: make_limiter(setup, Ledger(ledger), prices))
+    task: Any = ray.remote(num_cpus=1, max_retries=RETRIES)(play_whole)
+    call, kept = _caller(permits), ray.put(setup)
+
+    def player(cell: Cell) -> Timed:
+        seconds = [0.0]
+
+        def events() -> Iterator[Event]:
+            try:
+                for event, seconds[0] in _result(ray, task.remote(kept, permits, cell)):
+                    yield event
+            except KeyboardInterrupt:
+                yield Ended(Outcome.INTERRUPTED, INTERRUPTED, 0.0)
+            finally:
+                if ray.is_initialized():
+                    call("retire", cell.label)
+
+        return Timed(events(), lambda: seconds[0])
+
+    try:
+        yield Executor(player, ray.shutdown), ActorGauge(call, bool(prices))
+    finally:
+        ray.shutdown()
+
+
+def _result(ray: Any, reference: Any) -> list[TimedEvent]:
+    try:
+        events: list[TimedEvent] = ray.get(reference)
+    except ray.exceptions.RayTaskError as error:
+        raise error.cause from error
+    except ray.exceptions.RayError as error:
+        why = f"{type(error).__name__}: Ray gave the episode up after {RETRIES} tries."
+        raise EngineError("A worker of the cluster died", why, "Continue the evaluation.") from error
+    return events
+
+
+def _started(setup: Setup) -> Any:
+    """Ray, connected to the cluster. Raises `UsageError`."""
+    if find_spec("ray") is None:
+        what = "Ray is not installed"
+        raise UsageError(what, "Missing: ray.", "Install pddlego with its extra: pip install '.[cluster]'.")
+    import ray
+    import ray.util.scheduling_strategies
+
+    run = setup.config.run
+    try:
+        with without_secrets():  # workers get the key with what they play, where no other program can see it
+            ray.init(
+                address=run.address,
+                num_cpus=run.workers if run.address is None else None,
+                include_dashboard=False,
+                log_to_driver=False,
+                logging_level="ERROR",
+            )
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        why = " ".join(str(error).split())[:200]
+        where = run.address or "this machine"
+        raise UsageError(f"There is no Ray cluster at {where}", why, "Check --address.") from error
+    return ray

@@ -1,0 +1,280 @@
+"""From a configuration to what is evaluated: settings, models, seeds and prices that exist and fit."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from pddlego.errors import UsageError
+from pddlego.evaluation.config import COMMON, Config, Resolved, with_overrides
+from pddlego.evaluation.models import is_free, make_model
+from pddlego.events import Limits
+from pddlego.methods.base import Method, Setting, check_seed
+from pddlego.methods.registry import ablated, first_mode, method, method_of, package_of, parse_mode
+from pddlego.methods.setting_files import parse_overrides
+from pddlego.models.base import Model
+from pddlego.models.endpoint import Access, prepare_cache
+from pddlego.models.limiter import RequestLimiter
+from pddlego.models.spending import Price, Spending
+from pddlego.runs.cells import Cell, Matrix
+from pddlego.runs.manifest import installed_version
+from pddlego.util.options import options_of, recorded
+from pddlego.util.toml import read_toml
+
+DETERMINING = ("pddlego", "textworld-express", "fast-downward.translate", "pyperplan")
+"""Packages whose version may change what an episode does: the agent, the game engine, the planner."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """A setting in one of its modes: who plays it, with what options, and the setting as that reads it."""
+
+    method_name: str
+    options: BaseModel
+    setting: Any
+
+    @property
+    def method(self) -> Method:
+        return method(self.method_name)
+
+
+@dataclass(frozen=True)
+class Setup:
+    """Everything that an evaluation is made of: its configuration, and what follows from that.
+
+    `played` says who plays each setting in each mode. `limits` are those of each episode, `budget` that of all.
+    `planners` processes plan.
+    """
+
+    config: Config
+    matrix: Matrix
+    played: Mapping[tuple[str, str], Played]
+    limits: Limits
+    budget: Spending = field(default_factory=Spending)
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    access: Access = field(default_factory=Access)
+    planners: int = 1
+
+    def cells(self) -> tuple[Cell, ...]:
+        """Every episode, in the order in which they are played."""
+        return self.matrix.cells()
+
+    def played_in(self, cell: Cell) -> Played:
+        """Who plays a cell. Raises `KeyError` for one of another evaluation."""
+        return self.played[cell.setting, cell.mode]
+
+    @property
+    def workers(self) -> int:
+        """Episodes at once. One, where each begins with what the one before it has left."""
+        return 1 if self.config.run.carry else self.config.run.workers
+
+    @property
+    def settings(self) -> tuple[Setting, ...]:
+        """Every setting, as each of its methods reads it."""
+        found = {(name, each.method_name): each.setting for (name, _), each in self.played.items()}
+        return tuple(found.values())
+
+    def configuration(self) -> dict[str, Any]:
+        """Everything that determines an episode, for the run folder: settings, limits, planner, endpoint.
+
+        What an evaluation may be continued with (more seeds, modes, models or workers, other budgets) is left out.
+        """
+        brought = {package_of(played.method_name) for played in self.played.values()} - {None}
+        return {
+            "settings": self._settings(),
+            "endpoint": recorded(self.config.endpoint),
+            "planner": recorded(self.config.planner),
+            "limits": {
+                **recorded(self.config.limits),
+                "calls": self.limits.calls,
+                "tokens": self.limits.tokens,
+            },
+            "run": recorded(self.config.run),
+            "versions": {name: installed_version(name) for name in (*DETERMINING, *sorted(map(str, brought)))},
+        }
+
+    def _settings(self) -> dict[str, Any]:
+        """Each setting by its name; of one that several methods play each by its name and theirs."""
+        by_method = {(name, each.method_name): each for (name, _), each in self.played.items()}
+        names = [name for name, _ in by_method]
+        return {
+            name if names.count(name) == 1 else f"{name} ({owner})": _recorded(each)
+            for (name, owner), each in by_method.items()
+        }
+
+
+def _recorded(played: Played) -> dict[str, Any]:
+    """What a run folder records of a setting and how it is played."""
+    texts = played.setting.sources
+    digests = {name: hashlib.sha256(text.encode()).hexdigest()[:16] for name, text in sorted(texts.items())}
+    options = recorded(played.options) | played.setting.resolved()
+    return {"method": played.method_name, "options": options, **played.setting.manifest(), "files": digests}
+
+
+def make_setup(resolved: Resolved, sends: bool = True, somebody_types: bool = False) -> Setup:
+    """The evaluation that a configuration means. Raises `UsageError` for whatever does not exist or does not fit.
+
+    One that `sends` nothing, because it is only planned, needs no key. Modes that need a person are refused unless
+    `somebody_types`.
+    """
+    config = resolved.config
+    what, limits = config.what, config.limits
+    _check_run(resolved)
+    modes = ablated(what.modes or _first_modes(what.games), what.ablate)
+    _check_modes(config, modes, somebody_types)
+    played = _played(config, modes)
+    _check_flags(resolved, played)
+    prepare_cache(config.endpoint.cache)
+    matrix = Matrix(
+        {name: parse_seeds(what.seeds, each.setting) for (name, _), each in played.items()},
+        modes,
+        what.models,
+        what.repeats,
+        without_model=tuple(mode for mode in modes if not parse_mode(mode).mode.asks_model),
+    )
+    prices = read_prices(Path(limits.prices) if limits.prices else None)
+    samples = list({cell.configuration: cell for cell in reversed(matrix.cells())}.values())
+    if limits.max_cost is not None:
+        _check_prices([cell for cell in samples if not is_free(cell)], prices)
+    # A planner that waits for an answer works no more than an idle one.
+    waits = any(parse_mode(cell.mode).mode.advises and not is_free(cell) for cell in samples)
+    setup = Setup(
+        config,
+        matrix,
+        played,
+        limits=Limits(None, seconds=limits.max_seconds),
+        budget=Spending(limits.max_calls, limits.max_tokens, limits.max_cost),
+        prices=prices,
+        access=Access(os.environ.get("OPENAI_API_KEY")),
+        planners=config.run.workers if waits else max(1, min(config.run.workers, os.cpu_count() or 1)),
+    )
+    for cell in samples:
+        if sends or is_free(cell):
+            make_cell_model(cell, setup)
+    return setup
+
+
+def make_cell_model(cell: Cell, setup: Setup, limiter: RequestLimiter | None = None) -> Model:
+    """The model of a cell. Raises `UsageError` for one that cannot be made, or cannot play the cell."""
+    return make_model(cell, setup.played_in(cell).setting, setup.config.endpoint, setup.access, limiter)
+
+
+def _first_modes(games: Iterable[str]) -> tuple[str, ...]:
+    """The mode in which all of the games are played where none is named. Raises `UsageError` if they differ."""
+    found = {game: first_mode(game) for game in games}
+    if len(set(found.values())) > 1:
+        why = ", ".join(f"{game}: {mode}" for game, mode in found.items())
+        raise UsageError("These games have no common default mode", f"{why}.", "Choose modes with --modes.")
+    return tuple(dict.fromkeys(found.values()))
+
+
+def _check_run(resolved: Resolved) -> None:
+    """Raises `UsageError` for a place to play that does not fit, or would let episodes miss what others leave."""
+    run = resolved.config.run
+    if run.address is not None and run.executor != "ray":
+        why = f"Episodes are played in {run.executor}, on this machine."
+        raise UsageError("--address needs --executor ray", why, "Add it, or leave the address out.")
+    several = resolved.origins["workers"] != "default" and run.workers > 1
+    if run.carry and (several or run.executor != "threads"):
+        why = "Each episode begins with what the one before it has left, so they are played one after another."
+        raise UsageError("--carry plays with one worker, here", why, "Leave --workers and --executor out.")
+
+
+def _check_modes(config: Config, modes: tuple[str, ...], somebody_types: bool) -> None:
+    chosen = [parse_mode(mode).mode for mode in modes]
+    for mode in chosen:
+        if mode.needs_person and not somebody_types:
+            why = f"Nobody is there to play in mode {mode.name}."
+            raise UsageError(f"modes = {mode.name} is not possible", why, "Use 'pddlego play'.")
+    if config.what.ablate and not any(mode.parts for mode in chosen):
+        why = f"The modes are {', '.join(modes)}, and they have no parts to take out."
+        raise UsageError("There is nothing to ablate", why, "Leave --ablate out, or add such a mode.")
+
+
+def _check_flags(resolved: Resolved, played: Mapping[tuple[str, str], Played]) -> None:
+    """Raises `UsageError` for a flag of a method that plays nothing here: it would change nothing."""
+    groups = (*COMMON.values(), *(type(each.options) for each in played.values()))
+    known = {option.name for group in groups for option in options_of(group)}
+    for name, origin in resolved.origins.items():
+        if origin == "flag" and name not in known:
+            who = ", ".join(sorted({each.method_name for each in played.values()}))
+            flag = f"--{name.replace('_', '-')}"
+            raise UsageError(f"{flag} is no option of what is played", f"It is played by: {who}.", "Leave it out.")
+
+
+def _played(config: Config, modes: tuple[str, ...]) -> Mapping[tuple[str, str], Played]:
+    """Who plays each setting in each mode."""
+    overrides = parse_overrides(config.what.set)
+    loaded: dict[tuple[str, str], Played] = {}
+    found: dict[tuple[str, str], Played] = {}
+    for name in config.what.games:
+        for mode in modes:
+            method = method_of(name, mode)
+            if (name, method.name) not in loaded:
+                options = with_overrides(method.name, config.methods[method.name], overrides)
+                loaded[name, method.name] = Played(method.name, options, method.load(name, options))
+            found[name, mode] = loaded[name, method.name]
+            found[name, mode].setting.check_parts(parse_mode(mode).without)
+    return found
+
+
+def parse_seeds(text: str, setting: Setting) -> tuple[int, ...]:
+    """`dev`, `test` or a list such as `0-9,20,30-39`, as seeds of the setting's fold, in order, each once.
+
+    Raises `UsageError` for anything else and for seeds that the fold does not have.
+    """
+    found: list[int] = []
+    for part in text.split(","):
+        word = part.strip()
+        found += setting.seeds[word] if word in setting.seeds else _range(word, setting)
+    for seed in found:
+        check_seed(setting, seed)
+    return tuple(dict.fromkeys(found))
+
+
+def _range(word: str, setting: Setting) -> Iterable[int]:
+    match = re.fullmatch(r"(\d{1,9})(?:\s*-\s*(\d{1,9}))?", word)
+    first, last = (int(match.group(1)), int(match.group(2) or match.group(1))) if match else (1, 0)
+    if last < first:
+        splits = ", ".join(setting.seeds)
+        why = f"{setting.name} has the splits {splits or '(none)'}; otherwise write seeds as 0-9,20."
+        raise UsageError(f"'{word}' names no seeds", why, "Example: --seeds 10-59.")
+    if last - first > 1_000_000:
+        check_seed(setting, last)
+    return range(first, last + 1)
+
+
+class _Price(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    tokens_in: float = Field(ge=0, allow_inf_nan=False)
+    tokens_out: float = Field(ge=0, allow_inf_nan=False)
+    tokens_cached: float | None = Field(None, ge=0, allow_inf_nan=False)
+
+
+def read_prices(path: Path | None) -> dict[str, Price]:
+    """The prices in a file, by model: money for a million tokens; none without a file. Raises `UsageError`."""
+    if path is None:
+        return {}
+    try:
+        found = TypeAdapter(dict[str, _Price]).validate_python(read_toml(path, "--prices"))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        example = "Example: ['gpt-4o-mini'] tokens_in = 0.15, tokens_out = 0.60 (for a million tokens)."
+        raise UsageError(f"{path} is no price list", f"{where}: {first['msg']}.", example) from error
+    return {name: Price(each.tokens_in, each.tokens_out, each.tokens_cached) for name, each in found.items()}
+
+
+def _check_prices(paid: Iterable[Cell], prices: Mapping[str, Price]) -> None:
+    """A budget of money needs the price of every model that costs money."""
+    unknown = dict.fromkeys(cell.model for cell in paid if cell.model not in prices)
+    if unknown:
+        why = f"There is no price of {', '.join(unknown)}."
+        raise UsageError("--max-cost needs prices", why, "Give a price list with --prices FILE.")

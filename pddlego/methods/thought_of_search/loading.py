@@ -1,0 +1,112 @@
+"""Loads a search problem."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pddlego.methods.base import Setting, WorstCase
+from pddlego.methods.planning_settings import PLANNING, PlanningSetting, load_planning
+from pddlego.methods.setting_files import SettingTable, checked, read_setting
+from pddlego.methods.thought_of_search.file_space import FileSpace, SearchFile
+from pddlego.methods.thought_of_search.modes import NO_CHECK, SEARCH
+from pddlego.methods.thought_of_search.options import SearchOptions
+from pddlego.methods.thought_of_search.planning_space import PlanningSpace
+from pddlego.methods.thought_of_search.search import SearchLimits
+from pddlego.methods.thought_of_search.space import Space
+from pddlego.planning import Planner
+from pddlego.sandbox import Isolation, Sandbox, SandboxLimits
+from pddlego.util import resources
+
+PROMPTS = ("system", "successors", "goal", "feedback", "planning-successors", "planning-goal")
+
+REPEATS = range(5)
+"""Seeds of a setting whose problems are in files: the paper repeats each dialogue five times."""
+
+ALL_SEEDS = range(100_000)
+
+RECORDED: Mapping[str, tuple[str, ...]] = {"val": (), "noval": (NO_CHECK,)}
+"""What the paper's authors call variants, and what these leave out."""
+
+ANSWER, QUESTION = 3_000, 2_500
+"""Characters of an answer, and of a question with what it shows: estimates."""
+
+
+@dataclass(frozen=True)
+class SearchSetting(Setting):
+    """A search problem. `space` is what it is tested and judged by."""
+
+    space: Space = field(repr=False)
+    isolation: Isolation
+    recorded_as: tuple[str, ...] = ()
+
+    @property
+    def also_called(self) -> tuple[str, ...]:
+        return self.recorded_as
+
+    def recorded_variants(self, parts: Sequence[str]) -> tuple[str, ...]:
+        return tuple(name for name, without in RECORDED.items() if set(parts) == set(without))
+
+    def check(self, planner: Planner) -> None:
+        """Raises `UsageError` where functions cannot be isolated as they must be, `SettingError` for wrong files."""
+        with Sandbox(self.isolation) as sandbox, self.space.judge(sandbox, self.all_seeds[0]):
+            pass
+
+
+def call_limits(options: SearchOptions) -> SandboxLimits:
+    """What one call of a function may use."""
+    return SandboxLimits(seconds=options.call_timeout, memory=options.memory)
+
+
+def search_limits(options: SearchOptions, evaluating: bool) -> SearchLimits:
+    """What one search may use."""
+    seconds = options.eval_timeout if evaluating and options.eval_timeout is not None else options.search_timeout
+    return SearchLimits(seconds, options.states, options.memory)
+
+
+def load(name: str, options: SearchOptions) -> SearchSetting:
+    """The setting, with its prompts among its sources. Raises `UsageError` and `SettingError`."""
+    prompts = {
+        f"prompts/thought_of_search/{each}.j2": resources.read("prompts", f"thought_of_search/{each}.j2")
+        for each in PROMPTS
+    }
+    table = read_setting(name)
+    if table.kind == PLANNING:
+        fields = load_planning(name, options.tasks)
+        planning = PlanningSetting(**fields)
+        space = PlanningSpace(planning, options.sampled)
+        common = {each: fields[each] for each in ("name", "title", "about", "max_steps", "seeds", "all_seeds")}
+        return SearchSetting(
+            **common,
+            sources={**fields["sources"], **prompts},
+            space=space,
+            isolation=options.isolation,
+            recorded_as=planning.also_called,
+        )
+    return _of_files(name, read_setting(name, SEARCH), prompts, options)
+
+
+def _of_files(name: str, table: SettingTable, prompts: Mapping[str, str], options: SearchOptions) -> SearchSetting:
+    file = checked(name, SearchFile, table.tables)
+    space = FileSpace.read(name, file)
+    texts: dict[str, Any] = {f"domains/{place}": space.texts[each] for each, place in space.places.items()}
+    return SearchSetting(
+        name=name,
+        title=file.title or name.replace("-", " ").capitalize(),
+        about=file.about or f"Solve {name} by searching.",
+        max_steps=None,
+        seeds={"all": REPEATS},
+        all_seeds=ALL_SEEDS,
+        sources={**table.sources, **texts, **prompts},
+        space=space,
+        isolation=options.isolation,
+        recorded_as=file.recorded_as,
+    )
+
+
+def worst_case(setting: SearchSetting, mode: str, options: SearchOptions, retries: int) -> WorstCase:
+    """The questions of a conversation that never succeeds. A later one holds all that were before it."""
+    calls = (3 if options.parity == "paper" else 2) * options.answers
+    texts = sum(len(text) for name, text in setting.sources.items() if name.startswith("envs/"))
+    return WorstCase(calls, texts + calls * (ANSWER + QUESTION) // 2)
