@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -91,66 +90,3 @@ def text_defect(fault: str) -> Defect:
 def remark(kind: DefectKind, subject: str, message: str) -> Defect:
     """What is most likely a mistake, and stops nothing."""
     return Defect(kind, subject, message, blocking=False)
-
-
-DOMAIN_RULES: Mapping[DefectKind, str] = {
-    DefectKind.SYNTAX: "the text is one (define (domain …) …) of known sections, each expression whole",
-    DefectKind.BAD_NAME: "a name is a letter followed by letters, digits, - or _",
-    DefectKind.RESERVED_WORD: "no type, predicate, action or constant is called as a word of PDDL",
-    DefectKind.UNDECLARED_TYPE: "constants and parameters have types that are declared",
-    DefectKind.TYPE_CYCLE: "no type is its own ancestor",
-    DefectKind.TWO_TYPES: "a constant has one type",
-    DefectKind.DUPLICATE_ACTION: "an action is defined once",
-    DefectKind.DUPLICATE_PREDICATE: "a predicate is declared once",
-    DefectKind.DUPLICATE_PARAMETER: "a parameter stands once in its list",
-    DefectKind.PARAMETER_NAME: "a parameter begins with ?",
-    DefectKind.UNDECLARED_PREDICATE: "conditions and effects use predicates that are declared",
-    DefectKind.UNDECLARED_OBJECT: "conditions and effects name constants that are declared",
-    DefectKind.ARITY: "a predicate takes as many arguments as it is declared with",
-    DefectKind.ARGUMENT_TYPE: "an argument can be of the type that the predicate takes",
-    DefectKind.VARIABLE: "a variable is a parameter, or bound by forall or exists around it",
-    DefectKind.MISPLACED: "effects have no or, imply, exists or =; conditions have no when",
-    DefectKind.DERIVED_EFFECT: "no action changes a predicate that follows by rule",
-    DefectKind.RECURSIVE: "no derived predicate follows from itself, directly or through others",
-    DefectKind.NOT_SUPPORTED: "it has no numeric functions",
-    DefectKind.TOO_LARGE: "it has a size that can be planned with",
-    DefectKind.DUPLICATE_TYPE: "a type is declared once",
-    DefectKind.DUPLICATE_CONSTANT: "a constant is declared once",
-    DefectKind.UNDECLARED_SUPERTYPE: "what stands behind the - of a type is no misspelt type",
-    DefectKind.WIDER_TYPE: "a variable is of the type that the predicate takes, not of one above it",
-    DefectKind.SHADOWED_VARIABLE: "forall and exists bind names that are not bound already",
-    DefectKind.EMPTY_EFFECT: "an action changes something",
-    DefectKind.CONTRADICTING_CONDITION: "no condition asks for a fact and for its negation",
-    DefectKind.CONTRADICTING_EFFECT: "no effect makes the same fact true and false",
-    DefectKind.MISSING_REQUIREMENT: "what the domain uses is among its requirements",
-    DefectKind.UNKNOWN_REQUIREMENT: "requirements are those of PDDL",
-    DefectKind.NO_ACTIONS: "a domain has an action",
-}
-"""What a domain must keep."""
-
-PROBLEM_RULES: Mapping[DefectKind, str] = {
-    DefectKind.SYNTAX: "the text is one (define (problem …) …) of known sections, the goal one condition",
-    DefectKind.MISSING_SECTION: "objects, init and goal are there",
-    DefectKind.BAD_NAME: "a name is a letter followed by letters, digits, - or _",
-    DefectKind.UNDECLARED_TYPE: "objects have types that the domain declares",
-    DefectKind.TWO_TYPES: "an object has one type",
-    DefectKind.UNDECLARED_PREDICATE: "facts and goal use predicates of the domain",
-    DefectKind.UNDECLARED_OBJECT: "facts and goal name objects of the problem or constants of the domain",
-    DefectKind.ARITY: "a predicate takes as many arguments as it is declared with",
-    DefectKind.ARGUMENT_TYPE: "an argument is of the type that the predicate takes",
-    DefectKind.VARIABLE: "facts name objects; a variable of the goal is bound by forall or exists",
-    DefectKind.NEGATED_INIT: "what is false is not listed",
-    DefectKind.DERIVED_INIT: "what follows by rule is not listed",
-    DefectKind.NOT_SUPPORTED: "it has no numbers and no metric",
-    DefectKind.TOO_LARGE: "it has a size that can be planned with",
-    DefectKind.DUPLICATE_OBJECT: "an object is declared once",
-    DefectKind.OBJECT_IS_CONSTANT: "a constant of the domain is no object of the problem, too",
-    DefectKind.UNUSED_OBJECT: "an object stands in a fact or in the goal",
-    DefectKind.UNUSED_PREDICATE: "a predicate of the domain is used by an action, a rule, a fact or the goal",
-    DefectKind.NEVER_TRUE: "what a precondition asks for is listed, or some action makes it true",
-    DefectKind.EMPTY_GOAL: "the goal asks for something",
-    DefectKind.GOAL_TRUE: "the goal is not true at the beginning",
-    DefectKind.BROKEN_INVARIANT: "facts that every action keeps apart are not true together at the beginning",
-    DefectKind.DOMAIN_NAME: "the problem names its domain",
-}
-"""What a problem of a domain must keep."""
