@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from pddlego.pddl.domain import Domain, either, undeclared_types, wrong_heads
+from pddlego.pddl.domain import Domain, either, heads_of, reachable, undeclared_types, wrong_heads
 from pddlego.pddl.names import is_name, nearest
-from pddlego.pddl.problem import ANY_TYPE, TypedName
+from pddlego.pddl.problem import ANY_TYPE
 from pddlego.pddl.rules import Defect, DefectKind, remark
 
 RESERVED = frozenset(("and", "or", "not", "imply", "exists", "forall", "when", "either", "define", "problem", "domain"))
@@ -73,13 +73,6 @@ def declaration_remarks(domain: Domain) -> Iterator[Defect]:
         yield remark(DefectKind.NO_ACTIONS, domain.name, "the domain has no action; add what can be done")
 
 
-def heads_of(domain: Domain) -> Iterator[tuple[str, tuple[TypedName, ...]]]:
-    """Everything that has parameters, and them."""
-    yield from ((f"predicate {each.name}", each.parameters) for each in domain.predicates)
-    yield from ((f"action {each.name}", each.parameters) for each in domain.actions)
-    yield from ((f"derived predicate {each.name}", each.parameters) for each, _ in domain.derived)
-
-
 def _names(domain: Domain) -> Iterator[tuple[str, str]]:
     """Every name that the domain gives, once, and to what."""
     found = [("type", name) for name, _ in domain.supertypes]
@@ -95,16 +88,10 @@ def _cycles(domain: Domain) -> Iterator[Defect]:
     for name, parent in domain.supertypes:
         parents.setdefault(name, set()).update(set(either(parent)) - {ANY_TYPE})
     for name in parents:
-        waiting, seen = [*parents[name]], set[str]()
-        while waiting:
-            above = waiting.pop()
-            if above not in seen:
-                seen.add(above)
-                waiting += parents.get(above, ())
-        if name in seen or (name == ANY_TYPE and parents[name]):
-            message = (
-                f"type {name} is its own ancestor, over {', '.join(sorted(seen))}; give one of them another parent"
-            )
+        above = reachable(parents[name], parents)
+        if name in above or (name == ANY_TYPE and above):
+            message = f"type {name} is its own ancestor, over {', '.join(sorted(above))}"
+            message += "; give one of them another parent"
             yield Defect(DefectKind.TYPE_CYCLE, name, message)
 
 

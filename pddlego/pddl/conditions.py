@@ -1,7 +1,10 @@
-"""What every look at conditions and effects needs: their conjuncts, and the words in them."""
+"""What every look at conditions and effects needs: their conjuncts, the lists inside of them, and their words."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from pddlego.pddl.problem import Atom, read_atom
 from pddlego.pddl.sexpr import Sexpr
 
 
@@ -12,6 +15,23 @@ def conjuncts(part: Sexpr) -> tuple[Sexpr, ...]:
     return (part,) if part else ()
 
 
-def words(part: Sexpr) -> set[str]:
-    """Every word in an expression."""
-    return {part} if isinstance(part, str) else {word for inner in part for word in words(inner)}
+def required_atoms(condition: Sexpr) -> list[Atom]:
+    """The conjuncts of a condition that are atoms."""
+    return [atom for each in conjuncts(condition) if (atom := read_atom(each)) is not None]
+
+
+def expressions(part: Sexpr) -> Iterator[tuple[Sexpr, ...]]:
+    """An expression and all lists inside of it that are not empty, in their order."""
+    if isinstance(part, tuple) and part:
+        yield part
+        for inner in part:
+            yield from expressions(inner)
+
+
+def words(part: Sexpr) -> Iterator[str]:
+    """Every word in an expression, in its order."""
+    if isinstance(part, str):
+        yield part
+    else:
+        for inner in part:
+            yield from words(inner)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping
 
-from pddlego.pddl.domain import Domain
+from pddlego.pddl.conditions import words
+from pddlego.pddl.domain import Domain, reachable
 from pddlego.pddl.problem import TypedName
 from pddlego.pddl.sexpr import Sexpr, read_sexprs, show
 
@@ -15,16 +16,7 @@ def recursive_predicate(domain: Domain) -> str | None:
     uses: dict[str, set[str]] = {}
     for predicate, condition in domain.derived:
         uses.setdefault(predicate.name, set()).update(_predicates(condition))
-    for name in uses:
-        seen: set[str] = set()
-        waiting = [name]
-        while waiting:
-            for other in uses.get(waiting.pop(), set()) - seen:
-                if other == name:
-                    return name
-                seen.add(other)
-                waiting.append(other)
-    return None
+    return next((name for name in uses if name in reachable(uses[name], uses)), None)
 
 
 def write_out(domain: Domain, goal: Sexpr) -> tuple[str, Sexpr]:
@@ -50,7 +42,7 @@ class _Writer:
         self.rules: dict[str, list[tuple[tuple[TypedName, ...], Sexpr]]] = {}
         for predicate, condition in domain.derived:
             self.rules.setdefault(predicate.name, []).append((predicate.parameters, condition))
-        used = {*_words(read_sexprs(domain.text).expressions[0]), *_words(goal)}
+        used = {*words(read_sexprs(domain.text).expressions[0]), *words(goal)}
         self.fresh = (name for number in itertools.count(1) if (name := f"?v{number}") not in used)
 
     def section(self, part: Sexpr) -> Sexpr | None:
@@ -92,7 +84,7 @@ class _Writer:
             return condition
         head, parts = condition[0], condition[1:]
         if head in ("exists", "forall") and len(parts) == 2 and names:
-            renamed = {each: next(self.fresh) for each in _words(parts[0]) if each.startswith("?")}
+            renamed = {each: next(self.fresh) for each in words(parts[0]) if each.startswith("?")}
             inner = {**names, **renamed}
             return (head, self.condition(parts[0], inner), self.condition(parts[1], inner))
         done = tuple(self.condition(part, names) for part in parts)
@@ -129,11 +121,3 @@ def _predicates(condition: Sexpr) -> Iterator[str]:
             yield from _predicates(part)
     elif isinstance(head, str) and head != "=":
         yield head
-
-
-def _words(condition: Sexpr) -> Iterator[str]:
-    if isinstance(condition, str):
-        yield condition
-    else:
-        for part in condition:
-            yield from _words(part)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -54,7 +54,7 @@ class Domain:
         for name, parent in self.supertypes:
             parents.setdefault(name, set()).add(parent)
             parents.setdefault(parent, set())
-        return {name: frozenset(_ancestors(name, parents)) | {ANY_TYPE} for name in parents}
+        return {name: frozenset(reachable([name], parents)) | {ANY_TYPE} for name in parents}
 
     @cached_property
     def predicates_by_name(self) -> dict[str, Predicate]:
@@ -223,14 +223,17 @@ def _unknown_section(name: str) -> str:
     return f"section {name[:60]} is not supported in a domain; its sections are {known}"
 
 
+def heads_of(domain: Domain) -> Iterator[tuple[str, tuple[TypedName, ...]]]:
+    """Everything that has parameters, and them."""
+    yield from ((f"predicate {each.name}", each.parameters) for each in domain.predicates)
+    yield from ((f"action {each.name}", each.parameters) for each in domain.actions)
+    yield from ((f"derived predicate {each.name}", each.parameters) for each, _ in domain.derived)
+
+
 def undeclared_types(domain: Domain) -> Iterator[tuple[str, str]]:
     """Places and types that are not declared, which the translator does not notice: it takes such a type for one
     without objects."""
-    typed = [("constants", domain.constants)]
-    typed += [(f"predicate {each.name}", each.parameters) for each in domain.predicates]
-    typed += [(f"action {each.name}", each.parameters) for each in domain.actions]
-    typed += [(f"derived predicate {each.name}", each.parameters) for each, _ in domain.derived]
-    for where, names in typed:
+    for where, names in (("constants", domain.constants), *heads_of(domain)):
         for each in names:
             for kind in either(each.type):
                 if kind not in domain.types:
@@ -249,14 +252,15 @@ def wrong_heads(domain: Domain) -> Iterator[tuple[DefectKind, str]]:
             yield DefectKind.ARITY, fault
 
 
-def _ancestors(name: str, parents: dict[str, set[str]]) -> set[str]:
+def reachable(start: Iterable[str], edges: Mapping[str, set[str]]) -> set[str]:
+    """The nodes of a graph that can be reached from some of them, and these."""
     seen: set[str] = set()
-    waiting = [name]
+    waiting = [*start]
     while waiting:
-        each = waiting.pop()
-        if each not in seen:
-            seen.add(each)
-            waiting += parents.get(each, set())
+        node = waiting.pop()
+        if node not in seen:
+            seen.add(node)
+            waiting += edges.get(node, ())
     return seen
 
 

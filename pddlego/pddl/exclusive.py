@@ -13,7 +13,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pddlego.pddl.conditions import conjuncts, words
+from pddlego.pddl.conditions import conjuncts, required_atoms, words
 from pddlego.pddl.domain import Action, Domain
 from pddlego.pddl.problem import Atom, Problem, read_atom
 from pddlego.pddl.rules import Defect, DefectKind, remark
@@ -107,7 +107,7 @@ def _unbalanced(candidate: Candidate, action: _Effects) -> set[tuple[str, int]] 
 
 
 def _effects(action: Action) -> _Effects:
-    needs = {atom for each in conjuncts(action.precondition) if (atom := read_atom(each)) is not None}
+    needs = frozenset(required_atoms(action.precondition))
     adds, deletes, others = set[Atom](), set[Atom](), set[str]()
     for each in conjuncts(action.effect):
         atom = read_atom(each)
@@ -116,5 +116,5 @@ def _effects(action: Action) -> _Effects:
         elif each[:1] == ("not",) and len(each) == 2 and (gone := read_atom(each[1])) is not None:
             deletes.add(gone)
         else:
-            others |= words(each)
-    return _Effects(frozenset(needs), frozenset(adds), frozenset(deletes - adds), frozenset(others))
+            others.update(words(each))
+    return _Effects(needs, frozenset(adds), frozenset(deletes - adds), frozenset(others))

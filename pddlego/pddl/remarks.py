@@ -5,10 +5,10 @@ A person reads these in `pddlego check`, and a model while it builds; a game is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pddlego.pddl.check_declarations import declaration_remarks
-from pddlego.pddl.conditions import conjuncts, words
+from pddlego.pddl.conditions import conjuncts, expressions, required_atoms, words
 from pddlego.pddl.domain import Domain, either
 from pddlego.pddl.exclusive import broken_invariants
 from pddlego.pddl.problem import ANY_TYPE, Atom, Problem, TypedName, read_atom, read_typed_list
@@ -17,36 +17,43 @@ from pddlego.pddl.sexpr import Sexpr, show
 
 Scope = dict[str, str]
 
+NEEDS = {
+    "not": ":negative-preconditions",
+    "or": ":disjunctive-preconditions",
+    "imply": ":disjunctive-preconditions",
+    "exists": ":existential-preconditions",
+    "forall": ":universal-preconditions",
+    "=": ":equality",
+}
+"""The requirement of a word in a condition."""
+
+QUANTIFIED = ":quantified-preconditions"
+
+ADL = frozenset({":strips", ":typing", ":conditional-effects", QUANTIFIED, *NEEDS.values()})
+
 IMPLIED = {
-    ":adl": (
-        *(":strips", ":typing", ":negative-preconditions", ":disjunctive-preconditions", ":equality"),
-        *(":existential-preconditions", ":universal-preconditions", ":quantified-preconditions"),
-        ":conditional-effects",
-    ),
-    ":quantified-preconditions": (":existential-preconditions", ":universal-preconditions"),
-    ":ucpop": (":adl", ":domain-axioms", ":safety-constraints"),
+    QUANTIFIED: frozenset({NEEDS["exists"], NEEDS["forall"]}),
+    ":adl": ADL,
+    ":ucpop": ADL | {":adl", ":domain-axioms", ":safety-constraints"},
 }
 """Requirements that stand for several others."""
 
 KNOWN = frozenset(
     (
-        *(":strips", ":typing", ":negative-preconditions", ":disjunctive-preconditions", ":equality", ":adl", ":ucpop"),
-        *(":existential-preconditions", ":universal-preconditions", ":quantified-preconditions", ":action-costs"),
-        *(":conditional-effects", ":fluents", ":numeric-fluents", ":object-fluents", ":durative-actions"),
-        *(":duration-inequalities", ":continuous-effects", ":derived-predicates", ":domain-axioms", ":goal-utilities"),
-        *(
-            ":timed-initial-literals",
-            ":preferences",
-            ":constraints",
-            ":time",
-            ":action-expansions",
-            ":foreach-expansions",
-        ),
-        *(":dag-expansions", ":subgoal-through-axioms", ":safety-constraints", ":expression-evaluation", ":open-world"),
-        *(":non-deterministic", ":probabilistic-effects", ":rewards", ":mdp", ":multi-agent"),
+        *(*IMPLIED[":ucpop"], ":ucpop", ":action-costs", ":fluents", ":numeric-fluents", ":object-fluents", ":mdp"),
+        *(":durative-actions", ":duration-inequalities", ":continuous-effects", ":derived-predicates", ":open-world"),
+        *(":timed-initial-literals", ":preferences", ":constraints", ":time", ":action-expansions", ":rewards"),
+        *(":foreach-expansions", ":dag-expansions", ":subgoal-through-axioms", ":expression-evaluation"),
+        *(":goal-utilities", ":non-deterministic", ":probabilistic-effects", ":multi-agent"),
     )
 )
 """Requirements that some version of PDDL knows."""
+
+
+def with_implied(requirements: Iterable[str]) -> set[str]:
+    """The requirements with those that they stand for."""
+    declared = set(requirements)
+    return declared.union(*(IMPLIED.get(name, ()) for name in declared))
 
 
 def domain_remarks(domain: Domain) -> tuple[Defect, ...]:
@@ -78,7 +85,7 @@ def problem_remarks(domain: Domain, problem: Problem) -> tuple[Defect, ...]:
             found.append(remark(DefectKind.OBJECT_IS_CONSTANT, each.name, message))
     if not any(True for _ in _atoms(problem.goal)):
         found.append(remark(DefectKind.EMPTY_GOAL, ":goal", "the goal asks for nothing; write what is to be reached"))
-    named = {arg for fact in problem.facts for arg in fact.args} | words(problem.goal)
+    named = {*(arg for fact in problem.facts for arg in fact.args), *words(problem.goal)}
     for each in problem.sorted_objects():
         if each.name not in named | constants and not _may_be_used(domain, problem, each):
             message = f"object {each.name} stands in no fact and not in the goal; say something of it, or leave it out"
@@ -129,9 +136,8 @@ def _contradictions(
     part: Sexpr, where: str, kind: DefectKind, meant: frozenset[Sexpr] = frozenset()
 ) -> Iterator[Defect]:
     """Facts that one conjunction asks for, or makes, both true and false, and that are not `meant` so."""
-    parts = conjuncts(part)
-    true = {atom for each in parts if (atom := read_atom(each)) is not None}
-    for each in parts:
+    true = set(required_atoms(part))
+    for each in conjuncts(part):
         atom = read_atom(each[1]) if isinstance(each, tuple) and len(each) == 2 and each[0] == "not" else None
         if atom is not None and atom in true and each[1] not in meant:
             message = f"{where}: {atom} and (not {atom}) stand together; keep one"
@@ -188,12 +194,8 @@ def _may_be_used(domain: Domain, problem: Problem, thing: TypedName) -> bool:
         return True
     changed = {name for action in domain.actions for name, value in _literals(action.effect) if value}
     for action in domain.actions:
-        asked = {
-            arg
-            for each in conjuncts(action.precondition)
-            if (atom := read_atom(each)) is not None and atom.predicate not in changed
-            for arg in atom.args
-        }
+        atoms = required_atoms(action.precondition)
+        asked = {arg for atom in atoms if atom.predicate not in changed for arg in atom.args}
         if any(each.name not in asked and domain.is_a(thing.type, each.type) for each in action.parameters):
             return True
     return False
@@ -202,17 +204,11 @@ def _may_be_used(domain: Domain, problem: Problem, thing: TypedName) -> bool:
 def _never_true(domain: Domain, problem: Problem) -> Iterator[Defect]:
     """What actions ask for that nothing makes true, where the goal is out of reach for that."""
     there = {fact.predicate for fact in problem.facts} | {predicate.name for predicate, _ in domain.derived}
-    asked = {
-        action.name: {
-            atom.predicate for each in conjuncts(action.precondition) if (atom := read_atom(each)) is not None
-        }
-        for action in domain.actions
-    }
+    asked = {action.name: {atom.predicate for atom in required_atoms(action.precondition)} for action in domain.actions}
     made = {action.name: {name for name, value in _literals(action.effect) if value} for action in domain.actions}
     for _ in domain.actions:
         there |= {name for action in domain.actions if asked[action.name] <= there for name in made[action.name]}
-    wanted = {atom.predicate for each in conjuncts(problem.goal) if (atom := read_atom(each)) is not None} - there
-    if not wanted:
+    if there.issuperset(atom.predicate for atom in required_atoms(problem.goal)):
         return
     for action in domain.actions:
         for name in sorted((asked[action.name] - there) & set(domain.predicates_by_name)):
@@ -222,12 +218,10 @@ def _never_true(domain: Domain, problem: Problem) -> Iterator[Defect]:
 
 
 def _requirements(domain: Domain) -> Iterator[Defect]:
-    declared = set(domain.requirements)
-    for name in sorted(declared - KNOWN):
+    for name in sorted(set(domain.requirements) - KNOWN):
         message = f"requirement {name} is none of PDDL; leave it out"
         yield remark(DefectKind.UNKNOWN_REQUIREMENT, name, message)
-    for _ in range(len(IMPLIED)):
-        declared |= {each for name in declared for each in IMPLIED.get(name, ())}
+    declared = with_implied(domain.requirements)
     for name, why in sorted(needed_requirements(domain).items()):
         if name not in declared:
             message = f"{why} needs {name}; add it to (:requirements …)"
@@ -246,39 +240,20 @@ def needed_requirements(domain: Domain) -> dict[str, str]:
     conditions = [(action.precondition, f"action {action.name}") for action in domain.actions]
     conditions += [(condition, f"derived predicate {head.name}") for head, condition in domain.derived]
     for action in domain.actions:
-        for part in _parts(action.effect):
+        for part in expressions(action.effect):
             if part[0] in ("when", "forall"):
                 found[":conditional-effects"] = f"'{part[0]}' in action {action.name}"
                 conditions += [(part[1], f"action {action.name}")] if part[0] == "when" and len(part) == 3 else []
     for condition, where in conditions:
-        for part in _parts(condition):
+        for part in expressions(condition):
             name = NEEDS.get(str(part[0]))
             if name is not None and not (part[0] == "not" and part[1:2] and part[1][:1] == ("=",)):
                 found[name] = f"'{part[0]}' in {where}"
     return found
 
 
-NEEDS = {
-    "not": ":negative-preconditions",
-    "or": ":disjunctive-preconditions",
-    "imply": ":disjunctive-preconditions",
-    "exists": ":existential-preconditions",
-    "forall": ":universal-preconditions",
-    "=": ":equality",
-}
-"""The requirement of a word in a condition."""
-
-
-def _parts(part: Sexpr) -> Iterator[tuple[Sexpr, ...]]:
-    """The expression and all that stand in it."""
-    if isinstance(part, tuple) and part:
-        yield part
-        for each in part:
-            yield from _parts(each)
-
-
 def _quantified(part: Sexpr) -> Iterator[TypedName]:
     """The variables that forall and exists bind in an expression."""
-    for each in _parts(part):
+    for each in expressions(part):
         if each[0] in ("forall", "exists") and len(each) == 3 and isinstance(each[1], tuple):
             yield from read_typed_list(each[1], [])

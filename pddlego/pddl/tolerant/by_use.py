@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from pddlego.pddl.names import nearest
 from pddlego.pddl.problem import ANY_TYPE, TypedName
+from pddlego.pddl.remarks import with_implied
 from pddlego.pddl.sexpr import Sexpr, show
 from pddlego.pddl.tolerant import declare as uses
 from pddlego.pddl.tolerant.lexical import Note
@@ -223,7 +224,7 @@ class _User:
             parts.requirements = [each for each in parts.requirements if each in uses.KNOWN]
         goal = parts.goals[0][0] if parts.goals and parts.goals[0] else ()
         needed = uses.flags_needed(parts.actions, goal, bool(parts.types))
-        missing = sorted(needed - uses.flags_given(parts.requirements))
+        missing = sorted(needed - with_implied(parts.requirements))
         if missing:
             self.declared(f"requirements {' '.join(missing)}")
             parts.requirements += missing

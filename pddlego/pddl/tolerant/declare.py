@@ -5,34 +5,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from pddlego.pddl.conditions import expressions
 from pddlego.pddl.names import is_name
 from pddlego.pddl.problem import ANY_TYPE, TypedName, read_typed_list
+from pddlego.pddl.remarks import IMPLIED, NEEDS
 from pddlego.pddl.sexpr import Sexpr
 from pddlego.pddl.tolerant.structure import CONNECTIVES, FIELDS, Section
 
 Atoms = Iterator[tuple[tuple[str, ...], Mapping[str, str]]]
 """Atoms as words, each with the types of the variables that are bound there."""
 
-FLAGS = {
-    "not": ":negative-preconditions",
-    "or": ":disjunctive-preconditions",
-    "imply": ":disjunctive-preconditions",
-    "exists": ":existential-preconditions",
-    "forall": ":universal-preconditions",
-    "when": ":conditional-effects",
-    "=": ":equality",
-}
+FLAGS = {**NEEDS, "when": ":conditional-effects"}
 """The requirement that a word in a precondition or an effect needs."""
 
-QUANTIFIED = ":quantified-preconditions"
-
-ALL = {
-    ":adl": frozenset({*FLAGS.values(), ":typing", QUANTIFIED}),
-    QUANTIFIED: frozenset({FLAGS["exists"], FLAGS["forall"]}),
-}
-"""Requirements that stand for others."""
-
-KNOWN = frozenset({":strips", ":typing", ":derived-predicates", ":adl", ":action-costs", QUANTIFIED, *FLAGS.values()})
+KNOWN = frozenset({*IMPLIED[":adl"], ":derived-predicates", ":adl", ":action-costs"})
 """Requirements of what is planned with here; `:action-costs` is refused later, by its name."""
 
 
@@ -133,18 +119,12 @@ def compared(action: Section) -> Iterator[tuple[str, str]]:
     kinds = {each.name: each.type for each in parameters_of(action)}
     own = fields(action)
     for condition in (own.get(":precondition", ()), own.get(":effect", ())):
-        for one, other in _equalities(condition):
-            for variable, name in ((one, other), (other, one)):
-                if variable in kinds and is_name(name):
-                    yield name, kinds[variable]
-
-
-def _equalities(condition: Sexpr) -> Iterator[tuple[str, str]]:
-    if isinstance(condition, tuple) and condition:
-        if condition[0] == "=" and len(condition) == 3 and all(isinstance(each, str) for each in condition):
-            yield str(condition[1]), str(condition[2])
-        for part in condition:
-            yield from _equalities(part)
+        for word, *sides in expressions(condition):
+            if word == "=" and len(sides) == 2 and all(isinstance(each, str) for each in sides):
+                one, other = map(str, sides)
+                for variable, name in ((one, other), (other, one)):
+                    if variable in kinds and is_name(name):
+                        yield name, kinds[variable]
 
 
 def demanded(uses: Atoms) -> dict[tuple[str, int], str]:
@@ -168,17 +148,14 @@ def atoms_of(action: Section) -> Atoms:
 def flags_needed(actions: Iterable[Section], goal: Sexpr, any_types: bool) -> set[str]:
     """The requirement flags that are made use of. In effects `not` needs none."""
     needed = {":typing"} if any_types else set()
+    conditions = [goal]
     for action in actions:
         own = fields(action)
-        needed |= {FLAGS[word] for word in _words(own.get(":precondition", ())) if word in FLAGS}
-        needed |= {FLAGS[word] for word in _words(own.get(":effect", ())) if word in ("when",)}
-    return needed | {FLAGS[word] for word in _words(goal) if word in FLAGS}
-
-
-def flags_given(flags: Iterable[str]) -> set[str]:
-    """The flags with those that they stand for."""
-    given = set(flags)
-    return given.union(*(ALL[each] for each in given if each in ALL))
+        conditions.append(own.get(":precondition", ()))
+        if any(part[0] == "when" for part in expressions(own.get(":effect", ()))):
+            needed.add(FLAGS["when"])
+    parts = (part for condition in conditions for part in expressions(condition))
+    return needed | {FLAGS[str(part[0])] for part in parts if part[0] in FLAGS}
 
 
 def missing_types(used: Iterable[str], known: Iterable[str]) -> list[str]:
@@ -226,11 +203,3 @@ def used_objects(
                 found[each].add(kinds[place] if kinds is not None and len(kinds) == len(args) else "")
     told = {name: kinds - {ANY_TYPE} or kinds for name, kinds in found.items()}  # `object` tells nothing
     return {name: kinds.pop() for name, kinds in told.items() if len(kinds) == 1 and "" not in kinds}
-
-
-def _words(condition: Sexpr) -> Iterator[str]:
-    if isinstance(condition, tuple) and condition:
-        if isinstance(condition[0], str):
-            yield condition[0]
-        for part in condition[1:] if isinstance(condition[0], str) else condition:
-            yield from _words(part)
