@@ -5,12 +5,13 @@ What a language model knows of a domain by its words, it cannot know of this one
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from pddlego.pddl.conditions import words
 from pddlego.pddl.domain import Domain, parse_domain
 from pddlego.pddl.names import natural
-from pddlego.pddl.problem import ANY_TYPE, Problem, TypedName, rename
+from pddlego.pddl.problem import ANY_TYPE, Atom, Problem, TypedName
 from pddlego.pddl.sexpr import Sexpr, read_sexprs, show
 
 WORDS = frozenset(
@@ -29,25 +30,11 @@ class Anonymous:
     def problem(self, problem: Problem) -> Problem:
         """A problem of the old domain as one of the new."""
         objects = sorted((each.name for each in problem.objects if each.name not in self.names), key=natural)
-        own = {name: f"object{number}" for number, name in enumerate(objects, start=len(self._constants))}
-        renamed = rename(problem, {**self.names, **own})
-        typed = frozenset(TypedName(each.name, self.names.get(each.type, each.type)) for each in renamed.objects)
-        facts = frozenset(type(fact)(self.names[fact.predicate], fact.args) for fact in renamed.facts)
-        return Problem("my-problem", self.domain.name, typed, facts, self._goal(renamed.goal))
-
-    @property
-    def _constants(self) -> tuple[TypedName, ...]:
-        return self.domain.constants
-
-    def _goal(self, goal: Sexpr) -> Sexpr:
-        """The goal with its predicates and types renamed; its objects are already."""
-        if isinstance(goal, str) or not goal:
-            return goal
-        head, *parts = goal
-        if head in ("exists", "forall"):
-            return (head, _renamed(parts[0], self.names), *map(self._goal, parts[1:]))
-        new = self.names.get(head, head) if isinstance(head, str) and head not in WORDS else head
-        return (new, *map(self._goal, parts))
+        own = {name: f"object{number}" for number, name in enumerate(objects, start=len(self.domain.constants))}
+        names = {**self.names, **own}
+        typed = frozenset(TypedName(names[each.name], names.get(each.type, each.type)) for each in problem.objects)
+        facts = frozenset(Atom(names[fact.predicate], tuple(names[arg] for arg in fact.args)) for fact in problem.facts)
+        return Problem("my-problem", self.domain.name, typed, facts, _renamed(problem.goal, names))
 
 
 def anonymous(domain: Domain) -> Anonymous:
@@ -57,7 +44,7 @@ def anonymous(domain: Domain) -> Anonymous:
     names |= _numbered("object", (each.name for each in domain.constants))
     names |= _numbered("type", (name for name in domain.types if name != ANY_TYPE))
     (whole,) = read_sexprs(domain.text).expressions
-    names |= _numbered("?v", dict.fromkeys(word for word in _words(whole) if word.startswith("?")))
+    names |= _numbered("?v", dict.fromkeys(word for word in words(whole) if word.startswith("?")))
     assert isinstance(whole, tuple)
     parts = "\n  ".join(show(_renamed(part, names)) for part in whole[1:] if part[:1] != ("domain",))
     return Anonymous(parse_domain(f"(define (domain my-domain)\n  {parts})"), names)
@@ -65,14 +52,6 @@ def anonymous(domain: Domain) -> Anonymous:
 
 def _numbered(prefix: str, names: Iterable[str]) -> dict[str, str]:
     return {name: f"{prefix}{number}" for number, name in enumerate(names)}
-
-
-def _words(part: Sexpr) -> Iterator[str]:
-    if isinstance(part, str):
-        yield part
-    else:
-        for inner in part:
-            yield from _words(inner)
 
 
 def _renamed(part: Sexpr, names: Mapping[str, str]) -> Sexpr:

@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 
 from pddlego.pddl.domain import Domain, parse_domain
 from pddlego.pddl.sexpr import Sexpr, read_sexprs, show
-
-PARTS = (":precondition", ":effect")
-
-Place = tuple[int, int, int]
-"""The number of an expression in the domain, of the part in it, and of the condition in that."""
 
 
 def corrupted(domain: Domain, share: float, seed: str) -> tuple[Domain, tuple[str, ...]]:
@@ -21,33 +15,29 @@ def corrupted(domain: Domain, share: float, seed: str) -> tuple[Domain, tuple[st
     is one); the share is rounded to whole conditions.
     """
     (whole,) = read_sexprs(domain.text).expressions
-    assert isinstance(whole, tuple)
-    places = list(_places(whole))
-    lost = set(random.Random(seed).sample(places, round(share * len(places))))
-    parts: list[str] = []
+    fields = [(number, place) for number, part in enumerate(whole) for place in _fields(part)]
+    conditions = [(field, each) for field in fields for each in _conjuncts(whole[field[0]][field[1]])]
+    lost = set(random.Random(seed).sample(range(len(conditions)), round(share * len(conditions))))
+    kept: dict[tuple[int, int], list[Sexpr]] = {field: [] for field in fields}
     removed: list[str] = []
-    for number, part in enumerate(whole[1:], start=1):
-        if isinstance(part, tuple) and part[:1] == (":action",):
-            kept = list(part)
-            for place in range(len(part) - 1):
-                if part[place] in PARTS:
-                    conjuncts = _conjuncts(part[place + 1])
-                    gone = [each for each in range(len(conjuncts)) if (number, place, each) in lost]
-                    removed += [f"{part[1]} {str(part[place])[1:]} {show(conjuncts[each])}" for each in gone]
-                    kept[place + 1] = ("and", *(each for at, each in enumerate(conjuncts) if at not in gone))
-            parts.append(show(tuple(kept)))
+    for number, (field, condition) in enumerate(conditions):
+        if number in lost:
+            action, place = whole[field[0]], field[1]
+            removed.append(f"{action[1]} {str(action[place - 1])[1:]} {show(condition)}")
         else:
-            parts.append(show(part))
-    body = "\n  ".join(parts)
+            kept[field].append(condition)
+    parts = [list(part) for part in whole]
+    for (number, place), left in kept.items():
+        parts[number][place] = ("and", *left)
+    body = "\n  ".join(show(tuple(part)) for part in parts[1:])
     return parse_domain(f"(define {body})"), tuple(removed)
 
 
-def _places(whole: tuple[Sexpr, ...]) -> Iterator[Place]:
-    for number, part in enumerate(whole):
-        if isinstance(part, tuple) and part[:1] == (":action",):
-            for place in range(len(part) - 1):
-                if part[place] in PARTS:
-                    yield from ((number, place, each) for each in range(len(_conjuncts(part[place + 1]))))
+def _fields(part: Sexpr) -> list[int]:
+    """Where the precondition and the effect of an action stand in it; nowhere in other parts."""
+    if part[:1] != (":action",):
+        return []
+    return [place for place in range(1, len(part)) if part[place - 1] in (":precondition", ":effect")]
 
 
 def _conjuncts(condition: Sexpr) -> tuple[Sexpr, ...]:
