@@ -38,7 +38,7 @@ from pddlego.models.base import ScriptedModel
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import EditSyntaxError, PddlSyntaxError, Problem, apply_edit, check, parse_domain, parse_edit
 from pddlego.pddl.domain import read_domain
-from pddlego.pddl.edit_domain import DomainEdit, apply_domain_edit
+from pddlego.pddl.edit_domain import apply_domain_edit
 from pddlego.pddl.edit_json import first_object
 from pddlego.pddl.edit_values import SectionEdit
 from pddlego.pddl.partial import problem_so_far
@@ -203,10 +203,7 @@ def unless(error: type[Exception], read: Callable[[str], object]) -> Callable[[s
 
 def edited_domain(text: str) -> object:
     sections = ("types", "constants", "predicates", "rules", "actions")
-    return [
-        apply_domain_edit(COIN.domain, DomainEdit({name: SectionEdit((text,), (), ("x",))})).entries
-        for name in sections
-    ]
+    return [apply_domain_edit(COIN.domain, {name: SectionEdit((text,), (), ("x",))}).entries for name in sections]
 
 
 BUILT = Draft().with_domain(parse_domain(f"{DOMAIN}{ACTION} (p ?x)))"))

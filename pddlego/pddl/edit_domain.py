@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from pddlego.pddl.domain import Action, Domain
 from pddlego.pddl.edit_values import Entry, EntryKind, SectionEdit
@@ -18,19 +18,12 @@ Lines = dict[str, str]
 """The lines of a section, by what they are about."""
 
 
-@dataclass(frozen=True)
-class DomainEdit:
-    """The changes of each section; one that is not there does not change.
+DomainEdit = Mapping[str, SectionEdit]
+"""The changes of each section; one that is not there does not change.
 
-    A type or a constant is a line `NAME - TYPE`, a predicate `(NAME ?x - TYPE …)`, a rule `(:derived (NAME …) …)`, an
-    action `(:action NAME …)`. What is replaced or deleted may be said by its name alone.
-    """
-
-    sections: Mapping[str, SectionEdit] = field(default_factory=dict)
-
-    @property
-    def is_empty(self) -> bool:
-        return not any(each.add or each.replace or each.delete for each in self.sections.values())
+A type or a constant is a line `NAME - TYPE`, a predicate `(NAME ?x - TYPE …)`, a rule `(:derived (NAME …) …)`, an
+action `(:action NAME …)`. What is replaced or deleted may be said by its name alone.
+"""
 
 
 @dataclass(frozen=True)
@@ -38,21 +31,17 @@ class DomainEditReport:
     """The text of the domain after an edit, which may hold defects, and what became of every line."""
 
     text: str
-    entries: tuple[Entry, ...] = ()
-
-    def of(self, *kinds: EntryKind) -> tuple[Entry, ...]:
-        return tuple(each for each in self.entries if each.kind in kinds)
+    entries: tuple[Entry, ...]
 
 
 def sections_of(domain: Domain) -> dict[str, Lines]:
     """The lines of a domain by section."""
+    rules = [f"(:derived {head} {show(condition)})" for head, condition in domain.derived]
     return {
         "types": {f"{name} - {parent}": f"{name} - {parent}" for name, parent in domain.supertypes},
         "constants": {each.name: str(each) for each in domain.constants},
         "predicates": {each.name: str(each) for each in domain.predicates},
-        "rules": {
-            line: line for head, condition in domain.derived for line in [f"(:derived {head} {show(condition)})"]
-        },
+        "rules": {rule: rule for rule in rules},
         "actions": {each.name: action_text(each) for each in domain.actions},
     }
 
@@ -87,7 +76,7 @@ def domain_edit_between(before: Domain, after: Domain) -> DomainEdit:
         edit = SectionEdit(added, replaced, tuple(name for name in was if name not in now))
         if added or replaced or edit.delete:
             changes[section] = edit
-    return DomainEdit(changes)
+    return changes
 
 
 def as_lines(edit: DomainEdit) -> Mapping[str, object]:
@@ -98,12 +87,12 @@ def as_lines(edit: DomainEdit) -> Mapping[str, object]:
             "replace": [{"old": old, "new": new} for old, new in section.replace],
             "delete": list(section.delete),
         }
-        for name, section in edit.sections.items()
+        for name, section in edit.items()
     }
 
 
-def apply_domain_edit(domain: Domain, edit: DomainEdit, name: str = "game") -> DomainEditReport:
-    """Apply an edit: deletions first, then replacements, then additions. `name` is for a domain that has none yet.
+def apply_domain_edit(domain: Domain, edit: DomainEdit) -> DomainEditReport:
+    """Apply an edit: deletions first, then replacements, then additions. A domain without a text is called `game`.
 
     Total: a line that names nothing of the domain, or that cannot be read, changes nothing and says so.
     """
@@ -113,7 +102,7 @@ def apply_domain_edit(domain: Domain, edit: DomainEdit, name: str = "game") -> D
         entries.append(Entry(kind, where, line, why))
 
     for section in SECTIONS:
-        changes, lines = edit.sections.get(section, SectionEdit()), sections[section]
+        changes, lines = edit.get(section, SectionEdit()), sections[section]
         for old in (*changes.delete, *(old for old, new in changes.replace if new is None)):
             keys = _known(section, old, lines)
             note(EntryKind.APPLIED if keys else EntryKind.UNMATCHED, f"domain.{section}.delete", old)
@@ -132,8 +121,8 @@ def apply_domain_edit(domain: Domain, edit: DomainEdit, name: str = "game") -> D
                 why = f"there is one called {key}: replace it" if kind is EntryKind.REFUSED else ""
                 note(kind, f"domain.{section}.add", line, why)
                 lines.setdefault(key, text)
-    requirements = domain.requirements or (":adl",)
-    return DomainEditReport(domain_text(domain.name if domain.text else name, requirements, sections), tuple(entries))
+    name, requirements = domain.name if domain.text else "game", domain.requirements or (":adl",)
+    return DomainEditReport(domain_text(name, requirements, sections), tuple(entries))
 
 
 def _replace(section: str, lines: Lines, old: str, new: str, note: Callable[..., None]) -> None:
@@ -173,17 +162,16 @@ def _read(section: str, line: str) -> Iterator[tuple[str, str]]:
     for expression in reading.expressions:
         key = _key(section, expression)
         if key is not None:
-            yield (show(expression) if section == "rules" else key), show(expression)
+            yield key, show(expression)
 
 
 def _key(section: str, expression: Sexpr) -> str | None:
-    """The name of a predicate, a rule or an action; None for what is none. Several rules may have one name."""
-    if not isinstance(expression, tuple) or not expression:
-        return None
-    if section == "actions":
-        name = expression[1] if expression[0] == ":action" and len(expression) > 1 else None
-        return name if isinstance(name, str) else None
-    if section == "rules":
-        head = expression[1] if expression[0] == ":derived" and len(expression) == 3 else None
-        return head[0] if isinstance(head, tuple) and head and isinstance(head[0], str) else None
-    return expression[0] if isinstance(expression[0], str) and not expression[0].startswith(":") else None
+    """The name of a predicate or an action, or the whole rule (several may have one name); None for what is none."""
+    match section, expression:
+        case "actions", (":action", str(name), *_):
+            return name
+        case "rules", (":derived", (str(), *_), _):
+            return show(expression)
+        case "predicates", (str(name), *_) if not name.startswith(":"):
+            return name
+    return None

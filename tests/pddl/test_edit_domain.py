@@ -15,7 +15,6 @@ from pddlego.pddl.domain import read_domain
 from pddlego.pddl.domain_diff import domain_diff, domain_parts
 from pddlego.pddl.edit_domain import (
     SECTIONS,
-    DomainEdit,
     apply_domain_edit,
     domain_edit_between,
     domain_text,
@@ -47,7 +46,7 @@ def test_the_edit_between_two_domains_makes_one_of_the_other(one: str, other: st
     assert {name: set(lines.values()) for name, lines in sections_of(made).items()} == {
         name: set(lines.values()) for name, lines in sections_of(after).items()
     }
-    assert domain_edit_between(after, after).is_empty
+    assert not domain_edit_between(after, after)
     changed = domain_diff(before, after)
     assert set(domain_parts(before).values()) - set(changed.removed) | set(changed.added) == set(
         domain_parts(after).values()
@@ -76,7 +75,7 @@ def test_the_edit_between_two_domains_makes_one_of_the_other(one: str, other: st
     ],
 )
 def test_every_line_says_what_became_of_it(section: str, edit: SectionEdit, kind: EntryKind, says: str) -> None:
-    (entry,) = apply_domain_edit(COIN, DomainEdit({section: edit})).entries
+    (entry,) = apply_domain_edit(COIN, {section: edit}).entries
     assert entry.kind is kind
     assert says in entry.note
     assert entry.where.startswith(f"domain.{section}.")
@@ -84,9 +83,7 @@ def test_every_line_says_what_became_of_it(section: str, edit: SectionEdit, kind
 
 def test_an_action_is_replaced_where_it_stands() -> None:
     new = "(:action take :parameters (?i - item) :precondition (and) :effect (have ?i))"
-    made = read_domain(
-        apply_domain_edit(COIN, DomainEdit({"actions": SectionEdit(replace=(("take", new),))})).text
-    ).domain
+    made = read_domain(apply_domain_edit(COIN, {"actions": SectionEdit(replace=(("take", new),))}).text).domain
     assert [each.name for each in made.actions] == ["move", "open_door", "take"]
     assert len(made.actions_by_name["take"].parameters) == 1
 
@@ -102,7 +99,7 @@ EDITS = st.builds(
 
 @given(st.dictionaries(st.sampled_from(SECTIONS), EDITS))
 def test_any_edit_gives_a_text_and_says_something_of_every_line(sections: dict[str, SectionEdit]) -> None:
-    found = apply_domain_edit(COIN, DomainEdit(sections))
+    found = apply_domain_edit(COIN, sections)
     assert found.text.startswith("(define (domain coin-collector)")
     least = sum(len(each.delete) + len(each.replace) + len(each.add) for each in sections.values())
     assert len(found.entries) >= least

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pddlego.pddl.check import check_reading
 from pddlego.pddl.check_domain import check_domain
 from pddlego.pddl.domain import Domain, parse_domain
-from pddlego.pddl.problem import Problem, ProblemReading, read_problem
+from pddlego.pddl.problem import Problem, read_problem
 from pddlego.pddl.rules import Defect, text_defect
 from pddlego.pddl.sexpr import PddlSyntaxError
 from pddlego.pddl.tolerant.files import Repaired, repair
@@ -42,7 +42,8 @@ def read_pair(domain: str, problem: str, goal_needed: bool = True) -> PairReadin
     files = repair(domain, problem)
     reading = read_problem(files.problem)
     if not goal_needed:
-        reading = _without_goal(reading)
+        missing = tuple(name for name in reading.missing if name != ":goal")
+        reading = replace(reading, problem=reading.problem.with_goal(("and",)), missing=missing)
     try:
         value = parse_domain(files.domain)
     except PddlSyntaxError as error:
@@ -50,10 +51,3 @@ def read_pair(domain: str, problem: str, goal_needed: bool = True) -> PairReadin
         return PairReading(files, None, reading.problem, faults)
     in_problem = tuple(each for each in check_reading(value, reading) if each.blocking)
     return PairReading(files, value, reading.problem, check_domain(value), in_problem)
-
-
-def _without_goal(reading: ProblemReading) -> ProblemReading:
-    missing = tuple(name for name in reading.missing if name != ":goal")
-    return ProblemReading(
-        reading.problem.with_goal(("and",)), reading.faults, missing, reading.duplicates, reading.negated
-    )

@@ -17,7 +17,7 @@ from pddlego.models.feedback import Feedback, cut_off
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import Edit, EditReport, EditSyntaxError, EntryKind, SectionEdit, apply_edit
 from pddlego.pddl.domain import read_domain
-from pddlego.pddl.edit_domain import DomainEdit, apply_domain_edit
+from pddlego.pddl.edit_domain import apply_domain_edit
 from pddlego.pddl.edit_json import SectionModel, first_object
 from pddlego.pddl.sexpr import show
 from pddlego.util.answers import spoken
@@ -71,7 +71,7 @@ class FullEditor:
         changes: dict[str, SectionEdit] = {
             name: section.as_value() for name, section in edit.domain.items() if section is not None
         }
-        domain = apply_domain_edit(situation.domain, DomainEdit(changes))
+        domain = apply_domain_edit(situation.domain, changes)
         constants = read_domain(domain.text).domain.constants
         report = apply_edit(situation.problem, Edit(edit.objects.as_value(), edit.init.as_value()), constants)
         report = EditReport(report.problem, (*domain.entries, *report.entries), report.renamed)

@@ -23,7 +23,7 @@ def full_answer(situation: Situation, reference: GameSetting, edit: Edit) -> str
     """Domain, problem, goals and commands as whole files, in the form that is asked for."""
     given = as_given(situation, reference)
     problem = apply_edit(given.problem, edit, reference.domain.constants).problem
-    same = not domain_edit_between(situation.domain, reference.domain).sections
+    same = not domain_edit_between(situation.domain, reference.domain)
     parts = [] if same else [_part("domain", reference.domain.text)]
     parts.append(_part("problem", str(problem.with_goal(reference.ladder[0].goal))))
     if not situation.goals:
@@ -36,7 +36,7 @@ def full_answer(situation: Situation, reference: GameSetting, edit: Edit) -> str
 def full_edit(situation: Situation, reference: GameSetting, edit: Mapping[str, object]) -> str:
     """The same as an edit; `edit` is that of the problem, in the paper's JSON."""
     domain = domain_edit_between(situation.domain, reference.domain)
-    value: dict[str, object] = {"domain": as_lines(domain), **edit} if domain.sections else dict(edit)
+    value: dict[str, object] = {"domain": as_lines(domain), **edit} if domain else dict(edit)
     if not situation.goals and not (situation.written and situation.written.goals):
         value["goals"] = _goals(reference)
     if not situation.schemas:
