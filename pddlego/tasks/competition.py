@@ -9,7 +9,7 @@ import itertools
 import random
 
 from pddlego.pddl import Problem
-from pddlego.tasks.making import Fact, make_problem, names, typed
+from pddlego.tasks.making import Fact, make_problem, names
 
 
 def logistics(rng: random.Random, cities: int, places: int, packages: int, airplanes: int) -> Problem:
@@ -29,13 +29,13 @@ def logistics(rng: random.Random, cities: int, places: int, packages: int, airpl
     for thing in things:
         facts += [("obj", thing), ("at", thing, rng.choice(everywhere))]
     goal = [("at", thing, rng.choice(everywhere)) for thing in things]
-    return make_problem("logistics", typed([*towns, *everywhere, *trucks, *planes, *things]), facts, goal)
+    return make_problem("logistics", {"object": [*towns, *everywhere, *trucks, *planes, *things]}, facts, goal)
 
 
 def movie(rng: random.Random, snacks: int) -> Problem:
     """So many snacks of each of five kinds; the counter stands at two hours, or it does not."""
     kinds = ("chips", "dip", "pop", "cheese", "crackers")
-    objects = [named for kind in kinds for named in typed(names(f"{kind}-", snacks), kind)]
+    objects = {kind: names(f"{kind}-", snacks) for kind in kinds}
     facts: list[Fact] = [("counter-at-two-hours",)] if rng.random() < 0.5 else []
     goal = [("movie-rewound",), ("counter-at-zero",), *((f"have-{kind}",) for kind in kinds)]
     return make_problem("movie", objects, facts, goal)
@@ -61,7 +61,7 @@ def blocks(rng: random.Random, blocks: int) -> Problem:
         facts += [("on", upper, lower) for lower, upper in itertools.pairwise(tower)]
     goal: list[Fact] = [("on", upper, lower) for tower in there for lower, upper in itertools.pairwise(tower)]
     goal += [("on-table", tower[0]) for tower in there]
-    return make_problem("blocks", typed(things), facts, goal)
+    return make_problem("blocks", {"object": things}, facts, goal)
 
 
 def satellite(
@@ -83,12 +83,7 @@ def satellite(
         able[rng.choice(ways)].add(tool)
     facts += [("supports", tool, mode) for mode in ways for tool in sorted(able[mode])]
     wanted = rng.sample(sorted(itertools.product(places, ways)), min(images, len(places) * len(ways)))
-    objects = [
-        *typed(crafts, "satellite"),
-        *typed(every, "instrument"),
-        *typed(ways, "mode"),
-        *typed(places, "direction"),
-    ]
+    objects = {"satellite": crafts, "instrument": every, "mode": ways, "direction": places}
     return make_problem("satellite", objects, facts, [("have-image", place, mode) for place, mode in wanted])
 
 
@@ -101,7 +96,7 @@ def zenotravel(rng: random.Random, aircraft: int, people: int, cities: int) -> P
     facts += [("fuel", plane, rng.choice(levels)) for plane in planes]
     facts += [("at", person, rng.choice(towns)) for person in persons]
     goal = [("at", person, rng.choice(towns)) for person in persons]
-    objects = [*typed(planes, "aircraft"), *typed(persons, "person"), *typed(towns, "city"), *typed(levels, "level")]
+    objects = {"aircraft": planes, "person": persons, "city": towns, "level": levels}
     return make_problem("zenotravel", objects, facts, goal)
 
 
@@ -124,8 +119,7 @@ def driverlog(rng: random.Random, junctions: int, drivers: int, trucks: int, pac
         facts.append(("at", thing, rng.choice(places)))
     facts += [("empty", lorry) for lorry in lorries]
     goal = [("at", thing, rng.choice(places)) for thing in (*rng.sample(people, drivers // 2), *things)]
-    objects = [*typed([*places, *between], "location"), *typed(people, "driver")]
-    objects += [*typed(lorries, "truck"), *typed(things, "package")]
+    objects = {"location": [*places, *between], "driver": people, "truck": lorries, "package": things}
     return make_problem("driverlog", objects, facts, goal)
 
 
@@ -161,10 +155,8 @@ def woodworking(rng: random.Random, parts: int, boards: int, colours: int, machi
         chosen = rng.sample(("surface", "colour"), rng.randint(1, 2))
         goal += [("surface", piece, rng.choice(("smooth", "verysmooth")))] if "surface" in chosen else []
         goal += [("coloured", piece, rng.choice(paints))] if "colour" in chosen else []
-    objects = [*typed(pieces, "part"), *typed(planks, "board"), *typed(paints, "colour"), *typed(woods, "wood")]
-    objects += [*typed(sizes, "size"), *typed(["saw0"], "saw")]
-    objects += [named for kind in tools for named in typed(tools[kind], kind)]
-    return make_problem("woodworking", objects, facts, goal)
+    objects = {"part": pieces, "board": planks, "colour": paints, "wood": woods, "size": sizes, "saw": ["saw0"]}
+    return make_problem("woodworking", {**objects, **tools}, facts, goal)
 
 
 def openstacks(rng: random.Random, orders: int, products: int, spare: int) -> Problem:
@@ -178,7 +170,7 @@ def openstacks(rng: random.Random, orders: int, products: int, spare: int) -> Pr
     facts: list[Fact] = [("next", low, high) for low, high in itertools.pairwise(counts)]
     facts += [("free-stacks", counts[-1]), *(("waiting", order) for order in wanted)]
     facts += [("includes", order, good) for order in wanted for good in sorted(holds[order])]
-    objects = [*typed(wanted, "order"), *typed(goods, "product"), *typed(counts, "count")]
+    objects = {"order": wanted, "product": goods, "count": counts}
     return make_problem("openstacks", objects, facts, [("shipped", order) for order in wanted])
 
 

@@ -19,15 +19,14 @@ from typing import Any
 from pydantic import RootModel, ValidationError
 
 from pddlego.errors import SettingError
-from pddlego.pddl import Domain, PddlSyntaxError, Problem, check, parse_domain
+from pddlego.pddl import Domain, PddlSyntaxError, Problem, parse_domain
+from pddlego.pddl.check import check_reading
 from pddlego.pddl.names import natural
 from pddlego.pddl.problem import read_problem
-from pddlego.tasks.task import Split, Task, Tasks
+from pddlego.tasks.task import Task, Tasks
 
-FOLDERS: Mapping[Split, str] = {"training": "train", "evaluation": "eval"}
-
-MOST_FILES, MOST_BYTES = 20_000, 500_000_000
-"""Files, and bytes of all of them, that are read of an archive."""
+SPLITS = ("train", "eval")
+"""The folders of the tasks for training, and of those for evaluation."""
 
 FORM = "It holds domain.pddl, train/seedN/*.pddl, eval/seedN/*.pddl, and manifest.json if the order matters."
 
@@ -57,20 +56,20 @@ class TaskFolder:
     @property
     def seeds(self) -> tuple[int, ...]:
         """Every seed that has tasks of both kinds."""
-        found = [set(map(int, re.findall(rf"^{name}/seed(\d+)/", "\n".join(self.files), re.M))) for name in _SPLITS]
+        found = [set(map(int, re.findall(rf"^{name}/seed(\d+)/", "\n".join(self.files), re.M))) for name in SPLITS]
         return tuple(sorted(set.intersection(*found)))
 
     def tasks(self, seed: int, domain: Domain) -> Tasks:
         """The tasks of a seed. Raises `SettingError` for a file that is no problem of the domain."""
-        found = Tasks(*(tuple(self._split(f"{name}/seed{seed}", domain)) for name in _SPLITS))
+        found = Tasks(*(self._split(f"{name}/seed{seed}", domain) for name in SPLITS))
         if not (found.training and found.evaluation):
             raise SettingError(f"{self.place} has no seed {seed}", "Tasks are missing in train/ or eval/.", FORM)
         return found
 
-    def _split(self, folder: str, domain: Domain) -> list[Task]:
-        return [Task(name, self._problem(f"{folder}/{name}", domain)) for name in self.order(folder)]
+    def _split(self, folder: str, domain: Domain) -> tuple[Task, ...]:
+        return tuple(Task(name, self._problem(f"{folder}/{name}", domain)) for name in self._order(folder))
 
-    def order(self, folder: str) -> tuple[str, ...]:
+    def _order(self, folder: str) -> tuple[str, ...]:
         """The names of the files of a folder. Raises `SettingError` where the manifest names another."""
         own = [name.rpartition("/")[2] for name in self.files if name.startswith(f"{folder}/")]
         if (listed := self._manifest().get(folder)) is None:
@@ -89,13 +88,10 @@ class TaskFolder:
 
     def _problem(self, name: str, domain: Domain) -> Problem:
         reading = read_problem(self.files[name])
-        blocking = [str(each) for each in check(domain, self.files[name]) if each.blocking]
+        blocking = [str(each) for each in check_reading(domain, reading) if each.blocking]
         if blocking:
             raise _wrong(f"{self.place}/{name}", "; ".join(blocking[:3]))
         return reading.problem
-
-
-_SPLITS = tuple(FOLDERS.values())
 
 
 @lru_cache(maxsize=8)
@@ -129,15 +125,11 @@ def _of_folder(path: Path) -> dict[str, str]:
 def _of_archive(path: Path) -> dict[str, str]:
     """What stands in a tar archive; nothing is unpacked."""
     found: dict[str, str] = {}
-    size = 0
     with tarfile.open(path) as archive:
         for member in archive:
             name = member.name.removeprefix("./")
             if not member.isfile() or not _is_task_file(name):
                 continue
-            size += member.size
-            if len(found) >= MOST_FILES or size > MOST_BYTES:
-                raise OSError("it is larger than any set of tasks")
             opened: Any = archive.extractfile(member)
             found[name] = opened.read().decode("utf-8")
     return found

@@ -10,9 +10,9 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
 
-from pddlego.pddl import Problem, TypedName
+from pddlego.pddl import Problem
 from pddlego.tasks import competition
-from pddlego.tasks.making import Fact, make_problem, names, typed
+from pddlego.tasks.making import Fact, make_problem, names
 
 Generator = Callable[..., Problem]
 
@@ -27,8 +27,8 @@ def delivery(rng: random.Random, places: int, customers: int, extra_papers: int)
     facts += [(word, place) for place in wanting for word in ("wants-paper", "safe")]
     facts += [("safe", place) for place in rest if rng.random() < 0.5]
     facts += [("unpacked", paper) for paper in papers]
-    objects = [*typed(spots, "place"), *typed(papers, "paper")]
-    return make_problem("delivery", objects, facts, [("satisfied", place) for place in wanting])
+    goal = [("satisfied", place) for place in wanting]
+    return make_problem("delivery", {"place": spots, "paper": papers}, facts, goal)
 
 
 def forest(rng: random.Random, rows: int, columns: int) -> Problem:
@@ -55,7 +55,7 @@ def forest(rng: random.Random, rows: int, columns: int) -> Problem:
             facts += [("hill", name(square))] if drawn < 0.25 else []
         elif drawn < 0.6:
             facts.append(("water" if drawn < 0.35 else "hill", name(square)))
-    return make_problem("forest", typed(map(name, squares), "square"), facts, [("at", name(trail[-1]))])
+    return make_problem("forest", {"square": map(name, squares)}, facts, [("at", name(trail[-1]))])
 
 
 def gripper(rng: random.Random, rooms: int, balls: int) -> Problem:
@@ -66,18 +66,19 @@ def gripper(rng: random.Random, rooms: int, balls: int) -> Problem:
     facts += [(word, each) for each in hands for word in ("gripper", "free")]
     facts += [("at", each, rng.choice(places)) for each in things]
     goal = [("at", each, rng.choice(places)) for each in things]
-    return make_problem("gripper", typed([*places, *things, *hands]), facts, goal)
+    return make_problem("gripper", {"object": [*places, *things, *hands]}, facts, goal)
 
 
 def miconic(rng: random.Random, buildings: int, floors: int, passengers: int) -> Problem:
     """Every building has at most that many `floors`, and at least half of it, `passengers`, and a lift of its own."""
-    objects: list[TypedName] = []
+    objects: dict[str, list[str]] = {"floor": [], "passenger": []}
     facts: list[Fact] = []
     goal = []
     for building in range(buildings):
         levels = [f"f{number}_b{building}" for number in range(rng.randint(max(2, floors // 2), max(2, floors)))]
         people = [f"p{number}_b{building}" for number in range(rng.randint(1, max(1, passengers)))]
-        objects += [*typed(levels, "floor"), *typed(people, "passenger")]
+        objects["floor"] += levels
+        objects["passenger"] += people
         facts += [("above", low, high) for number, low in enumerate(levels) for high in levels[number + 1 :]]
         facts.append(("lift-at", rng.choice(levels)))
         for person in people:
@@ -95,7 +96,7 @@ def ferry(rng: random.Random, locations: int, cars: int) -> Problem:
     facts += [("not-eq", one, other) for one in places for other in places if one != other]
     facts += [("at", each, rng.choice(places)) for each in vehicles]
     goal = [("at", each, rng.choice(places)) for each in vehicles]
-    return make_problem("ferry", typed([*places, *vehicles]), facts, goal)
+    return make_problem("ferry", {"object": [*places, *vehicles]}, facts, goal)
 
 
 def spanner(rng: random.Random, locations: int, nuts: int, extra_spanners: int) -> Problem:
@@ -109,7 +110,7 @@ def spanner(rng: random.Random, locations: int, nuts: int, extra_spanners: int) 
         facts += [("at", tool, places[first]), ("at", nut, places[last]), ("loose", nut)]
     facts += [("at", tool, rng.choice(places[1:])) for tool in tools[nuts:]]
     facts += [("usable", tool) for tool in tools]
-    objects = [*typed(places, "location"), TypedName("bob", "man"), *typed(tools, "spanner"), *typed(bolts, "nut")]
+    objects = {"location": places, "man": ["bob"], "spanner": tools, "nut": bolts}
     return make_problem("spanner", objects, facts, [("tightened", nut) for nut in bolts])
 
 
@@ -119,7 +120,7 @@ def heavy(rng: random.Random, items: int) -> Problem:
     order = rng.sample(things, items)
     facts: list[Fact] = [("box-empty",), *(("unpacked", each) for each in things)]
     facts += [("heavier", one, other) for number, one in enumerate(order) for other in order[number + 1 :]]
-    return make_problem("heavy", typed(things), facts, [("packed", each) for each in things])
+    return make_problem("heavy", {"object": things}, facts, [("packed", each) for each in things])
 
 
 def collector(rng: random.Random, locations: int, doors: int) -> Problem:
@@ -140,7 +141,7 @@ def collector(rng: random.Random, locations: int, doors: int) -> Problem:
         facts += [("connected", one, two, there), ("connected", two, one, back)]
     facts += [("closed_door", one, two) for one, two, _ in rng.sample(edges, min(doors, len(edges)))]
     facts.append(("item_at", "coin", rng.choice(list(places.values())[1:])))
-    return make_problem("coin-collector", typed(places.values(), "location"), facts, [("have", "coin")])
+    return make_problem("coin-collector", {"location": places.values()}, facts, [("have", "coin")])
 
 
 GENERATORS: Mapping[str, Generator] = {

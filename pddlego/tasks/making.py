@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping
 
 from pddlego.pddl import Atom, Problem, Sexpr, TypedName
 
@@ -15,13 +15,11 @@ def names(prefix: str, number: int) -> list[str]:
     return [f"{prefix}{each}" for each in range(number)]
 
 
-def typed(names: Iterable[str], kind: str = "object") -> Iterator[TypedName]:
-    """Objects of one type."""
-    return (TypedName(name, kind) for name in names)
-
-
-def make_problem(domain: str, objects: Iterable[TypedName], facts: Iterable[Fact], goal: Sequence[Fact]) -> Problem:
-    """A problem whose goal is a conjunction."""
+def make_problem(
+    domain: str, objects: Mapping[str, Iterable[str]], facts: Iterable[Fact], goal: Iterable[Fact]
+) -> Problem:
+    """A problem whose goal is a conjunction. `objects` are their names by type."""
+    typed = frozenset(TypedName(name, kind) for kind, names in objects.items() for name in names)
     atoms = frozenset(Atom(head, tuple(args)) for head, *args in facts)
     wanted: Sexpr = ("and", *sorted(goal))
-    return Problem(f"{domain}-task", domain, frozenset(objects), atoms, wanted)
+    return Problem(f"{domain}-task", domain, typed, atoms, wanted)
