@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from pddlego.pddl.problem import ANY_TYPE, Problem
-from pddlego.pddl.sexpr import Sexpr, show
+from pddlego.pddl.sexpr import show
 
 MOST = 10
 """Objects of a type, and atoms of a predicate, that are listed (Silver et al., 2024)."""
@@ -14,8 +14,8 @@ MOST = 10
 INDENT = "    "
 
 
-def abbreviated(problem: Problem, most: int = MOST) -> str:
-    """The problem with at most so many objects of each type and atoms of each predicate, in alphabetical order.
+def abbreviated(problem: Problem) -> str:
+    """The problem with at most `MOST` objects of each type and atoms of each predicate, in alphabetical order.
 
     Where something is left out stands `...`.
     """
@@ -25,21 +25,17 @@ def abbreviated(problem: Problem, most: int = MOST) -> str:
     facts = sorted((fact.predicate, str(fact)) for fact in problem.facts)
     goal = problem.goal
     wanted = list(goal[1:]) if isinstance(goal, tuple) and goal[:1] == ("and",) else [goal]
-    parts = sorted((_head(part), show(part)) for part in wanted)
+    parts = sorted((show(part[0]) if part else "", show(part)) for part in wanted)
     lines = [f"(define (problem {problem.name}) (:domain {problem.domain})"]
-    lines += ["  (:objects", *_some(listed, most), "  )", "  (:init", *_some(facts, most), "  )"]
-    lines += ["  (:goal (and", *_some(parts, most), "  ))", ")"]
+    lines += ["  (:objects", *_some(listed), "  )", "  (:init", *_some(facts), "  )"]
+    lines += ["  (:goal (and", *_some(parts), "  ))", ")"]
     return "\n".join(lines)
 
 
-def _head(part: Sexpr) -> str:
-    return str(part[0]) if isinstance(part, tuple) and part else ""
-
-
-def _some(entries: Iterable[tuple[str, str]], most: int) -> Iterator[str]:
+def _some(entries: Iterable[tuple[str, str]]) -> Iterator[str]:
     """The first lines of each kind."""
     for _, group in groupby(entries, key=lambda entry: entry[0]):
         lines = [line for _, line in group]
-        yield from (INDENT + line for line in lines[:most])
-        if len(lines) > most:
+        yield from (INDENT + line for line in lines[:MOST])
+        if len(lines) > MOST:
             yield f"{INDENT}..."

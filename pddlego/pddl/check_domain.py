@@ -19,17 +19,15 @@ ARGUMENTS = {"not": 1, "imply": 2, "when": 2, "exists": 2, "forall": 2}
 """How many parts stand behind a word."""
 
 IN_CONDITIONS = frozenset({"and", "or", "not", "imply", "exists", "forall", "="})
-IN_EFFECTS = frozenset({"and", "not", "when", "forall"})
-
-Inner = Callable[[Sexpr, str, "Scope"], Iterator[Defect]]
-"""The check of what stands inside of a quantifier."""
-
 
 NUMERIC_EFFECTS = frozenset(("increase", "decrease", "assign", "scale-up", "scale-down"))
 """Effects that change numbers, where no predicate has the name."""
 
 Scope = Mapping[str, str]
 """The variables that are bound somewhere, with their types."""
+
+Inner = Callable[[Sexpr, str, Scope], Iterator[Defect]]
+"""The check of what stands inside of a quantifier."""
 
 
 def check_domain(domain: Domain) -> tuple[Defect, ...]:
@@ -52,9 +50,8 @@ def _domain_defects(domain: Domain) -> Iterator[Defect]:
         yield from checker.condition(condition, where, _scope(predicate.parameters))
     circle = recursive_predicate(domain)
     if circle is not None:
-        message = (
-            f"derived predicate {circle} is recursive, which is not supported: it follows from itself; write it without"
-        )
+        message = f"derived predicate {circle} is recursive, which is not supported: it follows from itself"
+        message += "; write it without"
         yield Defect(DefectKind.RECURSIVE, circle, message)
 
 
@@ -68,7 +65,7 @@ class _DomainChecker:
         """The defects of a condition."""
         if part in ((), ("and",)):
             return
-        head = self._head(part)
+        head = _head(part)
         if is_numeric(part):
             yield self._defect(DefectKind.NOT_SUPPORTED, where, f"{show(part)}: {NUMBERS}")
         elif head not in IN_CONDITIONS:
@@ -86,7 +83,7 @@ class _DomainChecker:
         """The defects of an effect."""
         if part in ((), ("and",)):
             return
-        head = self._head(part)
+        head = _head(part)
         if head == "forall":
             yield from self._quantified(part, where, bound, self.effect)
         elif head == "when":
@@ -100,17 +97,14 @@ class _DomainChecker:
         elif head == "not":
             yield from self._parts(part, where)
             for each in part[1:]:
-                yield from self._atom(each, where, bound, self._head(each) if self._head(each) in IN_CONDITIONS else "")
+                yield from self._atom(each, where, bound, _head(each) if _head(each) in IN_CONDITIONS else "")
         elif head in NUMERIC_EFFECTS and head not in self.domain.predicates_by_name:
             yield self._defect(DefectKind.NOT_SUPPORTED, where, f"{show(part)}: {NUMBERS}")
         else:
             yield from self._atom(part, where, bound, head if head in IN_CONDITIONS else "")
 
-    def _head(self, part: Sexpr) -> str:
-        return part[0] if isinstance(part, tuple) and part and isinstance(part[0], str) else ""
-
     def _parts(self, part: Sexpr, where: str) -> Iterator[Defect]:
-        wanted = ARGUMENTS.get(self._head(part))
+        wanted = ARGUMENTS.get(_head(part))
         if wanted is not None and len(part) - 1 != wanted:
             yield self._defect(DefectKind.SYNTAX, where, f"{show(part)}: '{part[0]}' takes {wanted} part(s)")
 
@@ -133,7 +127,7 @@ class _DomainChecker:
             message = f"{show(part)}: '{misplaced}' cannot stand in {kind}; write the literals that hold in every case"
             yield self._defect(DefectKind.MISPLACED, where, message)
             return
-        name = self._head(part)
+        name = _head(part)
         if not name:
             yield self._defect(DefectKind.SYNTAX, where, f"{show(part)} is no condition: write (predicate ?x …)")
             return
@@ -183,6 +177,10 @@ class _DomainChecker:
 
     def _defect(self, kind: DefectKind, where: str, message: str) -> Defect:
         return Defect(kind, where, f"{where}: {message}")
+
+
+def _head(part: Sexpr) -> str:
+    return part[0] if isinstance(part, tuple) and part and isinstance(part[0], str) else ""
 
 
 def _scope(parameters: tuple[TypedName, ...]) -> Scope:

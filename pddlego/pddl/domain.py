@@ -120,14 +120,15 @@ def read_domain(text: str) -> DomainReading:
     reader = _DomainReader(faults)
     if len(found) != 1 or len(sexprs.expressions) != 1:
         faults.append("a domain file is exactly one (define (domain …) …)")
-        return DomainReading(reader.domain(text), tuple(faults))
-    if is_define(found[0], "problem"):
+    elif is_define(found[0], "problem"):
         faults.append("the file defines a problem, not a domain; give the domain file in its place")
-        return DomainReading(reader.domain(text), tuple(faults))
-    for part in found[0][1:]:
-        reader.section(part)
-    reader.explain(_meanings(text))
-    return DomainReading(reader.domain(_without_comments(text)), tuple(faults))
+    else:
+        for part in found[0][1:]:
+            reader.section(part)
+        meanings = _meanings(text)
+        reader.predicates = [replace(each, meaning=meanings.get(each.name, "")) for each in reader.predicates]
+        text = _without_comments(text)
+    return DomainReading(reader.domain(text), tuple(faults))
 
 
 class _DomainReader:
@@ -184,16 +185,11 @@ class _DomainReader:
         typed = tuple(read_typed_list(parameters if isinstance(parameters, tuple) else (parameters,), self.faults))
         self.actions.append(Action(name, typed, fields.get(":precondition", ("and",)), fields[":effect"]))
 
-    def explain(self, meanings: Mapping[str, str]) -> None:
-        """Give each predicate what its file says that it means."""
-        self.predicates = [replace(each, meaning=meanings.get(each.name, "")) for each in self.predicates]
-
     def domain(self, text: str) -> Domain:
-        supertypes = tuple((each.name, each.type) for each in self.types)
         return Domain(
             name=self.name,
             requirements=self.requirements,
-            supertypes=supertypes,
+            supertypes=tuple((each.name, each.type) for each in self.types),
             constants=tuple(self.constants),
             predicates=tuple(self.predicates),
             actions=tuple(self.actions),

@@ -90,8 +90,8 @@ def problem_remarks(domain: Domain, problem: Problem) -> tuple[Defect, ...]:
         if each.name not in named | constants and not _may_be_used(domain, problem, each):
             message = f"object {each.name} stands in no fact and not in the goal; say something of it, or leave it out"
             found.append(remark(DefectKind.UNUSED_OBJECT, each.name, message))
-    used = {*_used(domain), *(fact.predicate for fact in problem.facts)}
-    used |= {atom.predicate for atom in _atoms(problem.goal)}
+    used = {fact.predicate for fact in problem.facts} | {head.name for head, _ in domain.derived}
+    used |= {atom.predicate for part in (problem.goal, *_conditions(domain)) for atom in _atoms(part)}
     for name in dict.fromkeys(each.name for each in domain.predicates):
         if name not in used:
             message = f"predicate {name} is used by no action, no fact and not by the goal; use it, or leave it out"
@@ -144,8 +144,8 @@ def _contradictions(
             yield remark(kind, where, message)
     if isinstance(part, tuple) and part and part[0] in ("and", "or", "forall", "exists", "when", "imply"):
         for each in part[1:]:
-            if isinstance(each, tuple):
-                yield from _contradictions(each, where, kind, meant) if each[:1] != ("not",) else ()
+            if isinstance(each, tuple) and each[:1] != ("not",):
+                yield from _contradictions(each, where, kind, meant)
 
 
 def _literals(part: Sexpr) -> Iterator[tuple[str, bool]]:
@@ -177,19 +177,15 @@ def _atoms(part: Sexpr) -> Iterator[Atom]:
             yield from _atoms(each)
 
 
-def _used(domain: Domain) -> Iterator[str]:
-    """The predicates that actions and rules use."""
-    for action in domain.actions:
-        yield from (atom.predicate for part in (action.precondition, action.effect) for atom in _atoms(part))
-    for predicate, condition in domain.derived:
-        yield from (predicate.name, *(atom.predicate for atom in _atoms(condition)))
+def _conditions(domain: Domain) -> list[Sexpr]:
+    """The preconditions and effects of actions, and the conditions of rules."""
+    found = [each for action in domain.actions for each in (action.precondition, action.effect)]
+    return found + [condition for _, condition in domain.derived]
 
 
 def _may_be_used(domain: Domain, problem: Problem, thing: TypedName) -> bool:
     """Whether something may happen with an object, or depend on it, though no fact names it."""
-    conditions = [problem.goal, *(each for action in domain.actions for each in (action.precondition, action.effect))]
-    conditions += [condition for _, condition in domain.derived]
-    bound = (variable for each in conditions for variable in _quantified(each))
+    bound = (variable for each in (problem.goal, *_conditions(domain)) for variable in _quantified(each))
     if any(domain.is_a(thing.type, variable.type) for variable in bound):
         return True
     changed = {name for action in domain.actions for name, value in _literals(action.effect) if value}

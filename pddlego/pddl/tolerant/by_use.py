@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from pddlego.pddl.names import nearest
+from pddlego.pddl.names import is_name, nearest
 from pddlego.pddl.problem import ANY_TYPE, TypedName
 from pddlego.pddl.remarks import with_implied
 from pddlego.pddl.sexpr import Sexpr, show
@@ -54,9 +54,10 @@ class _User:
         for action in parts.actions:
             used += [each.type for each in uses.parameters_of(action)]
         known = {each.name for each in parts.types} | {each.type for each in parts.types}
-        for name in uses.missing_types(used, known):
-            self.declared(f"{name} is a type")
-            parts.types.append(TypedName(name))
+        for name in sorted(set(used) - known - {ANY_TYPE}):
+            if is_name(name):
+                self.declared(f"{name} is a type")
+                parts.types.append(TypedName(name))
 
     def constants(self) -> None:
         """What actions name must be a constant: objects that they name, and names that they compare variables with."""
@@ -112,7 +113,7 @@ class _User:
         known |= {show(each[0]): None for each in heads if isinstance(each, tuple) and each}
         kinds = {each.name: each.type for each in parts.objects_and_constants}
         used = [use for action in parts.actions for use in uses.atoms_of(action)]
-        can_be_true = {show(each[0]) for each in parts.init or () if isinstance(each, tuple) and each}
+        can_be_true = {name for name, *_ in self._facts()}
         can_be_true |= {name for action in parts.actions for name in uses.changed(action)}
         asked = {name for action in parts.actions for name in uses.asked(action)}
         for name, types in uses.used_predicates(iter(used), known, kinds.get).items():
@@ -166,9 +167,7 @@ class _User:
                 self.parts.actions[number] = uses.with_parameters(action, (*given, *missing))
 
     def objects(self) -> tuple[str, ...]:
-        parts = self.parts
-        parameters = self._parameters()
-        facts = self._facts()
+        parts, parameters, facts = self.parts, self._parameters(), self._facts()
         wanted = [atom for each in parts.goal for atom, _ in uses.atoms(each, {})]
         if parts.types:
             self._type_by_use([*facts, *wanted], parameters)
@@ -206,9 +205,8 @@ class _User:
         found = uses.used_objects(facts, told, parameters)
 
         def retyped(listed: list[TypedName]) -> list[TypedName]:
-            return [replace(each, type=found.get(each.name, each.type)) for each in listed if each.name not in told] + [
-                each for each in listed if each.name in told
-            ]
+            ordered = sorted(listed, key=lambda each: each.name in told)
+            return [replace(each, type=found.get(each.name, each.type)) for each in ordered]
 
         for each in parts.objects_and_constants:
             if each.name in found and found[each.name] != each.type:

@@ -158,12 +158,6 @@ def flags_needed(actions: Iterable[Section], goal: Sexpr, any_types: bool) -> se
     return needed | {FLAGS[str(part[0])] for part in parts if part[0] in FLAGS}
 
 
-def missing_types(used: Iterable[str], known: Iterable[str]) -> list[str]:
-    """Types that are used and nowhere declared."""
-    there = {*known, ANY_TYPE}
-    return sorted({each for each in used if each not in there and is_name(each)})
-
-
 def used_predicates(
     uses: Atoms, declared: Mapping[str, object], type_of: Callable[[str], str | None]
 ) -> dict[str, tuple[str, ...]]:

@@ -104,8 +104,10 @@ class _Reader:
 
     def _take(self, section: Section, in_domain: bool) -> None:
         name, rest = str(section[0]), section[1:]
-        if name in ("domain", "problem"):
-            self._named(name, rest)
+        if name == "domain":
+            self.parts.name = show(rest[0]) if rest else "unnamed"
+        elif name == "problem":
+            self.parts.problem_name = show(rest[0]) if rest else "unnamed"
         elif name in PROBLEM_SECTIONS:
             self._problem_section(name, rest, in_domain)
         elif not in_domain and name not in structure.DOMAIN_SECTIONS:
@@ -114,13 +116,6 @@ class _Reader:
             if not in_domain and name != ":requirements":
                 self.arranged(f"section {name} of the domain stood in the problem file")
             self._domain_section(name, section)
-
-    def _named(self, kind: str, rest: Section) -> None:
-        name = show(rest[0]) if rest else "unnamed"
-        if kind == "domain":
-            self.parts.name = name
-        else:
-            self.parts.problem_name = name
 
     def _problem_section(self, name: str, rest: Section, in_domain: bool) -> None:
         parts = self.parts

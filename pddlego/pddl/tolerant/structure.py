@@ -53,6 +53,11 @@ def head(part: Sexpr) -> str:
     return MISSPELT.get(word, word) if isinstance(word, str) else ""
 
 
+def _key(part: Sexpr) -> str:
+    """The word that stands alone as a part of a section, or first in it, rightly spelt."""
+    return MISSPELT.get(part, part) if isinstance(part, str) else head(part)
+
+
 def sections(parts: Iterable[Sexpr], note: Note) -> Iterator[Section]:
     """The sections of a file, each action one, with those that stood inside others."""
     for part in _rejoined(_with_colons(tuple(parts), note), note):
@@ -99,7 +104,7 @@ def _rejoined(parts: Section, note: Note) -> Iterator[Sexpr]:
     waiting: list[Sexpr] | None = None
     key = ""
     for part in _with_facts(parts, note):
-        word = MISSPELT.get(part, part) if isinstance(part, str) else head(part)
+        word = _key(part)
         if waiting is not None and (key or word in FIELDS):
             note("an action was closed before its end")
             waiting.append(part)
@@ -141,9 +146,9 @@ def _is_fact(part: Sexpr) -> bool:
 def _action(section: Section, note: Note) -> Section:
     """An action as `:action NAME :parameters (…) :precondition … :effect …`."""
     name, fields, key = section[1] if len(section) > 1 else "unnamed", dict[str, list[Sexpr]](), ""
-    there = {MISSPELT.get(part, part) if isinstance(part, str) else head(part) for part in section[2:]}
+    there = set(map(_key, section[2:]))
     for part in section[2:]:
-        word = MISSPELT.get(part, part) if isinstance(part, str) else head(part)
+        word = _key(part)
         bare = part if isinstance(part, str) else part[0] if part else ""
         meant = MISSPELT.get(f":{bare}", f":{bare}") if isinstance(bare, str) else ""
         if meant in FIELDS and meant not in there:  # without its colon
@@ -170,7 +175,8 @@ def _action(section: Section, note: Note) -> Section:
 
 def _field(key: str, parts: list[Sexpr], note: Note) -> Sexpr:
     if key == ":parameters":
-        return _parameters(parts)
+        whole = parts[0] if len(parts) == 1 and isinstance(parts[0], tuple) else tuple(parts)
+        return flat_list(whole, lambda what: None)
     condition = _condition(parts, note)
     return _literals(condition, note) if key == ":effect" else condition
 
@@ -192,12 +198,6 @@ def _literals(effect: Sexpr, note: Note) -> Sexpr:
     return effect
 
 
-def _parameters(parts: list[Sexpr]) -> Sexpr:
-    if len(parts) == 1 and isinstance(parts[0], tuple):
-        return flat_list(parts[0], lambda what: None)
-    return flat_list(tuple(parts), lambda what: None)
-
-
 def _condition(parts: list[Sexpr], note: Note) -> Sexpr:
     if len(parts) == 1:
         return joined(parts[0], note)
@@ -208,19 +208,21 @@ def _condition(parts: list[Sexpr], note: Note) -> Sexpr:
 
 def joined(condition: Sexpr, note: Note) -> Sexpr:
     """A condition; a bare list of conditions is their conjunction."""
-    if isinstance(condition, tuple) and condition and all(isinstance(each, tuple) for each in condition):
+    if not isinstance(condition, tuple) or not condition:
+        return condition
+    if all(isinstance(each, tuple) for each in condition):
         if len(condition) == 1:
             note("a condition stood in parentheses twice")
             return joined(condition[0], note)
         note("conditions stood side by side without 'and'")
         return ("and", *(joined(each, note) for each in condition))
-    if isinstance(condition, tuple) and condition and condition[0] in WORDS and len(condition) == 3:
+    if condition[0] in WORDS and len(condition) == 3:
         meant = WORDS[str(condition[0])]
         note(f"'{condition[0]}' is called {meant}")
         condition = (meant, *condition[1:])
-    if isinstance(condition, tuple) and condition and condition[0] in ("and", "or", "not", "imply"):
+    if condition[0] in ("and", "or", "not", "imply"):
         return (condition[0], *(joined(each, note) for each in condition[1:]))
-    if isinstance(condition, tuple) and len(condition) == 3 and condition[0] in ("forall", "exists", "when"):
+    if len(condition) == 3 and condition[0] in ("forall", "exists", "when"):
         first = joined(condition[1], note) if condition[0] == "when" else condition[1]
         return (condition[0], first, joined(condition[2], note))
     return condition
