@@ -2,7 +2,7 @@
 
 from pddlego.pddl.check import check
 from pddlego.pddl.diff import Diff, diff, edit_between
-from pddlego.pddl.domain import Action, Domain, Predicate, parse_domain
+from pddlego.pddl.domain import Domain, parse_domain
 from pddlego.pddl.edit import apply_edit
 from pddlego.pddl.edit_json import EDIT_SCHEMA, EditSyntaxError, parse_edit
 from pddlego.pddl.edit_values import Edit, EditReport, Entry, EntryKind, SectionEdit
@@ -13,7 +13,6 @@ from pddlego.pddl.sexpr import PddlSyntaxError, Sexpr
 
 __all__ = [
     "EDIT_SCHEMA",
-    "Action",
     "Atom",
     "Defect",
     "DefectKind",
@@ -25,7 +24,6 @@ __all__ = [
     "Entry",
     "EntryKind",
     "PddlSyntaxError",
-    "Predicate",
     "Problem",
     "SectionEdit",
     "Sexpr",

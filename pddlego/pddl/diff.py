@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pddlego.pddl.edit_values import Edit, SectionEdit
@@ -41,10 +41,6 @@ def edit_between(before: Problem, after: Problem) -> Edit:
     """The edit that makes `before` into `after`, without renaming: what is new is added, what is gone deleted."""
     changed = diff(before, after)
     return Edit(
-        SectionEdit(add=_lines(changed.added_objects), delete=_lines(changed.removed_objects)),
-        SectionEdit(add=_lines(changed.added_facts), delete=_lines(changed.removed_facts)),
+        SectionEdit(tuple(map(str, changed.added_objects)), (), tuple(map(str, changed.removed_objects))),
+        SectionEdit(tuple(map(str, changed.added_facts)), (), tuple(map(str, changed.removed_facts))),
     )
-
-
-def _lines(items: Iterable[object]) -> tuple[str, ...]:
-    return tuple(str(each) for each in items)

@@ -16,7 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from pydantic import RootModel, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from pddlego.errors import SettingError
 from pddlego.pddl import Domain, PddlSyntaxError, Problem, parse_domain
@@ -31,8 +31,8 @@ SPLITS = ("train", "eval")
 FORM = "It holds domain.pddl, train/seedN/*.pddl, eval/seedN/*.pddl, and manifest.json if the order matters."
 
 
-class _Manifest(RootModel[dict[str, tuple[str, ...]]]):
-    """The order of the tasks of each folder."""
+_MANIFEST = TypeAdapter(dict[str, tuple[str, ...]])
+"""The order of the tasks of each folder."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class TaskFolder:
     def _manifest(self) -> Mapping[str, tuple[str, ...]]:
         text = self.files.get("manifest.json", "{}")
         try:
-            return _Manifest.model_validate_json(text).root
+            return _MANIFEST.validate_json(text)
         except ValidationError as error:
             raise _wrong(f"{self.place}/manifest.json", error.errors()[0]["msg"]) from error
 

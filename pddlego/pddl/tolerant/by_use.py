@@ -83,12 +83,12 @@ class _User:
     def spelling(self) -> None:
         """`at` where only `is-at` is declared, and the other way round: the same predicate if nothing else fits."""
         parts = self.parts
-        declared = {show(each[0]): len(uses.typed(each[1:])) for each in parts.predicates if each}
+        declared = self._declared()
         meant: dict[str, str] = {}
         for name, *args in self._all_atoms():
             bare = name.removeprefix("is-").removeprefix("is_")
             close = [each for each in (f"is-{bare}", f"is_{bare}", bare) if each in declared and each != name]
-            if name not in declared and len(close) == 1 and declared[close[0]] == len(args):
+            if name not in declared and len(close) == 1 and len(declared[close[0]]) == len(args):
                 meant[name] = close[0]
         for name, right in meant.items():
             self.declared(f"{name} is the predicate {right}")
@@ -108,9 +108,8 @@ class _User:
 
     def predicates(self) -> None:
         parts = self.parts
-        known = {show(each[0]): None for each in parts.predicates if each}
         heads = (each[1] for each in parts.others if each[0] == ":derived" and len(each) > 1)
-        known |= {show(each[0]): None for each in heads if isinstance(each, tuple) and each}
+        known = {*self._declared(), *(show(each[0]) for each in heads if isinstance(each, tuple) and each)}
         kinds = {each.name: each.type for each in parts.objects_and_constants}
         used = [use for action in parts.actions for use in uses.atoms_of(action)]
         can_be_true = {name for name, *_ in self._facts()}
@@ -121,7 +120,7 @@ class _User:
                 continue  # nothing makes it true, nothing changes it: it may be another one's name
             self._add_predicate(name, types)
         # What only :init says has no effect, unless it is another one's name.
-        rest = {**known, **{show(each[0]): None for each in parts.predicates if each}}
+        rest = known.union(self._declared())
         facts: uses.Atoms = ((fact, {}) for fact in self._facts())
         new = uses.used_predicates(facts, rest, lambda word: kinds.get(word, ANY_TYPE))
         for name, types in new.items():
@@ -130,8 +129,8 @@ class _User:
 
     def _add_predicate(self, name: str, types: tuple[str, ...]) -> None:
         self.declared(f"{name} is a predicate")
-        arguments = (word for place, each in enumerate(types) for word in (f"?x{place + 1}", "-", each))
-        self.parts.predicates.append((name, *arguments))
+        arguments = (TypedName(f"?x{number}", kind) for number, kind in enumerate(types, start=1))
+        self.parts.predicates.append((name, *untyped(arguments)))
 
     def argument_types(self) -> None:
         """`(closed ?loc ?dir - direction)`, where every action gives it a location first: the declaration is at odds.
@@ -187,15 +186,17 @@ class _User:
 
     def _parameters(self) -> Parameters:
         """The types of the predicates' arguments: as declared, else as the actions' parameters demand."""
-        declared = {
-            show(each[0]): tuple(one.type for one in uses.typed(each[1:])) for each in self.parts.predicates if each
-        }
         demanded = uses.demanded(use for action in self.parts.actions for use in uses.atoms_of(action))
         return {
             name: tuple(
                 demanded.get((name, place), kind) if kind == ANY_TYPE else kind for place, kind in enumerate(kinds)
             )
-            for name, kinds in declared.items()
+            for name, kinds in self._declared().items()
+        }
+
+    def _declared(self) -> Parameters:
+        return {
+            show(each[0]): tuple(one.type for one in uses.typed(each[1:])) for each in self.parts.predicates if each
         }
 
     def _type_by_use(self, facts: list[tuple[str, ...]], parameters: Parameters) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from pddlego.pddl.conditions import expressions
 from pddlego.pddl.names import is_name
@@ -159,7 +159,7 @@ def flags_needed(actions: Iterable[Section], goal: Sexpr, any_types: bool) -> se
 
 
 def used_predicates(
-    uses: Atoms, declared: Mapping[str, object], type_of: Callable[[str], str | None]
+    uses: Atoms, declared: Collection[str], type_of: Callable[[str], str | None]
 ) -> dict[str, tuple[str, ...]]:
     """Undeclared predicates with the types of their arguments, where all uses agree."""
     found: dict[str, set[tuple[str, ...]]] = defaultdict(set)
