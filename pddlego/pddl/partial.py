@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections import Counter
 from dataclasses import replace
+from typing import Any
+
+from pydantic_core import from_json
 
 from pddlego.pddl.edit import apply_edit
-from pddlego.pddl.edit_json import EditSyntaxError, parse_edit
+from pddlego.pddl.edit_json import parse_edit
 from pddlego.pddl.problem import Problem, read_problem
 from pddlego.util.answers import spoken
-
-TRIES = 8
-"""Ends of values at which an unfinished edit is tried to be cut, from the last one back."""
-
-_SIGN = re.compile(r'"(?:[^"\\]|\\.)*(?:"|(?P<unclosed>\\?\Z))|[{}\[\]]', re.DOTALL)
-"""A string or a bracket. A string that is not closed reaches to the end: what is in it is not looked at again."""
-
-DEEPEST = 20
-"""Brackets inside of each other; an edit has four."""
 
 
 def problem_so_far(before: Problem, answer: str) -> Problem | None:
@@ -31,13 +25,24 @@ def problem_so_far(before: Problem, answer: str) -> Problem | None:
     start = said.lower().find("(define")
     if start >= 0:
         return _file_so_far(before, said[start:])
-    for text in _closed(said):
-        try:
-            found = apply_edit(before, parse_edit(text)).problem
-        except EditSyntaxError:
-            continue
-        return found if found != before else None
-    return None
+    begun = re.search(r'\{\s*".*', said, re.DOTALL)  # braces without a key are prose
+    if begun is None:
+        return None
+    try:
+        value = from_json(begun.group(), allow_partial=True)
+        found = apply_edit(before, parse_edit(json.dumps(_whole_pairs(value)))).problem
+    except ValueError:
+        return None
+    return found if found != before else None
+
+
+def _whole_pairs(edit: dict[str, Any]) -> dict[str, Any]:
+    """An edit without a line to replace whose new one is yet to come."""
+    for section in edit.values():
+        pairs = section.get("replace") if isinstance(section, dict) else None
+        if isinstance(pairs, list) and pairs and isinstance(pairs[-1], dict) and "new" not in pairs[-1]:
+            pairs.pop()
+    return edit
 
 
 def _file_so_far(before: Problem, text: str) -> Problem | None:
@@ -57,29 +62,3 @@ def _single(problem: Problem) -> set[str]:
     """The predicates that hold of one thing."""
     times = Counter(fact.predicate for fact in problem.facts if len(fact.args) == 1)
     return {predicate for predicate, number in times.items() if number == 1}
-
-
-def _closed(text: str) -> Iterator[str]:
-    """The JSON object that begins in the text, up to its last complete values, with all that is open closed."""
-    start = text.find("{")
-    for end, stack in reversed(_ends(text[start:]) if start >= 0 else ()):
-        yield text[start : start + end] + "".join(reversed(stack))
-
-
-def _ends(text: str) -> Sequence[tuple[int, tuple[str, ...]]]:
-    """Where the last strings, lists and objects end, with what is open there, innermost last."""
-    found: deque[tuple[int, tuple[str, ...]]] = deque(maxlen=TRIES)
-    stack: list[str] = []
-    for match in _SIGN.finditer(text):
-        sign = match.group()
-        if match.group("unclosed") is not None:
-            break
-        if sign in "{[":
-            stack.append("}" if sign == "{" else "]")
-            if len(stack) > DEEPEST:
-                return ()
-        elif sign in "}]" and stack:
-            stack.pop()
-        if sign not in "{[":
-            found.append((match.end(), tuple(stack)))
-    return found
