@@ -96,7 +96,6 @@ class _Checker:
         self.kinds: dict[str, set[str]] = defaultdict(set)
         for each in (*domain.constants, *problem.objects):
             self.kinds[each.name].add(each.type)
-        self.derived = {predicate.name for predicate, _ in domain.derived}
 
     def defects(self) -> Iterator[Defect]:
         if self.problem.domain not in (self.domain.name, "unknown"):
@@ -105,7 +104,7 @@ class _Checker:
         yield from self._objects()
         for atom in self.problem.sorted_facts():
             yield from self._atom(atom, {}, "fact")
-            if atom.predicate in self.derived:
+            if atom.predicate in self.domain.rules:
                 message = f"{atom}: {atom.predicate} follows from other facts by rule: leave it out of :init"
                 yield Defect(DefectKind.DERIVED_INIT, str(atom), message)
         yield from self._condition(self.problem.goal, {})

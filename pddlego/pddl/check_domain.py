@@ -59,7 +59,6 @@ class _DomainChecker:
     def __init__(self, domain: Domain) -> None:
         self.domain = domain
         self.constants = {each.name: each.type for each in domain.constants}
-        self.derived = {predicate.name for predicate, _ in domain.derived}
 
     def condition(self, part: Sexpr, where: str, bound: Scope) -> Iterator[Defect]:
         """The defects of a condition."""
@@ -142,7 +141,7 @@ class _DomainChecker:
             yield self._defect(DefectKind.ARITY, where, message)
         else:
             yield from self._types(part, predicate, where, bound)
-        if where.endswith("effect") and name in self.derived:
+        if where.endswith("effect") and name in self.domain.rules:
             message = f"{show(part)}: {name} follows by rule; change what the rule asks for"
             yield self._defect(DefectKind.DERIVED_EFFECT, where, message)
         yield from self._arguments(part, where, bound)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from pddlego.pddl.conditions import words
@@ -13,9 +14,9 @@ from pddlego.pddl.sexpr import Sexpr, read_sexprs, show
 
 def recursive_predicate(domain: Domain) -> str | None:
     """A derived predicate that is defined by itself, directly or through others; None if there is none."""
-    uses: dict[str, set[str]] = {}
+    uses: dict[str, set[str]] = defaultdict(set)
     for predicate, condition in domain.derived:
-        uses.setdefault(predicate.name, set()).update(_predicates(condition))
+        uses[predicate.name].update(_predicates(condition))
     return next((name for name in uses if name in reachable(uses[name], uses)), None)
 
 
@@ -38,10 +39,7 @@ class _Writer:
     """Replaces derived atoms. Bound variables of a definition get names that nobody uses, so that none is caught."""
 
     def __init__(self, domain: Domain, goal: Sexpr) -> None:
-        self.domain = domain
-        self.rules: dict[str, list[tuple[tuple[TypedName, ...], Sexpr]]] = {}
-        for predicate, condition in domain.derived:
-            self.rules.setdefault(predicate.name, []).append((predicate.parameters, condition))
+        self.domain, self.rules = domain, domain.rules
         used = {*words(read_sexprs(domain.text).expressions[0]), *words(goal)}
         self.fresh = (name for number in itertools.count(1) if (name := f"?v{number}") not in used)
 

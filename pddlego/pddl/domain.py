@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from pddlego.pddl.problem import ANY_TYPE, TypedName, is_define, read_typed_list
+from pddlego.pddl.problem import ANY_TYPE, Atom, TypedName, is_define, read_atom, read_typed_list
 from pddlego.pddl.rules import NUMBERS, DefectKind
 from pddlego.pddl.sexpr import PddlSyntaxError, Sexpr, read_sexprs, show
 
@@ -63,6 +63,21 @@ class Domain:
     @cached_property
     def actions_by_name(self) -> dict[str, Action]:
         return {each.name: each for each in self.actions}
+
+    @cached_property
+    def rules(self) -> dict[str, list[tuple[tuple[TypedName, ...], Sexpr]]]:
+        """The parameters and the condition of every rule, by the predicate that follows from it."""
+        found: dict[str, list[tuple[tuple[TypedName, ...], Sexpr]]] = {}
+        for predicate, condition in self.derived:
+            found.setdefault(predicate.name, []).append((predicate.parameters, condition))
+        return found
+
+    def atom(self, text: str) -> Atom | None:
+        """The atom in a text, of a predicate of the domain with as many arguments; None if it is none."""
+        reading = read_sexprs(text)
+        atom = read_atom(reading.expressions[0]) if len(reading.expressions) == 1 and not reading.faults else None
+        predicate = self.predicates_by_name.get(atom.predicate) if atom else None
+        return atom if atom and predicate and len(predicate.parameters) == len(atom.args) else None
 
     def is_a(self, kind: str, wanted: str) -> bool:
         """Whether an object of type `kind` may stand where `wanted` is asked for (`(either a b)` asks for one of)."""

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pddlego.pddl.domain import Domain
-from pddlego.pddl.problem import Atom, Problem, read_atom
-from pddlego.pddl.sexpr import read_sexprs
+from pddlego.pddl.problem import Atom, Problem
 
 
 @dataclass(frozen=True)
@@ -98,9 +97,7 @@ def _filled(pattern: Atom, values: dict[str, str]) -> Atom:
 
 
 def _pattern(domain: Domain, about: str, text: str) -> Atom:
-    reading = read_sexprs(text)
-    atom = read_atom(reading.expressions[0]) if len(reading.expressions) == 1 and not reading.faults else None
-    predicate = domain.predicates_by_name.get(atom.predicate) if atom else None
-    if atom is None or predicate is None or len(predicate.parameters) != len(atom.args):
+    atom = domain.atom(text)
+    if atom is None:
         raise ValueError(f"invariant '{about}': '{text}' is no fact of the domain")
     return atom

@@ -16,7 +16,7 @@ def outline(domain: Domain, without: Collection[str] = ()) -> str:
 
     Left out are derived predicates and those whose names are in `without`: no problem states them.
     """
-    hidden = {head.name for head, _ in domain.derived} | set(without)
+    hidden = {*domain.rules, *without}
     types = [TypedName(name, parent) for name, parent in domain.supertypes]
     lines = [f"Domain: {domain.name}"]
     lines += [f"Types: {_listed(types)}"] if types else []

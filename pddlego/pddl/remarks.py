@@ -90,7 +90,7 @@ def problem_remarks(domain: Domain, problem: Problem) -> tuple[Defect, ...]:
         if each.name not in named | constants and not _may_be_used(domain, problem, each):
             message = f"object {each.name} stands in no fact and not in the goal; say something of it, or leave it out"
             found.append(remark(DefectKind.UNUSED_OBJECT, each.name, message))
-    used = {fact.predicate for fact in problem.facts} | {head.name for head, _ in domain.derived}
+    used = {*domain.rules, *(fact.predicate for fact in problem.facts)}
     used |= {atom.predicate for part in (problem.goal, *_conditions(domain)) for atom in _atoms(part)}
     for name in dict.fromkeys(each.name for each in domain.predicates):
         if name not in used:
@@ -199,7 +199,7 @@ def _may_be_used(domain: Domain, problem: Problem, thing: TypedName) -> bool:
 
 def _never_true(domain: Domain, problem: Problem) -> Iterator[Defect]:
     """What actions ask for that nothing makes true, where the goal is out of reach for that."""
-    there = {fact.predicate for fact in problem.facts} | {predicate.name for predicate, _ in domain.derived}
+    there = {*domain.rules, *(fact.predicate for fact in problem.facts)}
     asked = {action.name: {atom.predicate for atom in required_atoms(action.precondition)} for action in domain.actions}
     made = {action.name: {name for name, value in _literals(action.effect) if value} for action in domain.actions}
     for _ in domain.actions:

@@ -9,9 +9,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 
-from pddlego.pddl import Atom, Sexpr
+from pddlego.pddl import Atom
+from pddlego.pddl.conditions import required_atoms
 from pddlego.pddl.domain import Action
-from pddlego.pddl.problem import read_atom
 from pddlego.planning.result import PlanStep
 from pddlego.planning.world import World
 
@@ -27,9 +27,9 @@ class Simulator:
         self.state: set[Atom] = set()
         self._by_predicate: dict[str, set[Atom]] = defaultdict(set)
         self._by_argument: dict[Key, set[Atom]] = defaultdict(set)
-        derived = {predicate.name for predicate, _ in world.domain.derived}
+        rules = world.domain.rules
         self._conjuncts = {
-            action.name: [atom for atom in conjunct_atoms(action.precondition) if atom.predicate not in derived]
+            action.name: [atom for atom in required_atoms(action.precondition) if atom.predicate not in rules]
             for action in world.domain.actions
         }
         self._change(facts, ())
@@ -101,12 +101,3 @@ class Simulator:
             if arg.startswith("?") and not self.world.domain.is_a(self.world.types.get(value, "object"), kinds[arg]):
                 return None
         return found
-
-
-def conjunct_atoms(condition: Sexpr) -> Iterator[Atom]:
-    """The atoms that must be true for a condition to hold, as far as they stand in its conjunction."""
-    if isinstance(condition, tuple) and condition[:1] == ("and",):
-        for part in condition[1:]:
-            yield from conjunct_atoms(part)
-    elif (atom := read_atom(condition)) is not None:
-        yield atom

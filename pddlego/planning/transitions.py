@@ -7,7 +7,8 @@ from collections import deque
 from dataclasses import dataclass
 
 from pddlego.pddl import Domain, Problem
-from pddlego.planning.applicable import Simulator, conjunct_atoms
+from pddlego.pddl.conditions import required_atoms
+from pddlego.planning.applicable import Simulator
 from pddlego.planning.result import PlanStep
 from pddlego.planning.world import State, World
 
@@ -57,7 +58,7 @@ def _work(world: World, problem: Problem) -> int:
     """An upper bound of the ways to bind what stands in no atom of a precondition, over all actions."""
     found = world.cases(problem.goal)
     for action in world.domain.actions:
-        named = {arg for atom in conjunct_atoms(action.precondition) for arg in atom.args}
+        named = {arg for atom in required_atoms(action.precondition) for arg in atom.args}
         free = (len(world.of_type(each.type)) for each in action.parameters if each.name not in named)
         found += math.prod(free) * (world.cases(action.precondition) + world.cases(action.effect))
     return found

@@ -21,9 +21,7 @@ class World:
         self.domain = domain
         self.objects = sorted({*domain.constants, *problem.objects}, key=lambda each: each.name)
         self.types = {each.name: each.type for each in self.objects}
-        self._derived: dict[str, list[tuple[tuple[TypedName, ...], Sexpr]]] = {}
-        for predicate, condition in domain.derived:
-            self._derived.setdefault(predicate.name, []).append((predicate.parameters, condition))
+        self._rules = domain.rules
         self._open: set[Atom] = set()
         self._of_type: dict[str, list[str]] = {}
 
@@ -122,7 +120,7 @@ class World:
             yield {**binding, **{variable.name: name for variable, name in zip(typed, chosen, strict=True)}}
 
     def _atom_holds(self, atom: Atom, state: AbstractSet[Atom]) -> bool:
-        rules = self._derived.get(atom.predicate)
+        rules = self._rules.get(atom.predicate)
         if rules is None:
             return atom in state
         if atom in self._open:

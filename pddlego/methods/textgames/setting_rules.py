@@ -71,10 +71,8 @@ def looked_up_in(domain: Domain, name: str, text: str) -> Atom | None:
     """The fact in which a command looks a value up. Raises `ValueError`, which says where, if it is none."""
     if not text:
         return None
-    reading = read_sexprs(text)
-    atom = read_atom(reading.expressions[0]) if len(reading.expressions) == 1 and not reading.faults else None
-    predicate = domain.predicates_by_name.get(atom.predicate) if atom else None
-    if atom is None or predicate is None or len(predicate.parameters) != len(atom.args):
+    atom = domain.atom(text)
+    if atom is None:
         raise ValueError(f"actions.{name}.where: '{text}' is no fact that the domain has")
     if not {parameter.name for parameter in domain.actions_by_name[name].parameters} & set(atom.args):
         raise ValueError(f"actions.{name}.where: '{text}' has no parameter of the action in it")
