@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from pddlego.pddl.edit_json import EditSyntaxError, first_object
 from pddlego.pddl.names import is_name
@@ -24,55 +24,46 @@ def pddl_name(value: str) -> str:
     return value.lower()
 
 
+Name = Annotated[str, AfterValidator(pddl_name)]
+NewName = Annotated[str, Field(min_length=1), AfterValidator(pddl_name)]
+
+
 class Typed(Component):
     """A parameter, a constant or an object with its type."""
 
-    name: str = Field(min_length=1, description="for a parameter: with its question mark, as ?x")
-    type: str = Field("object", min_length=1)
-
-    @field_validator("name", "type")
-    @classmethod
-    def _named(cls, value: str) -> str:
-        return pddl_name(value)
+    name: NewName = Field(description="for a parameter: with its question mark, as ?x")
+    type: NewName = "object"
 
 
 class NewType(Component):
     """A type below another, `object` for one of its own."""
 
-    name: str = Field(min_length=1)
-    parent: str = "object"
+    name: NewName
+    parent: Name = "object"
     about: str = ""
-
-    _named = field_validator("name", "parent")(pddl_name)
 
 
 class NewPredicate(Component):
     """A predicate with its parameters, and what it means."""
 
-    name: str = Field(min_length=1)
+    name: NewName
     parameters: tuple[Typed, ...] = ()
     about: str = ""
-
-    _named = field_validator("name")(pddl_name)
 
 
 class NewRule(Component):
     """A derived predicate: it is true where its condition is."""
 
-    name: str = Field(min_length=1)
+    name: NewName
     parameters: tuple[Typed, ...] = ()
     condition: str
-
-    _named = field_validator("name")(pddl_name)
 
 
 class NamedAction(Component):
     """An action by its name, in words."""
 
-    name: str = Field(min_length=1)
+    name: NewName
     about: str = ""
-
-    _named = field_validator("name")(pddl_name)
 
 
 class Types(Component):
@@ -114,42 +105,34 @@ class ActionList(Component):
 class Parameters(Component):
     """The parameters of an action."""
 
-    name: str
+    name: Name
     parameters: tuple[Typed, ...]
-
-    _named = field_validator("name")(pddl_name)
 
 
 class Preconditions(Component):
     """The precondition of an action, and predicates that it needs and that are new."""
 
-    name: str
+    name: Name
     precondition: str
     new_predicates: tuple[NewPredicate, ...] = ()
-
-    _named = field_validator("name")(pddl_name)
 
 
 class Effects(Component):
     """The effect of an action, and predicates that it needs and that are new."""
 
-    name: str
+    name: Name
     effect: str
     new_predicates: tuple[NewPredicate, ...] = ()
-
-    _named = field_validator("name")(pddl_name)
 
 
 class WholeAction(Component):
     """An action with everything, and predicates that it needs and that are new."""
 
-    name: str = Field(min_length=1)
+    name: NewName
     parameters: tuple[Typed, ...] = ()
     precondition: str = "(and)"
     effect: str
     new_predicates: tuple[NewPredicate, ...] = ()
-
-    _named = field_validator("name")(pddl_name)
 
 
 class Objects(Component):
