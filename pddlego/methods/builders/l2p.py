@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from pddlego.errors import UsageError
 from pddlego.methods.builders.components import (
@@ -15,6 +15,7 @@ from pddlego.methods.builders.components import (
     Functions,
     Goal,
     Init,
+    NewName,
     NewPredicate,
     NewRule,
     NewType,
@@ -27,126 +28,8 @@ from pddlego.methods.builders.components import (
 )
 from pddlego.methods.builders.draft import Draft
 
-
-class _L2P(BaseModel):
-    """Its models have more fields (descriptions), which change nothing."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-
-class _Variable(_L2P):
-    variable: str
-    type: str = "object"
-
-
-class _Type(_L2P):
-    name: str
-    parent: str = "object"
-    desc: str | None = None
-
-
-class _Named(_L2P):
-    name: str
-    type: str = "object"
-
-
-class _Predicate(_L2P):
-    name: str
-    params: list[_Variable] = []
-    desc: str | None = None
-
-
-class _Derived(_Predicate):
-    condition: Any = None
-
-
-class _Action(_Predicate):
-    preconditions: Any = None
-    effects: Any = None
-
-
-class _State(_L2P):
-    facts: list[Any] = []
-    timed_facts: list[Any] = []
-
-
-class _Wanted(_L2P):
-    conditions: list[Any] = []
-
-
-class _Details(_L2P):
-    """`DomainDetails` and `ProblemDetails` of l2p, in one: a file may hold either, or parts of them.
-
-    Many fields, because theirs are.
-    """
-
-    name: str = "built"
-    types: list[_Type] = []
-    constants: list[_Named] = []
-    predicates: list[_Predicate] = []
-    functions: list[_Predicate] = []
-    derived_predicates: list[_Derived] = []
-    actions: list[_Action] = []
-    durative_actions: list[Any] = []
-    events: list[Any] = []
-    processes: list[Any] = []
-    objects: list[_Named] = []
-    initial_state: _State = Field(default_factory=_State)
-    goal_state: _Wanted = Field(default_factory=_Wanted)
-
-
-def with_l2p(draft: Draft, text: str, place: str = "the file") -> Draft:
-    """The draft with the components of a JSON file of l2p: a domain, a problem, or parts of either.
-
-    Raises `UsageError` for what is none, and for time, numbers and preferences, which nothing here plans with.
-    """
-    what, todo = f"{place} holds no components of l2p", "Write it as DomainDetails or ProblemDetails do."
-    try:
-        details = _Details.model_validate(json.loads(text))
-        components = _components(details)
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise UsageError(what, f"{'.'.join(map(str, first['loc']))}: {first['msg']}.", todo) from error
-    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
-        why = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error).splitlines()[0]
-        raise UsageError(what, f"{why}.", todo) from error
-    if not components:
-        raise UsageError(what, "It is empty.", todo)
-    for component in components:
-        draft = draft.with_component(component)
-    return draft
-
-
-def _components(details: _Details) -> list[Component]:
-    for name in ("durative_actions", "events", "processes"):
-        if getattr(details, name):
-            raise ValueError(f"{name.replace('_', ' ')} are not supported: nothing here plans with time")
-    found: list[Component] = []
-    if details.types:
-        types = (NewType(name=each.name, parent=each.parent, about=each.desc or "") for each in details.types)
-        found.append(Types(types=tuple(types)))
-    if details.constants:
-        found.append(Constants(constants=_typed(details.constants)))
-    if details.predicates:
-        found.append(Predicates(predicates=tuple(map(_predicate, details.predicates))))
-    if details.functions:
-        found.append(Functions(functions=tuple(map(_predicate, details.functions))))
-    if details.derived_predicates:
-        rules = (
-            NewRule(name=each.name, parameters=_variables(each.params), condition=condition(each.condition))
-            for each in details.derived_predicates
-        )
-        found.append(Rules(rules=tuple(rules)))
-    found += [_action(each) for each in details.actions]
-    if details.objects:
-        found.append(Objects(objects=_typed(details.objects)))
-    if details.initial_state.timed_facts:
-        raise ValueError("timed facts are not supported: nothing here plans with time")
-    if details.initial_state.facts:
-        found.append(Init(facts=tuple(map(condition, details.initial_state.facts))))
-    if details.goal_state.conditions:
-        found.append(Goal(goal=condition(details.goal_state.conditions)))
-    return found
+MORE = ConfigDict(extra="ignore")
+"""Its models have more fields (descriptions), which change nothing."""
 
 
 def condition(value: Any) -> str:
@@ -176,35 +59,133 @@ def condition(value: Any) -> str:
     raise ValueError(f"'{head or next(iter(value), '')}' is no condition that is planned with here")
 
 
+Condition = Annotated[str, BeforeValidator(condition)]
+
+
+class _Named(Typed):
+    model_config = MORE
+
+
+class _Variable(_Named):
+    name: NewName = Field(validation_alias="variable")
+
+
+class _Type(NewType):
+    model_config = MORE
+
+
+class _Predicate(NewPredicate):
+    model_config = MORE
+
+    parameters: tuple[_Variable, ...] = Field((), validation_alias="params")
+
+
+class _Derived(NewRule):
+    model_config = MORE
+
+    parameters: tuple[_Variable, ...] = Field((), validation_alias="params")
+    condition: Condition = "(and)"
+
+
+class _Action(_Predicate):
+    preconditions: Condition = "(and)"
+    effects: Any = None
+
+
+class _State(BaseModel):
+    facts: tuple[Condition, ...] = ()
+    timed_facts: list[Any] = []
+
+
+class _Wanted(BaseModel):
+    conditions: list[Any] = []
+
+
+class _Details(BaseModel):
+    """`DomainDetails` and `ProblemDetails` of l2p, in one: a file may hold either, or parts of them."""
+
+    types: tuple[_Type, ...] = ()
+    constants: tuple[_Named, ...] = ()
+    predicates: tuple[_Predicate, ...] = ()
+    functions: tuple[_Predicate, ...] = ()
+    derived_predicates: tuple[_Derived, ...] = ()
+    actions: list[_Action] = []
+    durative_actions: list[Any] = []
+    events: list[Any] = []
+    processes: list[Any] = []
+    objects: list[_Named] = []
+    initial_state: _State = _State()
+    goal_state: _Wanted = _Wanted()
+
+
+def with_l2p(draft: Draft, text: str, place: str = "the file") -> Draft:
+    """The draft with the components of a JSON file of l2p: a domain, a problem, or parts of either.
+
+    Raises `UsageError` for what is none, and for time, numbers and preferences, which nothing here plans with.
+    """
+    what, todo = f"{place} holds no components of l2p", "Write it as DomainDetails or ProblemDetails do."
+    try:
+        details = _Details.model_validate(json.loads(text))
+        components = _components(details)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise UsageError(what, f"{'.'.join(map(str, first['loc']))}: {first['msg']}.", todo) from error
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+        why = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error).splitlines()[0]
+        raise UsageError(what, f"{why}.", todo) from error
+    if not components:
+        raise UsageError(what, "It is empty.", todo)
+    for component in components:
+        draft = draft.with_component(component)
+    return draft
+
+
+def _components(details: _Details) -> list[Component]:
+    for name in ("durative_actions", "events", "processes"):
+        if getattr(details, name):
+            raise ValueError(f"{name.replace('_', ' ')} are not supported: nothing here plans with time")
+    if details.initial_state.timed_facts:
+        raise ValueError("timed facts are not supported: nothing here plans with time")
+    found: list[Component] = []
+    if details.types:
+        found.append(Types(types=details.types))
+    if details.constants:
+        found.append(Constants(constants=details.constants))
+    if details.predicates:
+        found.append(Predicates(predicates=details.predicates))
+    if details.functions:
+        found.append(Functions(functions=details.functions))
+    if details.derived_predicates:
+        found.append(Rules(rules=details.derived_predicates))
+    found += map(_action, details.actions)
+    if details.objects:
+        found.append(Objects(objects=tuple(Typed(name=each.name, type=each.type) for each in details.objects)))
+    if details.initial_state.facts:
+        found.append(Init(facts=details.initial_state.facts))
+    if details.goal_state.conditions:
+        found.append(Goal(goal=condition(details.goal_state.conditions)))
+    return found
+
+
 def _action(action: _Action) -> WholeAction:
     effects = action.effects or {}
     if not isinstance(effects, Mapping):
         raise ValueError(f"the effects of {action.name} are no object")
     if effects.get("numeric"):
         raise ValueError(f"{action.name} has numeric effects: nothing here plans with numbers")
-    parts = [
-        *map(condition, effects.get("add", [])),
-        *(f"(not {condition(each)})" for each in effects.get("delete", [])),
-    ]
+    parts = _changes(effects)
     for each in effects.get("conditional", []):
-        made = each.get("effect", {})
-        inner = [*map(condition, made.get("add", [])), *(f"(not {condition(one)})" for one in made.get("delete", []))]
-        parts.append(f"(when {condition(each.get('condition'))} (and {' '.join(inner)}))")
+        inner = " ".join(_changes(each.get("effect", {})))
+        parts.append(f"(when {condition(each.get('condition'))} (and {inner}))")
     return WholeAction(
         name=action.name,
-        parameters=_variables(action.params),
-        precondition=condition(action.preconditions),
+        parameters=action.parameters,
+        precondition=action.preconditions,
         effect=f"(and {' '.join(parts)})",
     )
 
 
-def _predicate(each: _Predicate) -> NewPredicate:
-    return NewPredicate(name=each.name, parameters=_variables(each.params), about=each.desc or "")
-
-
-def _variables(params: list[_Variable]) -> tuple[Typed, ...]:
-    return tuple(Typed(name=each.variable, type=each.type) for each in params)
-
-
-def _typed(names: list[_Named]) -> tuple[Typed, ...]:
-    return tuple(Typed(name=each.name, type=each.type) for each in names)
+def _changes(effects: Mapping[str, Any]) -> list[str]:
+    """What effects add and delete, as parts of a conjunction."""
+    deleted = (f"(not {condition(each)})" for each in effects.get("delete", []))
+    return [*map(condition, effects.get("add", [])), *deleted]
