@@ -20,6 +20,15 @@ def spoken(answer: str) -> str:
     return said[ends[-1] :] if ends else said
 
 
+_BLOCK = re.compile(r"```([^\n`]{0,40})\n(.*?)(?:```|\Z)", re.DOTALL)
+_PYTHON = frozenset(("", "python", "python3", "py"))
+
+
+def python_blocks(text: str) -> list[str]:
+    """The blocks between fences whose language is Python or not named; the last one may lack its end."""
+    return [block for language, block in _BLOCK.findall(text) if language.strip().lower() in _PYTHON]
+
+
 def file_in(text: str) -> str:
     """The part of a text that is a PDDL file: from its `(define` to the last parenthesis; all of one that has none."""
     start, end = text.lower().find("(define"), text.rfind(")")

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 
-from pddlego.util.answers import spoken
+from pddlego.util.answers import python_blocks, spoken
 
-_BLOCK = re.compile(r"```([^\n`]{0,40})\n(.*?)(?:```|\Z)", re.DOTALL)
-_LANGUAGES = frozenset(("", "python", "python3", "py"))
 _PAPER_MARK = "```python"
 
 BETWEEN = "\n\n\n"
@@ -24,8 +22,7 @@ def code_of(answer: str, paper: bool = False) -> str:
         _, mark, rest = answer.partition(_PAPER_MARK)
         return rest.partition("```")[0] if mark else answer
     said = spoken(answer)
-    found = [match.groups() for match in _BLOCK.finditer(said)]
-    blocks = [block for language, block in found if language.strip().lower() in _LANGUAGES]
+    blocks = python_blocks(said)
     for number, block in enumerate(blocks):
         if DEFINES.search(block):
             return BETWEEN.join(blocks[: number + 1]).rstrip()

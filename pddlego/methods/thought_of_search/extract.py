@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pddlego.methods.thought_of_search.space import Which
-from pddlego.util.answers import spoken
+from pddlego.util.answers import python_blocks, spoken
 
-_BLOCK = re.compile(r"```([^\n`]{0,40})\n(.*?)(?:```|\Z)", re.DOTALL)
-_LANGUAGES = frozenset(("", "python", "python3", "py"))
 _DEF = re.compile(r"^(?:async\s+)?def\s+([A-Za-z_]\w*)", re.MULTILINE)
 _HEAD = re.compile(r"def\s+([A-Za-z_]\w*)\s*\(")
 _DEFINITION = re.compile(r"(?:def|class|import|from|async def|@|#|[)\]}]|\s|$)|[A-Za-z_]\w*\s*(?::[^=]*)?=[^=(]*$")
@@ -38,8 +35,7 @@ def code_of(answer: str, which: Which) -> Code | None:
     A model that shows its old function, and then the new one, means the new one. None if there is no function at all.
     """
     said = spoken(answer)
-    found_blocks = [block for language, block in _BLOCK.findall(said) if language.strip().lower() in _LANGUAGES]
-    blocks = [block.rstrip("` \n") for block in found_blocks]  # of a fence that was cut off something is left
+    blocks = [block.rstrip("` \n") for block in python_blocks(said)]  # of a fence that was cut off something is left
     if not blocks and (first := _DEF.search(said)):
         blocks = [said[first.start() :]]
     named = [(number, _named(block, which)) for number, block in enumerate(blocks)]
@@ -92,13 +88,7 @@ def code_as_the_paper(answer: str, which: Which) -> Code | None:
     return None
 
 
-def _heads(code: str) -> Iterator[str]:
-    """The names that `def\\s+([A-Za-z_]\\w*)\\s*\\(.*\\):` finds; each line is searched for `):` once."""
-    line_end = last = done = 0
-    for match in _HEAD.finditer(code):
-        if match.end() > line_end:
-            line_end = code.find("\n", match.end()) % (len(code) + 1)
-            last = code.rfind("):", match.end(), line_end)
-        if match.start() >= done and last >= match.end():
-            done = last + 2
-            yield match[1]
+def _heads(code: str) -> list[str]:
+    """The names of functions whose heads end on their line, without what is returned: one a line."""
+    matches = ((line, _HEAD.search(line)) for line in code.split("\n"))
+    return [match[1] for line, match in matches if match and "):" in line[match.end() :]]
