@@ -20,15 +20,12 @@ from pddlego.runs.cells import Cell
 READER = "reader"
 _NOISE = re.compile(r"reader\+noise:(0|1|0?\.\d+|1\.0*)(?:,seed=(\d{1,9}))?\Z")
 
-FAULTS: tuple[tuple[str, Callable[[str], str]], ...] = (
-    ("no parentheses", lambda code: re.sub(r'f"\((.*?)\)"', r'f"\1"', code)),
-    (
-        "no Python",
-        lambda code: code.replace("def get_plan(objects, init, goal):", "def get_plan(objects, init, goal)", 1),
-    ),
-    ("an exception", lambda code: code.replace("    plan = []", "    plan = [init[0]]", 1)),
-    ("no list", lambda code: re.sub(r"return plan\b", "return None", code)),
-    ("no plan", lambda code: re.sub(r"return plan\b", "return plan[:-1]", code)),
+FAULTS: tuple[Callable[[str], str], ...] = (
+    lambda code: re.sub(r'f"\((.*?)\)"', r'f"\1"', code),  # no parentheses
+    lambda code: code.replace("init, goal):", "init, goal)", 1),  # no Python
+    lambda code: code.replace("    plan = []", "    plan = [init[0]]", 1),  # an exception
+    lambda code: re.sub(r"return plan\b", "return None", code),  # no list
+    lambda code: re.sub(r"return plan\b", "return plan[:-1]", code),  # no plan
 )
 """Ways in which the programs of language models go wrong, and how one of ours is made to."""
 
@@ -73,7 +70,7 @@ class ReferenceModel:
             return Completion(WORDS[request.purpose])
         code = self.code
         if self.noise and self.rng.random() < self.noise:
-            wrong = [made for _, fault in FAULTS if (made := fault(code)) != code]
+            wrong = [made for fault in FAULTS if (made := fault(code)) != code]
             code = self.rng.choice(wrong)
         return Completion(f"```python\n{code}```")
 

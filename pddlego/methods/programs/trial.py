@@ -67,24 +67,17 @@ class Trial:
         return self.kind is Kind.SOLVED
 
 
-@dataclass(frozen=True)
-class Arguments:
-    """What `get_plan` is called with."""
-
-    objects: set[Any]
-    init: set[Any]
-    goal: set[Any]
-
-
-def arguments_of(domain: Domain, task: Task) -> Arguments:
-    """Objects as names, or as pairs with their types where the domain has types; facts and goals as tuples."""
+def arguments_of(domain: Domain, task: Task) -> tuple[set[Any], set[Any], set[Any]]:
+    """What `get_plan` is called with: objects as names, or as pairs with their types where the domain has types; facts
+    and goals as tuples.
+    """
     problem = task.problem
     listed = sorted((*domain.constants, *problem.objects), key=lambda each: each.name)
     objects = {(each.name, each.type) if domain.supertypes else each.name for each in listed}
     init = {(fact.predicate, *fact.args) for fact in problem.sorted_facts()}
     goal = problem.goal
     parts: Iterable[Sexpr] = goal[1:] if isinstance(goal, tuple) and goal[:1] == ("and",) else (goal,)
-    return Arguments(objects, init, {part for part in parts if part})
+    return objects, init, {part for part in parts if part}
 
 
 def attempt(sandbox: Sandbox, program: str, domain: Domain, task: Task, limits: SandboxLimits, whole: bool) -> Trial:
@@ -96,9 +89,9 @@ def attempt(sandbox: Sandbox, program: str, domain: Domain, task: Task, limits: 
         result = session.loaded
         if not result.returned:
             return _failed(result)
-        given, loading = arguments_of(domain, task), result.seconds
+        loading = result.seconds
         left = max(0.0, limits.seconds - loading)  # one limit for both
-        result = session.call(FUNCTION, given.objects, given.init, given.goal, seconds=left)
+        result = session.call(FUNCTION, *arguments_of(domain, task), seconds=left)
         late = f"it took longer than {limits.seconds:g} seconds"
         told = late if result.status is Status.TIMEOUT else result.message
         result = replace(result, seconds=loading + result.seconds, message=told)

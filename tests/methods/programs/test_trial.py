@@ -154,10 +154,10 @@ def test_constants_of_the_domain_are_objects_of_the_program() -> None:
     domain = parse_domain("""(define (domain d) (:types t) (:constants k - t) (:predicates (p ?x - t))
       (:action a :parameters (?x - t) :precondition (p ?x) :effect (not (p ?x))))""")
     problem = parse_problem("(define (problem q) (:domain d) (:objects o - t) (:init (p o)) (:goal (not (p o))))")
-    given = arguments_of(domain, Task("q", problem))
-    assert given.objects == {("k", "t"), ("o", "t")}
-    assert given.init == {("p", "o")}
-    assert given.goal == {("not", ("p", "o"))}
+    objects, init, goal = arguments_of(domain, Task("q", problem))
+    assert objects == {("k", "t"), ("o", "t")}
+    assert init == {("p", "o")}
+    assert goal == {("not", ("p", "o"))}
 
 
 def test_the_papers_reader_of_actions_is_strict() -> None:
