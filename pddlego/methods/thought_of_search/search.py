@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from pddlego.methods.thought_of_search.faults import Fault, Kind
@@ -54,97 +54,87 @@ class Found:
     fault: Fault | None = None
 
 
-@dataclass
-class _Running:
-    """A search that is going on: whence each state that was met was first reached, and what was done."""
-
-    parents: dict[Hashable, int | None] = field(default_factory=dict)
-    keys: list[Hashable] = field(default_factory=list)
-    queued: set[int] = field(default_factory=set)
-    expansions: int = 0
-    generated: int = 0
-
-
 class StateSearch:
-    """Searches with two functions. `key` tells states apart; `check`, if there is one, looks at all that comes up."""
+    """Searches with two functions. `key` tells states apart; `check`, if there is one, looks at all that comes up.
+
+    `parents` hold whence each state that was met was first reached, by its key.
+    """
 
     def __init__(
-        self,
-        functions: Functions,
-        order: Order,
-        key: Key,
-        limits: SearchLimits,
-        check: Check | None = None,
+        self, functions: Functions, order: Order, key: Key, limits: SearchLimits, check: Check | None = None
     ) -> None:
         self.functions, self.order, self.key, self.limits, self.check = functions, order, key, limits, check
 
     def run(self, search: Search) -> Iterator[int | Found]:
         """Search: numbers of expansions from time to time, and `Found` in the end."""
-        functions, running = self.functions, _Running()
+        functions = self.functions
+        self.parents: dict[Hashable, int | None] = {}
+        self.keys = [self.key(search.start)]
+        self.queued: set[int] = set()
+        self.expansions = self.generated = 0
         functions.begin(search, self.limits.memory)
         used, clock, began = functions.seconds, time.thread_time(), time.monotonic()
-        waiting: deque[tuple[int, int | None]] = deque([(0, None)])
+        self.waiting: deque[tuple[int, int | None]] = deque([(0, None)])
         size, told = (FIRST if self.order == "breadth-first" else 1), began
 
         def spent() -> float:
             return functions.seconds - used + time.thread_time() - clock
 
         def ended(path: tuple[Any, ...] | None = None, fault: Fault | None = None) -> Found:
-            return Found(path, running.expansions, running.generated, spent(), fault)
+            return Found(path, self.expansions, self.generated, spent(), fault)
 
-        running.keys.append(self.key(search.start))
         flying: deque[list[int]] = deque()
         while True:
-            while waiting and len(flying) < (UNDER_WAY if self.order == "breadth-first" else 1):
-                share = max(1, min(size, len(waiting) // UNDER_WAY)) if len(waiting) > FEW else size
-                batch = self._next(waiting, share, running)
+            while self.waiting and len(flying) < (UNDER_WAY if self.order == "breadth-first" else 1):
+                share = max(1, min(size, len(self.waiting) // UNDER_WAY)) if len(self.waiting) > FEW else size
+                batch = self._next(share)
                 if batch:
                     functions.post(batch, self.check is not None)
                     flying.append(batch)
             if not flying:
                 break
             now = time.monotonic()
-            fault = self._why_over(running, spent(), now - began)
+            fault = self._why_over(spent(), now - began)
             if fault is not None:
                 yield ended(fault=fault)
                 return
             if now - told > 1.0:
                 told = now
-                yield running.expansions
+                yield self.expansions
             batch = flying.popleft()
             done, fault = functions.expanded()
-            running.keys.extend(map(self.key, functions.states[len(running.keys) :]))
-            goal = self._take(batch, done, running, waiting)
+            self.keys.extend(map(self.key, functions.states[len(self.keys) :]))
+            goal = self._take(batch, done)
             if (bad := self._bad(batch, done)) is not None:
                 yield ended(fault=bad)
                 return
             if goal is not None or fault is not None:
-                yield ended(None if goal is None else self._path(goal, running), fault)
+                yield ended(None if goal is None else self._path(goal), fault)
                 return
             took = time.monotonic() - now
             if self.order == "breadth-first":
                 size = min(LARGEST, size * 2) if took < SHORT else max(1, size // 4) if took > LONG else size
         yield ended()
 
-    def _why_over(self, running: _Running, seconds: float, wall: float) -> Fault | None:
+    def _why_over(self, seconds: float, wall: float) -> Fault | None:
         limits = self.limits
         if seconds > limits.seconds or wall > limits.seconds * limits.patience:
             why = f"the search took longer than {limits.seconds:g} seconds"
             return Fault(Kind.SEARCH_TIME, "successors", why, limit="search_timeout")
-        if limits.states is not None and len(running.keys) > limits.states:
+        if limits.states is not None and len(self.keys) > limits.states:
             why = f"the search met more than {limits.states:,} states"
             return Fault(Kind.SEARCH_TIME, "successors", why, limit="states")
         return None
 
-    def _next(self, waiting: deque[tuple[int, int | None]], size: int, running: _Running) -> list[int]:
+    def _next(self, size: int) -> list[int]:
         """The next states that were not met before; that they are met now is written down."""
         batch: list[int] = []
-        take = waiting.popleft if self.order == "breadth-first" else waiting.pop
-        while waiting and len(batch) < size:
+        take = self.waiting.popleft if self.order == "breadth-first" else self.waiting.pop
+        while self.waiting and len(batch) < size:
             number, parent = take()
-            key = running.keys[number]
-            if key not in running.parents:
-                running.parents[key] = parent
+            key = self.keys[number]
+            if key not in self.parents:
+                self.parents[key] = parent
                 batch.append(number)
         return batch
 
@@ -160,32 +150,26 @@ class StateSearch:
             ]
         )
 
-    def _take(
-        self,
-        batch: Sequence[int],
-        done: Sequence[Visited],
-        running: _Running,
-        waiting: deque[tuple[int, int | None]],
-    ) -> int | None:
+    def _take(self, batch: Sequence[int], done: Sequence[Visited]) -> int | None:
         """Put what came of a batch into the queue; the goal, if one is there."""
         for number, expanded in zip(batch, done, strict=False):
             if expanded.is_goal:
                 return number
-            running.expansions += 1
-            running.generated += len(expanded.successors)
+            self.expansions += 1
+            self.generated += len(expanded.successors)
             if self.order == "depth-first":
-                waiting.extend((successor, number) for successor in expanded.successors)
+                self.waiting.extend((successor, number) for successor in expanded.successors)
                 continue
             for successor in expanded.successors:
-                if successor not in running.queued:  # it stands there already, from a state before
-                    running.queued.add(successor)
-                    waiting.append((successor, number))
+                if successor not in self.queued:  # it stands there already, from a state before
+                    self.queued.add(successor)
+                    self.waiting.append((successor, number))
         return None
 
-    def _path(self, goal: int, running: _Running) -> tuple[Any, ...]:
+    def _path(self, goal: int) -> tuple[Any, ...]:
         found = []
         number: int | None = goal
         while number is not None:
             found.append(self.functions.states[number])
-            number = running.parents[running.keys[number]]
+            number = self.parents[self.keys[number]]
         return tuple(reversed(found))
