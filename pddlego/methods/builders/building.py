@@ -114,10 +114,10 @@ def _domain_steps(how: How) -> Iterator[Step]:
 def _action_steps(how: How, draft: Draft) -> Iterator[Step]:
     if how == "by-action":
         for _ in range(PASSES):
-            yield from (Step("action", each.name.lower()) for each in draft.planned)
+            yield from (Step("action", each.name) for each in draft.planned)
         return
     for each in draft.planned:
-        yield from (Step(kind, each.name.lower()) for kind in ("parameters", "preconditions", "effects"))
+        yield from (Step(kind, each.name) for kind in ("parameters", "preconditions", "effects"))
 
 
 def component(
@@ -153,7 +153,7 @@ def changes(before: Draft, after: Draft) -> Iterator[Accepted]:
 
 
 def _request(order: Order, prompts: Prompts, draft: Draft, step: Step, retry: Retry, advice: str) -> Request:
-    about = next((each.about for each in draft.planned if each.name.lower() == step.action), "")
+    about = next((each.about for each in draft.planned if each.name == step.action), "")
     text = prompts.render(
         "builders/component",
         kind=step.kind,
@@ -178,7 +178,7 @@ def _read(answer: str, finish: str, draft: Draft, step: Step, checks: bool) -> A
         feedback = Feedback("invalid answer", f"{error}.")
         return Attempt(answer, feedback=cut_off() if error.cut_off or finish == "length" else feedback)
     named = getattr(found, "name", "")
-    if step.action and named.lower() != step.action:
+    if step.action and named != step.action:
         why = f"the answer is about '{named}', and what was asked for is '{step.action}'"
         return Attempt(answer, feedback=Feedback("invalid answer", why))
     after = draft.with_component(found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -17,6 +17,7 @@ from pddlego.methods.builders.components import (
     Init,
     NamedAction,
     NewPredicate,
+    NewRule,
     Objects,
     Parameters,
     Preconditions,
@@ -87,24 +88,20 @@ class Draft:
         if isinstance(component, WholeProblem):
             return self._whole_problem(component.problem)
         if isinstance(component, Types):
-            lines = {f"{each.name} - {each.parent}": f"{each.name} - {each.parent}" for each in component.types}
-            return self._with("types", {key.lower(): line.lower() for key, line in lines.items()})
+            lines = [f"{each.name} - {each.parent}" for each in component.types]
+            return self._with("types", dict(zip(lines, lines, strict=True)))
         if isinstance(component, Constants):
             return self._with("constants", {each.name: typed(each) for each in component.constants})
         if isinstance(component, Predicates):
-            return self._with("predicates", {each.name.lower(): head(each) for each in component.predicates})
+            return self._with("predicates", {each.name: head(each) for each in component.predicates})
         if isinstance(component, Functions):
-            return self._with("functions", {each.name.lower(): head(each) for each in component.functions})
+            return self._with("functions", {each.name: head(each) for each in component.functions})
         if isinstance(component, Rules):
             return self._rules(component)
         if isinstance(component, ActionList):
             return replace(self, planned=component.actions)
-        if isinstance(component, Objects):
-            return replace(self, objects=component.objects)
-        if isinstance(component, Init):
-            return replace(self, facts=component.facts)
-        if isinstance(component, Goal):
-            return replace(self, goal=component.goal)
+        if isinstance(component, (Objects, Init, Goal)):
+            return replace(self, **dict(component))
         assert isinstance(component, (WholeAction, Parameters, Preconditions, Effects))
         return self._action(component)
 
@@ -120,13 +117,13 @@ class Draft:
 
     def _rules(self, component: Rules) -> Draft:
         """Rules, and their heads among the predicates; several may have one head."""
-        heads = {each.name: _head(each.name, each.parameters) for each in component.rules}
-        lines = [f"(:derived {_head(each.name, each.parameters)} {each.condition})" for each in component.rules]
+        heads = {each.name: head(each) for each in component.rules}
+        lines = [f"(:derived {head(each)} {each.condition})" for each in component.rules]
         known = self.sections.get("predicates", {})
         return self._with("rules", dict(zip(lines, lines, strict=True)))._with("predicates", {**heads, **known})
 
     def _action(self, component: WholeAction | Parameters | Preconditions | Effects) -> Draft:
-        name = component.name.lower()
+        name = component.name
         before = _parts(self.sections.get("actions", {}).get(name, ""))
         if isinstance(component, (WholeAction, Parameters)):
             before["parameters"] = " ".join(map(typed, component.parameters))
@@ -141,7 +138,7 @@ class Draft:
         made = self._with("actions", {**self.sections.get("actions", {}), name: text})
         new = () if isinstance(component, Parameters) else component.new_predicates
         known = self.sections.get("predicates", {})
-        added = {each.name.lower(): head(each) for each in new if each.name.lower() not in known}
+        added = {each.name: head(each) for each in new if each.name not in known}
         return made._with("predicates", {**known, **added})
 
     def _whole_domain(self, text: str) -> Draft:
@@ -168,13 +165,9 @@ def typed(each: Typed) -> str:
     return f"{each.name} - {each.type}"
 
 
-def head(each: NewPredicate) -> str:
+def head(each: NewPredicate | NewRule) -> str:
     """`(name ?x - type …)`."""
-    return _head(each.name, each.parameters)
-
-
-def _head(name: str, parameters: Iterable[Typed]) -> str:
-    return "(" + " ".join((name.lower(), *map(typed, parameters))) + ")"
+    return f"({' '.join((each.name, *map(typed, each.parameters)))})"
 
 
 def _parts(action: str) -> dict[str, str]:
