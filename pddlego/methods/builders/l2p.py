@@ -147,14 +147,13 @@ def _components(details: _Details) -> list[Component]:
     if details.initial_state.timed_facts:
         raise ValueError("timed facts are not supported: nothing here plans with time")
     found: list[Component] = []
-    if details.types:
-        found.append(Types(types=details.types))
-    if details.constants:
-        found.append(Constants(constants=details.constants))
-    if details.predicates:
-        found.append(Predicates(predicates=details.predicates))
-    if details.functions:
-        found.append(Functions(functions=details.functions))
+    lists: dict[str, type[Component]] = {
+        "types": Types,
+        "constants": Constants,
+        "predicates": Predicates,
+        "functions": Functions,
+    }
+    found += [kind(**{name: getattr(details, name)}) for name, kind in lists.items() if getattr(details, name)]
     if details.derived_predicates:
         found.append(Rules(rules=details.derived_predicates))
     found += map(_action, details.actions)
