@@ -5,6 +5,7 @@ from __future__ import annotations
 from pddlego.errors import UsageError
 from pddlego.methods.thought_of_search.space import Which
 from pddlego.pddl import Domain, Sexpr
+from pddlego.pddl.problem import read_typed_list
 
 _GOAL = """def is_goal(state, goal):
     return all(fact in state for fact in goal)"""
@@ -89,11 +90,6 @@ def _plain(part: Sexpr) -> object:
     if not part:
         return ("and",)
     if part[0] in ("exists", "forall"):
-        return (part[0], _typed(part[1]), _plain(part[2]))
+        variables = tuple((each.name, each.type) for each in read_typed_list(part[1], []))
+        return (part[0], variables, _plain(part[2]))
     return tuple(_plain(each) for each in part)
-
-
-def _typed(names: Sexpr) -> tuple[tuple[str, str], ...]:
-    from pddlego.pddl.problem import read_typed_list
-
-    return tuple((each.name, each.type) for each in read_typed_list(names, []))
