@@ -22,6 +22,7 @@ from pddlego.methods.thought_of_search.options import SearchOptions
 from pddlego.methods.thought_of_search.reference_model import reference
 from pddlego.methods.thought_of_search.search import Found, StateSearch
 from pddlego.methods.thought_of_search.space import Key, Search
+from pddlego.methods.thought_of_search.states import canonical
 from pddlego.sandbox import Sandbox
 
 SETTINGS, INSTANCES, MANY = ("24game", "blocksworld"), 100, 1_000_000
@@ -64,7 +65,7 @@ def main() -> None:
     rows = []
     for name in SETTINGS:
         setting, texts = load(name, OPTIONS), dict(reference(name))
-        key = setting.space.key(False)
+        key = canonical(setting.space.unordered)
         with Sandbox() as sandbox:
             with setting.space.judge(sandbox, 0) as judge:
                 searches = [instance.searches[0] for instance in judge.instances[:: len(judge.instances) // INSTANCES]]
@@ -134,7 +135,7 @@ def _memory() -> None:
         functions = Functions(sandbox, call_limits(OPTIONS))
         functions.put("successors", Code(texts["successors"], "successors"))
         functions.put("goal", Code(texts["goal"], "is_goal"))
-        run, expanded, told = _searcher(functions, setting.space.key(False)), 0, 0
+        run, expanded, told = _searcher(functions, canonical(setting.space.unordered)), 0, 0
         while expanded < MANY:
             for task in searches:
                 expanded += run(task)

@@ -19,12 +19,10 @@ from pddlego.methods.thought_of_search.space import (
     GoalTest,
     Instance,
     Judge,
-    Key,
     Order,
+    Space,
     SuccessorTest,
-    Which,
 )
-from pddlego.methods.thought_of_search.states import as_the_paper, canonical
 from pddlego.sandbox import Sandbox
 
 
@@ -92,18 +90,13 @@ class SearchFile(BaseModel):
     def places(self, name: str) -> dict[str, str]:
         """The files, by what they are for."""
         folder = self.space or name
-        usual = {
-            "checks": f"{folder}/checks.py",
-            **{
-                each: f"{folder}/{each}.jsonl"
-                for each in ("goals", "non_goals", "successors", "soundness", "instances")
-            },
-        }
+        lists = ("goals", "non_goals", "successors", "soundness", "instances")
+        usual = {"checks": f"{folder}/checks.py", **{each: f"{folder}/{each}.jsonl" for each in lists}}
         return {each: getattr(self.files, each) or usual[each] for each in usual}
 
 
 @dataclass(frozen=True)
-class FileSpace:
+class FileSpace(Space):
     """A search problem out of files: `name` is its folder, `places` are their names, `texts` what they hold."""
 
     name: str
@@ -115,23 +108,16 @@ class FileSpace:
     def read(cls, name: str, file: SearchFile) -> FileSpace:
         """Read all files. Raises `SettingError`."""
         places = file.places(name)
-        return cls(file.space or name, file, places, {each: text_of(place) for each, place in places.items()})
-
-    @property
-    def order(self) -> Order:
-        return self.file.search
-
-    @property
-    def arguments(self) -> Mapping[Which, tuple[str, ...]]:
-        return {"successors": self.file.successors.arguments, "goal": self.file.goal.arguments}
-
-    @property
-    def templates(self) -> str:
-        return ""
-
-    @property
-    def verifies_goals(self) -> bool:
-        return self.file.verifies_goals
+        return cls(
+            file.space or name,
+            file,
+            places,
+            {each: text_of(place) for each, place in places.items()},
+            arguments={"successors": file.successors.arguments, "goal": file.goal.arguments},
+            order=file.search,
+            unordered=file.unordered,
+            verifies_goals=file.verifies_goals,
+        )
 
     def prompt(self, judge: Judge) -> Mapping[str, Any]:
         file = self.file
@@ -143,9 +129,6 @@ class FileSpace:
             "successors": file.successors,
             "goal": file.goal,
         }
-
-    def key(self, paper: bool) -> Key:
-        return (as_the_paper if paper else canonical)(self.file.unordered)
 
     def items(self, which: str) -> tuple[dict[str, Any], ...]:
         """What one of the files holds."""

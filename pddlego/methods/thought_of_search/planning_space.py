@@ -22,13 +22,12 @@ from pddlego.methods.thought_of_search.space import (
     GoalTest,
     Instance,
     Judge,
-    Key,
-    Order,
     Search,
+    Space,
     SuccessorTest,
     Which,
 )
-from pddlego.methods.thought_of_search.states import as_the_paper, canonical
+from pddlego.methods.thought_of_search.states import canonical
 from pddlego.pddl import Atom, Domain
 from pddlego.pddl.problem import read_atom
 from pddlego.planning import Plan, PlanStep, validate
@@ -50,16 +49,14 @@ MOST_EXPANDED = 3_000
 
 
 @dataclass(frozen=True)
-class PlanningSpace:
+class PlanningSpace(Space):
     """A planning setting as a search space, tested on so many `sampled` states."""
 
     setting: PlanningSetting
     sampled: int
-    verifies_goals: bool = True
-    templates: str = "planning-"
-    order: Order = "breadth-first"
+    templates: str = field(default="planning-", kw_only=True)
     arguments: Mapping[Which, tuple[str, ...]] = field(
-        default_factory=lambda: {"successors": ("state", "objects"), "goal": ("state", "goal")}
+        default_factory=lambda: {"successors": ("state", "objects"), "goal": ("state", "goal")}, kw_only=True
     )
 
     def prompt(self, judge: Judge) -> Mapping[str, Any]:
@@ -70,9 +67,6 @@ class PlanningSpace:
             "objects": brief(search.successor_arguments[0]),
             "goal": brief(search.goal_arguments[0]),
         }
-
-    def key(self, paper: bool) -> Key:
-        return (as_the_paper if paper else canonical)(())
 
     @contextmanager
     def judge(self, sandbox: Sandbox, seed: int) -> Iterator[Judge]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -85,29 +86,24 @@ class Judge(Protocol):
         """
 
 
-class Space(Protocol):
+@dataclass(frozen=True, kw_only=True)
+class Space(ABC):
     """A search problem, as a setting has it.
 
     `arguments` names what each function takes, the state first. `prompt` holds what the templates show of the domain,
-    whose names begin with `templates`.
-    `verifies_goals` says whether the paper's code looks at the goals that a search finds.
+    whose names begin with `templates`. `unordered` are the keys of a state under which the order of a list says nothing
+    (see `states`). `verifies_goals` says whether the paper's code looks at the goals that a search finds.
     """
 
-    @property
-    def order(self) -> Order: ...
+    arguments: Mapping[Which, tuple[str, ...]]
+    order: Order = "breadth-first"
+    templates: str = ""
+    unordered: tuple[str, ...] = ()
+    verifies_goals: bool = True
 
-    @property
-    def arguments(self) -> Mapping[Which, tuple[str, ...]]: ...
-
-    @property
-    def templates(self) -> str: ...
-
-    @property
-    def verifies_goals(self) -> bool: ...
-
+    @abstractmethod
     def prompt(self, judge: Judge) -> Mapping[str, Any]: ...
 
-    def key(self, paper: bool) -> Key: ...
-
+    @abstractmethod
     def judge(self, sandbox: Sandbox, seed: int) -> AbstractContextManager[Judge]:
         """Raises `SettingError` where a file is wrong."""

@@ -12,6 +12,7 @@ from pddlego.methods.thought_of_search.faults import Fault, Kind, brief
 from pddlego.methods.thought_of_search.functions import Functions, change_of, failed
 from pddlego.methods.thought_of_search.search import Found, SearchLimits, StateSearch
 from pddlego.methods.thought_of_search.space import Instance, Judge, Key, Search, Space, Which
+from pddlego.methods.thought_of_search.states import as_the_paper, canonical
 from pddlego.sandbox import CallResult
 
 Verdict = Generator[Event, None, "Fault | None"]
@@ -26,11 +27,11 @@ class Tests:
         self.space, self.judge, self.functions, self.limits = space, judge, functions, limits
         self.checks = checks
         self.paper = False
-        self.key: Key = space.key(False)
+        self.key: Key = canonical(space.unordered)
 
     def as_the_paper(self) -> None:
         """From now on test as the paper's code does, where that is otherwise."""
-        self.paper, self.key = True, self.space.key(True)
+        self.paper, self.key = True, as_the_paper(self.space.unordered)
 
     def goal(self) -> Verdict:
         """Step 2: known goals, and states that are none."""

@@ -16,6 +16,7 @@ from pddlego.methods.thought_of_search.loading import load
 from pddlego.methods.thought_of_search.options import SearchOptions
 from pddlego.methods.thought_of_search.reference_model import reference
 from pddlego.methods.thought_of_search.space import Instance, Search, Which
+from pddlego.methods.thought_of_search.states import canonical
 from pddlego.sandbox import Sandbox
 from tests.methods.thought_of_search.mutants import mutants
 from tests.methods.thought_of_search.playing import ending, events_of, fenced, kinds, right, small
@@ -109,7 +110,7 @@ def test_a_mutant_is_caught_or_is_the_same(name: str, which: Which, what: str, t
 def agrees(name: str, which: Which, text: str) -> bool:
     """Whether a mutant says the same as our function of all states that can be reached in some instances."""
     setting = load(name, SearchOptions())
-    key = setting.space.key(False)
+    key = canonical(setting.space.unordered)
     with Sandbox() as sandbox, setting.space.judge(sandbox, 0) as judge:
         instances = [*judge.soundness, *judge.instances[:6]]
     functions = {each: function_of(reference(name)[each]) for each in (SUCCESSORS, GOAL)}
