@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from pddlego.events import Event, Outcome, Rejected
 from pddlego.methods.builders.blame import OF_ACTION, components_of, named_by, next_step
@@ -39,13 +39,7 @@ UNCHANGED = 2
 """Revisions in a row that change nothing, after which the review stops."""
 
 
-class Opinion(BaseModel):
-    """What a model says in a review."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-
-class Diagnosis(Opinion):
+class Diagnosis(BaseModel):
     """Why checks failed: a summary, the cause, and which component to write again, and how (no PDDL)."""
 
     summary: str
@@ -55,7 +49,7 @@ class Diagnosis(Opinion):
     repair: str
 
 
-class PlanDiagnosis(Opinion):
+class PlanDiagnosis(BaseModel):
     """Why there is no plan: the bottleneck, and which component to write again, and how."""
 
     bottleneck: str
@@ -64,7 +58,7 @@ class PlanDiagnosis(Opinion):
     fix: str
 
 
-class Judgement(Opinion):
+class Judgement(BaseModel):
     """Whether the files say what the description says; a score from 1 to 10."""
 
     score: int = Field(ge=1, le=10)
@@ -75,7 +69,7 @@ class Judgement(Opinion):
     action: str = ""
 
 
-class PlanJudgement(Opinion):
+class PlanJudgement(BaseModel):
     """Whether a plan is what was meant, or uses a loophole."""
 
     intended: bool
@@ -84,20 +78,21 @@ class PlanJudgement(Opinion):
     action: str = ""
 
 
-class Lesson(Opinion):
+class Lesson(BaseModel):
     """What to learn of a revision that did not help."""
 
     lesson: str
 
 
-class Choice(Opinion):
+class Choice(BaseModel):
     """Which of several candidates is the best, counted from 1."""
 
     best: int = Field(ge=1)
     why: str = ""
 
 
-T = TypeVar("T", bound=Opinion)
+T = TypeVar("T", bound=BaseModel)
+"""What a model says in a review."""
 
 
 @dataclass(frozen=True)

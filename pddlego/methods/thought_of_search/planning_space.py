@@ -89,7 +89,7 @@ class PlanningJudge:
         ][:sampled]
 
     def first_bad(self, instance: Instance, transitions: Sequence[tuple[Any, Sequence[Any]]]) -> BadTransition | None:
-        world = self._world(instance.item)
+        world = World(self.domain, instance.item.problem)
         for place, (state, successors) in enumerate(transitions):
             known = {self._key(_tuples(facts)) for _, facts in _successors(world, _atoms(state))}
             for number, successor in enumerate(successors):
@@ -108,7 +108,7 @@ class PlanningJudge:
             return "it can be solved, and no solution was found"
         if not all(map(_is_state, path)):
             return "it has not the form of a state"
-        world, steps = self._world(instance.item), []
+        world, steps = World(self.domain, instance.item.problem), []
         for number, (before, after) in enumerate(pairwise(path)):
             found = [step for step, facts in _successors(world, _atoms(before)) if _tuples(facts) == set(after)]
             if not found:
@@ -116,11 +116,8 @@ class PlanningJudge:
             steps.append(found[0])
         return validate(self.domain, instance.item.problem, Plan(tuple(steps)), keep=False).message
 
-    def _world(self, task: Task) -> World:
-        return World(self.domain, task.problem)
-
     def _search(self, task: Task, facts: Facts) -> Search:
-        world = self._world(task)
+        world = World(self.domain, task.problem)
         goal = sorted(_goal_of(self.domain, task))
         return Search(_tuples(facts), (dict(sorted(world.types.items())),), (goal,))
 
@@ -130,7 +127,7 @@ class PlanningJudge:
     def _goal_tests(self, task: Task) -> list[GoalTest]:
         """A goal that can be reached, and states on the way that are none."""
         goal = _goal_of(self.domain, task)
-        world, start = self._world(task), frozenset(task.problem.facts)
+        world, start = World(self.domain, task.problem), frozenset(task.problem.facts)
         reached = _reached(world, start, goal)
         walk = [facts for facts in self._walk(world, start, 5) if not goal <= _tuples(facts)]
         ends = [reached] if reached is not None else []
@@ -138,7 +135,7 @@ class PlanningJudge:
         return [*tests, *(GoalTest(self._search(task, facts), False) for facts in dict.fromkeys(walk))]
 
     def _successor_tests(self, task: Task, number: int) -> list[SuccessorTest]:
-        world, start = self._world(task), frozenset(task.problem.facts)
+        world, start = World(self.domain, task.problem), frozenset(task.problem.facts)
         states: dict[Facts, None] = {start: None}
         for _ in range(number):
             for facts in self._walk(world, start, WALK):
