@@ -131,8 +131,8 @@ def _model(model: str | None, base_url: str | None) -> str:
     from pddlego.methods.base import BUILT_IN_MODEL
     from pddlego.methods.textgames.reader.noise import parse_noise
     from pddlego.models.conversations import is_conversations, parse_place, read_conversations
+    from pddlego.models.base import Message, Request
     from pddlego.models.endpoint import Access, Endpoint, make_endpoint
-    from pddlego.models.probe import probe
 
     if model is not None and model.startswith(f"{BUILT_IN_MODEL}+"):
         return f"{parse_noise(model, 0).name}: the built-in reader, erring on purpose (a simulation)"
@@ -146,7 +146,8 @@ def _model(model: str | None, base_url: str | None) -> str:
         return f"{model} can be read"
     access = Access(os.environ.get("OPENAI_API_KEY"))
     made = make_endpoint(model, Endpoint(base_url=base_url, timeout=20.0), access, attempts=1)
-    return f"{model} answers in {probe(made):.1f} s"
+    answer = made.complete(Request("probe", (Message("user", "Answer with the word ok."),)))
+    return f"{model} answers in {answer.seconds:.1f} s"
 
 
 def _methods() -> str:

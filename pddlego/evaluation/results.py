@@ -64,7 +64,7 @@ def _columns(rows: Sequence[Row]) -> dict[str, list[str]]:
         "from cache": [_number(row.from_cache or None, 2) for row in rows],
         "tokens": [_number(row.tokens or None, 0) for row in rows],
         "seconds": [_number(row.seconds, 1) for row in rows],
-        "cost": [_cost(row.cost) for row in rows],
+        "cost": [_money(row.cost) for row in rows],
         "no answer": [f"{row.unanswered:.2f}" if row.unanswered else "" for row in rows],
     }
 
@@ -117,7 +117,7 @@ def worst_case_table(cases: Iterable[Estimate]) -> Table:
     for name in names:
         table.add_column(name, justify="right", no_wrap=True)
     for each in listed:
-        numbers = (f"{each.episodes}", f"{each.calls:,}", f"{each.tokens:,}", _cost(each.cost) or "0")
+        numbers = (f"{each.episodes}", f"{each.calls:,}", f"{each.tokens:,}", _money(each.cost) or "0")
         likely = _expected(each.expected) if expects else ()
         table.add_row(*(Text(clean(part)) for part in (each.setting, each.mode, each.model)), *numbers, *likely)
     sums = [sum(column) for column in zip(*((each.episodes, each.calls, each.tokens) for each in listed), strict=True)]
@@ -134,7 +134,7 @@ EXPECTED = ("calls expected", "tokens", "cost")
 def _expected(expected: Expected | None) -> tuple[str, str, str]:
     if expected is None:
         return "", "", ""
-    return f"{expected.calls:,}", f"{expected.tokens:,}", _cost(expected.cost) or "0"
+    return f"{expected.calls:,}", f"{expected.tokens:,}", _money(expected.cost) or "0"
 
 
 def _table(widths: Iterable[int | None] = (None, None, None)) -> Table:
@@ -148,5 +148,5 @@ def _number(value: float | None, digits: int) -> str:
     return "" if value is None else f"{value:,.{digits}f}"
 
 
-def _cost(value: float | None) -> str:
+def _money(value: float | None) -> str:
     return "n/a" if value is None else f"{value:.2f}" if value else ""

@@ -17,12 +17,11 @@ from pddlego.methods.thought_of_search.search import Found, StateSearch
 from pddlego.methods.thought_of_search.space import Instance, Judge
 from pddlego.methods.thought_of_search.testing import Tests, searched
 from pddlego.refine.chat import Chat
-from pddlego.refine.episode import played
+from pddlego.refine.episode import Body, played
 from pddlego.refine.usage import Meter, OverError
 from pddlego.runs.cells import Cell
 from pddlego.sandbox import Sandbox
 
-Steps = Generator[Event, None, None]
 
 UNFINISHED = "not finished"
 
@@ -33,7 +32,7 @@ def play(cell: Cell, setting: SearchSetting, options: SearchOptions, tools: Tool
     return played(_episode(cell, setting, options, tools, meter), meter)
 
 
-def _episode(cell: Cell, setting: SearchSetting, options: SearchOptions, tools: Tools, meter: Meter) -> Steps:
+def _episode(cell: Cell, setting: SearchSetting, options: SearchOptions, tools: Tools, meter: Meter) -> Body:
     yield Started(
         setting.name,
         setting.title,
@@ -79,7 +78,7 @@ class _Episode:
         )
         self.dialogue = Dialogue(setting.space, judge, functions, self.tests, stages, options.answers)
 
-    def run(self, chat: Chat) -> Steps:
+    def run(self, chat: Chat) -> Body:
         """Ends by raising `OverError`."""
         judge, most = self.judge, self.options.answers
         tests = (judge.goal_tests, judge.soundness, judge.successor_tests, self.instances)
@@ -90,7 +89,7 @@ class _Episode:
             raise OverError(Outcome.LOST, f"{UNFINISHED}: the {which} still fails after {most} answers")
         yield from self._evaluate()
 
-    def _evaluate(self) -> Steps:
+    def _evaluate(self) -> Body:
         """Solve every instance, with nothing looked at on the way; what is found is validated."""
         solved = expansions = generated = 0
         seconds = 0.0
