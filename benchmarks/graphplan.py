@@ -26,10 +26,17 @@ from benchmarks.table import show
 from pddlego.methods.graphplan.advisers import make_adviser
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.planning import PlanStatus, ProcessPlanner, Search
-from pddlego.planning.graphplan.engine import graph_task
-from pddlego.planning.graphplan.search import plan_graph
-from pddlego.planning.graphplan.task import compile_task
-from pddlego.planning.graphplan.values import Expanded, GraphSearch, Moment, Passed, Planned, Question, Searched
+from pddlego.planning.graphplan.search import graph_task, plan_graph
+from pddlego.planning.graphplan.values import (
+    Expanded,
+    GraphSearch,
+    Moment,
+    Passed,
+    Planned,
+    Question,
+    Searched,
+    compile_task,
+)
 from pddlego.planning.ground import GroundTask, ground
 from pddlego.tasks.generators import generate
 from tests.planning.graphplan.planning import SIZES, works

@@ -14,15 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.table import show
-from pddlego.methods.thought_of_search.extract import Code
-from pddlego.methods.thought_of_search.faults import Fault
-from pddlego.methods.thought_of_search.functions import Functions, Visited
+from pddlego.methods.thought_of_search.events import Fault
+from pddlego.methods.thought_of_search.functions import Code, Functions, Visited
 from pddlego.methods.thought_of_search.loading import call_limits, load, search_limits
 from pddlego.methods.thought_of_search.options import SearchOptions
 from pddlego.methods.thought_of_search.reference_model import reference
 from pddlego.methods.thought_of_search.search import Found, StateSearch
-from pddlego.methods.thought_of_search.space import Key, Search
-from pddlego.methods.thought_of_search.states import canonical
+from pddlego.methods.thought_of_search.space import Key, Search, canonical
 from pddlego.sandbox import Sandbox
 
 SETTINGS, INSTANCES, MANY = ("24game", "blocksworld"), 100, 1_000_000

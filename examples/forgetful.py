@@ -23,8 +23,8 @@ from pddlego.methods.base import Tools
 from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.models import Completion, Request
 from pddlego.runs.folders import fresh_folder
-from pddlego.runs.recorder import Recorder
-from pddlego.runs.recording import follow
+from pddlego.runs.journal import follow
+from pddlego.runs.store import Recorder
 
 
 @dataclass

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from pddlego.episode.events import Ended
     from pddlego.evaluation.config import Resolved
-    from pddlego.events import Ended
     from pddlego.methods.builders.files import Built
     from pddlego.runs.summary import Summary
 
@@ -32,7 +32,7 @@ def play(game: str, mode: str | None = None, seed: int = 0, model: str | None = 
     from pddlego.evaluation.playing import make_limiter, make_planners
     from pddlego.evaluation.playing import play as play_cell
     from pddlego.evaluation.setup import make_setup
-    from pddlego.runs.recording import follow
+    from pddlego.runs.journal import follow
 
     what: dict[str, Any] = {"games": (game,), "seeds": str(seed), "workers": 1}
     what |= {"modes": (mode,)} if mode is not None else {}

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from pddlego.events import Event, Limits
+from pddlego.episode.events import Event, Limits
 from pddlego.methods.textgames.agent import Agent
-from pddlego.methods.textgames.assembly import make_method
 from pddlego.methods.textgames.decider import Thinking
 from pddlego.methods.textgames.episode import Episode
 from pddlego.methods.textgames.events import Planned
+from pddlego.methods.textgames.play import make_method
 from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.methods.textgames.settings import GameSetting

@@ -52,7 +52,7 @@ def imports(module: str) -> Iterator[str]:
 
 
 def room(module: str) -> str:
-    """`pddlego.methods.textgames.agent` is in the room `methods.textgames`, `pddlego.events` is a room of its own."""
+    """The row of a module: `pddlego.methods.textgames.agent` is in `methods.textgames`, `pddlego.api` in `api`."""
     parts = module.split(".")[1:]
     if parts[:1] == ["methods"] and len(parts) > 1 and (PACKAGE / "methods" / parts[1]).is_dir():
         return f"methods.{parts[1]}"

@@ -11,15 +11,15 @@ from collections.abc import Iterable
 
 import pytest
 
-from pddlego.events import Ended, Limits, Outcome
-from pddlego.methods.textgames.assembly import episode_events, make_game
+from pddlego.episode.events import Ended, Limits, Outcome
 from pddlego.methods.textgames.episode import Episode
 from pddlego.methods.textgames.events import Observed
+from pddlego.methods.textgames.play import episode_events, make_game
 from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.planning import ProcessPlanner
-from pddlego.runs.recording import follow
+from pddlego.runs.journal import follow
 from tests.scale import scaled
 
 

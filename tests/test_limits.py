@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from pddlego import events as ev
-from pddlego.events import Outcome
+from pddlego.episode import events as ev
+from pddlego.episode.events import Outcome
 from pddlego.methods.textgames.formalize.edit import PddlEdit
 from pddlego.methods.textgames.formalize.gen import PddlGen
 from pddlego.methods.textgames.settings import GameSetting

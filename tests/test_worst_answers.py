@@ -16,41 +16,36 @@ from typing import Any
 
 import pytest
 
-from pddlego.events import Limits
+from pddlego.episode.budget import Meter, OverError
+from pddlego.episode.events import Limits
 from pddlego.methods.builders.building import Asking, Order, Step, component
 from pddlego.methods.builders.components import COMPONENTS
 from pddlego.methods.builders.draft import Draft
 from pddlego.methods.builders.reviewing import Diagnosis, Reviewing, opinion
-from pddlego.methods.programs.growing import code_of as program_of
+from pddlego.methods.programs.episode import code_of as program_of
 from pddlego.methods.programs.trial import read_action
 from pddlego.methods.textgames.formalize.act import ActionGen
 from pddlego.methods.textgames.formalize.edit import PddlEdit
-from pddlego.methods.textgames.formalize.full import FullFormalizer, read_goals
-from pddlego.methods.textgames.formalize.full_answer import in_braces, take_apart
-from pddlego.methods.textgames.formalize.full_edit import FullEditor
+from pddlego.methods.textgames.formalize.full import FullEditor, FullFormalizer, in_braces, read_goals, take_apart
 from pddlego.methods.textgames.formalize.gen import PddlGen
 from pddlego.methods.textgames.setting_files import load_setting
-from pddlego.methods.textgames.situation import Exchange, Situation
-from pddlego.methods.textgames.written import UNWRITTEN
-from pddlego.methods.thought_of_search.extract import code_as_the_paper
-from pddlego.methods.thought_of_search.extract import code_of as function_of
+from pddlego.methods.textgames.situation import UNWRITTEN, Exchange, Situation
+from pddlego.methods.thought_of_search.functions import code_as_the_paper
+from pddlego.methods.thought_of_search.functions import code_of as function_of
 from pddlego.models.base import ScriptedModel
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import EditSyntaxError, PddlSyntaxError, Problem, apply_edit, check, parse_domain, parse_edit
 from pddlego.pddl.domain import read_domain
-from pddlego.pddl.edit_domain import apply_domain_edit
-from pddlego.pddl.edit_json import first_object
-from pddlego.pddl.edit_values import SectionEdit
+from pddlego.pddl.edit import SectionEdit, apply_domain_edit, first_object
 from pddlego.pddl.partial import problem_so_far
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.sexpr import read_sexprs
 from pddlego.pddl.tolerant import is_cut_off, repair, repair_problem
-from pddlego.pddl.tolerant.pair import read_pair
-from pddlego.planning.checking import checked_domain, checked_problem
-from pddlego.planning.graphplan.answers import named_actions
-from pddlego.planning.plan_text import parse_plan
+from pddlego.pddl.tolerant.files import read_pair
+from pddlego.planning.graphplan.values import named_actions
 from pddlego.planning.process import ProcessPlanner
-from pddlego.refine.usage import Meter, OverError
+from pddlego.planning.solve import checked_domain, checked_problem
+from pddlego.planning.validate import parse_plan
 from pddlego.util.answers import file_in, spoken
 
 CHARACTERS, SECONDS = 200_000, 1.0

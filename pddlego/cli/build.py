@@ -10,16 +10,16 @@ from typing import Annotated, Any, cast
 import typer
 from rich.console import Console
 
-from pddlego.cli.interrupts import is_typed_at
 from pddlego.cli.options import with_options
+from pddlego.cli.terminal import is_typed_at
 from pddlego.cli.watching import exit_code
-from pddlego.display.glyphs import glyphs_for
+from pddlego.display.console import glyphs_for
 from pddlego.display.lines import LineDisplay
 from pddlego.display.person import AskingOverseer
+from pddlego.episode.events import Limits
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import Limits as LimitOptions
 from pddlego.evaluation.config import resolve
-from pddlego.events import Limits
 from pddlego.methods.base import BUILT_IN_MODEL
 from pddlego.methods.builders.building import How, What
 from pddlego.methods.builders.draft import Draft, draft_of
@@ -30,9 +30,8 @@ from pddlego.methods.registry import picture_of
 from pddlego.models import Model
 from pddlego.models.endpoint import Access, Endpoint, make_endpoint
 from pddlego.pddl import PddlSyntaxError
-from pddlego.planning.make import PlannerOptions
-from pddlego.runs.journal import JournalWriter
-from pddlego.runs.recording import follow
+from pddlego.planning.process import PlannerOptions
+from pddlego.runs.journal import JournalWriter, follow
 from pddlego.util.files import read_text, write_whole
 from pddlego.util.text import clean
 

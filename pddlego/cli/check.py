@@ -12,9 +12,8 @@ from rich.console import Console
 
 from pddlego.errors import UsageError
 from pddlego.pddl import Defect, DefectKind, Domain, PddlSyntaxError, Problem
-from pddlego.planning.checking import checked_domain, checked_problem
-from pddlego.planning.plan_text import parse_plan
-from pddlego.planning.validate import PlanFault, validate
+from pddlego.planning.solve import checked_domain, checked_problem
+from pddlego.planning.validate import PlanFault, parse_plan, validate
 from pddlego.util.files import read_text
 from pddlego.util.text import clean, count
 

@@ -73,7 +73,7 @@ def _examine(name: str, call: Callable[[], str]) -> Finding:
 
 
 def _java(java: str | None) -> str:
-    from pddlego.methods.textgames.games.java import shared_machine
+    from pddlego.methods.textgames.games.textworld import shared_machine
 
     machine = shared_machine(java)
     return f"Java {machine.version} ({machine.java})"
@@ -82,7 +82,7 @@ def _java(java: str | None) -> str:
 def _engine(java: str | None) -> str:
     from importlib.metadata import PackageNotFoundError, version
 
-    from pddlego.methods.textgames.assembly import make_game
+    from pddlego.methods.textgames.play import make_game
     from pddlego.methods.textgames.setting_files import load_setting
 
     began = time.perf_counter()
@@ -130,9 +130,9 @@ def _model(model: str | None, base_url: str | None) -> str:
     from pddlego.evaluation.models import TRANSCRIPT, transcript
     from pddlego.methods.base import BUILT_IN_MODEL
     from pddlego.methods.textgames.reader.noise import parse_noise
-    from pddlego.models.conversations import is_conversations, parse_place, read_conversations
     from pddlego.models.base import Message, Request
     from pddlego.models.endpoint import Access, Endpoint, make_endpoint
+    from pddlego.models.transcript import is_conversations, parse_place, read_conversations
 
     if model is not None and model.startswith(f"{BUILT_IN_MODEL}+"):
         return f"{parse_noise(model, 0).name}: the built-in reader, erring on purpose (a simulation)"

@@ -10,20 +10,19 @@ from typing import Annotated, Any
 
 import typer
 
-from pddlego.cli import exits
-from pddlego.cli.interrupts import INTERRUPTS, handle, ignore_interrupts, ignores_keys, polite_kills
+from pddlego.cli import terminal as exits
 from pddlego.cli.options import ConfigFile, with_options
+from pddlego.cli.terminal import INTERRUPTS, handle, ignore_interrupts, ignores_keys, polite_kills
 from pddlego.display.console import Console
 from pddlego.evaluation.assemble import Running, evaluating
 from pddlego.evaluation.config import Resolved, groups, resolve
 from pddlego.evaluation.estimate import estimates
 from pddlego.evaluation.progress import LineProgress, LiveProgress, ProgressDisplay, Standing
-from pddlego.evaluation.results import results_table, worst_case_table
 from pddlego.evaluation.runner import Evaluation, Stop
 from pddlego.evaluation.setup import Setup, make_setup
-from pddlego.evaluation.table import played_of, rows, spent_elsewhere
+from pddlego.evaluation.table import played_of, results_table, rows, spent_elsewhere, worst_case_table
+from pddlego.models.base import remarks
 from pddlego.models.limiter import Gauge
-from pddlego.models.remarks import remarks
 
 Games = Annotated[list[str] | None, typer.Argument(help="What to play, several or one with commas. Default: coin.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be played, and the worst case.")]

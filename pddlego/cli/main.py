@@ -15,7 +15,7 @@ import typer
 import typer.core
 
 from pddlego import __version__
-from pddlego.cli import exits
+from pddlego.cli import terminal as exits
 from pddlego.cli.options import GroupedCommand
 from pddlego.errors import TOO_MANY_FILES, PddlegoError, UsageError, explained, is_too_many_files
 

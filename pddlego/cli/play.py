@@ -9,17 +9,17 @@ from typing import Annotated, Any
 
 import typer
 
-from pddlego.cli.interrupts import polite_kills
 from pddlego.cli.options import ConfigFile, Confirm, Pace, is_typed, with_options
+from pddlego.cli.terminal import polite_kills
 from pddlego.cli.watching import exit_code, make_overseer, make_person, parse_whats, play_watched
 from pddlego.display.console import Console
 from pddlego.display.lines import make_display
+from pddlego.episode.events import Limits
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import Resolved, groups, resolve
 from pddlego.evaluation.setup import Setup, make_setup
-from pddlego.events import Limits
 from pddlego.methods.registry import parse_mode, picture_of
-from pddlego.models.spending import Spending
+from pddlego.models.limiter import Spending
 from pddlego.runs.folders import fresh_folder
 from pddlego.runs.manifest import CONFIRMED
 
@@ -69,7 +69,7 @@ def command(
     Exit code: 0 won, 1 not won, 2 wrong usage, 3 the model or the engine failed, 130 interrupted.
     """
     polite_kills()
-    flags |= {"games": (game,), "modes": (mode,) if mode else (), "seeds": str(seed), "repeats": 1, "ablate": ()}
+    flags |= {"games": (game,), "seeds": str(seed), "repeats": 1, "ablate": ()} | ({"modes": (mode,)} if mode else {})
     flags |= {"executor": "threads", "workers": 1, "carry": False}
     if is_typed(context, "model"):
         flags["models"] = (model,)

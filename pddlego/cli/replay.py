@@ -8,13 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
-from pddlego.cli import exits
-from pddlego.cli.interrupts import polite_kills
+from pddlego.cli import terminal as exits
 from pddlego.cli.options import Run, with_options
+from pddlego.cli.terminal import polite_kills
 from pddlego.display.console import Console
 from pddlego.evaluation.config import given_options, groups
-from pddlego.evaluation.recorded import Recorded, load_recorded
-from pddlego.evaluation.replay import Replayed, replay
+from pddlego.evaluation.replay import Recorded, Replayed, load_recorded, replay
 from pddlego.runs.folders import find_journals, place_of
 from pddlego.util.text import clean
 

@@ -10,13 +10,13 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from pddlego.cli import exits
+from pddlego.cli import terminal as exits
 from pddlego.cli.options import with_options
 from pddlego.display.console import Console
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import Limits
-from pddlego.evaluation.results import results_table
 from pddlego.evaluation.setup import read_prices
+from pddlego.evaluation.table import results_table
 from pddlego.report.build import Report, build_report, is_reportable
 from pddlego.report.formats import as_csv, as_json, counts, extra_tables, markdown, success
 from pddlego.report.html import html

@@ -10,17 +10,17 @@ from typing import Annotated, Any
 
 import typer
 
-from pddlego.cli.interrupts import polite_kills
 from pddlego.cli.options import Confirm, Pace, Run, with_options
+from pddlego.cli.terminal import polite_kills
 from pddlego.cli.watching import exit_code, make_overseer, make_person, parse_whats, play_watched
 from pddlego.display.console import Console
-from pddlego.display.editor import edit_text
 from pddlego.display.lines import make_display
+from pddlego.display.person import edit_text
+from pddlego.episode.events import Event
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import given_options, groups
-from pddlego.evaluation.recorded import Recorded, load_recorded
+from pddlego.evaluation.replay import Recorded, load_recorded
 from pddlego.evaluation.setup import Setup, make_cell_model
-from pddlego.events import Event
 from pddlego.methods.base import Tools
 from pddlego.methods.registry import parse_mode, picture_of
 from pddlego.methods.textgames.options import TextGameOptions

@@ -12,15 +12,14 @@ from rich.console import RenderableType
 from pddlego.cli.options import Run
 from pddlego.cli.terminal import fill, is_terminal
 from pddlego.display import export
-from pddlego.display.console import Console
+from pddlego.display.console import UNICODE, Console, glyphs_for
 from pddlego.display.frames import Film, Frame
-from pddlego.display.glyphs import UNICODE, glyphs_for
 from pddlego.display.lines import event_lines
 from pddlego.display.screens import MIN_HEIGHT, MIN_WIDTH, Picture, whole
 from pddlego.display.show import Place, Show
 from pddlego.display.view import View, fold_common
+from pddlego.episode.events import Started
 from pddlego.errors import JournalError, UsageError
-from pddlego.events import Started
 from pddlego.methods.registry import make_codec, picture_of
 from pddlego.runs.folders import find_journal, place_of
 from pddlego.runs.tail import JournalTail
@@ -65,7 +64,7 @@ def print_problem(console: Console, journal: Path, step: int) -> None:
     """The problem after a step, for other tools: all that the model made of what it saw, accepted or not."""
     # Imported here: whoever looks at an episode needs neither a game nor an agent.
     from pddlego.cli.resume import recorded_game
-    from pddlego.evaluation.recorded import load_recorded
+    from pddlego.evaluation.replay import load_recorded
     from pddlego.methods.textgames.resume import moment_at
 
     played = recorded_game(load_recorded(journal))

@@ -10,16 +10,15 @@ from typing import Annotated, Any
 
 import typer
 
-from pddlego.cli import exits
+from pddlego.cli import terminal as exits
 from pddlego.cli.options import with_options
+from pddlego.episode.budget import Meter
+from pddlego.episode.events import Event, Limits, Retrying
 from pddlego.errors import EngineError, UsageError
 from pddlego.evaluation.config import Config, Resolved, resolve
-from pddlego.events import Event, Limits, Retrying
-from pddlego.methods.graphplan.advice import Advisers, planning
-from pddlego.methods.graphplan.advisers import make_adviser
+from pddlego.methods.graphplan.advisers import Advisers, make_adviser, planning
 from pddlego.methods.graphplan.options import PassOptions
-from pddlego.methods.programs.learned import program_in
-from pddlego.methods.programs.trial import attempt
+from pddlego.methods.programs.trial import attempt, program_in
 from pddlego.methods.shared_options import SandboxOptions
 from pddlego.models import Model
 from pddlego.models.endpoint import Access, Endpoint, make_endpoint
@@ -38,8 +37,7 @@ from pddlego.planning.graphplan.values import (
     Searched,
     Watch,
 )
-from pddlego.planning.make import PlannerOptions
-from pddlego.refine.usage import Meter
+from pddlego.planning.process import PlannerOptions
 from pddlego.sandbox import Sandbox, SandboxLimits
 from pddlego.tasks import Task
 from pddlego.util.files import read_text, write_whole

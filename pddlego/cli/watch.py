@@ -10,8 +10,7 @@ import typer
 
 from pddlego.cli.options import with_options
 from pddlego.cli.terminal import fill, is_terminal
-from pddlego.display.console import Console
-from pddlego.display.glyphs import glyphs_for
+from pddlego.display.console import Console, glyphs_for
 from pddlego.display.screens import Size
 from pddlego.display.watch import Watch, list_picture
 from pddlego.errors import UsageError

@@ -8,23 +8,21 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pddlego.cli import exits
-from pddlego.cli.interrupts import ignore_interrupts, is_typed_at
-from pddlego.display.console import Console
-from pddlego.display.glyphs import glyphs_for
-from pddlego.display.lines import LineDisplay
-from pddlego.display.live import Display, LiveDisplay
+from pddlego.cli import terminal as exits
+from pddlego.cli.terminal import ignore_interrupts, is_typed_at
+from pddlego.display.console import Console, glyphs_for
+from pddlego.display.lines import Display, LineDisplay, LiveDisplay
+from pddlego.episode.approval import Overseer
+from pddlego.episode.events import Ended, Event, Outcome
 from pddlego.errors import PddlegoError, UsageError, explained
 from pddlego.evaluation.assemble import evaluating
 from pddlego.evaluation.playing import Person, make_tools
 from pddlego.evaluation.setup import Setup
-from pddlego.events import Ended, Event, Outcome
 from pddlego.methods.base import Mode, Tools
 from pddlego.methods.registry import modes
-from pddlego.refine.approval import Overseer
 from pddlego.runs.folders import EPISODES
-from pddlego.runs.recorder import Recorder
-from pddlego.runs.recording import Listener, follow
+from pddlego.runs.journal import Listener, follow
+from pddlego.runs.store import Recorder
 
 
 def watched(events: Iterator[Event], recorder: Recorder, display: Display) -> Ended:

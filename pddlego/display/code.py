@@ -10,9 +10,8 @@ from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
-from pddlego.display.glyphs import Glyphs
-from pddlego.display.rows import beside, panel, text_panel, wrapped
-from pddlego.display.screens import V, asking_lines, word_lines
+from pddlego.display.console import Glyphs
+from pddlego.display.screens import V, asking_lines, beside, panel, text_panel, word_lines, wrapped
 from pddlego.util.text import clean
 
 WIDE = 110

@@ -7,9 +7,20 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pddlego.display.glyphs import Glyphs
-from pddlego.events import Accepted, Answered, Asked, Event, Isolated, Judged, Rejected, Retrying, Started, Unknown
-from pddlego.models.remarks import label
+from pddlego.display.console import Glyphs
+from pddlego.episode.events import (
+    Accepted,
+    Answered,
+    Asked,
+    Event,
+    Isolated,
+    Judged,
+    Rejected,
+    Retrying,
+    Started,
+    Unknown,
+)
+from pddlego.models.base import label
 from pddlego.util.text import clean, count, one_line
 
 MARKED = frozenset({"matched nothing", "refused", "merged"})

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pddlego.display.view import cleaned
-from pddlego.events import Event, step_of
+from pddlego.episode.events import Event, step_of
 
 Fold = Callable[[Any, Event, float], Any]
 """The view after an event, which happened so many seconds after the start."""

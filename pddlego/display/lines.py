@@ -1,24 +1,111 @@
-"""Shows an episode while it runs: plain lines on a pipe, JSON lines for programs; and which display suits an output."""
+"""The live display of an episode: lines on a pipe, a screen on a terminal."""
 
 from __future__ import annotations
 
 import sys
+import time
+from abc import abstractmethod
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from functools import reduce
 from typing import Any, TextIO
 
 import rich.console
-from rich.console import RenderableType
+from rich.console import ConsoleOptions, RenderableType, RenderResult
+from rich.live import Live
 
+from pddlego.display.console import Glyphs, glyphs_for
 from pddlego.display.description import Describer
-from pddlego.display.glyphs import Glyphs, glyphs_for
-from pddlego.display.heading import meter, result_line
-from pddlego.display.live import Display, LiveDisplay
-from pddlego.display.screens import Screen, is_large
+from pddlego.display.screens import Screen, header, is_large, meter, result_line, whole
 from pddlego.display.view import View, cleaned, fold_common
-from pddlego.events import Ended, Event
-from pddlego.runs.codec import dump_line
+from pddlego.episode.events import Ended, Event, Rejected
+from pddlego.runs.journal import dump_line
 from pddlego.util.text import clean
+
+ASIDE = 15
+"""Lines that the panels need beside a question."""
+
+
+class Display(AbstractContextManager["Display"]):
+    """Takes events and shows them, between `__enter__` and `__exit__`."""
+
+    def __exit__(self, *_: object) -> None:
+        """Leave the output as it is."""
+
+    @abstractmethod
+    def show(self, event: Event, seconds: float) -> None:
+        """Show an event, which happened so many seconds after the start."""
+
+
+class LiveDisplay(Display):
+    """Panels that are drawn anew when something happens. `pace` is the least time, in seconds, that a moment stays."""
+
+    def __init__(self, console: rich.console.Console, pace: float, screen: Screen[Any]) -> None:
+        self._console = console
+        self._pace = pace
+        self._screen = screen
+        self._view: View = screen.start
+        self._question: RenderableType | None = None
+        self._previewed = self._view
+        self._glyphs = glyphs_for(console.encoding)
+        self._looked, self._showing = time.monotonic(), True
+        self._live = Live(self, console=console, refresh_per_second=8, transient=False, vertical_overflow="crop")
+
+    def __enter__(self) -> LiveDisplay:
+        self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._live.stop()
+
+    def ask(self, question: RenderableType | None, preview: tuple[Event, ...] = ()) -> None:
+        """Show a question below the panels, which show what will be when it is accepted; None takes it away."""
+        self._question = question
+        self._previewed = reduce(lambda view, event: self._screen.fold(view, event, view.seconds), preview, self._view)
+        self._looked = time.monotonic()
+        self._live.refresh()
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Leave the terminal to somebody else, below what is drawn."""
+        self._live.transient = True  # what is drawn now would stay above as a ruin
+        self._live.stop()
+        self._live.transient = False
+        if self._question is not None:  # whoever types a hint wants to see what it is about
+            self._console.print(self._question)
+        try:
+            yield
+        finally:
+            self._live.start(refresh=True)
+
+    def show(self, event: Event, seconds: float) -> None:
+        self._view, self._showing = self._screen.fold(self._view, event, seconds), True
+        self._live.refresh()
+        if event.method or isinstance(event, Rejected):  # what the method does, and what went wrong
+            time.sleep(self._pace)
+        self._looked, self._showing = time.monotonic(), False
+
+    def _now(self) -> float:
+        """The episode's time: it stands still while a moment is looked at, and while a person is asked."""
+        if self._showing or self._question is not None or self._view.ended is not None:
+            return self._view.seconds
+        return self._view.seconds + time.monotonic() - self._looked
+
+    def __rich_console__(self, console: rich.console.Console, options: ConsoleOptions) -> RenderResult:
+        view = self._view if self._question is None else self._previewed
+        now = self._now()
+        # Less than the terminal has: what is printed below must not push the header out of sight.
+        height = console.height - 3
+        if self._question is not None:
+            height -= len(console.render_lines(self._question, options, pad=False))
+        if height >= ASIDE:
+            yield whole(self._screen, view, options.max_width, height, now, self._glyphs)
+        else:  # a question leaves no room for panels, but for what the game said last
+            yield header(view, now, self._glyphs, options.max_width)
+            yield self._screen.latest(view, options.max_width, max(3, height - 2), now, self._glyphs)
+        if self._question is not None:
+            yield self._question
+
 
 SILENCE = 10.0
 """Seconds without a line after which the next event gets one, also if it usually has none."""

@@ -5,20 +5,116 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any, Protocol, TypeVar
 
+from rich.cells import cell_len, chop_cells
 from rich.console import Group, RenderableType
 from rich.panel import Panel
+from rich.table import Table
 from rich.text import Text
 
+from pddlego.display.console import UNICODE, Glyphs
 from pddlego.display.description import Describer, Line
 from pddlego.display.frames import Film, Frame
-from pddlego.display.glyphs import UNICODE, Glyphs
-from pddlego.display.heading import header, result_line
-from pddlego.display.rows import panel, wrapped
 from pddlego.display.view import View, cleaned, fold_common
-from pddlego.events import Event
-from pddlego.util.text import clean, one_line
+from pddlego.episode.events import Event, Outcome
+from pddlego.models.base import label
+from pddlego.runs.cells import NO_MODEL
+from pddlego.util.text import clean, count, one_line
+
+SHORTEST = 8
+"""Characters of a model's name that are shown, whatever else has to go."""
+
+_OUTCOME_STYLE = {Outcome.WON: "bold green", Outcome.INTERRUPTED: "yellow"}
+
+
+def header(view: View, now: float, glyphs: Glyphs, width: int) -> Text:
+    """What is played, and the meter: steps, calls, tokens, seconds. Of a long model's name there is what fits."""
+    separator = f" {glyphs.dot} "
+    about, used = f"{separator}seed {view.seed}{separator}{view.mode}{separator}", separator + meter(view, now, glyphs)
+    room = width - cell_len(clean(view.title) + about + used)
+    line = Text(no_wrap=True, overflow="ellipsis")
+    line.append(clean(view.title), style="bold")
+    line.append(about + one_line(label(view.model), max(SHORTEST, room)))
+    line.append(used, style="cyan")
+    return line
+
+
+def meter(view: View, now: float, glyphs: Glyphs) -> str:
+    """Steps, the score at the end, refused commands (if any), calls, tokens (if any) and seconds."""
+    most = "" if view.limits.steps is None else f"/{view.limits.steps}"
+    parts = [f"step {view.step}{most}"]
+    if view.ended is not None:
+        parts.append(f"score {view.ended.score:.2f}")
+    if view.refused:
+        parts.append(f"{view.refused} refused")
+    if view.model != NO_MODEL:
+        kept = f" ({view.from_cache} from the cache)" if view.from_cache else ""
+        parts.append(f"{count(view.calls, 'call')}{kept}")
+    if view.tokens:
+        parts.append(f"{'~' if view.estimated else ''}{view.tokens:,} tokens")
+    parts.append(f"{now:.1f} s")
+    return f" {glyphs.dot} ".join(parts)
+
+
+def result_line(view: View) -> Text:
+    """How the episode ended, on one line; empty while it runs."""
+    if view.ended is None:
+        return Text("")
+    ended = view.ended
+    style = _OUTCOME_STYLE.get(ended.outcome, "bold red")
+    line = Text(f"{ended.outcome.value} after {count(ended.tally.steps, 'step')}", style=style)
+    if ended.message:
+        line.append(f": {clean(' '.join(ended.message.split()))}", style="")
+    return line
+
+
+def text_panel(lines: list[Text], title: str, width: int, height: int, scroll: int = 0) -> Panel:
+    """Lines in a panel of exactly this size, wrapped, from line `scroll` on; says how far it is when not all fit."""
+    room, inner = max(1, height - 2), max(1, width - 4)
+    rows = wrapped(lines, inner)
+    first = max(0, min(scroll, len(rows) - room))
+    shown = rows[first : first + room]
+    part = f"{first + 1}-{first + len(shown)} of {len(rows)}" if len(rows) > room else None
+    return Panel(Group(*shown), title=title, subtitle=part, width=width, height=height, border_style="dim")
+
+
+def panel(lines: Sequence[Text], title: str, width: int, height: int) -> Panel:
+    """Lines that fit, in a panel of exactly this size."""
+    return Panel(Group(*lines), title=title, width=width, height=height, border_style="dim")
+
+
+def beside(*parts: RenderableType) -> Table:
+    """Things of one height, side by side."""
+    grid = Table.grid(padding=0)
+    grid.add_row(*parts)
+    return grid
+
+
+def marks(label: str, good: Sequence[bool], total: int, width: int, glyphs: Glyphs) -> list[Text]:
+    """A mark for each of `total` things: good, bad, or not tried yet; wrapped, with a label before them."""
+    line = Text(label, "bold", no_wrap=True)
+    for number in range(total):
+        if number >= len(good):
+            line.append(glyphs.dot, "dim")
+        elif good[number]:
+            line.append(glyphs.done, "green")
+        else:
+            line.append(glyphs.failed, "red")
+    return wrapped([line], max(len(label) + 1, width))
+
+
+def wrapped(lines: list[Text], width: int) -> list[Text]:
+    """Lines as rows of at most `width` cells. Long ones are broken anywhere, so that nothing is hidden."""
+    rows: list[Text] = []
+    for line in lines:
+        whole = line.copy()
+        whole.no_wrap = True
+        pieces = chop_cells(whole.plain, width)
+        rows += whole.divide(accumulate(map(len, pieces[:-1])))
+    return rows
+
 
 MIN_WIDTH, MIN_HEIGHT = 72, 20
 """A smaller terminal gets plain lines."""

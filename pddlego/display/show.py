@@ -8,15 +8,13 @@ from dataclasses import dataclass, field, replace
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from pddlego.display.app import MOVES
+from pddlego.display.console import Glyphs
 from pddlego.display.description import Describer, blamed
 from pddlego.display.frames import Film, Frame
-from pddlego.display.glyphs import Glyphs
-from pddlego.display.heading import header, result_line
-from pddlego.display.keys import MOVES
-from pddlego.display.rows import text_panel, wrapped
-from pddlego.display.screens import Picture, Size, Tab, whole
+from pddlego.display.screens import Picture, Size, Tab, header, result_line, text_panel, whole, wrapped
 from pddlego.display.view import View
-from pddlego.events import Answered, Asked, Event, Judged, Rejected, Retrying
+from pddlego.episode.events import Answered, Asked, Event, Judged, Rejected, Retrying
 from pddlego.util.text import clean
 
 CONVERSATION: tuple[type[Event], ...] = (Asked, Answered, Retrying, Rejected, Judged)

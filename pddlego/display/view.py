@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import Enum
 from typing import Any, TypeVar
 
-from pddlego.events import Answered, Asked, Ended, Event, Limits, Rejected, Retrying, Started, Streamed, step_of
+from pddlego.episode.events import Answered, Asked, Ended, Event, Limits, Rejected, Retrying, Started, Streamed, step_of
 from pddlego.models.base import Trouble
 from pddlego.util.text import clean
 

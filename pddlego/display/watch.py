@@ -11,13 +11,13 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from pddlego.display.glyphs import Glyphs
-from pddlego.display.keys import MOVES
+from pddlego.display.app import MOVES
+from pddlego.display.console import Glyphs
 from pddlego.display.screens import Picture, PictureOf, Size
 from pddlego.display.show import KEYS, Place, Show, keys_line
+from pddlego.episode.events import Outcome
 from pddlego.errors import JournalError
-from pddlego.events import Outcome
-from pddlego.runs.codec import Codec
+from pddlego.runs.journal import Codec
 from pddlego.runs.tail import FolderTail, JournalTail, Peek
 from pddlego.util.text import clean, count
 

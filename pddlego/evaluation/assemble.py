@@ -8,25 +8,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pddlego.episode.events import Event
 from pddlego.errors import UsageError
 from pddlego.evaluation.models import is_free
 from pddlego.evaluation.playing import make_limiter, make_planners, play
 from pddlego.evaluation.runner import Evaluation, Executor
 from pddlego.evaluation.setup import Setup
 from pddlego.evaluation.table import result_table
-from pddlego.events import Event
 from pddlego.methods.base import whole
 from pddlego.methods.registry import make_codec, measuring_of, modes
-from pddlego.models.limiter import Gauge, SharedLimiter
-from pddlego.models.spending import Price
+from pddlego.models.limiter import Gauge, Price, SharedLimiter
 from pddlego.planning import Planner
 from pddlego.runs.cells import Cell
-from pddlego.runs.kept import kept_domain
 from pddlego.runs.ledger import LEDGER, Ledger, LedgerEntry, read_ledger
 from pddlego.runs.manifest import environment_manifest
-from pddlego.runs.measures import Measures
-from pddlego.runs.store import Store, read_recorded_prices
-from pddlego.runs.summary import Measure, Summary
+from pddlego.runs.store import Store, kept_domain, read_recorded_prices
+from pddlego.runs.summary import Measure, Measures, Summary
 from pddlego.util.files import write_run_file
 
 

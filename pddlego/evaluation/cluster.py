@@ -20,21 +20,19 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from pddlego.episode.events import Ended, Event, Outcome
 from pddlego.errors import EngineError, UsageError
 from pddlego.evaluation.playing import make_limiter, play
 from pddlego.evaluation.runner import INTERRUPTED, Executor
 from pddlego.evaluation.setup import Setup
-from pddlego.events import Ended, Event, Outcome
 from pddlego.models import Request
-from pddlego.models.limiter import Permit, SharedLimiter
-from pddlego.models.spending import Price, Spending
+from pddlego.models.limiter import Permit, Price, SharedLimiter, Spending
 from pddlego.planning import ProcessPlanner
-from pddlego.planning.make import PlannerOptions
+from pddlego.planning.process import PlannerOptions
 from pddlego.runs.cells import Cell
-from pddlego.runs.journal import TimedEvent
+from pddlego.runs.journal import Timed, TimedEvent
 from pddlego.runs.ledger import Ledger
-from pddlego.runs.recording import Timed
-from pddlego.util.environment import without_secrets
+from pddlego.util.children import without_secrets
 
 RETRIES = 3
 """How often Ray begins an episode again whose worker died."""

@@ -15,9 +15,9 @@ from pddlego.errors import UsageError
 from pddlego.methods.base import BUILT_IN_MODEL
 from pddlego.methods.registry import methods, modes, parse_mode
 from pddlego.models.endpoint import Endpoint
-from pddlego.planning.make import PlannerOptions
+from pddlego.planning.process import PlannerOptions
+from pddlego.util.files import read_toml
 from pddlego.util.options import Flag, Options, option, options_of
-from pddlego.util.toml import read_toml
 
 MOST_SEEDS = 1_000_000
 """A longer range is not looked at one by one."""
@@ -76,6 +76,8 @@ class What(Options):
     @field_validator("modes")
     @classmethod
     def _modes(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if not value:
+            raise PydanticCustomError("empty", "Name at least one")
         try:
             return tuple(dict.fromkeys(str(parse_mode(mode)) for mode in value))
         except UsageError as error:

@@ -7,15 +7,14 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from pddlego.episode.events import Answered, Ended
 from pddlego.errors import PddlegoError
 from pddlego.evaluation.models import is_free
 from pddlego.evaluation.playing import make_planners, play
 from pddlego.evaluation.setup import Setup
-from pddlego.events import Answered, Ended
 from pddlego.methods.base import BUILT_IN_MODEL
-from pddlego.models.limiter import NoLimiter
-from pddlego.models.retry import ATTEMPTS
-from pddlego.models.spending import OUTPUT_ESTIMATE
+from pddlego.models.limiter import OUTPUT_ESTIMATE, NoLimiter
+from pddlego.models.openai import ATTEMPTS
 from pddlego.planning import Planner
 from pddlego.runs.cells import Cell
 from pddlego.runs.summary import LOST_TO_ERRORS

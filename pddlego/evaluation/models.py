@@ -9,20 +9,19 @@ from pddlego.errors import UsageError
 from pddlego.methods.base import BUILT_IN_MODEL, WITHOUT, Setting
 from pddlego.methods.registry import method_of
 from pddlego.models.base import Model, ScriptedModel
-from pddlego.models.conversations import (
+from pddlego.models.endpoint import Access, Endpoint, make_endpoint
+from pddlego.models.limiter import RequestLimiter
+from pddlego.models.transcript import (
     ConversationModel,
+    TranscriptModel,
     choose,
     is_conversations,
     parse_place,
     read_conversations,
 )
-from pddlego.models.endpoint import Access, Endpoint, make_endpoint
-from pddlego.models.limiter import RequestLimiter
-from pddlego.models.transcript import TranscriptModel
 from pddlego.runs.cells import NO_MODEL, Cell
-from pddlego.runs.codec import Codec
 from pddlego.runs.folders import find_journal
-from pddlego.runs.journal import read_journal, recorded_calls
+from pddlego.runs.journal import Codec, read_journal, recorded_calls
 
 TRANSCRIPT = "transcript:"
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from pddlego.episode.approval import Overseer
+from pddlego.episode.events import Event
 from pddlego.evaluation.setup import Setup, make_cell_model
-from pddlego.events import Event
 from pddlego.methods.base import Tools
-from pddlego.models.limiter import CellLimiter, RequestLimiter, SharedLimiter
-from pddlego.models.spending import Price
+from pddlego.models.limiter import CellLimiter, Price, RequestLimiter, SharedLimiter
 from pddlego.planning import Planner
-from pddlego.planning.pool import PlannerPool
-from pddlego.refine.approval import Overseer
+from pddlego.planning.process import PlannerPool
 from pddlego.runs.cells import Cell
 from pddlego.runs.ledger import Ledger
 

@@ -14,10 +14,10 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from pddlego.episode.events import Retrying, step_of
 from pddlego.evaluation.runner import Begun, Done, Happened, Progress, Stopping
 from pddlego.evaluation.statistics import wilson
 from pddlego.evaluation.table import measuring
-from pddlego.events import Retrying, step_of
 from pddlego.runs.cells import Cell
 from pddlego.runs.summary import Summary
 from pddlego.util.text import clean, count

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
+from pddlego.episode.events import Ended, Event, Outcome
 from pddlego.errors import JournalError, PddlegoError, explained
-from pddlego.events import Ended, Event, Outcome
 from pddlego.runs.cells import Cell
-from pddlego.runs.recorder import Recorder
-from pddlego.runs.recording import follow
-from pddlego.runs.store import Store
+from pddlego.runs.journal import follow
+from pddlego.runs.store import Recorder, Store
 from pddlego.runs.summary import Summary
 
 INTERRUPTED = "interrupted by the user"

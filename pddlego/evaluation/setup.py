@@ -12,21 +12,20 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from pddlego.episode.events import Limits
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import COMMON, Config, Resolved, with_overrides
 from pddlego.evaluation.models import is_free, make_model
-from pddlego.events import Limits
 from pddlego.methods.base import Method, Setting, check_seed
 from pddlego.methods.registry import ablated, first_mode, method, method_of, package_of, parse_mode
 from pddlego.methods.setting_files import parse_overrides
 from pddlego.models.base import Model
 from pddlego.models.endpoint import Access, prepare_cache
-from pddlego.models.limiter import RequestLimiter
-from pddlego.models.spending import Price, Spending
+from pddlego.models.limiter import Price, RequestLimiter, Spending
 from pddlego.runs.cells import Cell, Matrix
 from pddlego.runs.manifest import installed_version
+from pddlego.util.files import read_toml
 from pddlego.util.options import options_of, recorded
-from pddlego.util.toml import read_toml
 
 DETERMINING = ("pddlego", "textworld-express", "fast-downward.translate", "pyperplan")
 """Packages whose version may change what an episode does: the agent, the game engine, the planner."""

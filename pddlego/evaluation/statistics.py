@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import statistics
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+from pddlego.runs.summary import Summary
 
 CONFIDENCE = 0.95
 
@@ -64,3 +67,98 @@ def bootstrap_mean(differences: Sequence[float], samples: int = 9_999) -> Interv
         rng=numpy.random.default_rng(0),
     ).confidence_interval
     return Interval(float(found.low), float(found.high))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two methods on the seeds of one game that both have, without episodes that were lost to an error.
+
+    Repeats of a seed are one pair, because they are no independent games: it counts as won if most of them were, with
+    their means. `compared` names the number that they are compared by, if there is one: `interval` is the bootstrap
+    interval (95 %) of the mean difference in it, first minus second, where both won.
+    """
+
+    game: str
+    first: str
+    second: str
+    pairs: int
+    only_first: int
+    only_second: int
+    p_value: float
+    both_won: int
+    difference: float | None
+    interval: Interval | None
+    compared: str
+
+    @property
+    def conclusion(self) -> str:
+        """What may be concluded, in a sentence or two."""
+        return f"{self._success()} {self._number()}".strip()
+
+    def _success(self) -> str:
+        if not self.pairs:
+            return "They have no seeds in common, so nothing can be concluded."
+        told = f"on {self.pairs} common seeds (McNemar's exact test, p = {self.p_value:.3g})"
+        if self.p_value >= 0.05:
+            return f"That one succeeds more often is not shown {told}."
+        better = self.first if self.only_first > self.only_second else self.second
+        return f"{better} succeeds more often {told}."
+
+    def _number(self) -> str:
+        name = self.compared
+        if not name:
+            return ""
+        if self.interval is None or self.difference is None:
+            return f"Of {name} nothing can be said: no seed was won by both."
+        if self.both_won < FEWEST:
+            seeds = "1 seed was" if self.both_won == 1 else f"{self.both_won} seeds were"
+            return f"Of {name} nothing can be said: {seeds} won by both."
+        low, high = self.interval.low, self.interval.high
+        told = f"where both won ({self.both_won} seeds; bootstrap, 95 %: {low:+.2f} to {high:+.2f})"
+        if low <= 0 <= high:
+            return f"A difference in {name} is not shown {told}."
+        fewer = self.first if self.difference < 0 else self.second
+        return f"{fewer} needs {abs(self.difference):.2f} {name} less {told}."
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of two methods that are compared: what it is called, and its results."""
+
+    name: str
+    results: Sequence[Summary]
+
+
+def compare(first: Side, second: Side, game: str, compared: str) -> Comparison:
+    """Compare the results of two methods on one game, pairwise by seed; `compared` is a number that both measure."""
+    one, other = (_by_seed(side.results, game, compared) for side in (first, second))
+    common = [(one[seed], other[seed]) for seed in sorted(one.keys() & other.keys())]
+    won = [(left is not None, right is not None) for left, right in common]
+    both = [(left, right) for left, right in common if left is not None and right is not None]
+    differences = [left - right for left, right in both]
+    return Comparison(
+        game=game,
+        first=first.name,
+        second=second.name,
+        pairs=len(common),
+        only_first=sum(left and not right for left, right in won),
+        only_second=sum(right and not left for left, right in won),
+        p_value=mcnemar(won),
+        both_won=len(both),
+        difference=statistics.mean(differences) if both and compared else None,
+        interval=bootstrap_mean(differences) if both and compared else None,
+        compared=compared,
+    )
+
+
+def _by_seed(results: Iterable[Summary], game: str, compared: str) -> dict[int, float | None]:
+    """The mean of the compared number for each seed that was won more often than not, None for the others."""
+    repeats: dict[int, list[Summary]] = {}
+    for summary in results:
+        if summary.counts and summary.cell.setting == game:
+            repeats.setdefault(summary.cell.seed, []).append(summary)
+    found: dict[int, float | None] = {}
+    for seed, played in repeats.items():
+        numbers = [summary.measures.numbers.get(compared, 0) for summary in played if summary.won]
+        found[seed] = statistics.mean(numbers) if 2 * len(numbers) > len(played) else None
+    return found

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from pydantic import BaseModel
 
+from pddlego.display.description import Describe
+from pddlego.display.screens import Screen
+from pddlego.episode.approval import Overseer
+from pddlego.episode.events import Event, Limits, Tally
 from pddlego.errors import UsageError
-from pddlego.events import Event, Limits, Tally
 from pddlego.models import Model
 from pddlego.planning import Planner
-from pddlego.refine.approval import Overseer
 from pddlego.runs.cells import Cell
-from pddlego.runs.measures import Measures
+from pddlego.runs.summary import Measures
 
-if TYPE_CHECKING:  # what draws is loaded when something is drawn
+if TYPE_CHECKING:
     from pddlego.display.description import Describe
     from pddlego.display.screens import Screen
+
 
 BUILT_IN_MODEL = "reader"
 """The name of the model that each method brings itself; `reader+noise:P` errs on purpose."""
@@ -276,3 +281,56 @@ class Method(Protocol):
 
     def screen(self) -> Screen[Any] | None:
         """Its live picture; None: lines."""
+
+
+@dataclass(frozen=True)
+class LazyMethod:
+    """The `Method` of a package of ours, whose modules hold its parts under the names that stand here:
+
+    `options.OPTIONS`, `loading.load`, `loading.worst_case`, `measure.MEASURING`, `events.DESCRIBED`, `play.play`,
+    `screen.SCREEN` (if there is one), and `reference_model.stand_in`.
+    """
+
+    name: str
+    modes: tuple[Mode, ...]
+    package: str
+
+    def _part(self, module: str, name: str) -> Any:
+        return getattr(import_module(f"{self.package}.{module}"), name)
+
+    @property
+    def options(self) -> type[BaseModel]:
+        found: type[BaseModel] = self._part("options", "OPTIONS")
+        return found
+
+    @property
+    def measuring(self) -> Measuring:
+        found: Measuring = self._part("measure", "MEASURING")
+        return found
+
+    @property
+    def events(self) -> Mapping[type[Event], Describe]:
+        found: Mapping[type[Event], Describe] = self._part("events", "DESCRIBED")
+        return found
+
+    def load(self, name: str, options: Any) -> Setting:
+        found: Setting = self._part("loading", "load")(name, options)
+        return found
+
+    def stand_in(self, name: str, cell: Cell, setting: Any) -> Model | None:
+        found: Model | None = self._part("reference_model", "stand_in")(name, cell, setting)
+        return found
+
+    def worst_case(self, setting: Any, mode: str, options: Any, retries: int) -> WorstCase:
+        found: WorstCase = self._part("loading", "worst_case")(setting, mode, options, retries)
+        return found
+
+    def run(self, cell: Cell, setting: Any, options: Any, tools: Tools) -> Iterator[Event]:
+        found: Iterator[Event] = self._part("play", "play")(cell, setting, options, tools)
+        return found
+
+    def screen(self) -> Screen[Any] | None:
+        if find_spec(f"{self.package}.screen") is None:
+            return None
+        found: Screen[Any] = self._part("screen", "SCREEN")()
+        return found

@@ -20,8 +20,8 @@ from pddlego.errors import SettingError
 from pddlego.methods.base import Setting
 from pddlego.methods.setting_files import checked, read_setting
 from pddlego.pddl import Domain, PddlSyntaxError, TypedName, parse_domain
-from pddlego.pddl.anonymous import anonymous
-from pddlego.pddl.check_domain import check_domain
+from pddlego.pddl.check import check_domain
+from pddlego.pddl.perturb import anonymous
 from pddlego.tasks import Split, Task, Tasks
 from pddlego.tasks.folder import TaskFolder, read_tasks
 from pddlego.tasks.generators import GENERATORS, generate, parameters_of

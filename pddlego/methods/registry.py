@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
+from pddlego.episode.events import Event
 from pddlego.errors import UsageError
-from pddlego.events import Event
 from pddlego.methods.base import Measuring, Method, Mode, Variant, parse_variant
 from pddlego.methods.setting_files import read_setting
-from pddlego.runs.codec import Codec
-from pddlego.runs.measures import FIRST, LAST
+from pddlego.runs.journal import Codec
+from pddlego.runs.summary import FIRST, LAST
 
 if TYPE_CHECKING:
     from pddlego.display.screens import Picture

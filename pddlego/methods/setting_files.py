@@ -11,7 +11,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pddlego.errors import PddlegoError, SettingError, UsageError
 from pddlego.methods.base import Published
 from pddlego.util import resources
-from pddlego.util.toml import parse_toml
+from pddlego.util.files import parse_toml
 
 File = TypeVar("File", bound=BaseModel)
 

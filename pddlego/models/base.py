@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -124,3 +124,54 @@ class ScriptedModel:
         text = self.answers[min(len(self._given), len(self.answers) - 1)]
         self._given.append(len(text))
         return Completion(text)
+
+
+RULES = "'reader' is the built-in reader: rules, no language model."
+SIMULATION = "'reader+noise' is a simulation: the built-in reader, erring on purpose at a given rate."
+
+
+def is_simulation(name: str) -> bool:
+    """Whether the model of this name errs on purpose."""
+    return name.startswith("reader+")
+
+
+def remarks(names: Collection[str]) -> list[str]:
+    """What must be said of models of these names."""
+    found = [RULES] if "reader" in names else []
+    return [*found, *([SIMULATION] if any(map(is_simulation, names)) else [])]
+
+
+def label(name: str) -> str:
+    """A model's name as it is shown to people."""
+    return f"{name} (simulation)" if is_simulation(name) else name
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """Why an answer could not be used: a category for statistics, a message for the model, and the evidence."""
+
+    category: str
+    message: str
+    evidence: tuple[str, ...] = ()
+
+
+CUT_OFF = "cut off"
+"""The category of an answer that ends before it is whole."""
+
+
+def cut_off() -> Feedback:
+    """What is said of an answer that ends before it is whole."""
+    message = "the answer was cut off before its end. Answer at once, without thinking aloud and without explanations."
+    return Feedback(CUT_OFF, message)
+
+
+MAX_REJECTED = 2_000
+"""Characters of a rejected answer that are shown to the model again."""
+
+
+def shortened(answer: str) -> str:
+    """A rejected answer as it is shown again: whole, or its beginning and end."""
+    if len(answer) <= MAX_REJECTED:
+        return answer.strip() or "(an empty answer)"
+    half = MAX_REJECTED // 2
+    return f"{answer[:half]}\n[…]\n{answer[-half:]}"

@@ -15,7 +15,7 @@ from pddlego.models.base import CacheUse, Model
 from pddlego.models.credentials import address_of, without_credentials
 from pddlego.models.dialect import Dialects, Sampling
 from pddlego.models.limiter import RequestLimiter
-from pddlego.models.retry import ATTEMPTS
+from pddlego.models.openai import ATTEMPTS
 from pddlego.util.options import Flag, Options, option
 
 TAKEN = {

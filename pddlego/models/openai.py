@@ -1,19 +1,26 @@
-"""Any endpoint that speaks OpenAI's chat completions: OpenAI itself, vLLM, Ollama, llama.cpp and the like."""
+"""Chat completions of OpenAI-compatible endpoints: retries, connections, limits of replies, streaming."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
+import queue
+import random
 import re
+import socket
+import threading
 import time
-from collections.abc import Callable, Mapping
+import zlib
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import httpx2
+
 from pddlego.errors import BudgetSpentError, ModelError, OutOfTimeError, UsageError
-from pddlego.models.base import Completion, Request, Trouble
-from pddlego.models.connection import Connection
+from pddlego.models.base import Completion, Request, Trouble, Words
 from pddlego.models.credentials import check_key, check_url, secrets_of, split_query, without_credentials
 from pddlego.models.dialect import (
     EVERYTHING,
@@ -28,13 +35,311 @@ from pddlego.models.dialect import (
     says_nothing_of_options,
 )
 from pddlego.models.limiter import SLICE, NoLimiter, Permit, RequestLimiter
-from pddlego.models.replies import BrokenOffError, NoReplyError, Reply, Stream, lines_of, whole
-from pddlego.models.retry import ATTEMPTS, MAX_WAIT, explain, is_passing, is_too_much, retry_after, wait_before_next
-from pddlego.models.telling import Telling, masked
+from pddlego.models.replies import BrokenOffError, NoReplyError, Reply, Stream, error_of, lines_of, whole
 
 if TYPE_CHECKING:
+    import httpx2
     import openai
     import tenacity
+
+
+ATTEMPTS = 6
+"""Requests that are sent for an answer, at most."""
+
+MAX_WAIT = 120.0
+"""Longest wait, in seconds, that a Retry-After may ask for; a longer one ends the call."""
+
+
+_TOO_MUCH = re.compile(r"context[_ ]?(length|window|size)|too many tokens|prompt is too long", re.IGNORECASE)
+
+
+def is_passing(error: BaseException) -> bool:
+    """Whether the same request may succeed later."""
+    import openai
+
+    if isinstance(error, openai.APIStatusError):
+        if (retry_after(error) or 0.0) > MAX_WAIT or getattr(error, "code", None) == "insufficient_quota":
+            return False
+        return error.status_code in (408, 429) or error.status_code >= 500
+    if is_too_long(error):
+        return False
+    return isinstance(error, openai.APIConnectionError)  # holds time-outs too
+
+
+def is_too_much(error: BaseException) -> bool:
+    """Whether the endpoint says that the request is longer than its model reads."""
+    said = f"{getattr(error, 'code', '')} {getattr(error, 'message', error)} {error_of(getattr(error, 'body', None))}"
+    return getattr(error, "status_code", None) == 413 or bool(_TOO_MUCH.search(said))
+
+
+def is_too_long(error: BaseException) -> bool:
+    """Whether the endpoint sent more than anybody reads."""
+    return isinstance(error.__cause__, TooLongError)
+
+
+def wait_before_next(state: tenacity.RetryCallState) -> float:
+    """Seconds until the next try: what the endpoint asks for, else 1, 2, 4 … 60, with a little chance in it."""
+    error = state.outcome.exception() if state.outcome else None
+    asked = retry_after(error) if error is not None else None
+    if asked is not None:
+        return min(asked, MAX_WAIT)
+    return min(60.0, 2.0 ** (state.attempt_number - 1)) * random.uniform(0.75, 1.25)
+
+
+def retry_after(error: BaseException) -> float | None:
+    """Seconds that the endpoint asks to wait, from `Retry-After` as a number or a date; None if that says nothing."""
+    from email.utils import parsedate_to_datetime
+
+    response = getattr(error, "response", None)
+    value = response.headers.get("retry-after") if response is not None else None
+    if not value:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            seconds = parsedate_to_datetime(value).timestamp() - time.time()
+        except ValueError:
+            return None
+    return seconds if seconds > 0 else None
+
+
+def explain(error: openai.OpenAIError) -> tuple[str, str]:
+    """Why a call failed and what to do, in words."""
+    import openai
+
+    if isinstance(error, openai.APITimeoutError):
+        return "It took longer than the time-out.", "Raise --model-timeout, or try a faster model."
+    if is_too_long(error):
+        return f"{error.__cause__}.", "Is --base-url an OpenAI-compatible endpoint?"
+    if isinstance(error.__cause__, NoReplyError):
+        return f"{error.__cause__}.", "Try again later, or ask with --no-stream."
+    if isinstance(error, openai.APIConnectionError):
+        return (
+            f"No connection: {str(error.__cause__ or error).rstrip('.')}.",
+            "Check --base-url and the network; is the server running?",
+        )
+    said = _reason(error)
+    if is_too_much(error):
+        return said, "The request is too long for the model: choose one with a larger context, or a smaller game."
+    if isinstance(error, openai.AuthenticationError):
+        return said, "Check OPENAI_API_KEY."
+    if isinstance(error, openai.PermissionDeniedError):
+        return said, "The key may not use this model: choose another, or ask for access."
+    if isinstance(error, openai.NotFoundError):
+        return said, "Check the name of the model and --base-url."
+    if isinstance(error, openai.RateLimitError):
+        return said, "Wait, or raise your limits at the provider."
+    if getattr(error, "status_code", 500) < 400:
+        return said, "The endpoint sends elsewhere: give that address with --base-url."
+    if getattr(error, "status_code", 500) < 500:
+        return said, "Check the name of the model, --base-url and the options: the same request will not pass later."
+    return said, "Try again later."
+
+
+def _reason(error: openai.OpenAIError) -> str:
+    """What the endpoint said, as a sentence."""
+    response = getattr(error, "response", None)
+    said = error_of(getattr(error, "body", None)) or (response.text if response is not None else "") or str(error)
+    where = response.headers.get("location") if response is not None else None
+    said = " ".join(re.sub(r"<[^>]*>", " ", said).split()) + (f" Location: {where}" if where else "")
+    return f"{said[:300].rstrip(' .')}." if said else "It gave no reason."
+
+
+CLOSING = 5.0
+"""Seconds for which is waited until a request that was given up is closed. It takes none, unless the system hangs."""
+
+
+class _Line:
+    """A client with the stream that its requests go over. One that was given up sends nothing any more."""
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        import openai
+
+        http = openai.DefaultHttpxClient(
+            event_hooks={"request": [self._watch], "response": [bound]},
+            headers={"accept-encoding": "identity"},
+            follow_redirects=False,  # the messages are for the endpoint that the user named
+        )
+        self.client = openai.OpenAI(http_client=http, **options)
+        self.stream: Any = None
+        self._given_up = threading.Event()
+
+    def give_up(self) -> None:
+        """Close the connection, also one that somebody is reading from; one that is just being made is never used."""
+        self._given_up.set()
+        if self.stream is not None:
+            with contextlib.suppress(OSError, AttributeError):
+                self.stream.get_extra_info("socket").shutdown(socket.SHUT_RDWR)
+        with contextlib.suppress(OSError, RuntimeError):
+            self.client.close()
+
+    def _watch(self, request: httpx2.Request) -> None:
+        """Learn which stream requests go over when it is opened; one that is kept open stays the same."""
+        import httpx2
+
+        def trace(event: str, info: Mapping[str, Any]) -> None:
+            if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+                self.stream = info.get("return_value")
+            if self._given_up.is_set():
+                raise httpx2.ConnectError("the request was given up")
+
+        request.extensions["trace"] = trace
+
+
+class Connection:
+    """A connection to an endpoint, for one request at a time. After a request that was given up there is a new one."""
+
+    def __init__(self, api_key: str, address: str | None, query: Mapping[str, str], timeout: float) -> None:
+        self._options: dict[str, Any] = {
+            "api_key": api_key or "none",
+            "base_url": address,
+            "default_query": query,
+            "timeout": timeout,
+            "max_retries": 0,
+        }
+        self._line: _Line | None = None
+
+    @property
+    def client(self) -> openai.OpenAI:
+        """The client, whose connection is kept for the next request."""
+        if self._line is None:
+            self._line = _Line(self._options)
+        return self._line.client
+
+    def within(self, seconds: float, call: Callable[[], Any], wanted: Callable[[], bool]) -> Any:
+        """The result of `call`, which uses the client, or a time-out: its own one begins anew with every byte.
+
+        A call that takes longer, or is not `wanted` any more, is closed before this returns. Raises
+        `KeyboardInterrupt` when it is not wanted.
+        """
+        import openai
+
+        done: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
+
+        def work() -> None:
+            try:
+                done.put((call(), None))
+            except BaseException as error:  # noqa: BLE001 -- raised again below, in the thread that asked
+                done.put((None, error))
+
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        end = time.monotonic() + max(0.01, seconds)
+        try:
+            while True:
+                try:
+                    result, error = done.get(timeout=max(0.0, min(SLICE, end - time.monotonic())))
+                    break
+                except queue.Empty:
+                    if not wanted():
+                        raise KeyboardInterrupt from None
+                    if time.monotonic() >= end:
+                        request: Any = None
+                        raise openai.APITimeoutError(request=request) from None
+        except BaseException:
+            self._give_up(thread)
+            raise
+        if error is not None:
+            raise error
+        return result
+
+    def _give_up(self, thread: threading.Thread) -> None:
+        """Close what the thread waits for. One that still connects sends nothing when it has: nobody waits for it."""
+        line, self._line = self._line, None
+        if line is not None:
+            line.give_up()
+            if line.stream is not None:
+                thread.join(CLOSING)
+
+
+MAX_REPLY = 16 * 2**20
+"""Bytes of a reply. The longest useful one has some hundred thousand; without a limit memory would be the limit."""
+
+
+MAX_LINE = 2**20
+"""Bytes of one line of a stream: a few words, as a rule."""
+
+
+class TooLongError(httpx2.ReadError):
+    """A reply is longer than `MAX_REPLY`, or a line of it than `MAX_LINE`, or nobody can tell how long it is."""
+
+
+class _Bounded(httpx2.SyncByteStream):
+    """A stream whose bytes are counted as they are sent and, if they are packed, as what they become."""
+
+    def __init__(self, stream: httpx2.SyncByteStream, packed: bool, in_lines: bool) -> None:
+        self._stream = stream
+        self._in_lines, self._line = in_lines and not packed, 0
+        self._unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32) if packed else None
+        self._left = MAX_REPLY
+
+    def __iter__(self) -> Iterator[bytes]:
+        for part in self._stream:
+            self._left -= self._length(part)
+            if self._left < 0:
+                raise TooLongError(f"The reply is longer than {MAX_REPLY // 2**20} MiB")
+            if self._in_lines:
+                self._count_lines(part)
+            yield part
+
+    def _count_lines(self, part: bytes) -> None:
+        last = part.rfind(b"\n")
+        self._line = self._line + len(part) if last < 0 else len(part) - last - 1
+        if max(self._line, *(len(line) for line in part.split(b"\n"))) > MAX_LINE:
+            raise TooLongError(f"A line of the stream is longer than {MAX_LINE // 2**20} MiB")
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def _length(self, part: bytes) -> int:
+        if self._unpacker is None:
+            return len(part)
+        try:
+            return len(self._unpacker.decompress(part))
+        except zlib.error:  # whoever reads the reply will say so
+            return len(part)
+
+
+def bound(response: httpx2.Response) -> None:
+    """A response hook for an `httpx2` client: reading more than the limit raises `TooLongError`."""
+    packing = response.headers.get("content-encoding", "identity").strip().lower()
+    if packing not in ("identity", "gzip", "deflate"):
+        raise TooLongError(f"The reply is packed as {packing[:20]}, and nobody asked for that")
+    if isinstance(response.stream, httpx2.SyncByteStream):
+        in_lines = "event-stream" in response.headers.get("content-type", "")
+        response.stream = _Bounded(response.stream, packing != "identity", in_lines)
+
+
+class Telling:
+    """Tells the words of a stream as they come, and no secret that the endpoint may echo."""
+
+    def __init__(self, report: Callable[[Words], None], secrets: Collection[str]) -> None:
+        self._report, self._secrets = report, secrets
+        self._told = [0, 0]
+
+    def of(self, stream: Stream, everything: bool = False) -> None:
+        """Tell what is new."""
+        new = []
+        for number, text in enumerate((stream.text, stream.reasoning)):
+            end = len(text) if everything else len(text) - self._held_back(text)
+            new.append(masked(text[self._told[number] : end], self._secrets) if end > self._told[number] else "")
+            self._told[number] = max(end, self._told[number])
+        if any(new):
+            self._report(Words(*new))
+
+    def _held_back(self, text: str) -> int:
+        """Characters at the end that may be the beginning of a secret."""
+        beginnings = (secret[:number] for secret in self._secrets for number in range(1, len(secret)))
+        return max((len(beginning) for beginning in beginnings if text.endswith(beginning)), default=0)
+
+
+def masked(text: str, secrets: Collection[str]) -> str:
+    """The text with `***` in place of each secret."""
+    for secret in secrets:
+        text = text.replace(secret, "***")
+    return text
+
 
 LONGEST_FINISH = 40
 """Characters of an endpoint's reason to stop."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pddlego.models.base import Request
-from pddlego.models.spending import CHARACTERS_PER_TOKEN
+from pddlego.models.limiter import CHARACTERS_PER_TOKEN
 
 REASONING = ("reasoning_content", "reasoning")
 """Where reasoning stands: DeepSeek, llama.cpp and older vLLM call it otherwise than OpenRouter and newer vLLM."""

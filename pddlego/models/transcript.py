@@ -1,13 +1,21 @@
-"""A recorded run as a model: the same questions get the same answers, and any other question is an error."""
+"""Recorded answers: of a journal, and of conversations that others recorded."""
 
 from __future__ import annotations
 
+import gzip
+import re
+import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
-from pddlego.errors import ModelError, RecordEndedError
+from pydantic import BaseModel, ValidationError
+
+from pddlego.errors import ModelError, RecordEndedError, UsageError
 from pddlego.models.base import Completion, Message, Request
+from pddlego.util.text import count
 
 
 @dataclass(frozen=True)
@@ -76,3 +84,172 @@ def _difference(call: RecordedCall, request: Request) -> str:
 
 def _lines(message: Message) -> list[str]:
     return message.content.split("\n")
+
+
+GZIP = b"\x1f\x8b"
+FORM = "It takes JSON lines with model, domain, seed, variant and turns (docs/programs.md)."
+DIFFERS = "recorded for another prompt"
+
+UNASKED = frozenset({"debug"})
+"""Parts that change no question, and so have no variant of their own."""
+
+_OPTION = re.compile(r",(model|variant|domain)=([^,]*)\Z")
+
+
+class Turn(BaseModel):
+    """One question with its answer. `purpose` may be missing."""
+
+    answer: str
+    prompt: str = ""
+    purpose: str = ""
+
+
+class Conversation(BaseModel):
+    """One recorded conversation: with which `model`, about which `domain` and `seed`, in which `variant`."""
+
+    model: str
+    domain: str
+    turns: tuple[Turn, ...]
+    seed: int | None = None
+    variant: str = ""
+    id: str = ""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which conversation to play: as the `model`'s name says, else as what is played.
+
+    `domains` are the names under which it may have been recorded, `parts` what the mode leaves out; `variants` are
+    names that the variant may have besides.
+    """
+
+    place: str
+    model: str = ""
+    variant: str = ""
+    domains: tuple[str, ...] = ()
+    seed: int = 0
+    parts: tuple[str, ...] = ()
+    variants: tuple[str, ...] = ()
+
+
+def parse_place(text: str) -> Wanted:
+    """`FILE`, or `FILE,model=NAME,variant=NAME,domain=NAME`."""
+    options: dict[str, str] = {}
+    while match := _OPTION.search(text):
+        options[match.group(1)] = match.group(2)
+        text = text[: match.start()]
+    domains = (options["domain"],) if "domain" in options else ()
+    return Wanted(text, options.get("model", ""), options.get("variant", ""), domains)
+
+
+def is_conversations(path: Path) -> bool:
+    """Whether a file holds conversations, and no journal: journals name the type of each event."""
+    try:
+        with path.open("rb") as file:
+            packed = file.read(2) == GZIP
+            file.seek(0)
+            first = gzip.GzipFile(fileobj=file).readline(1_000_000) if packed else file.readline(1_000_000)
+    except (OSError, EOFError, zlib.error):
+        return False
+    return b'"turns"' in first and b'"type"' not in first[:100]
+
+
+def read_conversations(path: Path) -> tuple[Conversation, ...]:
+    """Every conversation of a file, compressed or not. Raises `UsageError`."""
+    try:
+        return _read(str(path.resolve()), path.stat().st_mtime_ns)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read", f"{error.strerror or error}.", "Check the name.") from error
+
+
+@lru_cache(maxsize=4)
+def _read(place: str, changed: int) -> tuple[Conversation, ...]:
+    data = Path(place).read_bytes()
+    found: list[Conversation] = []
+    try:
+        text = (gzip.decompress(data) if data.startswith(GZIP) else data).decode("utf-8")
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise UsageError(f"{place} holds no conversations", f"{error}.", FORM) from error
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            found.append(Conversation.model_validate_json(line))
+        except ValidationError as error:
+            first = error.errors()[0]
+            why = f"Line {number}: {'.'.join(map(str, first['loc']))} {first['msg']}."
+            raise UsageError(f"{place} holds no conversations", why, FORM) from error
+    return tuple(found)
+
+
+def choose(conversations: Sequence[Conversation], wanted: Wanted) -> Conversation:
+    """The conversation about a domain and seed, in the variant that fits best. Raises `UsageError` if there is none.
+
+    Of several models one must be named. Of several repetitions without a seed the one whose number the seed is, from 0,
+    is played. A variant that leaves a part out is called `MODEL no-PART`; a
+    part that changes no question (as debugging does) has no variant of its own.
+    """
+    domains = {each.domain for each in conversations}
+    known = domains & set(wanted.domains)
+    if not known and len(domains) > 1:
+        listed = ", ".join(sorted(domains))
+        why = f"It is about: {listed}; and what is played is called {', '.join(wanted.domains)}."
+        raise UsageError(f"{wanted.place} is about other domains", why, "Name one: transcript:FILE,domain=NAME.")
+    own = [each for each in conversations if each.domain in (known or domains)]
+    models = list(dict.fromkeys(each.model for each in own))
+    if not wanted.model and len(models) > 1:
+        what = f"{wanted.place} holds conversations with {len(models)} models"
+        advice = f"Name one: transcript:FILE,model={models[0]}."
+        raise UsageError(what, f"The models are: {', '.join(models)}.", advice)
+    model = wanted.model or next(iter(models), "")
+    for variant in [wanted.variant] if wanted.variant else (*wanted.variants, *_variants(model, wanted.parts)):
+        fitting = [each for each in own if (each.model, each.variant) == (model, variant)]
+        seeded = [each for each in fitting if each.seed == wanted.seed]
+        repeated = [each for each in fitting if each.seed is None]
+        if seeded:
+            return seeded[0]
+        if len(repeated) == 1 or wanted.seed in range(len(repeated)):
+            return repeated[wanted.seed if len(repeated) > 1 else 0]
+    variants = ", ".join(dict.fromkeys(f"{each.model} ({each.variant})" for each in own))
+    seeds = sorted({each.seed for each in own if each.seed is not None})
+    listed = f"{seeds[0]}-{seeds[-1]}" if seeds else "none"
+    what = f"{wanted.place} holds no such conversation"
+    why = f"Wanted: {model} {wanted.variant} seed {wanted.seed}; it holds {variants}, seeds {listed}."
+    raise UsageError(what, why, "Choose with transcript:FILE,model=NAME,variant=NAME.")
+
+
+def _variants(model: str, parts: Sequence[str]) -> list[str]:
+    """The names that a variant may have: with each part that is left out, or with those that change a question."""
+    asked = [part for part in parts if part not in UNASKED]
+    names = [" ".join((model, *(f"no-{part}" for part in some))) for some in (parts, asked)]
+    return [*names, *([] if asked else [""])]
+
+
+@dataclass
+class ConversationModel:
+    """Gives the answers of a conversation, in their order."""
+
+    conversation: Conversation
+    source: str
+    name: str
+    _given: int = field(default=0)
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        told = self.conversation
+        return {"source": self.source, "id": told.id, "model": told.model, "variant": told.variant}
+
+    def complete(self, request: Request) -> Completion:
+        """The next answer. Raises `ModelError` if there is none, or if it answers another kind of question."""
+        turns = self.conversation.turns
+        where = f"{self.source} ({self.conversation.id or self.conversation.domain})"
+        if self._given >= len(turns):
+            why = f"{where} holds {count(len(turns), 'answer')}, and one more was asked for ({request.purpose})."
+            raise RecordEndedError("The conversation is at its end", why, "Play with the tasks that it was about.")
+        turn = turns[self._given]
+        if turn.purpose and turn.purpose != request.purpose:
+            why = f"{where}: recorded for '{turn.purpose}', and asked for '{request.purpose}'."
+            raise ModelError(f"Answer {self._given + 1} is to another question", why, "Play the mode of the recording.")
+        self._given += 1
+        same = not turn.prompt or turn.prompt.strip() == request.messages[-1].content.strip()
+        return Completion(turn.answer, note="" if same else DIFFERS)

@@ -3,9 +3,17 @@
 from pddlego.pddl.check import check
 from pddlego.pddl.diff import Diff, diff, edit_between
 from pddlego.pddl.domain import Domain, parse_domain
-from pddlego.pddl.edit import apply_edit
-from pddlego.pddl.edit_json import EDIT_SCHEMA, EditSyntaxError, parse_edit
-from pddlego.pddl.edit_values import Edit, EditReport, Entry, EntryKind, SectionEdit
+from pddlego.pddl.edit import (
+    EDIT_SCHEMA,
+    Edit,
+    EditReport,
+    EditSyntaxError,
+    Entry,
+    EntryKind,
+    SectionEdit,
+    apply_edit,
+    parse_edit,
+)
 from pddlego.pddl.names import from_name, same_name, to_name
 from pddlego.pddl.problem import Atom, Problem, TypedName, parse_problem
 from pddlego.pddl.rules import Defect, DefectKind

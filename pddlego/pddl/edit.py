@@ -1,21 +1,87 @@
-"""PDDL-edit: the paper's JSON edit of a problem, applied to atoms instead of lines.
-
-The order is fixed: (1) rename objects, (2) delete, (3) replace facts, (4) add. Renaming comes first, so that the rest
-of an edit may use the old or the new name; it works on whole names, so `loc1` never touches `loc10`. Renaming onto an
-object that exists merges the two: a loop of the map has closed. Deleting an object deletes the facts about it.
-
-`apply_edit` is pure and total: it returns the new problem with a report of what every line of the edit did. Nothing
-fails silently; what is harmless is done and noted.
-"""
+"""Edits of problems and domains: values, their JSON form, and how they are applied."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+import itertools
+import json
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any
 
-from pddlego.pddl.edit_values import Edit, EditReport, Entry, EntryKind
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+
+from pddlego.pddl.domain import Action, Domain
 from pddlego.pddl.problem import ANY_TYPE, Atom, Problem, TypedName, read_atom, read_typed_list, rename, rename_atom
-from pddlego.pddl.sexpr import read_sexprs, show
+from pddlego.pddl.sexpr import Sexpr, read_sexprs, show
+
+
+@dataclass(frozen=True)
+class SectionEdit:
+    """The changes of one section, as the text that the model wrote. Replacing by `None` deletes."""
+
+    add: tuple[str, ...] = ()
+    replace: tuple[tuple[str, str | None], ...] = ()
+    delete: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A whole edit (paper, Appendix B). The empty edit changes nothing and is valid."""
+
+    objects: SectionEdit = SectionEdit()
+    init: SectionEdit = SectionEdit()
+
+
+class EntryKind(str, Enum):
+    """What became of one line of an edit."""
+
+    APPLIED = "applied"
+    RENAMED = "renamed"
+    MERGED = "merged"
+    ALREADY = "already there"
+    TOLERATED = "tolerated"
+    UNMATCHED = "matched nothing"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of an edit, where it stood (`init.add`), what became of it, and why if that is not plain."""
+
+    kind: EntryKind
+    where: str
+    line: str
+    note: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.where} {self.line}: {self.kind.value}" + (f" ({self.note})" if self.note else "")
+
+
+@dataclass(frozen=True)
+class EditReport:
+    """The problem after an edit and what became of every line of it, in the order in which they took effect.
+
+    `renamed` lists (old, new) names of objects that were renamed or merged.
+    """
+
+    problem: Problem
+    entries: tuple[Entry, ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()
+
+    def of(self, *kinds: EntryKind) -> tuple[Entry, ...]:
+        return tuple(each for each in self.entries if each.kind in kinds)
+
+    @property
+    def unmatched(self) -> tuple[Entry, ...]:
+        """Lines that named something the problem does not have. They did nothing; the model is told."""
+        return self.of(EntryKind.UNMATCHED)
+
+    @property
+    def refused(self) -> tuple[Entry, ...]:
+        """Lines that could not be read or would have made nonsense."""
+        return self.of(EntryKind.REFUSED)
 
 
 def apply_edit(problem: Problem, edit: Edit, constants: Iterable[TypedName] = ()) -> EditReport:
@@ -296,3 +362,350 @@ def _merges(atom: Atom, names: Mapping[str, str]) -> bool:
 def _is_nothing(line: str | None) -> bool:
     """Whether a line stands for deleting: null, the word for it, or nothing at all."""
     return line is None or line.strip().lower() in ("", "null", "none")
+
+
+class EditSyntaxError(ValueError):
+    """An answer holds no readable edit; the message says what is wrong with it.
+
+    `cut_off` says that it ends in the middle of one.
+    """
+
+    def __init__(self, message: str, cut_off: bool = False) -> None:
+        super().__init__(message)
+        self.cut_off = cut_off
+
+
+class SectionModel(BaseModel):
+    """The JSON border: empty and missing parts are allowed, a single line stands for a list of one."""
+
+    model_config = ConfigDict(extra="forbid")
+    add: list[str] = []
+    replace: dict[str, str | None] = {}
+    delete: list[str] = []
+
+    @field_validator("add", "delete", mode="before")
+    @classmethod
+    def _lines(cls, value: Any) -> Any:
+        if value is None or value == {}:
+            return []
+        return [value] if isinstance(value, str) else value
+
+    @field_validator("replace", mode="before")
+    @classmethod
+    def _pairs(cls, value: Any) -> Any:
+        if isinstance(value, list) and all(map(_is_pair, value)):
+            return _unique([(pair["old"], pair["new"]) for pair in value])
+        return {} if value is None else value
+
+    def as_value(self) -> SectionEdit:
+        return SectionEdit(tuple(self.add), tuple(self.replace.items()), tuple(self.delete))
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, dict) and set(value) == {"old", "new"} and isinstance(value["old"], str)
+
+
+class _EditModel(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    objects: SectionModel = SectionModel()
+    init: SectionModel = SectionModel()
+
+    @field_validator("objects", "init", mode="before")
+    @classmethod
+    def _section(cls, value: Any) -> Any:
+        return {} if value is None or value == [] else value
+
+
+_LINES = {"type": "array", "items": {"type": "string"}}
+_PAIR = {
+    "type": "object",
+    "properties": {"old": {"type": "string"}, "new": {"type": "string"}},
+    "required": ["old", "new"],
+    "additionalProperties": False,
+}
+_SECTION = {
+    "type": "object",
+    "properties": {"add": _LINES, "replace": {"type": "array", "items": _PAIR}, "delete": _LINES},
+    "required": ["add", "replace", "delete"],
+    "additionalProperties": False,
+}
+EDIT_SCHEMA: Mapping[str, Any] = {
+    "$defs": {"part": _SECTION},
+    "type": "object",
+    "properties": {name: {"$ref": "#/$defs/part"} for name in ("objects", "init")},
+    "required": ["objects", "init"],
+    "additionalProperties": False,
+}
+"""JSON schema of an edit, for endpoints that can hold a model to one; by hand, because every request pays for it.
+
+It keeps the rules of strict structured output: no free map, every property required. The paper's form, a map from old
+to new lines, is read as well.
+"""
+
+
+def parse_edit(text: str, alone: bool = False) -> Edit:
+    """Read the first JSON object in `text` as an edit; what stands around it is ignored, or a fault if it must be
+    `alone`.
+
+    Raises `EditSyntaxError` if there is none, or if its keys or values are not those of an edit.
+    """
+    value, rest = first_object(text)
+    if alone and rest:
+        raise EditSyntaxError("there is text around the JSON object: answer with the object and nothing else")
+    try:
+        model = _EditModel.model_validate(value)
+    except ValidationError as error:
+        faults = (_fault(one) for one in error.errors()[:10])
+        text = re.sub(r" or instance of \w+", "", "; ".join(faults))
+        raise EditSyntaxError(f"the JSON is no edit: {text}") from error
+    return Edit(model.objects.as_value(), model.init.as_value())
+
+
+def _fault(error: Any) -> str:
+    """What is wrong at one place of the JSON, with what stands there."""
+    where = ".".join(str(each)[:MAX_SHOWN] for each in error["loc"])
+    if error["type"] == "extra_forbidden" and len(error["loc"]) == 1:
+        return f'{where} stands outside of "objects" and "init": {_brief(error["input"])}'
+    return f"{where}: {error['msg']}: {_brief(error['input'])}"
+
+
+MAX_SHOWN = 100
+"""Characters of a key or a value in a message."""
+
+MAX_STARTS = 50
+"""Opening braces at which a JSON object is looked for; prose has few."""
+
+
+def first_object(text: str, keys: Collection[str] = ("objects", "init")) -> tuple[Any, str]:
+    """The first JSON object that is whole, and what stands around it.
+
+    Behind a brace at which no object could be read, only an object with one of the `keys` counts: another may be a part
+    of the broken one. Raises `EditSyntaxError` with what is wrong at the first brace, or that the text was cut off.
+    """
+    decoder = json.JSONDecoder(object_pairs_hook=_unique)
+    first: EditSyntaxError | None = None
+    start = text.find("{")
+    for _ in range(MAX_STARTS):
+        if start < 0:
+            break
+        try:
+            value, end = decoder.raw_decode(text, start)
+            if first is None or any(key in value for key in keys):
+                # A lone surrogate is legal in JSON and in no file: it becomes a question mark.
+                sound = json.loads(json.dumps(value, ensure_ascii=False).encode(errors="replace"))
+                return sound, (text[:start] + text[end:]).strip()
+            start = text.find("{", end)
+        except json.JSONDecodeError as error:
+            near = " ".join(text[max(start, error.pos - 60) : error.pos + 20].split())
+            why = f"the JSON cannot be read: {error.msg} at line {error.lineno}, near {near}"
+            if _is_end(error, text):
+                raise EditSyntaxError(why, cut_off=True) from None
+            first = first or EditSyntaxError(why)
+            start = text.find("{", max(start + 1, error.pos))
+        except RecursionError:
+            raise EditSyntaxError("the JSON is nested too deeply") from None
+        except ValueError as error:
+            raise EditSyntaxError(f"the JSON cannot be read: {str(error)[:MAX_SHOWN]}") from None
+    raise first or EditSyntaxError('the answer holds no JSON object: answer with {"objects": {…}, "init": {…}}')
+
+
+def _is_end(error: json.JSONDecodeError, text: str) -> bool:
+    """Whether nothing is wrong but that the text ends there, be it in a string or in a word such as `null`."""
+    rest = text[error.pos :].rstrip()
+    return error.msg.startswith("Unterminated string") or (len(rest) <= 6 and not set(rest) & set("]}"))
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose keys are all different: of two equal keys the decoder would silently drop one.
+
+    Lists or objects under one key become one. Raises `ValueError` for other values.
+    """
+    value = dict(pairs)
+    if len(value) == len(pairs):
+        return value
+    grouped: dict[str, list[Any]] = {}
+    for key, each in pairs:
+        grouped.setdefault(key, []).append(each)
+    return {key: _together(key, several) for key, several in grouped.items()}
+
+
+def _together(key: str, several: list[Any]) -> Any:
+    first = several[0]
+    if all(each == first for each in several):
+        return first
+    if all(isinstance(each, list) for each in several):
+        return list(itertools.chain.from_iterable(several))
+    if all(isinstance(each, dict) for each in several):
+        return _unique([pair for each in several for pair in each.items()])
+    shown = ", ".join(map(_brief, several[:2]))
+    raise ValueError(f"the key '{key[:MAX_SHOWN]}' stands twice in one object: {shown}")
+
+
+def _brief(value: Any) -> str:
+    return json.dumps(value)[:MAX_SHOWN]
+
+
+SECTIONS = ("types", "constants", "predicates", "rules", "actions")
+"""The parts of a domain that an edit may change, in the order in which they are written."""
+
+Lines = dict[str, str]
+"""The lines of a section, by what they are about."""
+
+
+DomainEdit = Mapping[str, SectionEdit]
+"""The changes of each section; one that is not there does not change.
+
+A type or a constant is a line `NAME - TYPE`, a predicate `(NAME ?x - TYPE …)`, a rule `(:derived (NAME …) …)`, an
+action `(:action NAME …)`. What is replaced or deleted may be said by its name alone.
+"""
+
+
+@dataclass(frozen=True)
+class DomainEditReport:
+    """The text of the domain after an edit, which may hold defects, and what became of every line."""
+
+    text: str
+    entries: tuple[Entry, ...]
+
+
+def sections_of(domain: Domain) -> dict[str, Lines]:
+    """The lines of a domain by section."""
+    rules = [f"(:derived {head} {show(condition)})" for head, condition in domain.derived]
+    return {
+        "types": {f"{name} - {parent}": f"{name} - {parent}" for name, parent in domain.supertypes},
+        "constants": {each.name: str(each) for each in domain.constants},
+        "predicates": {each.name: str(each) for each in domain.predicates},
+        "rules": {rule: rule for rule in rules},
+        "actions": {each.name: action_text(each) for each in domain.actions},
+    }
+
+
+def action_text(action: Action) -> str:
+    """An action as PDDL, a line for each of its parts."""
+    parameters = " ".join(map(str, action.parameters))
+    return (
+        f"(:action {action.name}\n    :parameters ({parameters})\n    :precondition {show(action.precondition)}\n"
+        f"    :effect {show(action.effect)})"
+    )
+
+
+def domain_text(name: str, requirements: tuple[str, ...], sections: Mapping[str, Lines]) -> str:
+    """A domain file of these lines; sections without lines are left out."""
+    parts = [f"(:requirements {' '.join(requirements)})"] if requirements else []
+    for section in ("types", "constants", "predicates", "functions"):
+        lines = "\n    ".join(sections.get(section, {}).values())
+        parts += [f"(:{section}\n    {lines})"] if lines else []
+    parts += [*sections.get("rules", {}).values(), *sections.get("actions", {}).values()]
+    return "\n  ".join([f"(define (domain {name})", *parts]) + ")"
+
+
+def domain_edit_between(before: Domain, after: Domain) -> DomainEdit:
+    """The edit that makes `after` of `before`, but for names and requirements."""
+    changes: dict[str, SectionEdit] = {}
+    old, new = sections_of(before), sections_of(after)
+    for section in SECTIONS:
+        was, now = old[section], new[section]
+        replaced = tuple((name, now[name]) for name in was if name in now and now[name] != was[name])
+        added = tuple(line for name, line in now.items() if name not in was)
+        edit = SectionEdit(added, replaced, tuple(name for name in was if name not in now))
+        if added or replaced or edit.delete:
+            changes[section] = edit
+    return changes
+
+
+def as_lines(edit: DomainEdit) -> Mapping[str, object]:
+    """An edit of a domain as JSON values."""
+    return {
+        name: {
+            "add": list(section.add),
+            "replace": [{"old": old, "new": new} for old, new in section.replace],
+            "delete": list(section.delete),
+        }
+        for name, section in edit.items()
+    }
+
+
+def apply_domain_edit(domain: Domain, edit: DomainEdit) -> DomainEditReport:
+    """Apply an edit: deletions first, then replacements, then additions. A domain without a text is called `game`.
+
+    Total: a line that names nothing of the domain, or that cannot be read, changes nothing and says so.
+    """
+    sections, entries = sections_of(domain), list[Entry]()
+
+    def note(kind: EntryKind, where: str, line: str, why: str = "") -> None:
+        entries.append(Entry(kind, where, line, why))
+
+    for section in SECTIONS:
+        changes, lines = edit.get(section, SectionEdit()), sections[section]
+        for old in (*changes.delete, *(old for old, new in changes.replace if new is None)):
+            keys = _known(section, old, lines)
+            note(EntryKind.APPLIED if keys else EntryKind.UNMATCHED, f"domain.{section}.delete", old)
+            for key in keys:
+                del lines[key]
+        for old, new in changes.replace:
+            if new is not None:
+                _replace(section, lines, old, new, note)
+        for line in changes.add:
+            found = dict(_read(section, line))
+            if not found:
+                note(EntryKind.REFUSED, f"domain.{section}.add", line, f"it is no line of {section}")
+            for key, text in found.items():
+                same = lines.get(key)
+                kind = EntryKind.APPLIED if same is None else EntryKind.ALREADY if same == text else EntryKind.REFUSED
+                why = f"there is one called {key}: replace it" if kind is EntryKind.REFUSED else ""
+                note(kind, f"domain.{section}.add", line, why)
+                lines.setdefault(key, text)
+    name, requirements = domain.name if domain.text else "game", domain.requirements or (":adl",)
+    return DomainEditReport(domain_text(name, requirements, sections), tuple(entries))
+
+
+def _replace(section: str, lines: Lines, old: str, new: str, note: Callable[..., None]) -> None:
+    where, keys, found = f"domain.{section}.replace", _known(section, old, lines), dict(_read(section, new))
+    if not found:
+        note(EntryKind.REFUSED, where, new, f"it is no line of {section}")
+        return
+    note(EntryKind.APPLIED if keys else EntryKind.UNMATCHED, where, old)
+    if not keys:
+        return
+    kept = {key: line for key, line in lines.items() if key not in found}
+    lines.clear()
+    for key, line in kept.items():
+        lines.update(found if key == keys[0] else {} if key in keys else {key: line})
+    lines.update(found)
+
+
+def _known(section: str, line: str, lines: Lines) -> list[str]:
+    """The keys of the lines that a line or a name means."""
+    word = line.strip().lower()
+    if word in lines:
+        return [word]
+    named = [key for key in lines if section == "types" and key.split(" - ")[0] == word]
+    named += [key for key in lines if section == "rules" and re.match(rf"\(:derived \({re.escape(word)}[ )]", key)]
+    return named or [key for key, _ in _read(section, line) if key in lines]
+
+
+def _read(section: str, line: str) -> Iterator[tuple[str, str]]:
+    """What a line says: the key and the text of each of its parts; nothing where it cannot be read."""
+    reading = read_sexprs(line)
+    if reading.faults:
+        return
+    if section in ("types", "constants"):
+        for each in read_typed_list(reading.expressions, []):
+            yield (str(each) if section == "types" else each.name), str(each)
+        return
+    for expression in reading.expressions:
+        key = _key(section, expression)
+        if key is not None:
+            yield key, show(expression)
+
+
+def _key(section: str, expression: Sexpr) -> str | None:
+    """The name of a predicate or an action, or the whole rule (several may have one name); None for what is none."""
+    match section, expression:
+        case "actions", (":action", str(name), *_):
+            return name
+        case "rules", (":derived", (str(), *_), _):
+            return show(expression)
+        case "predicates", (str(name), *_) if not name.startswith(":"):
+            return name
+    return None

@@ -10,8 +10,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from pddlego.pddl.edit import apply_edit
-from pddlego.pddl.edit_json import parse_edit
+from pddlego.pddl.edit import apply_edit, parse_edit
 from pddlego.pddl.problem import Problem, read_problem
 from pddlego.util.answers import spoken
 

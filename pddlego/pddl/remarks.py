@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from pddlego.pddl.check_declarations import declaration_remarks
-from pddlego.pddl.conditions import conjuncts, expressions, required_atoms, words
+from pddlego.pddl.check import declaration_remarks
+from pddlego.pddl.derived import conjuncts, expressions, required_atoms, words
 from pddlego.pddl.domain import Domain, either
 from pddlego.pddl.exclusive import broken_invariants
 from pddlego.pddl.problem import ANY_TYPE, Atom, Problem, TypedName, read_atom, read_typed_list

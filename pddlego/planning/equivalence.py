@@ -7,7 +7,7 @@ from collections import Counter, deque
 from enum import Enum
 
 from pddlego.pddl import Domain, Problem, same_name
-from pddlego.planning.transitions import Transitions, transitions
+from pddlego.planning.world import Transitions, transitions
 
 MOST_COMPARED = 300
 """States of systems that are compared without any name in common: that is a search."""

@@ -1,10 +1,11 @@
-"""The planner as the rest of the package sees it: a planning process behind one call."""
+"""Planners as the rest of the package sees them: a planning process, a pool of several, and their options."""
 
 from __future__ import annotations
 
 import contextlib
 import math
 import os
+import queue
 import shutil
 import signal
 import subprocess
@@ -12,20 +13,22 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from pydantic import ConfigDict
+
 from pddlego.errors import UsageError
 from pddlego.pddl import Domain, Problem
-from pddlego.planning.graphplan.task import GraphTask
-from pddlego.planning.graphplan.values import Graphplan, Moment, Question
-from pddlego.planning.result import PlanResult, PlanStatus, Search
+from pddlego.planning.graphplan.values import Graphplan, GraphTask, Moment, Question
+from pddlego.planning.result import Planner, PlanResult, PlanStatus, Search
 from pddlego.planning.solve import OUT_OF_MEMORY
 from pddlego.planning.worker import NO_MEMORY, Job, receive, send
-from pddlego.util.deadline import Deadline
-from pddlego.util.environment import for_children
+from pddlego.util.children import Deadline, for_children
+from pddlego.util.options import Options, option
 
 ENGINES = ("pyperplan", "fast-downward", "graphplan")
 
@@ -211,3 +214,83 @@ def _check_type(name: str, value: object, kind: type, call: str) -> None:
     if not isinstance(value, kind):
         why = f"It is of the type {type(value).__name__}."
         raise UsageError(f"The planner's argument {name} is not a {kind.__name__}", why, f"Pass {call}.")
+
+
+class PlannerPool:
+    """A planner for many threads. Planning is work for a processor: there is no use for more planners than processors.
+
+    The planners must be alike, so that it does not matter which one answers; they are closed with the pool.
+    """
+
+    def __init__(self, planners: Sequence[Planner]) -> None:
+        if not planners:
+            raise ValueError("a pool needs at least one planner")
+        self._planners = tuple(planners)
+        self._idle: queue.LifoQueue[Planner] = queue.LifoQueue()
+        for each in planners:
+            self._idle.put(each)
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        return self._planners[0].description
+
+    def solve(self, domain: Domain, problem: Problem, search: Search, seconds: float | None = None) -> PlanResult:
+        """Plan for `problem.goal` with the first planner that is idle; waiting for it counts, too.
+
+        A planner that waits for the answer of a `Graphplan` is not idle.
+        """
+        began = time.monotonic()
+        try:
+            planner = self._idle.get(timeout=seconds)
+        except queue.Empty:
+            waited = time.monotonic() - began
+            return PlanResult(PlanStatus.TIMEOUT, problem.goal, None, "no planner was idle in time", waited)
+        left = {} if seconds is None else {"seconds": max(0.01, seconds - (time.monotonic() - began))}
+        try:
+            return planner.solve(domain, problem, search, **left)
+        finally:
+            self._idle.put(planner)
+
+    def close(self) -> None:
+        for each in self._planners:
+            each.close()
+
+    def __enter__(self) -> PlannerPool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+MIN_MEMORY = 128
+"""MiB below which no planner starts."""
+
+
+class PlannerOptions(Options):
+    """The planner of an episode. `timeout` is in seconds for each call, `memory` in MiB; 0 is no limit."""
+
+    model_config = ConfigDict(title="Planner")
+
+    engine: str = option(
+        "pyperplan", "pyperplan, graphplan, or fast-downward (extra). The last two search in their way.", name="planner"
+    )
+    timeout: float = option(
+        30.0, "Seconds that one planning call may take; 0: no limit.", name="planner_timeout", ge=0, le=1_000_000
+    )
+    memory: int = option(4096, "MiB that the planner may use; 0: no limit.", name="planner_memory", ge=0)
+
+    def make(self) -> ProcessPlanner:
+        """Start the planner. Raises `UsageError` for an unknown engine, missing packages, or too little memory."""
+        if self.engine not in ENGINES:
+            why = f"The planners are {', '.join(ENGINES)}."
+            raise UsageError(f"There is no planner '{self.engine}'", why, "Choose one with --planner.")
+        needed = ("unified_planning", "up_fast_downward") if self.engine == "fast-downward" else ()
+        missing = [name for name in needed if find_spec(name) is None]
+        if missing:
+            why = f"Missing: {', '.join(missing)}."
+            advice = "Install pddlego with its extra: pip install '.[fast-downward]'."
+            raise UsageError("The planner fast-downward is not installed", why, advice)
+        if 0 < self.memory < MIN_MEMORY:
+            why = f"The planner itself needs about {MIN_MEMORY} MiB; --planner-memory is {self.memory}."
+            raise UsageError("--planner-memory is too small", why, "Increase it, or use 0 for no limit.")
+        return ProcessPlanner(self.engine, self.timeout, self.memory)

@@ -1,13 +1,18 @@
-"""Fast Downward through unified-planning: the optional engine for big problems, and the oracle of our tests."""
+"""unified-planning: problems exchanged with it, and Fast Downward through it."""
 
 from __future__ import annotations
 
+import re
+import warnings
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from pddlego.pddl import Domain, Problem
-from pddlego.pddl.derived import write_out
+from pddlego.errors import PddlegoError
+from pddlego.pddl import Domain, PddlSyntaxError, Problem, parse_domain, parse_problem
+from pddlego.pddl.derived import recursive_predicate, write_out
+from pddlego.pddl.names import is_name
 from pddlego.pddl.problem import without
 from pddlego.planning.result import Plan, PlanStep, Search
 
@@ -64,3 +69,82 @@ def _reader() -> Any:
     from unified_planning.io import PDDLReader
 
     return PDDLReader()
+
+
+class ExchangeError(PddlegoError):
+    """A problem says something that the other side has no words for (exit code 3)."""
+
+
+def to_unified(domain: Domain, problem: Problem) -> Any:
+    """The `unified_planning.model.Problem` that a domain and a problem are.
+
+    Constants of the domain become objects. Needs unified-planning (extra `fast-downward`). Raises `ExchangeError` where
+    it is missing, and for what it cannot say, such as a recursive derived predicate.
+    """
+    up = _unified_planning()
+    from pyparsing import ParseBaseException
+    from unified_planning.exceptions import UPException
+
+    circle = recursive_predicate(domain)
+    if circle:
+        why = f"The derived predicate {circle} is recursive, and it has no derived predicates."
+        raise ExchangeError("unified-planning cannot hold the problem", why, "Write the domain without it.")
+    text, goal = write_out(domain, problem.goal)
+    stated = replace(without(problem, domain.constants), domain=domain.name, goal=goal)
+    environment = up.shortcuts.get_environment()
+    strict, environment.error_used_name = environment.error_used_name, False  # a type and a predicate may share a name
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it warns of that as well
+            return up.io.PDDLReader().parse_problem_string(text, str(stated))
+    except (UPException, ParseBaseException, AssertionError, KeyError, ValueError, SyntaxError) as error:
+        why = " ".join(str(error).split())[:300] or type(error).__name__
+        what = "unified-planning cannot hold the problem"
+        raise ExchangeError(what, f"{why}.", "It knows no (either …) types; else check it.") from error
+    finally:
+        environment.error_used_name = strict
+
+
+def from_unified(problem: Any) -> tuple[Domain, Problem]:
+    """The domain and the problem that a `unified_planning.model.Problem` is.
+
+    Objects that actions name become constants. Names that PDDL does not allow are written otherwise.
+    Raises `ExchangeError` for what cannot be planned with here, such as numbers and time.
+    """
+    up = _unified_planning()
+    from unified_planning.exceptions import UPException
+
+    numbers = [str(fluent.name) for fluent in problem.fluents if not fluent.type.is_bool_type()]
+    if numbers:
+        why = f"{', '.join(numbers)} has values other than true and false."
+        raise ExchangeError("The problem cannot be planned with here", why, "Leave numbers and time out.")
+    try:
+        writer = up.io.PDDLWriter(problem, rewrite_bool_assignments=True)
+        texts = writer.get_domain(), writer.get_problem()
+        names = {writer.get_pddl_name(fluent): str(fluent.name).lower() for fluent in problem.fluents}
+        domain, stated = (_renamed(text, names) for text in texts)
+        return parse_domain(domain), parse_problem(stated)
+    except PddlSyntaxError as error:
+        why = f"{error.faults[0]}."
+        raise ExchangeError("The problem cannot be planned with here", why, "Leave numbers and time out.") from error
+    except (UPException, AssertionError, NotImplementedError, ValueError) as error:
+        why = " ".join(str(error).split())[:300] or type(error).__name__
+        raise ExchangeError("unified-planning cannot write the problem as PDDL", f"{why}.", "Simplify it.") from error
+
+
+def _renamed(text: str, names: Mapping[str, str]) -> str:
+    """The text with predicates called as in the problem: the writer renames one that is called as a type."""
+    wanted = {new: old for new, old in names.items() if new != old and is_name(old) and old not in names}
+    pattern = re.compile(rf"(?<=[(\s])({'|'.join(map(re.escape, wanted))})(?=[\s)])")
+    return pattern.sub(lambda match: wanted[match[1]], text) if wanted else text
+
+
+def _unified_planning() -> Any:
+    try:
+        import unified_planning as up
+        import unified_planning.io
+        import unified_planning.shortcuts
+    except ImportError as error:
+        advice = "Install pddlego with its extra: pip install 'pddlego[fast-downward]'."
+        raise ExchangeError("unified-planning is not installed", f"{error}.", advice) from error
+    return up

@@ -5,15 +5,66 @@ Says at which step what was missing, in the wording of repair advice, and what i
 
 from __future__ import annotations
 
+import itertools
+import re
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import Enum
 
-from pddlego.pddl import Atom, Domain, Problem
+from pddlego.pddl import Atom, Domain, PddlSyntaxError, Problem, Sexpr
 from pddlego.pddl.names import nearest
-from pddlego.planning.advice import advice
+from pddlego.pddl.sexpr import show
 from pddlego.planning.result import Plan, PlanStep
 from pddlego.planning.world import State, World
+from pddlego.util.answers import spoken
+
+MOST = 20
+"""Alternatives, or things to do, that are listed at most: a condition over all objects may have thousands."""
+
+INDENT = "    "
+
+Binding = Mapping[str, str]
+
+
+def advice(world: World, condition: Sexpr, state: AbstractSet[Atom], binding: Binding, wanted: bool = True) -> str:
+    """What to change so that `condition` is as `wanted` in `state`; empty if it is already."""
+    if world.holds(condition, state, binding) is wanted or isinstance(condition, str):
+        return ""
+    head, parts = condition[0] if condition else "and", condition[1:]
+
+    def each(conditions: Iterable[Sexpr], value: bool = wanted) -> Iterable[str]:
+        return (advice(world, part, state, binding, value) for part in conditions)
+
+    if head == "not":
+        return advice(world, parts[0], state, binding, not wanted)
+    if head in ("and", "or"):
+        return _joined(each(parts), all_of=(head == "and") is wanted)
+    if head == "imply":
+        return _joined((*each(parts[:1], not wanted), *each(parts[1:])), all_of=not wanted)
+    if head in ("exists", "forall"):
+        cases = (advice(world, parts[1], state, case, wanted) for case in world.bindings(parts[0], binding))
+        return _joined(cases, all_of=(head == "forall") is wanted)
+    return f"(Set {bound(condition, binding)} to {'true' if wanted else 'false'})"
+
+
+def bound(condition: Sexpr, binding: Binding) -> str:
+    """A condition as text, with objects in place of the variables."""
+    if isinstance(condition, str):
+        return binding.get(condition, condition)
+    return "(" + " ".join(bound(part, binding) for part in condition) + ")" if condition else show(condition)
+
+
+def _joined(found: Iterable[str], all_of: bool) -> str:
+    """Several pieces of advice as one: each of them is to be followed, or one of them is enough."""
+    pieces = list(dict.fromkeys(itertools.islice(filter(None, found), MOST + 1)))
+    if len(pieces) == 1:
+        return pieces[0]
+    more = ["…"] if len(pieces) > MOST else []
+    word = "and" if all_of else "or"
+    lines = [piece.replace("\n", f"\n{INDENT}") for piece in (*pieces[:MOST], *more)]
+    listed = f"\n{INDENT}{word} ".join(lines)
+    return f"(Follow {'each' if all_of else 'one'} of:\n{INDENT}{listed}\n)" if pieces else ""
 
 
 class FaultKind(str, Enum):
@@ -123,3 +174,44 @@ def goal_holds(domain: Domain, problem: Problem) -> bool:
 def speaks_of_nothing(domain: Domain, problem: Problem) -> bool:
     """Whether the goal is true only because nothing that it speaks of is there: `(forall (?i - item) …)` of no item."""
     return World(domain, problem).is_vacuous(problem.goal, problem.facts, {})
+
+
+_LINE = re.compile(r"(?:\d+(?:\.\d+)?\s*:)?\s*\(\s*([^\s()]+)((?:\s+[^\s()]+)*)\s*\)\s*(?:\[[\d.]+\])?\Z")
+
+_MARK = re.compile(r"\A\s*(?:[-*+\u2022]|\d[\d.]*[.):])\s*")
+"""The bullet or number before a line of a list."""
+
+MOST_FAULTS = 20
+
+
+def parse_plan(text: str) -> Plan:
+    """The plan that a text holds: `(action object …)` a line, in any case, with comments behind `;`.
+
+    A number and a colon before an action are its time, and are not needed. Raises `PddlSyntaxError` with every line
+    that is no action.
+    """
+    steps: list[PlanStep] = []
+    faults: list[str] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        said = line.partition(";")[0].strip().lower()
+        if not said:
+            continue
+        match = _LINE.match(said)
+        if match is None:
+            faults.append(f"line {number}, '{line.strip()[:60]}', is no action: write (action object …)")
+        else:
+            steps.append(PlanStep(match.group(1), tuple(match.group(2).split())))
+    if faults:
+        raise PddlSyntaxError(faults[:MOST_FAULTS])
+    return Plan(tuple(steps))
+
+
+def plan_in(answer: str) -> Plan:
+    """Read the plan in a model's answer: its last block of code, or the whole answer if it has no block.
+
+    Bullets and numbers of lists are skipped, and so are lines that do not begin with a parenthesis. Raises
+    `PddlSyntaxError` as `parse_plan` does.
+    """
+    parts = spoken(answer).split("```")
+    lines = (_MARK.sub("", line, count=1).strip() for line in parts[-2 if len(parts) > 2 else -1].splitlines())
+    return parse_plan("\n".join(line for line in lines if line.startswith("(")))

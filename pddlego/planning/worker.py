@@ -90,7 +90,7 @@ def _tell(answers: BinaryIO, value: object) -> tuple[str, ...]:
 
 def _answer(job: Job, tell: Callable[[object], tuple[str, ...]], solver: Solver) -> PlanResult:
     if job.graph is not None:
-        from pddlego.planning.graphplan.engine import graph_solver
+        from pddlego.planning.graphplan.search import graph_solver
 
         solver = graph_solver(job.graph, job.task == "whole", tell)
     # Python itself may fail without memory, and then says "error return without exception set".
@@ -102,7 +102,7 @@ def _answer(job: Job, tell: Callable[[object], tuple[str, ...]], solver: Solver)
 
 def _solver(engine: str) -> Solver:
     if engine == "graphplan":
-        import pddlego.planning.graphplan.engine
+        import pddlego.planning.graphplan.search
 
     if engine == "fast-downward":
         from pddlego.planning.unified import solve_fast_downward

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from itertools import product
 
 from pddlego.pddl import Atom, Domain, Problem, Sexpr
+from pddlego.pddl.derived import required_atoms
+from pddlego.pddl.domain import Action
 from pddlego.pddl.problem import TypedName, read_typed_list
 from pddlego.planning.result import PlanStep
 
@@ -139,3 +144,143 @@ class World:
         if not all(self.domain.is_a(self.types.get(arg, parameter.type), parameter.type) for parameter, arg in pairs):
             return False
         return self.holds(condition, state, {parameter.name: arg for parameter, arg in pairs})
+
+
+Key = tuple[str, int, str]
+"""A predicate, the place of an argument, and what stands there."""
+
+
+class Simulator:
+    """A task as it is carried out: the state, and what can be done in it."""
+
+    def __init__(self, world: World, facts: Iterable[Atom]) -> None:
+        self.world = world
+        self.state: set[Atom] = set()
+        self._by_predicate: dict[str, set[Atom]] = defaultdict(set)
+        self._by_argument: dict[Key, set[Atom]] = defaultdict(set)
+        rules = world.domain.rules
+        self._conjuncts = {
+            action.name: [atom for atom in required_atoms(action.precondition) if atom.predicate not in rules]
+            for action in world.domain.actions
+        }
+        self._change(facts, ())
+
+    def applicable(self) -> Iterator[PlanStep]:
+        """Every action whose precondition holds, each once, in an order that depends on nothing but the state."""
+        for action in self.world.domain.actions:
+            found = {
+                tuple(binding[parameter.name] for parameter in action.parameters)
+                for binding in self._bindings(action)
+                if self.world.holds(action.precondition, self.state, binding)
+            }
+            yield from (PlanStep(action.name, args) for args in sorted(found))
+
+    def do(self, step: PlanStep) -> None:
+        """Carry out an action that is applicable."""
+        adds, deletes = self.world.changes(step, self.state)
+        self._change(adds - self.state, (deletes - adds) & self.state)
+
+    def _change(self, adds: Iterable[Atom], deletes: Iterable[Atom]) -> None:
+        for atom in deletes:
+            self.state.discard(atom)
+            self._by_predicate[atom.predicate].discard(atom)
+            for place, arg in enumerate(atom.args):
+                self._by_argument[atom.predicate, place, arg].discard(atom)
+        for atom in adds:
+            self.state.add(atom)
+            self._by_predicate[atom.predicate].add(atom)
+            for place, arg in enumerate(atom.args):
+                self._by_argument[atom.predicate, place, arg].add(atom)
+
+    def _bindings(self, action: Action) -> Iterator[Mapping[str, str]]:
+        """Every way to give objects to the parameters under which the atoms of the precondition are true."""
+        kinds = {each.name: each.type for each in action.parameters}
+        for binding in self._joined(self._conjuncts[action.name], {}, kinds):
+            free = [name for name in kinds if name not in binding]
+            for chosen in product(*(self.world.of_type(kinds[name]) for name in free)):
+                yield {**binding, **dict(zip(free, chosen, strict=True))}
+
+    def _joined(self, atoms: list[Atom], binding: dict[str, str], kinds: Mapping[str, str]) -> Iterator[dict[str, str]]:
+        if not atoms:
+            yield binding
+            return
+        found = {atom: self._facts(atom, binding) for atom in atoms}
+        first = min(atoms, key=lambda atom: len(found[atom]))
+        rest = [atom for atom in atoms if atom is not first]
+        for fact in found[first]:
+            extended = self._matched(first, fact, binding, kinds)
+            if extended is not None:
+                yield from self._joined(rest, extended, kinds)
+
+    def _facts(self, atom: Atom, binding: Mapping[str, str]) -> set[Atom]:
+        """The fewest facts among which all that match the atom are."""
+        best = self._by_predicate.get(atom.predicate, set())
+        for place, arg in enumerate(atom.args):
+            name = binding.get(arg, arg)
+            if not name.startswith("?"):
+                own = self._by_argument.get((atom.predicate, place, name), set())
+                best = own if len(own) < len(best) else best
+        return best
+
+    def _matched(
+        self, atom: Atom, fact: Atom, binding: dict[str, str], kinds: Mapping[str, str]
+    ) -> dict[str, str] | None:
+        found = dict(binding)
+        for arg, value in zip(atom.args, fact.args, strict=True):
+            if found.setdefault(arg, value) != value if arg.startswith("?") else arg != value:
+                return None
+            if arg.startswith("?") and not self.world.domain.is_a(self.world.types.get(value, "object"), kinds[arg]):
+                return None
+        return found
+
+
+MOST_STATES = 2_000
+"""States that are looked at unless more are asked for."""
+
+
+MOST_WORK = 200_000
+"""Ways to bind the parameters and variables of the actions of a task of which any state is looked at."""
+
+
+@dataclass(frozen=True)
+class Transitions:
+    """The states that can be reached from the first one, breadth-first, numbered from 0.
+
+    `edges` are (from, step, to), also of steps that change nothing; `goals` the numbers of states in which the goal is
+    true. Where it is not `whole` there are more states than were looked at, and the last ones have no edges.
+    """
+
+    states: tuple[State, ...]
+    edges: tuple[tuple[int, PlanStep, int], ...]
+    goals: frozenset[int]
+    whole: bool
+
+
+def transitions(domain: Domain, problem: Problem, most: int = MOST_STATES) -> Transitions:
+    """Look at up to `most` states of a sound domain and problem."""
+    world = World(domain, problem)
+    if _work(world, problem) > MOST_WORK:
+        return Transitions((frozenset(problem.facts),), (), frozenset(), whole=False)
+    start = frozenset(problem.facts)
+    numbers, waiting = {start: 0}, deque([start])
+    edges: list[tuple[int, PlanStep, int]] = []
+    while waiting and len(numbers) <= most:
+        state = waiting.popleft()
+        for step in Simulator(world, state).applicable():
+            after = world.after(step, state)
+            if after not in numbers:
+                numbers[after] = len(numbers)
+                waiting.append(after)
+            edges.append((numbers[state], step, numbers[after]))
+    goals = frozenset(number for state, number in numbers.items() if world.holds(problem.goal, state, {}))
+    return Transitions(tuple(numbers), tuple(edges), goals, not waiting)
+
+
+def _work(world: World, problem: Problem) -> int:
+    """An upper bound of the ways to bind what stands in no atom of a precondition, over all actions."""
+    found = world.cases(problem.goal)
+    for action in world.domain.actions:
+        named = {arg for atom in required_atoms(action.precondition) for arg in atom.args}
+        free = (len(world.of_type(each.type)) for each in action.parameters if each.name not in named)
+        found += math.prod(free) * (world.cases(action.precondition) + world.cases(action.effect))
+    return found

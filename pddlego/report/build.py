@@ -10,20 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from pddlego.errors import JournalError, UsageError
-from pddlego.evaluation.comparison import Comparison, Side, compare
-from pddlego.evaluation.table import (
-    Configuration,
-    Row,
-    by_configuration,
-    measuring,
-    played_of,
-    rows,
-    spent_elsewhere,
-)
+from pddlego.evaluation.statistics import Comparison, Side, compare
+from pddlego.evaluation.table import Configuration, Row, by_configuration, measuring, played_of, rows, spent_elsewhere
 from pddlego.methods.base import CountTable, whole
 from pddlego.methods.registry import modes
-from pddlego.models.remarks import remarks
-from pddlego.models.spending import Price
+from pddlego.models.base import remarks
+from pddlego.models.limiter import Price
 from pddlego.pddl import EntryKind
 from pddlego.report.figures import DrawnFigure, PaperFigure, draw_figures, paper_figures
 from pddlego.runs.cells import NO_MODEL, Cell

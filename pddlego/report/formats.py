@@ -10,8 +10,7 @@ from dataclasses import asdict
 from pydantic_core import to_jsonable_python
 
 from pddlego.evaluation.models import answered_by
-from pddlego.evaluation.results import mean_of
-from pddlego.evaluation.table import Row, columns, result_table
+from pddlego.evaluation.table import Row, columns, mean_of, result_table
 from pddlego.methods.base import Column
 from pddlego.report.build import Count, Report
 from pddlego.runs.cells import NO_MODEL

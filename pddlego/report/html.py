@@ -9,8 +9,8 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
+from pddlego.display.console import UNICODE
 from pddlego.display.description import Description, Line
-from pddlego.display.glyphs import UNICODE
 from pddlego.display.view import cleaned
 from pddlego.errors import JournalError
 from pddlego.evaluation.progress import result_line
@@ -19,8 +19,8 @@ from pddlego.methods.registry import make_codec, picture_of
 from pddlego.report import svg
 from pddlego.report.build import Report
 from pddlego.report.formats import NOTE, tables
-from pddlego.report.line_plot import line_plot
 from pddlego.report.optima import Optima
+from pddlego.report.svg import line_plot
 from pddlego.runs.folders import EPISODES
 from pddlego.runs.journal import read_journal
 from pddlego.runs.store import journal_name

@@ -1,21 +1,104 @@
-"""How episodes are kept on disk: one append-only JSONL file for each.
-
-Every event is one line, flushed when it happens. Whatever happens to the process, what was written can be read up to
-the last whole line.
-"""
+"""Journals: the events of an episode as lines of JSON, written as they happen and read back."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+import time
+from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from io import FileIO
 from pathlib import Path
+from typing import Any, cast
 
-from pddlego.errors import JournalError, UsageError
-from pddlego.events import Answered, Asked, Ended, Event, Started
+from pydantic import TypeAdapter
+
+from pddlego.episode.events import COMMON, Answered, Asked, Ended, Event, Judged, Started, Unknown
+from pddlego.errors import JournalError, PddlegoError, UsageError
 from pddlego.models.transcript import RecordedCall
-from pddlego.runs.codec import Codec, OtherSchemaError, dump_line
 from pddlego.util.files import append, cannot_write, flush_to_disk, open_run_file, read_run_file
+
+SCHEMA = 2
+"""Version of a run folder. It grows when another reader would misread it; a folder of another schema is refused."""
+
+EventsOf = Callable[[str], Iterable[type[Event]]]
+"""The events of a method by its name. Raises `PddlegoError` for one that is not installed."""
+
+
+def no_methods(name: str) -> Iterable[type[Event]]:
+    """Knows no method: whoever asks models again needs nothing but what happens everywhere."""
+    return ()
+
+
+class OtherSchemaError(ValueError):
+    """A line was written by another version of pddlego."""
+
+
+class Codec:
+    """Reads lines. The events of a method are looked for when the first of them comes."""
+
+    def __init__(self, events_of: EventsOf = no_methods) -> None:
+        self._events_of = events_of
+        self._known: dict[str, Mapping[str, type[Event]]] = {"": {each.type: each for each in COMMON}}
+
+    def load_line(self, line: str | bytes) -> tuple[Event, float]:
+        """The event of a line and its time. Raises `ValueError`, `KeyError` or `TypeError` if it holds none."""
+        entry = json.loads(line)
+        if isinstance(entry["v"], int) and entry["v"] != SCHEMA:
+            raise OtherSchemaError(f"Its schema is {entry['v']}; this version reads schema {SCHEMA}.")
+        return self.load(entry["event"], entry.get("method", "")), float(entry["t"])
+
+    def load(self, value: Mapping[str, Any], method: str = "") -> Event:
+        """The event that a JSON value holds. Raises `ValueError`, `KeyError` or `TypeError` if it holds none."""
+        fields = dict(value)
+        name = str(fields.pop("type"))
+        known = self._of(str(method))
+        if not known:
+            return Unknown(str(method), name, fields)
+        if name not in known:
+            raise ValueError(f"there is no event '{name}'")
+        found: Event = _adapter(known[name]).validate_python(fields)
+        return found
+
+    def _of(self, method: str) -> Mapping[str, type[Event]]:
+        if method not in self._known:
+            try:
+                self._known[method] = {each.type: each for each in self._events_of(method)}
+            except PddlegoError:
+                self._known[method] = {}
+        return self._known[method]
+
+
+def dump_line(event: Event, seconds: float) -> str:
+    """A line of a journal: the schema, when it happened in seconds after the start, whose event it is, and itself."""
+    owner = event.owner if isinstance(event, Unknown) else event.method
+    method = f'"method":{json.dumps(owner)},' if owner else ""
+    return f'{{"v":{SCHEMA},"t":{seconds:.3f},{method}"event":{dump_event(event)}}}\n'
+
+
+def dump_event(event: Event) -> str:
+    """The event as one line of JSON."""
+    if isinstance(event, Unknown):
+        return json.dumps(event_value(event))
+    fields = _adapter(type(event)).dump_json(event).decode()
+    return f'{{"type":{json.dumps(event.type)}{"," * (fields != "{}")}{fields[1:]}'
+
+
+def event_value(event: Event) -> dict[str, Any]:
+    """The event as a JSON value."""
+    if isinstance(event, Unknown):
+        return {"type": event.name, **event.values}
+    return {"type": event.type, **_adapter(type(event)).dump_python(event, mode="json")}
+
+
+def _adapter(kind: type[Event]) -> TypeAdapter[Any]:
+    return _made(cast(Hashable, kind))
+
+
+@lru_cache(maxsize=64)
+def _made(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
 
 TimedEvent = tuple[Event, float]
 """An event with the seconds since the start."""
@@ -101,3 +184,86 @@ def read_line(path: Path, line: bytes, number: int, codec: Codec) -> TimedEvent:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         why = f"Line {number} is no event ({type(error).__name__})."
         raise JournalError(f"{path} is damaged", why, "Restore the file, or cut it before that line.") from error
+
+
+Listener = Callable[[Event, float], None]
+"""Called with every event and the seconds that the episode had taken, in order."""
+
+
+class Timed:
+    """Events of an episode, with the seconds that it had taken when the last of them happened.
+
+    Time stands still while an event is looked at. An episode that knows its own time says it with its `clock`; without
+    one the time is taken here, and what a person took to judge is no part of it.
+    """
+
+    def __init__(self, events: Iterable[Event], clock: Callable[[], float] | None = None) -> None:
+        self._events = _generator(events)
+        self._clock = clock
+        self.seconds = 0.0
+
+    def __iter__(self) -> Timed:
+        return self
+
+    def __next__(self) -> Event:
+        return self._happened(lambda: next(self._events))
+
+    def throw(self, error: BaseException) -> Event:
+        """Raise an error inside the episode; the next event."""
+        return self._happened(lambda: self._events.throw(error))
+
+    def close(self) -> None:
+        """Stop the episode."""
+        self._events.close()
+
+    def _happened(self, wait: Callable[[], Event]) -> Event:
+        began = time.monotonic()
+        event = wait()
+        if self._clock is not None:
+            self.seconds = max(self.seconds, self._clock())
+        else:
+            self.seconds += time.monotonic() - began - (event.seconds if isinstance(event, Judged) else 0.0)
+        return event
+
+
+def _generator(events: Iterable[Event]) -> Generator[Event, None, None]:
+    """The events as a generator, into which an error can be thrown."""
+    return events if isinstance(events, Generator) else (event for event in events)
+
+
+def follow(events: Iterable[Event], listeners: Iterable[Listener]) -> Ended:
+    """Hand every event to every listener, in order, with the seconds that the episode took (see `Timed`).
+
+    Returns the last one. An interrupt that arrives while a listener works is passed on to the agent, which then ends
+    its episode properly. Raises whatever the episode or a listener raises, `TypeError` for what is no event, and
+    `RuntimeError` for an episode without an end: whoever calls this is the border of the episode.
+    """
+    listening = list(listeners)
+    source = events if isinstance(events, Timed) else Timed(events)
+    try:
+        return _followed(source, listening)
+    finally:
+        source.close()  # also where a listener failed: no game is left open
+
+
+def _followed(source: Timed, listening: Sequence[Listener]) -> Ended:
+    last: Event | None = None
+    pending: KeyboardInterrupt | None = None
+    while True:
+        try:
+            event = source.throw(pending) if pending is not None else next(source)
+        except StopIteration:
+            break
+        pending = None
+        last = event
+        if not isinstance(event, Event):
+            raise TypeError(f"an episode yields events, and here {event!r:.60}")
+        try:
+            for listen in listening:
+                listen(event, source.seconds)
+        except KeyboardInterrupt as error:
+            pending = None if isinstance(event, Ended) else error
+        if isinstance(event, Ended):
+            next(source, None)  # what it does after its last event: it puts away what it used
+            return event
+    raise RuntimeError("an episode ends with 'ended'" + (f", and not with '{last.type}'" if last else ""))

@@ -13,7 +13,7 @@ from io import FileIO
 from pathlib import Path
 
 from pddlego.errors import JournalError
-from pddlego.models.spending import Spending
+from pddlego.models.limiter import Spending
 from pddlego.util.files import append, cannot_read, cannot_write, cut_unfinished_line, open_run_file, read_run_file
 
 LEDGER = "ledger.jsonl"

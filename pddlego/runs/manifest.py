@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from pddlego.errors import UsageError
-from pddlego.runs.codec import SCHEMA
 from pddlego.runs.folders import MANIFEST
-from pddlego.util.environment import for_children
+from pddlego.runs.journal import SCHEMA
+from pddlego.util.children import for_children
 from pddlego.util.files import read_run_file
 
 RESUMED, CONFIRMED = "resumed", "confirmed"

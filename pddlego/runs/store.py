@@ -25,12 +25,12 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from pddlego.episode.events import Accepted, Event, Outcome, Started
 from pddlego.errors import JournalError, UsageError
-from pddlego.models.spending import Price
+from pddlego.models.limiter import Price
 from pddlego.runs.cells import Cell, Matrix
-from pddlego.runs.codec import SCHEMA, Codec
 from pddlego.runs.folders import EPISODES, MANIFEST
-from pddlego.runs.journal import Journal, JournalWriter, read_journal
+from pddlego.runs.journal import SCHEMA, Codec, Journal, JournalWriter, read_journal
 from pddlego.runs.manifest import read_configuration, read_manifest
 from pddlego.runs.summary import Measure, Summary, dump_summary, load_summary, summarize
 from pddlego.util.files import (
@@ -335,3 +335,61 @@ def _lock(path: Path) -> FileIO:
             f"{path} is in use", "Another pddlego evaluates there.", "Wait for it, or use another folder with --run."
         ) from error
     return file
+
+
+class Recorder:
+    """A new attempt at a cell. Raises `JournalError` when the disk does not take what happens."""
+
+    def __init__(self, cell: Cell, store: Store) -> None:
+        self._cell, self._store = cell, store
+        self._attempt, self._journal = store.begin(cell)
+        self._events: list[Event] = []
+
+    def keep(self, event: Event, seconds: float) -> None:
+        """Something happened, so many seconds after the start."""
+        self._journal.write(event, seconds)
+        if not event.passing:
+            self._events.append(event)
+
+    def close(self) -> None:
+        """Nothing more happens."""
+        self._journal.close()
+
+    def record(self) -> Summary:
+        """What came of it, which is on the disk when this returns."""
+        measured = summarize(self._cell, self._attempt, self._events, self._store.measure_of(self._cell))
+        summary = replace(measured, digest=digest(self._journal.path))
+        self._store.record(summary)
+        return summary
+
+
+DOMAIN = "domain"
+"""The kind of `Accepted` that brings a domain, and where `Started.details` has the one that an episode began with."""
+
+
+DOMAIN_FROM = "domain_from"
+"""The option that names a run or a file with a domain to begin with, and the source that it becomes."""
+
+
+def kept_domain(folder: Path, summaries: Iterable[Summary], codec: Codec, fits: Callable[[Summary], bool]) -> str:
+    """The text of the last domain of the last episode that was won and `fits`; empty where there is none.
+
+    Raises `UsageError` and `JournalError` for a journal that cannot be read.
+    """
+    for summary in reversed([each for each in summaries if each.outcome is Outcome.WON and fits(each)]):
+        events = read_journal(folder / EPISODES / journal_name(summary.cell, summary.attempt), codec).events
+        domain = last_domain(events)
+        if domain:
+            return domain
+    return ""
+
+
+def last_domain(events: Iterable[Event]) -> str:
+    """The domain that an episode ended with; empty for one that has none of its own."""
+    found = ""
+    for event in events:
+        if isinstance(event, Accepted) and event.kind == DOMAIN:
+            found = event.text
+        elif isinstance(event, Started):
+            found = str(event.details.get(DOMAIN, ""))
+    return found

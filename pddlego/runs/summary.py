@@ -10,9 +10,25 @@ from functools import lru_cache
 from pydantic import TypeAdapter
 from pydantic_core import from_json
 
-from pddlego.events import Accepted, Answered, Asked, Cause, Ended, Event, Outcome, Rejected, Tally, step_of
+from pddlego.episode.events import Accepted, Answered, Asked, Cause, Ended, Event, Outcome, Rejected, Tally, step_of
 from pddlego.runs.cells import Cell
-from pddlego.runs.measures import FIRST, LAST, Measures
+
+FIRST = ("game", "mode", "model", "seed", "repeat", "outcome", "score")
+LAST = ("calls", "characters", "tokens_in", "tokens_out", "tokens_cached", "from_cache")
+"""The columns that tables of episodes have of every method, around those that it measures."""
+
+
+@dataclass(frozen=True)
+class Measures:
+    """Numbers by name, each a column of tables, and counts of what happened: by kind, in several groups.
+
+    `series` are points for figures, each an x and a y, by the name of the figure.
+    """
+
+    numbers: Mapping[str, int | float] = field(default_factory=dict)
+    counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    series: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)
+
 
 LOST_TO_ERRORS = frozenset({Outcome.MODEL_ERROR, Outcome.CRASHED})
 """Outcomes that say nothing about the method: given apart, and played again when an evaluation is continued."""

@@ -10,10 +10,9 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
-from pddlego.events import Event, Outcome
-from pddlego.runs.codec import Codec
+from pddlego.episode.events import Event, Outcome
 from pddlego.runs.folders import EPISODES
-from pddlego.runs.journal import read_line
+from pddlego.runs.journal import Codec, read_line
 from pddlego.util.files import open_run_file
 
 CHUNK = 1 << 12

@@ -174,7 +174,7 @@ def _how(found: CallResult) -> str:
 _HOST = """
 import sys
 sys.path[:] = sys.argv[2:]
-from pddlego.sandbox import Sandbox, SandboxLimits
+from pddlego.sandbox import (Sandbox, SandboxLimits)
 session = Sandbox(sys.argv[1]).open("def attack():\\n    while True: pass", SandboxLimits(seconds=600))
 print(session.child, flush=True)
 session.call("attack")

@@ -15,9 +15,18 @@ from functools import partial
 from typing import Any
 
 from pddlego.errors import EngineError
-from pddlego.sandbox.answers import Wanted, read_call, read_expansion
 from pddlego.sandbox.jail import batches, values
-from pddlego.sandbox.result import CallResult, Expanded, Expansion, SandboxLimits, State, Status
+from pddlego.sandbox.result import (
+    CallResult,
+    Expanded,
+    Expansion,
+    SandboxLimits,
+    State,
+    Status,
+    Wanted,
+    read_call,
+    read_expansion,
+)
 from pddlego.util.text import writable
 
 LOCKING = 60.0

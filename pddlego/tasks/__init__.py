@@ -1,5 +1,5 @@
 """Planning tasks: made by seeded generators, or read from a folder of somebody's."""
 
-from pddlego.tasks.task import Split, Task, Tasks
+from pddlego.tasks.folder import Split, Task, Tasks
 
 __all__ = ["Split", "Task", "Tasks"]

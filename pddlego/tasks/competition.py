@@ -9,7 +9,7 @@ import itertools
 import random
 
 from pddlego.pddl import Problem
-from pddlego.tasks.making import Fact, make_problem, names
+from pddlego.tasks.folder import Fact, make_problem, names
 
 
 def logistics(rng: random.Random, cities: int, places: int, packages: int, airplanes: int) -> Problem:

@@ -10,20 +10,46 @@ import lzma
 import re
 import tarfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
 from pddlego.errors import SettingError
-from pddlego.pddl import Domain, PddlSyntaxError, Problem, parse_domain
+from pddlego.pddl import Atom, Domain, PddlSyntaxError, Problem, Sexpr, TypedName, parse_domain
 from pddlego.pddl.check import check_reading
 from pddlego.pddl.names import natural
 from pddlego.pddl.problem import read_problem
-from pddlego.tasks.task import Task, Tasks
+
+Split = Literal["training", "evaluation"]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A problem under a name that is unique in its split."""
+
+    name: str
+    problem: Problem
+
+    @property
+    def size(self) -> int:
+        """How many objects it has."""
+        return len(self.problem.objects)
+
+
+@dataclass(frozen=True)
+class Tasks:
+    """The tasks of one seed, each split in its order: the first two for training are those that a prompt shows."""
+
+    training: tuple[Task, ...]
+    evaluation: tuple[Task, ...]
+
+    def of(self, split: Split) -> tuple[Task, ...]:
+        return self.training if split == "training" else self.evaluation
+
 
 SPLITS = ("train", "eval")
 """The folders of the tasks for training, and of those for evaluation."""
@@ -137,3 +163,22 @@ def _of_archive(path: Path) -> dict[str, str]:
 
 def _wrong(file: str, why: str) -> SettingError:
     return SettingError(f"{file} is wrong", f"{why}.", "Mend the file (see 'pddlego check').")
+
+
+Fact = tuple[str, ...]
+"""A predicate and its arguments."""
+
+
+def names(prefix: str, number: int) -> list[str]:
+    """`prefix0`, `prefix1` and so on."""
+    return [f"{prefix}{each}" for each in range(number)]
+
+
+def make_problem(
+    domain: str, objects: Mapping[str, Iterable[str]], facts: Iterable[Fact], goal: Iterable[Fact]
+) -> Problem:
+    """A problem whose goal is a conjunction. `objects` are their names by type."""
+    typed = frozenset(TypedName(name, kind) for kind, names in objects.items() for name in names)
+    atoms = frozenset(Atom(head, tuple(args)) for head, *args in facts)
+    wanted: Sexpr = ("and", *sorted(goal))
+    return Problem(f"{domain}-task", domain, typed, atoms, wanted)

@@ -12,7 +12,7 @@ from inspect import signature
 
 from pddlego.pddl import Problem
 from pddlego.tasks import competition
-from pddlego.tasks.making import Fact, make_problem, names
+from pddlego.tasks.folder import Fact, make_problem, names
 
 Generator = Callable[..., Problem]
 

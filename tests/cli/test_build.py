@@ -14,7 +14,7 @@ import pddlego
 from pddlego.errors import UsageError
 from pddlego.methods.builders.loading import load
 from pddlego.methods.builders.options import BuilderOptions
-from pddlego.methods.builders.reference_model import component_of
+from pddlego.methods.builders.reference import component_of
 from tests.cli.command import run
 from tests.model_server import ModelServer, answer, fault
 
@@ -106,8 +106,8 @@ def test_what_was_built_is_kept_when_calls_run_out(describing: Callable[..., Any
         (("task", "coin.txt", "-o", "/proc/nowhere"), "Cannot write to /proc/nowhere"),
         (("task", "coin.txt", "-o", "."), "the folder where you are"),
         (("task", "coin.txt", "--domain", "coin.txt"), "--domain is for a problem"),
-        (("task", "coin.txt", "--temperature", "nan"), "--temperature nan"),
-        (("task", "coin.txt", "--planner-timeout", "-1"), "--planner-timeout -1"),
+        (("task", "coin.txt", "--temperature", "nan"), "temperature = nan"),
+        (("task", "coin.txt", "--planner-timeout", "-1"), "planner_timeout = -1"),
     ],
 )
 def test_what_a_user_can_get_wrong_ends_in_three_lines(

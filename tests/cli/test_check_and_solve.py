@@ -143,10 +143,13 @@ def test_files_in_the_wrong_order_are_said_to_be_so(tmp_path: Path, task: str) -
         (("check", "."), "cannot be read"),
         (("check", str(FERRY), "--plan", "x"), "--plan needs a problem"),
         (("solve", str(FERRY), str(FERRY)), "is wrong"),
-        (("solve", str(FERRY), "task.pddl", "--planner", "dream"), "is no planner"),
+        (("solve", str(FERRY), "task.pddl", "--planner", "dream"), "There is no planner 'dream'"),
         (("solve", str(FERRY), "task.pddl", "--search", "dream"), "is not possible"),
         (("solve", str(FERRY), "task.pddl", "--planner", "program:nowhere.py"), "holds no program"),
-        (("solve", str(FERRY), "task.pddl", "--planner", f"program:{PROGRAM}", "--isolation", "some"), "no isolation"),
+        (
+            ("solve", str(FERRY), "task.pddl", "--planner", f"program:{PROGRAM}", "--isolation", "some"),
+            "isolation = some is not possible",
+        ),
     ],
 )
 def test_wrong_usage_ends_in_three_lines(tmp_path: Path, task: str, arguments: tuple[str, ...], says: str) -> None:
@@ -209,9 +212,9 @@ def test_graphplan_solves_and_says_what_it_took(tmp_path: Path, task: str) -> No
     [
         (("--planner", "graphplan", "--levels", "2"), 1, "No plan: bound (no plan has at most 2 levels)."),
         (("--prune", "relaxed"), 2, "only graphplan has levels to prune and to sort"),
-        (("--planner", "graphplan", "--kappa", "1,2"), 2, "--kappa 1,2 is not possible"),
-        (("--planner", "graphplan", "--kappa", "x"), 2, "--kappa x is not possible"),
-        (("--planner", "graphplan", "--kappa", "nan"), 2, "--kappa nan is not possible"),
+        (("--planner", "graphplan", "--kappa", "1,2"), 2, "kappa = 2 is not possible"),
+        (("--planner", "graphplan", "--kappa", "x"), 2, "kappa = x is not possible"),
+        (("--planner", "graphplan", "--kappa", "nan"), 2, "kappa = nan is not possible"),
         (("--planner", "graphplan", "--levels", "0"), 2, "levels"),
         (("--planner", "graphplan", "--prune", "random:7"), 2, "random:P keeps every action"),
         (("--planner", "graphplan", "--sort", "gpt-4"), 2, "OPENAI_API_KEY is not set"),

@@ -146,7 +146,7 @@ def test_flag_beats_environment_beats_file_beats_default(tmp_path: Path) -> None
     assert "1,2" in rows["seeds"]
     assert "7" in rows["workers"] and "PDDLEGO_WORKERS" in rows["workers"]
     assert "OPENAI_BASE_URL" in rows["base_url"]
-    assert rows["modes"].split() == ["modes", "edit", "default"]
+    assert rows["modes"].split() == ["modes", "default"]
     played = run("eval", "coin", "--config", "eval.toml", "--workers", "1", "--dry-run", cwd=tmp_path)
     assert played.stdout.splitlines()[1].split()[:4] == ["coin", "edit", "reader", "2"]
 
@@ -218,7 +218,7 @@ def test_a_model_may_have_a_very_long_name(tmp_path: Path, model_server: ModelSe
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
 def test_an_interrupt_while_it_starts_says_so(tmp_path: Path, name: str) -> None:
-    command = [sys.executable, "-c", f"import os, signal, pddlego.evaluation.make as make\n{_START % name}"]
+    command = [sys.executable, "-c", f"import os, signal\n{_START % name}"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 130
     assert done.stderr == "Interrupted.\n"
@@ -226,11 +226,11 @@ def test_an_interrupt_while_it_starts_says_so(tmp_path: Path, name: str) -> None
 
 _START = """
 from pddlego.cli import main
-import pddlego.evaluation.assemble as play
+import pddlego.evaluation.assemble
 def interrupted(options):
     os.kill(os.getpid(), signal.%s)
     import time; time.sleep(10)
-play.make_planners = interrupted
+pddlego.evaluation.assemble.make_planners = interrupted
 import sys; sys.argv = ["pddlego", "eval", "coin"]
 main()
 """

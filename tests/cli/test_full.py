@@ -81,7 +81,7 @@ def test_what_does_not_fit_is_refused(tmp_path: Path, options: tuple[str, ...], 
 
 
 def test_carrying_plays_one_after_another(tmp_path: Path) -> None:
-    for more in (("--workers", "2"), ("--executor", "processes")):
+    for more in (("--workers", "2"), ("--executor", "ray")):
         done = run("eval", "coin", "--modes", "full", "--carry", *more, cwd=tmp_path)
         assert done.returncode == 2
         assert "--carry plays with one worker" in done.stderr

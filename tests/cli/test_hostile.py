@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from pddlego.events import Outcome
+from pddlego.episode.events import Outcome
 from pddlego.runs.cells import Cell
 from pddlego.runs.store import dump_results
 from pddlego.runs.summary import Summary
@@ -177,10 +177,9 @@ def test_a_report_knows_the_prices_that_the_evaluation_was_given(tmp_path: Path)
 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
-@pytest.mark.parametrize("engine", ["threads", "processes"])
-def test_children_do_not_get_the_key(tmp_path: Path, engine: str) -> None:
+def test_children_do_not_get_the_key(tmp_path: Path) -> None:
     key = "sk-canary-0123456789abcdef"
-    command = [sys.executable, "-m", "pddlego", "eval", "coin", "--seeds", "0-99", "--engine", engine, "--workers", "2"]
+    command = [sys.executable, "-m", "pddlego", "eval", "coin", "--seeds", "0-99", "--workers", "2"]
     environment = {**os.environ, "OPENAI_API_KEY": key, "TMPDIR": str(tmp_path)}
     seen: set[str] = set()
     with started(command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, start_new_session=True) as playing:
@@ -219,10 +218,10 @@ def _descendants(pid: int) -> list[int]:
     return found
 
 
-def test_processes_leave_no_folders_behind(tmp_path: Path) -> None:
+def test_an_evaluation_leaves_no_folders_behind(tmp_path: Path) -> None:
     there = tmp_path / "tmp"
     there.mkdir()
-    done = run("eval", "coin", "--seeds", "0-3", "--engine", "processes", cwd=tmp_path, TMPDIR=str(there))
+    done = run_process("eval", "coin", "--seeds", "0-3", cwd=tmp_path, TMPDIR=str(there))
     assert done.returncode == 0, done.stderr
     left = [each.name for each in there.iterdir() if re.match("pddlego", each.name)]
     assert left == []

@@ -227,7 +227,7 @@ def test_whatever_comes_through_a_pipe(tmp_path: Path, script: bytes) -> None:
 def test_the_key_goes_to_no_endpoint_that_only_a_run_folder_names(recorded: Path, model_server: ModelServer) -> None:
     place = recorded / "runs" / "one" / "manifest.json"
     kept = json.loads(place.read_text())
-    kept["configuration"]["endpoint"] = model_server.url
+    kept["configuration"]["endpoint"]["base_url"] = model_server.url
     place.write_text(json.dumps(kept))
     journal = find_journal(recorded / "runs" / "one")
     journal.write_text(journal.read_text().replace('"model":"reader"', '"model":"m"', 1))

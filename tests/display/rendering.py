@@ -6,10 +6,10 @@ import io
 
 from rich.console import Console, RenderableType
 
+from pddlego.display.console import UNICODE
 from pddlego.display.frames import Film
-from pddlego.display.glyphs import UNICODE
 from pddlego.display.screens import whole
-from pddlego.events import Event
+from pddlego.episode.events import Event
 from pddlego.methods.registry import picture_of
 from pddlego.methods.textgames.screen.view import GameView, fold
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pddlego.display.editor import MAX_EDITS, edit_text
+from pddlego.display.person import MAX_EDITS, edit_text
 from pddlego.errors import UsageError
 
 

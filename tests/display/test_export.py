@@ -9,10 +9,10 @@ import pytest
 from rich.text import Text
 
 from pddlego.display import export
-from pddlego.display.glyphs import UNICODE
+from pddlego.display.console import UNICODE
 from pddlego.display.screens import whole
+from pddlego.episode.events import Event
 from pddlego.errors import UsageError
-from pddlego.events import Event
 from tests.display.rendering import PICTURE, view_of
 
 

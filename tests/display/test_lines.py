@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from pddlego.display.lines import SILENCE, LineDisplay
-from pddlego.events import Event
+from pddlego.episode.events import Event
 from pddlego.methods.programs.events import SOLVED, Ran
 from pddlego.methods.registry import picture_of
 from pddlego.methods.thought_of_search.events import Searching

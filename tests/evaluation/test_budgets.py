@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import pddlego
-from pddlego.events import Outcome
+from pddlego.episode.events import Outcome
 from tests.coin_endpoint import next_command
 from tests.model_server import ModelServer, Reply
 from tests.scale import scaled

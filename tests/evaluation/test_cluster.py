@@ -13,14 +13,13 @@ from pathlib import Path
 import pytest
 
 import pddlego
+from pddlego.episode.events import Outcome
 from pddlego.errors import BudgetSpentError
 from pddlego.evaluation.cluster import ActorLimiter, Permits
 from pddlego.evaluation.table import result_table
-from pddlego.events import Outcome
 from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Message, Request
-from pddlego.models.limiter import SharedLimiter
-from pddlego.models.spending import Spending
+from pddlego.models.limiter import SharedLimiter, Spending
 from pddlego.pddl import Domain, Problem
 from tests.model_server import ModelServer, answer
 from tests.scale import PATIENCE

@@ -18,7 +18,7 @@ from pddlego.methods.thought_of_search.reference_model import reference as funct
 from tests.children import started
 from tests.cli.command import run
 from tests.cli.test_build import next_component
-from tests.coin_endpoint import next_command, next_edit, next_files
+from tests.coin_endpoint import next_command, next_files
 from tests.methods.thought_of_search.playing import fenced
 from tests.model_server import ModelServer, answer
 from tests.sandbox.ordinary import needs_locks
@@ -65,12 +65,6 @@ def next_plan(body: dict[str, Any]) -> str:
     return "(unload-truck p0 t0 l00)" if len(body["messages"]) == 1 else "I give up."
 
 
-def next_edit_or_advice(body: dict[str, Any]) -> str:
-    """For a game whose planner asks, too."""
-    asked = str(body["messages"][-1]["content"])
-    return next_advice(body) if "Candidate actions of level" in asked else next_edit(body)
-
-
 KINDS = [
     Kind("coin", "act", next_command),
     Kind("coin", "full", next_files),
@@ -79,7 +73,6 @@ KINDS = [
     Kind("deduction", "tos", next_function, ("--set", "instances=20")),
     Kind("logistics", "graphplan", next_advice),
     Kind("logistics", "plan-by-model", next_plan, ("--retries", "2")),
-    Kind("coin", "edit", next_edit_or_advice, ("--planner", "graphplan", "--prune", "m", "--sort", "relaxed")),
 ]
 SEEDS = "0-2"
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import pddlego
-from pddlego.events import Answered, Asked, Ended, Outcome
+from pddlego.episode.events import Answered, Asked, Ended, Outcome
 from tests.coin_endpoint import next_command
 from tests.model_server import ModelServer, Reply, answer, fault
 from tests.runs.stores import read

@@ -17,23 +17,22 @@ from typing import Any, cast
 import pytest
 
 from pddlego.cli.resume import recorded_game
+from pddlego.episode.approval import ACCEPTED, Question, Verdict
+from pddlego.episode.events import Ended, Judged, Limits, Outcome
 from pddlego.errors import EngineError, JournalError, UsageError
-from pddlego.evaluation.recorded import Recorded, load_recorded
-from pddlego.evaluation.replay import Replayed, replay
-from pddlego.events import Ended, Judged, Limits, Outcome
-from pddlego.methods.textgames.assembly import episode_events
+from pddlego.evaluation.replay import Recorded, Replayed, load_recorded, replay
 from pddlego.methods.textgames.episode import Episode
 from pddlego.methods.textgames.events import Observed
-from pddlego.methods.textgames.formalize.human import typed_before
+from pddlego.methods.textgames.formalize.act import typed_before
 from pddlego.methods.textgames.games import Game, Observation
 from pddlego.methods.textgames.options import TextGameOptions
+from pddlego.methods.textgames.play import episode_events
 from pddlego.methods.textgames.play import play as play_game
 from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.resume import moment_at, restart_at
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models.base import ScriptedModel
 from pddlego.planning import ProcessPlanner
-from pddlego.refine.approval import ACCEPTED, Question, Verdict
 from pddlego.runs.folders import find_journal, find_journals, newest_run, place_of
 from tests.methods.textgames.grid_house import GridHouse, small_house
 from tests.runs.stores import kept as recorded_in

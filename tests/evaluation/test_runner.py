@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from pddlego.episode.events import Ended, Event, Outcome, Tally
 from pddlego.errors import EngineError
 from pddlego.evaluation.progress import Standing, waiting_line
 from pddlego.evaluation.runner import Begun, Done, Evaluation, Happened, Stop, Stopping
-from pddlego.events import Ended, Event, Outcome, Tally
 from pddlego.methods.textgames.events import Observed
 from pddlego.runs.cells import Cell
 from pddlego.runs.store import Store, read_results

@@ -32,7 +32,7 @@ from pddlego.pddl import (
     parse_edit,
     parse_problem,
 )
-from pddlego.pddl.invariants import contradictions
+from pddlego.pddl.exclusive import contradictions
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.tolerant import RepairKind, repair
 from pddlego.planning import Planner, PlanStatus, Search

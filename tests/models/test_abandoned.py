@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 import pddlego
-from pddlego import events as ev
+from pddlego.episode import events as ev
+from pddlego.episode.ask import completed
+from pddlego.episode.events import Outcome, Retrying
 from pddlego.errors import ModelError
-from pddlego.events import Outcome, Retrying
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Completion, Message, Request
@@ -21,7 +22,6 @@ from pddlego.models.limiter import SharedLimiter
 from pddlego.models.openai import OpenAIModel
 from pddlego.pddl import Domain, Problem
 from pddlego.planning import ProcessPlanner
-from pddlego.refine.ask import completed
 from tests.dripping_server import DrippingServer, wait_until
 from tests.methods.textgames.grid_house import small_house
 from tests.methods.textgames.playing import agent, ended, of

@@ -8,7 +8,7 @@ import pytest
 
 from pddlego.errors import ModelError, UsageError
 from pddlego.models.base import Message, Request
-from pddlego.models.conversations import (
+from pddlego.models.transcript import (
     DIFFERS,
     Conversation,
     ConversationModel,

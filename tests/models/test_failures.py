@@ -11,13 +11,12 @@ from typing import Any
 
 import pytest
 
-from pddlego import events as ev
+from pddlego.episode import events as ev
 from pddlego.errors import ModelError, OutOfTimeError
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Completion, Message, Request
-from pddlego.models.bounded import MAX_REPLY
-from pddlego.models.openai import OpenAIModel
+from pddlego.models.openai import MAX_REPLY, OpenAIModel
 from pddlego.pddl import EDIT_SCHEMA
 from pddlego.planning import ProcessPlanner
 from tests.methods.textgames.grid_house import small_house

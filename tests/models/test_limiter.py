@@ -15,8 +15,7 @@ from pddlego.errors import BudgetSpentError, JournalError
 from pddlego.evaluation.table import spent_elsewhere
 from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Message, Request
-from pddlego.models.limiter import SharedLimiter
-from pddlego.models.spending import OUTPUT_ESTIMATE, Price, Spending
+from pddlego.models.limiter import OUTPUT_ESTIMATE, Price, SharedLimiter, Spending
 from pddlego.pddl import Domain, Problem
 from pddlego.runs.ledger import Ledger, LedgerEntry, read_ledger
 

@@ -16,9 +16,8 @@ from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Message, Request
 from pddlego.models.credentials import address_of, secrets_of, without_credentials
 from pddlego.models.dialect import Sampling
-from pddlego.models.limiter import SharedLimiter
+from pddlego.models.limiter import SharedLimiter, Spending
 from pddlego.models.openai import OpenAIModel
-from pddlego.models.spending import Spending
 from pddlego.pddl import EDIT_SCHEMA
 from tests.model_server import ModelServer, Reply, answer, fault
 

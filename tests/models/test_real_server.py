@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pddlego.events import Accepted, Answered, Asked, Outcome, Rejected, Streamed
+from pddlego.episode.events import Accepted, Answered, Asked, Outcome, Rejected, Streamed
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models import Message, Request
 from pddlego.models.base import Trouble, Words

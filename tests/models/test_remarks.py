@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from pddlego.models.remarks import RULES, SIMULATION, label, remarks
+from pddlego.models.base import RULES, SIMULATION, label, remarks
 
 
 def test_a_simulation_is_called_one() -> None:

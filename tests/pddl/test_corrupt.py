@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pddlego.pddl import parse_domain
-from pddlego.pddl.corrupt import corrupted
 from pddlego.pddl.domain import Domain
+from pddlego.pddl.perturb import corrupted
 from pddlego.util import resources
 
 NAMES = ("gripper", "logistics", "movie", "openstacks", "woodworking", "cooking")

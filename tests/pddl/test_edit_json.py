@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pddlego.pddl import EDIT_SCHEMA, Edit, EditSyntaxError, SectionEdit, parse_edit
-from pddlego.pddl.edit_json import first_object
+from pddlego.pddl.edit import first_object
 from pddlego.util.answers import spoken
 
 UNREADABLE = Path(__file__).parent.parent / "data" / "corpus" / "unreadable-answers.jsonl"

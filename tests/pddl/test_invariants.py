@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pddlego import events as ev
+from pddlego.episode import events as ev
 from pddlego.methods.setting_files import setting_names
-from pddlego.methods.textgames.modes import TEXT_GAME
+from pddlego.methods.textgames.options import TEXT_GAME
 from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.pddl import Atom, Problem, parse_problem
-from pddlego.pddl.invariants import Invariant, contradictions, parse_invariant
+from pddlego.pddl.exclusive import Invariant, contradictions, parse_invariant
 from pddlego.planning import ProcessPlanner
 from tests.methods.textgames.grid_house import small_house
 from tests.methods.textgames.playing import ForgetfulModel, ended, of, play

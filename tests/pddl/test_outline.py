@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pddlego.pddl import parse_domain
-from pddlego.pddl.outline import outline
+from pddlego.pddl.domain import outline
 
 DOMAIN = parse_domain(
     """; A domain.

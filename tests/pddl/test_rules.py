@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from pddlego.pddl import Defect, DefectKind, check, parse_domain, parse_problem
-from pddlego.pddl.check_domain import check_domain
+from pddlego.pddl.check import check_domain
 from pddlego.pddl.remarks import problem_remarks
-from pddlego.planning.checking import checked_domain, checked_problem
+from pddlego.planning.solve import checked_domain, checked_problem
 
 COMPETITION = sorted((Path(__file__).parents[1] / "data" / "competition").glob("*.pddl"))
 OURS = sorted((Path(__file__).parents[2] / "domains").glob("*.pddl"))

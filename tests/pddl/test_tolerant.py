@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from pddlego.errors import UsageError
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.pddl import Atom, PddlSyntaxError, check, parse_domain, parse_problem
-from pddlego.pddl.check_domain import check_domain
+from pddlego.pddl.check import check_domain
 from pddlego.pddl.tolerant import RepairKind, is_cut_off, repair
-from pddlego.pddl.tolerant.pair import read_pair
+from pddlego.pddl.tolerant.files import read_pair
 from pddlego.planning import ProcessPlanner, Search
 from pddlego.planning.corpus import CorpusReport, Pair, check_corpus, read_pairs
 

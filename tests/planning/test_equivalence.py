@@ -6,11 +6,11 @@ import pytest
 
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.pddl import Atom, Domain, Problem, TypedName, parse_domain
-from pddlego.pddl.anonymous import anonymous
-from pddlego.planning.checking import checked_problem
+from pddlego.pddl.perturb import anonymous
 from pddlego.planning.equivalence import Equivalence, equivalence, named_alike
-from pddlego.planning.transitions import transitions
+from pddlego.planning.solve import checked_problem
 from pddlego.planning.validate import goal_holds
+from pddlego.planning.world import transitions
 
 NAMES = ("blocks", "gripper", "ferry", "collector", "miconic", "forest")
 

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from pddlego.episode.events import Accepted
 from pddlego.errors import PddlegoError
-from pddlego.events import Accepted
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.methods.registry import make_codec
 from pddlego.methods.setting_files import setting_names
-from pddlego.methods.textgames.modes import TEXT_GAME
+from pddlego.methods.textgames.options import TEXT_GAME
 from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.pddl import Domain, Problem, parse_domain, parse_problem
-from pddlego.planning.exchange import ExchangeError, from_unified, to_unified
 from pddlego.planning.ground import GroundTask, ground
-from pddlego.planning.transitions import transitions
+from pddlego.planning.unified import ExchangeError, from_unified, to_unified
+from pddlego.planning.world import transitions
 from pddlego.runs.folders import find_journals, newest_run
 from pddlego.runs.journal import read_journal
 from tests.cli.command import run

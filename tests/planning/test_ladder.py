@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pddlego.methods.textgames.no_plan import no_plan
+from pddlego.methods.textgames.memory import no_plan
 from pddlego.pddl import Domain, Problem, Sexpr
 from pddlego.planning import Plan, PlanResult, PlanStatus, PlanStep, ProcessPlanner, Rung, Search, climb
 from tests.methods.textgames.houses import COIN, UNVISITED, explored

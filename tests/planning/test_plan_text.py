@@ -7,7 +7,7 @@ import time
 import pytest
 
 from pddlego.pddl import PddlSyntaxError
-from pddlego.planning.plan_text import plan_in
+from pddlego.planning.validate import plan_in
 
 PLAN = "(pick ball1 rooma)\n(move rooma roomb)"
 

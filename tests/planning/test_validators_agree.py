@@ -11,8 +11,7 @@ import pytest
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.pddl import Domain, Problem, parse_domain, parse_problem
 from pddlego.planning import Plan, PlanStep, ProcessPlanner, Search, validate
-from pddlego.planning.applicable import Simulator
-from pddlego.planning.world import World
+from pddlego.planning.world import Simulator, World
 
 DOMAINS = ("delivery", "ferry", "forest", "gripper", "heavy", "miconic", "spanner")
 

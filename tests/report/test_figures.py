@@ -7,18 +7,17 @@ from xml.etree import ElementTree
 
 import pytest
 
+from pddlego.episode.events import Outcome
 from pddlego.evaluation.table import rows
-from pddlego.events import Outcome
 from pddlego.methods.programs.measure import DOMAINS
 from pddlego.report import build_report
 from pddlego.report.build import Report
 from pddlego.report.figures import draw_figures, paper_figures
 from pddlego.report.formats import published_shares
-from pddlego.report.line_plot import line_plot
+from pddlego.report.svg import line_plot
 from pddlego.runs.cells import Cell
-from pddlego.runs.measures import Measures
 from pddlego.runs.store import dump_results
-from pddlego.runs.summary import Summary
+from pddlego.runs.summary import Measures, Summary
 
 
 def summary(seed: int, score: float, times: tuple[tuple[float, float], ...] = ()) -> Summary:

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import pddlego
+from pddlego.episode.events import Outcome
 from pddlego.evaluation.table import rows
-from pddlego.events import Outcome
 from pddlego.report import build_report
 from pddlego.report.build import Report
 from pddlego.report.html import html

@@ -8,19 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from pddlego.episode.events import Outcome, Tally
 from pddlego.errors import UsageError
-from pddlego.evaluation.comparison import Side, compare
-from pddlego.evaluation.results import results_table
-from pddlego.evaluation.table import Row, rows
-from pddlego.events import Outcome, Tally
-from pddlego.models.spending import Price
+from pddlego.evaluation.statistics import Side, compare
+from pddlego.evaluation.table import Row, results_table, rows
+from pddlego.models.limiter import Price
 from pddlego.report import build_report, load_results
 from pddlego.report.formats import as_csv, as_json, markdown, success, table_1
 from pddlego.report.html import html
 from pddlego.runs.cells import Cell
-from pddlego.runs.measures import Measures
 from pddlego.runs.store import dump_results
-from pddlego.runs.summary import Summary
+from pddlego.runs.summary import Measures, Summary
 from tests.display.rendering import drawn
 
 

@@ -6,22 +6,20 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from pddlego.episode.events import Event, Limits
 from pddlego.evaluation.assemble import measure_of
 from pddlego.evaluation.config import Config
 from pddlego.evaluation.config import Limits as LimitOptions
-from pddlego.evaluation.recorded import Recorded, load_recorded
+from pddlego.evaluation.replay import Recorded, load_recorded
 from pddlego.evaluation.runner import Executor, Player
 from pddlego.evaluation.setup import Played, Setup
-from pddlego.events import Event, Limits
 from pddlego.methods.registry import make_codec
 from pddlego.methods.textgames.options import TextGameOptions
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.runs.cells import Cell, Matrix
 from pddlego.runs.folders import find_journal, fresh_folder
-from pddlego.runs.journal import Journal, read_journal
-from pddlego.runs.recorder import Recorder
-from pddlego.runs.recording import follow
-from pddlego.runs.store import Store
+from pddlego.runs.journal import Journal, follow, read_journal
+from pddlego.runs.store import Recorder, Store
 
 
 def open_store(path: Path, configuration: Mapping[str, Any], about: Mapping[str, Any] | None = None) -> Store:

@@ -9,18 +9,16 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from pddlego import events as ev
+from pddlego.episode import events as ev
+from pddlego.episode.events import Event, Limits, Outcome, Tally
 from pddlego.errors import JournalError, UsageError
-from pddlego.events import Event, Limits, Outcome, Tally
 from pddlego.methods.textgames.events import Observed, Planned, PlannedStep, Resumed
-from pddlego.models.base import Completion, Message, Trouble
-from pddlego.models.feedback import Feedback
+from pddlego.models.base import Completion, Feedback, Message, Trouble
 from pddlego.pddl import Entry, EntryKind
 from pddlego.planning import PlanStatus, TriedRung
 from pddlego.runs.cells import Cell
-from pddlego.runs.codec import SCHEMA, Codec, dump_line
 from pddlego.runs.folders import find_journal, fresh_folder
-from pddlego.runs.journal import JournalWriter, read_journal
+from pddlego.runs.journal import SCHEMA, Codec, JournalWriter, dump_line, read_journal
 from pddlego.runs.manifest import environment_manifest
 from tests.runs.stores import open_store, read
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from pddlego.events import Event, Retrying
+from pddlego.episode.events import Event, Retrying
 from pddlego.models.base import Trouble
-from pddlego.runs.recording import follow
+from pddlego.runs.journal import follow
 
 
 class Game:

@@ -8,26 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pddlego.episode.events import Accepted, Answered, Asked, Ended, Event, Limits, Outcome, Rejected, Started, Tally
 from pddlego.errors import JournalError, UsageError
 from pddlego.evaluation.runner import Evaluation
 from pddlego.evaluation.table import result_table
-from pddlego.events import (
-    Accepted,
-    Answered,
-    Asked,
-    Ended,
-    Event,
-    Limits,
-    Outcome,
-    Rejected,
-    Started,
-    Tally,
-)
 from pddlego.methods.textgames.events import Observed, Planned
 from pddlego.methods.textgames.measure import measure
-from pddlego.models.base import Completion, Message
-from pddlego.models.feedback import Feedback
-from pddlego.models.spending import Price
+from pddlego.models.base import Completion, Feedback, Message
+from pddlego.models.limiter import Price
 from pddlego.runs.cells import Cell, Matrix
 from pddlego.runs.store import Store, read_cells, read_recorded_prices, read_results, read_what_is_whole
 from pddlego.runs.summary import Summary, dump_summary, load_summary, summarize

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from pddlego.display.glyphs import UNICODE
+from pddlego.display.console import UNICODE
 from pddlego.display.watch import Watch
+from pddlego.episode.events import Event, Outcome
 from pddlego.errors import JournalError
-from pddlego.events import Event, Outcome
 from pddlego.methods.registry import make_codec, picture_of
-from pddlego.runs.codec import dump_line
+from pddlego.runs.journal import dump_line
 from pddlego.runs.tail import CHUNK, FolderTail, JournalTail
 from tests.display.rendering import drawn
 from tests.evaluation.test_replay import RECORDED, RUNS

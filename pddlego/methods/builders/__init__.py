@@ -1,6 +1,6 @@
 """Builders: domains and problems from text, component by component, checked, reviewed and corrected (L2P)."""
 
-from pddlego.methods.builders.modes import MODES
-from pddlego.methods.lazy import LazyMethod
+from pddlego.methods.base import LazyMethod
+from pddlego.methods.builders.options import MODES
 
-METHOD = LazyMethod("builders", MODES, __name__, stand_ins="stand_ins")
+METHOD = LazyMethod("builders", MODES, __name__)

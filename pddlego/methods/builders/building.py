@@ -6,24 +6,22 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from pddlego.events import Accepted, Event, Outcome, Rejected
+from pddlego.episode.ask import ask
+from pddlego.episode.budget import Meter, OverError
+from pddlego.episode.events import Accepted, Event, Outcome, Rejected
+from pddlego.episode.loop import Attempt, Retry, refine
 from pddlego.methods.builders.components import ComponentError, read_component, schema_of
 from pddlego.methods.builders.draft import Draft, typed
 from pddlego.models import Model
-from pddlego.models.base import Message, Request
-from pddlego.models.feedback import Feedback, cut_off, shortened
+from pddlego.models.base import Feedback, Message, Request, cut_off, shortened
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import Defect
-from pddlego.pddl.check import check_reading
-from pddlego.pddl.check_domain import check_domain
+from pddlego.pddl.check import check_domain, check_reading
+from pddlego.pddl.diff import domain_diff
 from pddlego.pddl.domain import read_domain
-from pddlego.pddl.domain_diff import domain_diff
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.remarks import domain_remarks
 from pddlego.pddl.rules import DefectKind, text_defect
-from pddlego.refine.ask import ask
-from pddlego.refine.loop import Attempt, Retry, refine
-from pddlego.refine.usage import Meter, OverError
 from pddlego.util.answers import spoken
 
 What = Literal["domain", "problem", "task"]

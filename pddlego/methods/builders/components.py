@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from pddlego.pddl.edit_json import EditSyntaxError, first_object
+from pddlego.pddl.edit import EditSyntaxError, first_object
 from pddlego.pddl.names import is_name
 
 

@@ -30,9 +30,9 @@ from pddlego.methods.builders.components import (
     WholeProblem,
 )
 from pddlego.pddl import Domain, parse_domain
-from pddlego.pddl.check_domain import check_domain
+from pddlego.pddl.check import check_domain
 from pddlego.pddl.domain import read_domain
-from pddlego.pddl.edit_domain import Lines, domain_text, sections_of
+from pddlego.pddl.edit import Lines, domain_text, sections_of
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.remarks import needed_requirements
 from pddlego.pddl.sexpr import read_sexprs, show

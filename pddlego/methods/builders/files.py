@@ -6,8 +6,11 @@ from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import get_args
 
+from pddlego.episode.approval import Overseer
+from pddlego.episode.budget import Meter, OverError
+from pddlego.episode.events import Event, Limits, Outcome, Started
+from pddlego.episode.lifecycle import played
 from pddlego.errors import UsageError
-from pddlego.events import Event, Limits, Outcome, Started
 from pddlego.methods.builders.building import Asking, How, Order, What, built
 from pddlego.methods.builders.draft import Draft
 from pddlego.methods.builders.events import Tried
@@ -15,10 +18,7 @@ from pddlego.methods.builders.reviewing import By, Reviewing, Verdict, reviewed
 from pddlego.models import Model
 from pddlego.models.prompts import Prompts
 from pddlego.planning import Planner
-from pddlego.refine.approval import Overseer
-from pddlego.refine.episode import played
-from pddlego.refine.usage import Meter, OverError
-from pddlego.runs.recording import Timed, follow
+from pddlego.runs.journal import Timed, follow
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,126 @@
 
 from __future__ import annotations
 
-from pddlego.methods.base import WorstCase, parse_variant
-from pddlego.methods.builders.modes import MODES
-from pddlego.methods.builders.options import BuilderOptions
-from pddlego.methods.builders.settings import TextSetting, load_text
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pddlego.errors import SettingError
+from pddlego.methods.base import Setting, WorstCase, parse_variant
+from pddlego.methods.builders.options import MODES, TEXT, BuilderOptions
+from pddlego.methods.planning_settings import PlanningSetting, load_planning
+from pddlego.methods.setting_files import checked, read_setting
+from pddlego.pddl import Atom, Domain, Problem
+from pddlego.pddl.names import from_name, natural
+from pddlego.pddl.problem import read_atom
+from pddlego.planning.validate import goal_holds
 from pddlego.util import resources
+
+
+class Wording(BaseModel):
+    """One way to say it all. `facts` has a sentence for each predicate, with its arguments as `{0}`, `{1}`; one that is
+    empty is not said, because it follows. `kinds` says what the things of a type are called."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    domain: str
+    objects: str = "There are {names}."
+    goal: str = "In the end, {facts}."
+    facts: dict[str, str]
+    kinds: dict[str, str] = Field(default_factory=dict)
+
+
+class TextFile(BaseModel):
+    """What `envs/NAME.toml` may say."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    title: str
+    about: str
+    gold: str
+    wording: tuple[Wording, ...] = Field(min_length=1)
+
+
+@dataclass(frozen=True)
+class TextSetting(Setting):
+    """A description of a domain, and of a task for each seed; `gold` is what they describe."""
+
+    gold: PlanningSetting = field(repr=False)
+    wordings: tuple[Wording, ...] = field(repr=False)
+
+    @property
+    def domain(self) -> Domain:
+        """The gold domain."""
+        return self.gold.domain
+
+    def task(self, seed: int) -> Problem:
+        """The gold problem of a seed: small enough to be compared state by state, and with something to do."""
+        tasks = [task.problem for task in self.gold.small_tasks(seed, "text")]
+        return next((task for task in tasks if not goal_holds(self.domain, task)), tasks[0])
+
+    def wording(self, seed: int) -> Wording:
+        """Wordings take turns."""
+        return self.wordings[seed % len(self.wordings)]
+
+    def description(self, seed: int) -> str:
+        """The domain and the task of a seed in words."""
+        wording, task = self.wording(seed), self.task(seed)
+        return "\n\n".join((wording.domain.strip(), described(wording, task)))
+
+    def manifest(self) -> dict[str, Any]:
+        return {"name": self.name, "gold": self.gold.name, "wordings": len(self.wordings)}
+
+
+def described(wording: Wording, task: Problem) -> str:
+    """A problem in the words of a wording: its objects, what is true, and what is wanted."""
+    names = _names(wording, task)
+    facts = [said for fact in task.sorted_facts() if (said := _said(wording, fact))]
+    goal = task.goal[1:] if task.goal[:1] == ("and",) else (task.goal,)
+    wanted = [_said(wording, atom) for each in goal if (atom := read_atom(each)) is not None]
+    told = ". ".join(each[:1].upper() + each[1:] for each in facts)
+    return " ".join((wording.objects.format(names=names), f"{told}.", wording.goal.format(facts=" and ".join(wanted))))
+
+
+def _names(wording: Wording, task: Problem) -> str:
+    """The objects by kind, in the words of the game."""
+    kinds: dict[str, list[str]] = {}
+    for each in task.objects:
+        kinds.setdefault(each.type, []).append(each.name)
+    listed = []
+    for kind, names in sorted(kinds.items()):
+        called = ", ".join(from_name(name) for name in sorted(names, key=natural))
+        listed.append(f"{wording.kinds.get(kind, f'these of the kind {from_name(kind)}')}: {called}")
+    return "; ".join(listed)
+
+
+def _said(wording: Wording, fact: Atom) -> str:
+    return wording.facts.get(fact.predicate, "").format(*(from_name(arg) for arg in fact.args))
+
+
+def load_text(name: str) -> Mapping[str, Any]:
+    """The fields of a `TextSetting`. Raises `UsageError` and `SettingError`."""
+    table = read_setting(name, TEXT)
+    file = checked(name, TextFile, table.tables)
+    gold = PlanningSetting(**load_planning(file.gold))
+    for number, wording in enumerate(file.wording, start=1):
+        unsaid = sorted(set(gold.domain.predicates_by_name) - set(wording.facts))
+        if unsaid:
+            why = f"Wording {number} does not say {', '.join(unsaid)}."
+            raise SettingError(f"envs/{name}.toml is wrong", why, "Add a sentence to its facts; empty for none.")
+    return {
+        "name": name,
+        "title": file.title,
+        "about": file.about,
+        "max_steps": None,
+        "seeds": gold.seeds,
+        "all_seeds": gold.all_seeds,
+        "sources": {**table.sources, **gold.sources},
+        "gold": gold,
+        "wordings": file.wording,
+    }
+
 
 LISTED = 12_000
 """Characters of a description, a domain and a problem in a question (an estimate)."""

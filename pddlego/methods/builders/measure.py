@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pddlego.events import Event, Rejected, Tally
+from pddlego.episode.events import Event, Rejected, Tally
 from pddlego.methods.base import Column, Measuring
 from pddlego.methods.builders.events import Concluded, Found
-from pddlego.runs.measures import Measures
+from pddlego.runs.summary import Measures
 
 
 def measure(events: Sequence[Event], used: Tally) -> Measures:

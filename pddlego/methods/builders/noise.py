@@ -16,11 +16,11 @@ from typing import Any
 from pddlego.errors import UsageError
 from pddlego.methods.builders.building import BuilderRequest, Step
 from pddlego.methods.builders.draft import Draft
-from pddlego.methods.builders.reference_model import ReferenceModel
+from pddlego.methods.builders.reference import ReferenceModel
 from pddlego.models import Completion, Request
 from pddlego.pddl import Domain, Problem
-from pddlego.pddl.conditions import conjuncts
-from pddlego.pddl.corrupt import corrupted
+from pddlego.pddl.derived import conjuncts
+from pddlego.pddl.perturb import corrupted
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.sexpr import read_sexprs, show
 

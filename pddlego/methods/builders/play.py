@@ -5,23 +5,22 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 
-from pddlego.events import Event, Outcome, Started
+from pddlego.episode.budget import Meter, OverError
+from pddlego.episode.events import Event, Outcome, Started
+from pddlego.episode.lifecycle import played
 from pddlego.methods.base import Tools, parse_variant
 from pddlego.methods.builders.building import Asking, How, Order, built
 from pddlego.methods.builders.draft import Draft
 from pddlego.methods.builders.events import Concluded
-from pddlego.methods.builders.modes import MODES
-from pddlego.methods.builders.options import BuilderOptions
+from pddlego.methods.builders.loading import TextSetting
+from pddlego.methods.builders.options import MODES, BuilderOptions
 from pddlego.methods.builders.reviewing import Reviewing, Verdict, reviewed
-from pddlego.methods.builders.settings import TextSetting
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import Domain, Problem
 from pddlego.planning import Plan, PlanStep, validate
-from pddlego.planning.checking import checked_domain, checked_problem
 from pddlego.planning.equivalence import Equivalence, equivalence, named_alike
-from pddlego.planning.plan_text import parse_plan
-from pddlego.refine.episode import played
-from pddlego.refine.usage import Meter, OverError
+from pddlego.planning.solve import checked_domain, checked_problem
+from pddlego.planning.validate import parse_plan
 from pddlego.runs.cells import Cell
 
 HOW: dict[str, How] = {

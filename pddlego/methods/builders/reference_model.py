@@ -1,82 +1,20 @@
-"""The built-in stand-in: gives the components of the gold files, so that everything runs without a key."""
+"""From a model's name to a stand-in that needs no endpoint."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from typing import Any
-
-from pddlego.errors import ModelError
-from pddlego.methods.builders.building import BuilderRequest
-from pddlego.models import Completion, Request
-from pddlego.pddl import Domain, Problem
-from pddlego.pddl.problem import TypedName
-from pddlego.pddl.sexpr import show
+from pddlego.errors import UsageError
+from pddlego.methods.builders.noise import PREFIX, parse_noise
+from pddlego.methods.builders.reference import ReferenceModel
+from pddlego.runs.cells import Cell
 
 
-class ReferenceModel:
-    """Answers with components of the domain and the problem that are described; its opinion is that all is well."""
-
-    @property
-    def name(self) -> str:
-        return "reader"
-
-    @property
-    def description(self) -> Mapping[str, Any]:
-        return {"reference": True}
-
-    def complete(self, request: Request) -> Completion:
-        """Raises `ModelError` for a request without gold files."""
-        asked = request.context
-        if not isinstance(asked, BuilderRequest) or asked.order.reference is None:
-            why = "It knows only what the built-in settings describe."
-            raise ModelError("The built-in stand-in cannot build this", why, "Choose a language model with --model.")
-        if asked.purpose == "review":
-            return Completion(json.dumps({"score": 10, "passing": True, "intended": True}))
-        gold: Any = asked.order.reference
-        value = component_of(asked.step.kind, gold.domain, gold.problem, asked.step.action)
-        if "facts" in value:  # a predicate that no action uses may be gone by then
-            known = asked.draft.sections.get("predicates", {})
-            value["facts"] = [fact for fact in value["facts"] if fact.strip("()").split()[0] in known]
-        return Completion(json.dumps(value))
-
-
-def component_of(kind: str, domain: Domain, problem: Problem, action: str = "") -> dict[str, Any]:
-    """A component of a domain and a problem, as JSON values. Raises `KeyError` for a kind or an action that is none."""
-    derived = {head.name for head, _ in domain.derived}
-    if kind in ("parameters", "preconditions", "effects", "action"):
-        found = domain.actions_by_name[action]
-        own: dict[str, Any] = {"parameters": _typed(found.parameters)}
-        needs, changes = {"precondition": show(found.precondition)}, {"effect": show(found.effect)}
-        used = show((found.precondition, found.effect))
-        new = [each for each in domain.predicates if f"({each.name} " in used or f"({each.name})" in used]
-        heads = [_head(each.name, each.parameters) | {"about": each.meaning} for each in new]
-        added: dict[str, Any] = {"new_predicates": heads}
-        parts = {"parameters": own, "preconditions": {**needs, **added}, "effects": {**changes, **added}}
-        return {"name": found.name, **parts.get(kind, {**own, **needs, **changes, **added})}
-    components: dict[str, dict[str, Any]] = {
-        "types": {"types": [{"name": name, "parent": parent, "about": ""} for name, parent in domain.supertypes]},
-        "constants": {"constants": _typed(domain.constants)},
-        "predicates": {
-            "predicates": [_head(each.name, each.parameters) | {"about": each.meaning} for each in domain.predicates]
-        },
-        "functions": {"functions": []},
-        "rules": {
-            "rules": [_head(head.name, head.parameters) | {"condition": show(body)} for head, body in domain.derived]
-        },
-        "action-list": {"actions": [{"name": each.name, "about": ""} for each in domain.actions]},
-        "objects": {"objects": _typed(tuple(problem.sorted_objects()))},
-        "init": {"facts": [str(fact) for fact in problem.sorted_facts() if fact.predicate not in derived]},
-        "goal": {"goal": show(problem.goal)},
-        "domain": {"domain": domain.text},
-        "problem": {"problem": str(problem)},
-    }
-    return components[kind]
-
-
-def _typed(names: tuple[TypedName, ...]) -> list[dict[str, str]]:
-    return [{"name": each.name, "type": each.type} for each in names]
-
-
-def _head(name: str, parameters: tuple[TypedName, ...]) -> dict[str, Any]:
-    return {"name": name, "parameters": _typed(parameters)}
+def stand_in(name: str, cell: Cell, setting: object) -> ReferenceModel | None:
+    """The model of that name; None for one that is none of ours. Raises `UsageError` for one that there is not."""
+    if name == "reader":
+        return ReferenceModel()
+    if not name.startswith("reader+"):
+        return None
+    if not name.startswith(PREFIX):
+        why = "The built-in ones are reader, and reader+noise:P, which errs on purpose."
+        raise UsageError(f"There is no model {name}", why, "Example: reader+noise:0.1,seed=3.")
+    return parse_noise(name, cell.model_seed)

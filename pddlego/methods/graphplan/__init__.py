@@ -1,6 +1,6 @@
 """Graphplan with a model that prunes its levels and sorts its actions (LLMs4Plan)."""
 
-from pddlego.methods.graphplan.modes import MODES
-from pddlego.methods.lazy import LazyMethod
+from pddlego.methods.base import LazyMethod
+from pddlego.methods.graphplan.options import MODES
 
-METHOD = LazyMethod("graphplan", MODES, __name__, stand_ins="stand_ins")
+METHOD = LazyMethod("graphplan", MODES, __name__)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from pddlego.events import Event
+from pddlego.display.console import Glyphs
+from pddlego.display.description import Describe, Description, Line, in_one_line
+from pddlego.episode.events import Event
 from pddlego.planning.graphplan.values import Expanded, Passed, Searched, Searching
+from pddlego.util.text import count
 
 Unit = Literal["level", "action"]
 """In what the length of a plan is counted."""
@@ -111,3 +115,94 @@ class Concluded(GraphplanEvent):
 
 
 SOLVED = "solved"
+
+
+def many(number: int, noun: str) -> str:
+    """`1 node`, `1,234,567 nodes`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+ENDINGS = {
+    "found": "a plan was found",
+    "no plan": "there is no plan, and that is proved",
+    "levels": "no plan within the levels that are allowed",
+    "given up": "no plan without what was pruned",
+}
+
+
+def _given(event: Given, glyphs: Glyphs) -> Description:
+    text = f"     {event.domain}, {event.task}: {count(event.objects, 'object')}, {count(event.goals, 'goal')}"
+    if not event.removed:
+        return Description("", Line(text, "dim"))
+    lost = Line(
+        f"     the domain has lost {len(event.removed)} preconditions and effects ({event.corrupt:.0%})", "yellow"
+    )
+    lines = tuple(Line(f"{glyphs.removed} {each}", "red") for each in event.removed)
+    return Description("", Line(text, "dim"), (lost,), lines)
+
+
+def _proposed(event: Proposed, glyphs: Glyphs) -> Description:
+    line = Line(f"{event.step:>3}  {event.command}", "bold")
+    return Description("observed", line, (line,), tuple(Line(f"  {action}") for action in event.actions))
+
+
+def _grown(event: Grown, glyphs: Glyphs) -> Description:
+    made = event.made
+    mark = f" {glyphs.done} all goals" if made.satisfied else ""
+    said = (
+        f"{event.step:>3}  level {made.level:>2}: {made.new_facts} facts, {made.kept} of {made.candidates} actions, "
+        f"{made.mutexes:,} mutex pairs{mark}"
+    )
+    line = Line(said, "green" if made.satisfied else "bold" if made.pruned else "")
+    pruned = tuple(Line(f"{glyphs.removed} {name}", "red") for name in made.pruned)
+    return Description("observed", line, (line,), pruned)
+
+
+def _looking(event: Looking, glyphs: Glyphs) -> Description:
+    so_far = event.so_far
+    said = f"     searching from level {so_far.level}, at {so_far.depth}: {many(so_far.nodes, 'node')}"
+    return Description("", Line(f"{said}, {many(so_far.nogoods, 'no-good')}", "dim"))
+
+
+def _looked(event: Looked, glyphs: Glyphs) -> Description:
+    made = event.made
+    mark, style = (glyphs.done, "green") if made.found else (glyphs.failed, "dim")
+    told = f"{many(made.nodes, 'node')}, {many(made.nogoods, 'no-good')}, {made.hits:,} met again"
+    line = Line(f"     {mark} search from level {made.level}: {told}", style)
+    return Description("planned", line, (line,))
+
+
+def _passed(event: PassEnded, glyphs: Glyphs) -> Description:
+    made = event.made
+    style = "green" if made.ending == "found" else "yellow"
+    pruning = f"pruning with probability {made.kappa:g}" if made.kappa else "nothing is pruned"
+    text = f"     pass {made.iteration} ({pruning}) ends at level {made.levels}: {ENDINGS[made.ending]}"
+    return Description("planned", Line(text, style), (Line(text, style),))
+
+
+def _bounded(event: Bounded, glyphs: Glyphs) -> Description:
+    what = "not known: no plan was found in time" if event.most is None else count(event.most, event.unit)
+    return in_one_line("", f"     the bound on the intact domain: {what}", "dim")
+
+
+def _concluded(event: Concluded, glyphs: Glyphs) -> Description:
+    style = "bold green" if event.kind == SOLVED else "bold red"
+    bound = "" if event.bound is None else f" (bound {count(event.bound, event.unit)})"
+    where = ", not valid in the intact domain" if event.valid_damaged and not event.valid else ""
+    verdict = f": {event.kind}{bound}{where}" if event.steps else ""
+    line = Line(f"{event.step:>3}  {event.command}{verdict}", style)
+    detail = tuple(Line(f"  {number:>2}  {' '.join(level)}") for number, level in enumerate(event.steps, start=1))
+    return Description("observed", line, (line,), detail)
+
+
+DESCRIBED: Mapping[type[Event], Describe] = {
+    Given: _given,
+    Proposed: _proposed,
+    Grown: _grown,
+    Looking: _looking,
+    Looked: _looked,
+    PassEnded: _passed,
+    Bounded: _bounded,
+    Concluded: _concluded,
+}
+"""Every event of Graphplan, with what is said of it."""

@@ -8,12 +8,11 @@ from typing import Any
 
 from pddlego.errors import UsageError
 from pddlego.methods.base import WorstCase, parse_variant
-from pddlego.methods.graphplan.advice import PROMPTS
-from pddlego.methods.graphplan.modes import BY_MODEL, MODES
-from pddlego.methods.graphplan.options import GraphplanOptions
+from pddlego.methods.graphplan.advisers import PROMPTS
+from pddlego.methods.graphplan.options import BY_MODEL, MODES, GraphplanOptions
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.pddl import Domain
-from pddlego.pddl.corrupt import corrupted
+from pddlego.pddl.perturb import corrupted
 from pddlego.planning import Planner
 from pddlego.planning.graphplan.values import MOST_QUESTIONS
 from pddlego.util import resources

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pddlego.events import Asked, Event, Rejected, Started, Tally
+from pddlego.episode.events import Asked, Event, Rejected, Started, Tally
 from pddlego.methods.base import Column, CountTable, Figure, Measuring, Published, whole
 from pddlego.methods.graphplan.events import SOLVED, Concluded, Given, Grown, Looked, PassEnded
-from pddlego.methods.graphplan.modes import BY_MODEL
+from pddlego.methods.graphplan.options import BY_MODEL
 from pddlego.methods.setting_files import published
-from pddlego.runs.measures import Measures
+from pddlego.runs.summary import Measures
 
 NODES = "search nodes"
 

@@ -3,23 +3,73 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
+from pddlego.display.console import Glyphs
 from pddlego.display.frames import Frame
-from pddlego.display.glyphs import Glyphs
-from pddlego.display.rows import beside, panel, wrapped
-from pddlego.display.screens import Tab, asking_lines, word_lines
-from pddlego.events import Event
+from pddlego.display.screens import Tab, asking_lines, beside, panel, word_lines, wrapped
+from pddlego.display.view import View, cleaned, fold_common
+from pddlego.episode.events import Event
 from pddlego.methods.base import whole
-from pddlego.methods.graphplan.describe import ENDINGS, many
-from pddlego.methods.graphplan.events import SOLVED, Concluded, Grown, Proposed
-from pddlego.methods.graphplan.modes import BY_MODEL
-from pddlego.methods.graphplan.view import GraphView, fold
-from pddlego.planning.graphplan.values import Expanded, Searched, Searching
+from pddlego.methods.graphplan.events import (
+    ENDINGS,
+    SOLVED,
+    Concluded,
+    Given,
+    Grown,
+    Looked,
+    Looking,
+    PassEnded,
+    Proposed,
+    many,
+)
+from pddlego.methods.graphplan.options import BY_MODEL
+from pddlego.planning.graphplan.values import Expanded, Passed, Searched, Searching
 from pddlego.util.text import clean, count, one_line
+
+
+@dataclass(frozen=True)
+class GraphView(View):
+    """The state of one episode as far as it is shown: the levels and searches of the pass that is under way.
+
+    Many fields, because it is everything that any panel may show.
+    """
+
+    given: Given | None = None
+    levels: tuple[Expanded, ...] = ()
+    searches: tuple[Searched, ...] = ()
+    searching: Searching | None = None
+    passes: tuple[Passed, ...] = ()
+    proposed: Proposed | None = None
+    concluded: Concluded | None = None
+
+
+def fold(view: GraphView, event: Event, seconds: float) -> GraphView:
+    """The view after `event`, which happened `seconds` after the start."""
+    event = cleaned(event)
+    view = fold_common(view, event, seconds)
+    if isinstance(event, Given):
+        return replace(view, given=event)
+    if isinstance(event, Grown):
+        anew = bool(view.levels) and view.levels[-1].iteration != event.made.iteration
+        levels = () if anew else view.levels
+        return replace(view, levels=(*levels, event.made), searches=() if anew else view.searches, searching=None)
+    if isinstance(event, Looking):
+        return replace(view, searching=event.so_far)
+    if isinstance(event, Looked):
+        return replace(view, searches=(*view.searches, event.made), searching=None)
+    if isinstance(event, PassEnded):
+        return replace(view, passes=(*view.passes, event.made), searching=None)
+    if isinstance(event, Proposed):
+        return replace(view, proposed=event, rejected=None)
+    if isinstance(event, Concluded):
+        return replace(view, concluded=event)
+    return view
+
 
 WIDE = 110
 

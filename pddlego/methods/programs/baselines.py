@@ -7,17 +7,16 @@ import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
-from pddlego.events import Event
+from pddlego.episode.budget import Meter
+from pddlego.episode.events import Event
 from pddlego.methods.base import Tools
-from pddlego.methods.programs.ending import judged_by
+from pddlego.methods.programs.episode import judged_by
 from pddlego.methods.programs.events import SOLVED, Evaluated, Ran
 from pddlego.methods.programs.loading import task_limits
 from pddlego.methods.programs.options import ProgramOptions
 from pddlego.pddl import Domain
 from pddlego.planning import Plan, PlanStatus, PlanStep, Search, validate
-from pddlego.planning.applicable import Simulator
-from pddlego.planning.world import World
-from pddlego.refine.usage import Meter
+from pddlego.planning.world import Simulator, World
 from pddlego.tasks import Split, Task, Tasks
 
 SEARCH = Search("gbf", "hff")

@@ -7,27 +7,62 @@ tasks, whether it solves those for training or not.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator
 from dataclasses import dataclass, replace
 
-from pddlego.events import Event, Rejected
+from pddlego.episode.ask import Chat
+from pddlego.episode.budget import Meter, OverError
+from pddlego.episode.events import Event, Outcome, Rejected
 from pddlego.methods.base import Tools, Variant
 from pddlego.methods.planning_settings import example_action
-from pddlego.methods.programs.ending import judged_by
 from pddlego.methods.programs.events import Evaluated, Ran, Written
-from pddlego.methods.programs.growing import code_of, grown
 from pddlego.methods.programs.loading import SHOWN, task_limits
-from pddlego.methods.programs.modes import NO_COT, NO_DEBUG
-from pddlego.methods.programs.options import ProgramOptions
+from pddlego.methods.programs.options import NO_COT, NO_DEBUG, ProgramOptions
 from pddlego.methods.programs.trial import Kind, Trial, attempt, operators
-from pddlego.models.feedback import Feedback
+from pddlego.models.base import Feedback
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import Domain
-from pddlego.pddl.abbreviate import abbreviated
-from pddlego.refine.chat import Chat
-from pddlego.refine.usage import Meter
+from pddlego.pddl.problem import abbreviated
 from pddlego.sandbox import Sandbox
 from pddlego.tasks import Split, Task, Tasks
+from pddlego.util.answers import python_blocks, spoken
+
+
+def judged_by(meter: Meter, total: int) -> OverError:
+    """The end, to be raised: won if all of the `total` tasks were solved."""
+    solved = round(meter.score * total)
+    outcome = Outcome.WON if solved == total else Outcome.LOST
+    return OverError(outcome, f"{solved} of {total} evaluation tasks solved")
+
+
+_PAPER_MARK = "```python"
+
+BETWEEN = "\n\n\n"
+
+DEFINES = re.compile(r"^def\s+get_plan\b", re.MULTILINE)
+
+
+def code_of(answer: str, paper: bool = False) -> str:
+    """The code in an answer: the blocks up to the first that defines `get_plan`; without any block the whole answer.
+
+    The paper's code takes the first block that is marked as Python.
+    """
+    if paper:
+        _, mark, rest = answer.partition(_PAPER_MARK)
+        return rest.partition("```")[0] if mark else answer
+    said = spoken(answer)
+    blocks = python_blocks(said)
+    for number, block in enumerate(blocks):
+        if DEFINES.search(block):
+            return BETWEEN.join(blocks[: number + 1]).rstrip()
+    return BETWEEN.join(blocks).rstrip() if blocks else said.strip()
+
+
+def grown(kept: str, code: str) -> str:
+    """The program with what came now."""
+    return f"{kept}{BETWEEN}{code}" if kept else code
+
 
 Steps = Generator[Event, None, None]
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pddlego.errors import UsageError
 from pddlego.methods.base import WorstCase, parse_variant
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
-from pddlego.methods.programs.modes import MODES, NO_COT, NO_DEBUG, NO_NAMES, PROGRAM
-from pddlego.methods.programs.options import ProgramOptions
+from pddlego.methods.programs.options import MODES, NO_COT, NO_DEBUG, NO_NAMES, PROGRAM, ProgramOptions
 from pddlego.planning import Planner
 from pddlego.sandbox import Isolation, Sandbox, SandboxLimits
 from pddlego.util import resources

@@ -6,12 +6,12 @@ import statistics
 from collections import Counter
 from collections.abc import Sequence
 
-from pddlego.events import Ended, Event, Outcome, Rejected, Tally
+from pddlego.episode.events import Ended, Event, Outcome, Rejected, Tally
 from pddlego.methods.base import Column, CountTable, Figure, Measuring, PublishedShares
 from pddlego.methods.programs.events import Began, Evaluated, Ran, Written
-from pddlego.methods.programs.modes import PROGRAM
+from pddlego.methods.programs.options import PROGRAM
 from pddlego.methods.setting_files import published
-from pddlego.runs.measures import Measures
+from pddlego.runs.summary import Measures
 
 RUN_TIME, CURVE = "run time", "debug rounds"
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from dataclasses import replace
 
-from pddlego.events import Event, Isolated, Started
+from pddlego.episode.budget import Meter
+from pddlego.episode.events import Event, Isolated, Started
+from pddlego.episode.lifecycle import played
 from pddlego.methods.base import Tools, parse_variant
 from pddlego.methods.programs.baselines import Baseline
 from pddlego.methods.programs.episode import Conversation, Given
 from pddlego.methods.programs.events import Began
 from pddlego.methods.programs.loading import ProgramSetting
-from pddlego.methods.programs.modes import MODES, NO_NAMES, PLAN, PROGRAM
-from pddlego.methods.programs.options import ProgramOptions
-from pddlego.refine.episode import played
-from pddlego.refine.usage import Meter
+from pddlego.methods.programs.options import MODES, NO_NAMES, PLAN, PROGRAM, ProgramOptions
 from pddlego.runs.cells import Cell
 from pddlego.sandbox import Sandbox
 

@@ -12,9 +12,9 @@ from typing import Any
 from pddlego.errors import UsageError
 from pddlego.methods.base import parse_variant
 from pddlego.methods.planning_settings import PlanningSetting
-from pddlego.methods.programs.modes import MODES, NO_NAMES
+from pddlego.methods.programs.options import MODES, NO_NAMES
 from pddlego.models.base import Completion, Request
-from pddlego.pddl.anonymous import anonymous
+from pddlego.pddl.perturb import anonymous
 from pddlego.runs.cells import Cell
 
 READER = "reader"

@@ -6,14 +6,19 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from pathlib import Path
 from typing import Any
 
-from pddlego.methods.programs.events import SOLVED
+from pddlego.errors import UsageError
+from pddlego.methods.programs.events import DESCRIBED, SOLVED, Evaluated, Written
 from pddlego.pddl import Domain, Sexpr
 from pddlego.planning import Plan, PlanStep, validate
 from pddlego.planning.validate import FaultKind, PlanFault
+from pddlego.runs.folders import find_journal
+from pddlego.runs.journal import Codec, read_journal
 from pddlego.sandbox import CallResult, Sandbox, SandboxLimits, Status
 from pddlego.tasks import Task
+from pddlego.util.files import read_text
 
 FUNCTION = "get_plan"
 
@@ -193,3 +198,18 @@ def operators(domain: Domain) -> str:
     """The operators with the names of their parameters, sorted by name."""
     forms = (" ".join((each.name, *(one.name for one in each.parameters))) for each in domain.actions)
     return " ".join(f"({form})" for form in sorted(forms))
+
+
+def program_in(place: Path) -> str:
+    """The text of a Python file, or the program that a run evaluated last. Raises `UsageError` and `JournalError`."""
+    if place.is_file() and place.suffix != ".jsonl":
+        return read_text(place)
+    if not place.exists():
+        raise UsageError(f"{place} holds no program", "There is no such file.", "Name a Python file, or a run folder.")
+    events = read_journal(find_journal(place), Codec(lambda method: DESCRIBED)).events
+    written = [event.text for event in events if isinstance(event, Written)]
+    kept = [event.program for event in events if isinstance(event, Evaluated) and event.program]
+    if not written:
+        why = "No model wrote one in it."
+        raise UsageError(f"{place} holds no program", why, "Name a Python file, or a run folder.")
+    return (kept or written)[-1]

@@ -7,22 +7,19 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from pddlego.events import Event, Outcome
+from pddlego.episode.approval import Question, Verdict, judge
+from pddlego.episode.budget import Meter, OverError
+from pddlego.episode.events import Event, Outcome
+from pddlego.episode.lifecycle import played
+from pddlego.episode.loop import Retry
 from pddlego.methods.textgames.decider import Decider, Thinking
-from pddlego.methods.textgames.episode import Episode
+from pddlego.methods.textgames.episode import Episode, Restart
 from pddlego.methods.textgames.event_builders import resumed, started
 from pddlego.methods.textgames.events import Observed
-from pddlego.methods.textgames.expect import as_said
 from pddlego.methods.textgames.fixed_rules import FixedRules
 from pddlego.methods.textgames.games import Game
-from pddlego.methods.textgames.intentions import Intention
 from pddlego.methods.textgames.memory import Memory
-from pddlego.methods.textgames.restart import Restart
-from pddlego.methods.textgames.world import ObservedGame
-from pddlego.refine.approval import Question, Verdict, judge
-from pddlego.refine.episode import played
-from pddlego.refine.loop import Retry
-from pddlego.refine.usage import Meter, OverError
+from pddlego.methods.textgames.world import Intention, ObservedGame, as_said
 
 
 class Agent:

@@ -6,17 +6,14 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
-from pddlego.events import Accepted, Event, Outcome, Source
-from pddlego.methods.textgames.episode import Episode
-from pddlego.methods.textgames.event_builders import (
-    accepted,
-    domain_accepted,
-    edit_question,
-    plan_question,
-    rejected,
-)
+from pddlego.episode.approval import REJECTED_BY_PERSON, Overseer, judge
+from pddlego.episode.ask import ask
+from pddlego.episode.budget import OverError
+from pddlego.episode.events import Accepted, Event, Outcome, Source
+from pddlego.episode.loop import Attempt, Retry, refine
+from pddlego.methods.textgames.episode import Episode, Restart
+from pddlego.methods.textgames.event_builders import accepted, domain_accepted, edit_question, plan_question, rejected
 from pddlego.methods.textgames.events import PlannedStep
-from pddlego.methods.textgames.expect import as_said
 from pddlego.methods.textgames.formalize.base import (
     CommandProposal,
     Formalizer,
@@ -25,25 +22,24 @@ from pddlego.methods.textgames.formalize.base import (
     without_planned,
 )
 from pddlego.methods.textgames.formalize.gen import read_file
-from pddlego.methods.textgames.intentions import Intention, intended
-from pddlego.methods.textgames.no_plan import UNREACHABLE, no_plan
-from pddlego.methods.textgames.placeholders import Placeholders
-from pddlego.methods.textgames.remedies import ablated, remedied, unless_contradicting, unless_incomplete
-from pddlego.methods.textgames.restart import Restart
+from pddlego.methods.textgames.memory import (
+    UNREACHABLE,
+    Placeholders,
+    ablated,
+    no_plan,
+    remedied,
+    unless_contradicting,
+    unless_incomplete,
+)
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.situation import Situation
-from pddlego.methods.textgames.world import ObservedGame
-from pddlego.methods.textgames.written import read_written, schemas, setting_with
+from pddlego.methods.textgames.situation import Situation, read_written, schemas, setting_with
+from pddlego.methods.textgames.world import Intention, ObservedGame, as_said, intended
 from pddlego.models import Completion, Model
 from pddlego.pddl import Problem
-from pddlego.pddl.invariants import contradictions
+from pddlego.pddl.exclusive import contradictions
 from pddlego.pddl.sexpr import show
 from pddlego.planning import Planner, PlanStatus, PlanStep
 from pddlego.planning.ladder import climb
-from pddlego.refine.approval import REJECTED_BY_PERSON, Overseer, judge
-from pddlego.refine.ask import ask
-from pddlego.refine.loop import Attempt, Retry, refine
-from pddlego.refine.usage import OverError
 
 Intentions = tuple[Intention, ...]
 

@@ -1,13 +1,16 @@
-"""What is played: one episode of a mode on a seed of a setting."""
+"""One episode of a text game: what is played, under which limits, and where it begins."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pddlego.events import Limits
+from pddlego.episode.events import Limits
+from pddlego.errors import DIFFERS, ReplayError
 from pddlego.methods.base import Variant, parse_variant
-from pddlego.methods.textgames.modes import MODES, PLANNING, WRITES_DOMAIN
+from pddlego.methods.textgames.options import MODES, PLANNING, WRITES_DOMAIN
 from pddlego.methods.textgames.settings import GameSetting
+from pddlego.pddl import Problem
 
 
 @dataclass(frozen=True)
@@ -62,3 +65,45 @@ class Episode:
         """Whether what the game answers is compared with what the plan expected: a surprise ends the plan, and no
         question is asked where all went as expected and nothing else was said."""
         return self.plans and "replanning" not in self.without
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """A command with the answer that was recorded, and what the model was told if the plan expected another.
+
+    `free` is a look around that took no step.
+    """
+
+    command: str
+    text: str
+    unforeseen: str = ""
+    free: bool = False
+
+
+@dataclass(frozen=True)
+class Restart:
+    """The episode that was recorded at `source` goes on after `step`.
+
+    `commands` bring the game there: each with its answer, which must come again. `before` is the
+    problem that the agent had there, made from the first `known` observations. `corrected` is what a person made of it,
+    with which the agent plans at once. Without it the agent asks the model about what came since; where that is nothing
+    it plans at once, too. `look` is the game's first answer, where it is known, and `written` the domain of the model's
+    with its commands, where it wrote one.
+    """
+
+    source: str
+    step: int
+    commands: Sequence[Repeated]
+    before: Problem
+    known: int
+    corrected: Problem | None = None
+    look: str = ""
+    written: str = ""
+
+
+def check_same(to: str, recorded: str, now: str) -> None:
+    """Raises `ReplayError` if the game answers otherwise than it did before."""
+    if recorded and recorded != now:
+        raise ReplayError(
+            f"{DIFFERS} to {to}", f"Recorded: {recorded!r}. Now: {now!r}.", "Is it the same game and seed?"
+        )

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pddlego.events import Accepted, Event, Rejected, Source, Started
-from pddlego.methods.textgames.episode import Episode
+from pddlego.episode.approval import Question
+from pddlego.episode.events import Accepted, Event, Rejected, Source, Started
+from pddlego.episode.loop import Retry
+from pddlego.methods.textgames.episode import Episode, Restart
 from pddlego.methods.textgames.events import GameEvent, Resumed
 from pddlego.methods.textgames.formalize.base import ProblemProposal, Proposal
 from pddlego.methods.textgames.formalize.gen import read_file
-from pddlego.methods.textgames.restart import Restart
-from pddlego.methods.textgames.situation import Situation
-from pddlego.methods.textgames.written import Written, written_text
+from pddlego.methods.textgames.situation import Situation, Written, written_text
 from pddlego.models import Model
-from pddlego.models.feedback import Feedback
+from pddlego.models.base import Feedback
 from pddlego.pddl import Defect, DefectKind, Diff, Domain, Problem, diff
-from pddlego.pddl.domain_diff import domain_diff
-from pddlego.pddl.invariants import Invariant, contradictions
-from pddlego.refine.approval import Question
-from pddlego.refine.loop import Retry
-from pddlego.runs.kept import DOMAIN
+from pddlego.pddl.diff import domain_diff
+from pddlego.pddl.exclusive import Invariant, contradictions
+from pddlego.runs.store import DOMAIN
 
 MODELS_GOALS = "a goal of the model's"
 """Stands on the ladder before the model has written its goals."""

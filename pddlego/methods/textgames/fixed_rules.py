@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from pddlego.methods.textgames.reader.paper_cooking import PaperCooking
-from pddlego.methods.textgames.setting_schema import FixedRule
+from pddlego.methods.textgames.settings import FixedRule
 from pddlego.pddl import Problem
 from pddlego.planning import Rung
 from pddlego.util.text import filled

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
-from pddlego.events import Event, Tally
+from pddlego.episode.events import Event, Limits, Tally
 from pddlego.methods.base import Column, CountTable, Measuring
+from pddlego.methods.textgames.agent import Agent
+from pddlego.methods.textgames.decider import Thinking
+from pddlego.methods.textgames.episode import Episode
 from pddlego.methods.textgames.events import Observed, Planned
+from pddlego.methods.textgames.games import Game
+from pddlego.methods.textgames.play import make_game, make_method
+from pddlego.methods.textgames.reader import ReaderModel, can_answer
+from pddlego.methods.textgames.reader.text import read_room
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.planning import Planner
-from pddlego.runs.measures import Measures
+from pddlego.methods.textgames.situation import Exchange, Situation
+from pddlego.models import Request
+from pddlego.pddl import Atom, Problem, parse_problem, to_name
+from pddlego.planning import Planner, Search
+from pddlego.runs.summary import Measures
 
 
 def measure(events: Sequence[Event], used: Tally) -> Measures:
@@ -28,8 +39,6 @@ def measure(events: Sequence[Event], used: Tally) -> Measures:
 
 
 def _best(setting: GameSetting, seed: int, planner: Planner) -> int | None:
-    from pddlego.methods.textgames.optimum import optimum
-
     return optimum(setting, seed, planner)
 
 
@@ -44,3 +53,52 @@ MEASURING = Measuring(
     counts=(CountTable("rungs", "Goals that plans were made for", "goal"),),
     best=_best,
 )
+
+
+EXPLORING_STEPS = 1_000
+"""Commands that seeing everything may take; 48 rooms need about 200."""
+
+DOORS_ONLY = frozenset({"coin", "mapreader"})
+"""Games of the engine in which nothing but doors has to be opened."""
+
+
+def optimum(setting: GameSetting, seed: int, planner: Planner) -> int | None:
+    """The fewest steps in which the game can be won; None where that cannot be said.
+
+    Raises `EngineError` if the game cannot be played.
+    """
+    readable = can_answer(setting.reader, bool(setting.reading), "edit") is None
+    if setting.game not in DOORS_ONLY or not readable or setting.parameters["limitInventorySize"].value:
+        return None
+    game = make_game(setting, seed)
+    looks = _explore(setting, seed, game, planner)
+    known = _as_at_the_start(setting, game.task, looks)
+    if known is None:
+        return None
+    result = planner.solve(setting.domain, known.with_goal(setting.ladder[0].goal), Search())
+    return len(result.plan) if result.plan else None
+
+
+def _explore(setting: GameSetting, seed: int, game: Game, planner: Planner) -> list[Exchange]:
+    """See every room."""
+    exploring = replace(setting, ladder=setting.ladder[-1:])
+    episode = Episode(exploring, seed, "edit", Limits(EXPLORING_STEPS), retries=0)
+    method = make_method("edit", exploring, seed)
+    agent = Agent(episode, game, Thinking(method, ReaderModel(), planner))
+    return [Exchange(each.command, each.read) for each in agent.run() if isinstance(each, Observed)]
+
+
+def _as_at_the_start(setting: GameSetting, task: str, looks: list[Exchange]) -> Problem | None:
+    """What is known in the end, with the agent where it began and every door closed that was ever seen."""
+    rooms = [room for each in looks for room in [read_room(each.text)] if room]
+    if not rooms:
+        return None
+    news = tuple(looks)
+    situation = Situation(setting.reader, task, setting.domain, setting.start, news, news, reading=setting.reading)
+    problem = parse_problem(ReaderModel().complete(Request("gen", (), situation)).text)
+    exits = {(fact.args[0], fact.args[2]): fact.args[1] for fact in problem.facts if fact.predicate == "connected"}
+    doors = {(to_name(room.name), each.direction) for room in rooms for each in room.exits if each.door}
+    pairs = {(room, exits[room, direction]) for room, direction in doors if (room, direction) in exits}
+    closed = {Atom("closed_door", pair) for one, other in pairs for pair in ((one, other), (other, one))}
+    kept = {fact for fact in problem.facts if fact.predicate not in ("at", "closed_door")}
+    return replace(problem, facts=frozenset(kept | closed | {Atom("at", (to_name(rooms[0].name),))}))

@@ -16,9 +16,19 @@ what was missed before.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
-from pddlego.methods.textgames.situation import Exchange
+from pddlego.methods.textgames.formalize.base import ProblemProposal, Proposal, with_unmatched
+from pddlego.methods.textgames.situation import Exchange, Situation
+from pddlego.models import Completion, Request
+from pddlego.models.base import CUT_OFF, Feedback, cut_off
+from pddlego.pddl import Defect, DefectKind, Problem
+from pddlego.pddl.exclusive import Invariant, contradictions
+from pddlego.pddl.tolerant import MISSING
+from pddlego.planning import LadderResult, PlanStatus
 
 REPEATED, FUTILE = 2, 3
 """Refusals of one command after which it is called repeated, and after which no plan may begin with it."""
@@ -122,3 +132,115 @@ class Memory:
             if self._remedies and len(last) == length and commands[-length * FUTILE :] == last * FUTILE:
                 return tuple(last)
         return ()
+
+
+class Placeholders:
+    """Which placeholders an episode has used. Without a `prefix` the setting has none."""
+
+    def __init__(self, prefix: str) -> None:
+        self._prefix, self._highest = prefix, 0
+
+    def used(self, problem: Problem) -> None:
+        """A problem was accepted, with whatever placeholders are in it."""
+        found = (re.fullmatch(rf"{re.escape(self._prefix)}(\d{{1,6}})", each.name) for each in problem.objects)
+        self._highest = max([self._highest, *(int(match.group(1)) for match in found if match)])
+
+    @property
+    def next(self) -> str:
+        """The first that was never used; empty where there are none."""
+        return f"{self._prefix}{self._highest + 1}" if self._prefix else ""
+
+
+UNREACHABLE = "goal unreachable"
+"""The category of an answer whose problem leaves no goal within reach."""
+
+NO_PLAN = {
+    PlanStatus.UNSOLVABLE: (UNREACHABLE, "with this problem file no sequence of actions reaches any goal:"),
+    PlanStatus.ALREADY_TRUE: ("goal already true", "in this problem file the goal is true before any action:"),
+    PlanStatus.INVALID: ("invalid problem", "the planner cannot read the problem file:"),
+    PlanStatus.TIMEOUT: ("planner timeout", "the planner found no plan in time for this problem file:"),
+    PlanStatus.BOUND: ("planner bound", "the planner found no plan that is short enough for this problem file:"),
+    PlanStatus.MEMORY: (
+        "planner out of memory",
+        "the planner ran out of memory with this problem file; make it smaller:",
+    ),
+}
+"""What the model is told when the ladder gives no plan, by the status of the rung that says most."""
+
+SAYS_MOST = (PlanStatus.INVALID, PlanStatus.MEMORY, PlanStatus.TIMEOUT, PlanStatus.BOUND)
+"""Of goals that failed in several ways these are told first: that another goal is true already says nothing then."""
+
+
+def no_plan(ladder: LadderResult) -> Feedback:
+    """What the model is told when no goal of the ladder has a plan."""
+    statuses = [rung.status for rung in ladder.tried]
+    category, message = NO_PLAN[next((status for status in SAYS_MOST if status in statuses), statuses[-1])]
+    tried = (f"{rung.name}: {rung.status.value} ({rung.message})" for rung in ladder.tried)
+    return Feedback(category, message, tuple(tried))
+
+
+INCREASE = 0.3
+"""Added to the temperature for each repetition."""
+
+MORE_TOKENS = 16_384
+"""Tokens that an answer may have after one that was cut off."""
+
+
+def remedied(request: Request, situation: Situation) -> Request:
+    """The request with what the last failure asks for."""
+    unfinished = situation.feedback is not None and situation.feedback.category == CUT_OFF
+    hotter = INCREASE * (situation.repeated - situation.reworded)
+    return replace(request, temperature_increase=hotter, max_tokens=MORE_TOKENS if unfinished else None)
+
+
+def ablated(situation: Situation, without: Collection[str]) -> Situation:
+    """The situation as a mode `without` some of its parts sees it (`modes.ABLATIONS`)."""
+    if "remedies" in without or "feedback" in without:
+        situation = replace(situation, repeated=0, reworded=0)
+    if "feedback" in without:
+        news = tuple(replace(each, unforeseen="") for each in situation.news)
+        situation = replace(situation, news=news, notes=(), contradictions=(), refused=(), feedback=None, rejected="")
+    return situation
+
+
+def unless_contradicting(
+    proposal: ProblemProposal, before: Problem, invariants: Sequence[Invariant], last: bool
+) -> ProblemProposal:
+    """The proposal, with a feedback of its own if the problem contradicts itself in a way in which `before` did not.
+
+    On the `last` try it is planned with all the same: a map with a fault is better than none.
+    """
+    if proposal.feedback is not None or last:
+        return proposal
+    known = contradictions(before, invariants)
+    new = tuple(each for each in contradictions(proposal.problem, invariants) if each not in known)
+    if not new:
+        return proposal
+    feedback = with_unmatched(Feedback(DefectKind.CONTRADICTION.value, CONTRADICTS, new), proposal.report)
+    defects = tuple(Defect(DefectKind.CONTRADICTION, each, each) for each in new)
+    return replace(proposal, feedback=feedback, defects=proposal.defects + defects)
+
+
+CONTRADICTS = (
+    "the problem file contradicts itself. See which of these facts the game has said, and leave the others out:"
+)
+"""What is said of a problem that cannot be true."""
+
+FILTERED = Feedback(
+    "content filter",
+    "the endpoint's content filter withheld the answer. Write nothing but what was asked for, in plain words.",
+)
+"""What is said of an answer that a filter took away."""
+
+
+def unless_incomplete(proposal: Proposal, answer: Completion) -> Proposal:
+    """The proposal, with a feedback of its own if the endpoint cut the answer off before it was whole, or filtered it.
+
+    What is complete counts, whatever would have followed it.
+    """
+    mended = isinstance(proposal, ProblemProposal) and any(
+        each.kind is DefectKind.REPAIRED and MISSING in each.message for each in proposal.defects
+    )
+    if answer.finish not in ("length", "content_filter") or (proposal.feedback is None and not mended):
+        return proposal
+    return replace(proposal, feedback=cut_off() if answer.finish == "length" else FILTERED)

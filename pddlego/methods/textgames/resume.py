@@ -5,19 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pddlego.episode.events import Accepted, Answered, Event
 from pddlego.errors import JournalError, UsageError
-from pddlego.events import Accepted, Answered, Event
-from pddlego.methods.textgames.assembly import make_method
-from pddlego.methods.textgames.episode import Episode
+from pddlego.methods.textgames.episode import Episode, Repeated, Restart
 from pddlego.methods.textgames.events import Observed, Resumed
 from pddlego.methods.textgames.formalize.base import ProblemProposal
 from pddlego.methods.textgames.formalize.gen import read_file
-from pddlego.methods.textgames.restart import Repeated, Restart
+from pddlego.methods.textgames.play import make_method
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.situation import Situation
-from pddlego.methods.textgames.written import beginning_with
+from pddlego.methods.textgames.situation import Situation, beginning_with
 from pddlego.pddl import PddlSyntaxError, Problem, parse_problem
-from pddlego.runs.kept import DOMAIN
+from pddlego.runs.store import DOMAIN
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,130 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 
-from pddlego.methods.textgames.setting_schema import ReadingRule
-from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.written import Written
-from pddlego.models.feedback import Feedback
-from pddlego.pddl import Atom, Domain, Problem
+from pddlego.errors import UsageError
+from pddlego.methods.textgames.settings import ActionRule, GameSetting, ReadingRule, Removable
+from pddlego.models.base import Feedback
+from pddlego.pddl import Atom, Domain, PddlSyntaxError, Problem, Sexpr, parse_domain, same_name
+from pddlego.pddl.sexpr import show
+from pddlego.planning import Rung, Search
+
+UNWRITTEN = Domain(
+    name="unwritten",
+    requirements=(),
+    supertypes=(),
+    constants=(),
+    predicates=(),
+    actions=(),
+    derived=(),
+    text="",
+)
+"""The domain before the first answer."""
+
+SEARCH = Search.parse("wastar")
+"""How goals of the model are planned for: near ones first, and far ones fast."""
+
+MOST_GOALS = 20
+"""Goals of an answer that are tried at most."""
+
+SHOWN = 60
+"""Characters of a goal that name it."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a model wrote beside the problem: the domain, goals in the order in which they are to be tried, and the
+    commands of its actions. Without goals the problem's own is the one; without commands the setting's count."""
+
+    domain: Domain
+    goals: tuple[Sexpr, ...] = ()
+    commands: Mapping[str, str] = field(default_factory=dict)
+
+
+def unwritten(setting: GameSetting, own_goals: bool, without: Collection[str]) -> GameSetting:
+    """The setting without its domain. With `own_goals` its ladder stays; `without` schemas no action has a name."""
+    actions = {
+        name: replace(rule, parameters=setting.domain.actions_by_name[name].parameters)
+        for name, rule in setting.actions.items()
+    }
+    return replace(
+        setting,
+        domain=UNWRITTEN,
+        start=Problem("game", UNWRITTEN.name),
+        ladder=setting.ladder if own_goals else (),
+        actions={} if "schemas" in without else actions,
+        only_planned=(),
+        invariants=(),
+        script="",
+        removable=Removable(),
+        keeps_goals=own_goals,
+        reference=replace(setting, actions=actions),
+    )
+
+
+_COMMAND = "; command "
+
+
+def written_text(written: Written) -> str:
+    """The domain as a file that also says how its actions are typed, in comments."""
+    return "\n".join([written.domain.text, *(f"{_COMMAND}{name}: {said}" for name, said in written.commands.items())])
+
+
+def read_written(text: str) -> Written:
+    """The domain and the commands of such a file. Raises `PddlSyntaxError`."""
+    lines = (line.removeprefix(_COMMAND).partition(": ") for line in text.splitlines() if line.startswith(_COMMAND))
+    return Written(parse_domain(text), commands={name: said for name, _, said in lines})
+
+
+def beginning_with(setting: GameSetting, text: str) -> GameSetting:
+    """The setting with a domain that was written before. Raises `UsageError` for a text that is none."""
+    try:
+        written = read_written(text)
+    except PddlSyntaxError as error:
+        raise UsageError("The domain to begin with is none", f"{error.faults[0]}.", "Choose another.") from error
+    begun = replace(setting, begun_with=text, start=Problem("game", written.domain.name))
+    own = setting_with(begun, written, begun.start)
+    return replace(own, ladder=setting.ladder)
+
+
+def setting_with(setting: GameSetting, written: Written, problem: Problem) -> GameSetting:
+    """The setting with what a model wrote: its domain, its goals unless the setting has some, its commands."""
+    goals = tuple(Rung(_name(goal), goal, SEARCH) for goal in written.goals or (problem.goal,))
+    actions = dict(setting.actions)
+    for action in written.domain.actions:
+        command = written.commands.get(action.name)
+        rule = rule_of(setting, action.name)
+        if command is not None:
+            names = tuple(replace(each, name=each.name.replace("-", "_")) for each in action.parameters)
+            rule = ActionRule(command, "", None, names)
+        if rule is not None:
+            actions[action.name] = rule
+    return replace(
+        setting, domain=written.domain, ladder=setting.ladder if setting.keeps_goals else goals, actions=actions
+    )
+
+
+def rule_of(setting: GameSetting, action: str) -> ActionRule | None:
+    """How an action is said in the game: `open-door` and `open_door` are one."""
+    exact = setting.actions.get(action)
+    return exact or next((rule for name, rule in setting.actions.items() if same_name(name, action)), None)
+
+
+def _name(goal: Sexpr) -> str:
+    text = show(goal)
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 2]} …"
+
+
+def schemas(setting: GameSetting) -> tuple[str, ...]:
+    """The names and parameters of the actions that the game has commands for, as PDDL; of our own files, whatever a
+    model has written."""
+    rules = setting.reference.actions if setting.reference is not None else {}
+    return tuple(
+        f"{name} ({' '.join(f'{each.name} - {each.type}' for each in rule.parameters or ())})"
+        for name, rule in sorted(rules.items())
+    )
 
 
 @dataclass(frozen=True)

@@ -2,20 +2,119 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
-from pddlego.methods.textgames.events import Observed
-from pddlego.methods.textgames.expect import says_nothing_new, surprise
+from pddlego.episode.budget import Meter
+from pddlego.methods.textgames.episode import Restart, check_same
+from pddlego.methods.textgames.events import Observed, Planned, PlannedStep
 from pddlego.methods.textgames.fixed_rules import FixedRules
 from pddlego.methods.textgames.games import Game, Observation
-from pddlego.methods.textgames.intentions import Intention, unforeseen
 from pddlego.methods.textgames.memory import Memory
-from pddlego.methods.textgames.restart import Restart, check_same
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange
-from pddlego.pddl import Problem
-from pddlego.refine.usage import Meter
+from pddlego.pddl import Atom, Problem, from_name, same_name, to_name
+from pddlego.planning import LadderResult, PlanStep, validate
+
+
+def surprise(setting: GameSetting, step: PlanStep, text: str, problem: Problem, said: Iterable[str]) -> str:
+    """How `text` differs from what `step` should bring; empty if it does not.
+
+    A parameter whose name the game has never said (`said` are its answers so far) is a placeholder: it may turn out to
+    be anything new, but not something that the problem already knows under another name, because then the plan was
+    made for a map that is wrong.
+    """
+    expect = setting.actions[step.action].expect
+    if not expect:
+        return ""
+    match = re.search(expect, text)
+    if match is None:
+        return "the game answered otherwise than the plan expected"
+    predicted = _predicted(setting, step)
+    known = {each.name for each in problem.objects}
+    for name, seen in match.groupdict().items():
+        wanted = predicted[name]
+        if seen is None or same_name(seen, wanted):
+            continue
+        if to_name(seen) in known or _was_said(wanted, said):
+            return f"the plan expected {from_name(wanted)}, and it is {seen}"
+    return ""
+
+
+def says_nothing_new(setting: GameSetting, step: PlanStep, read: str, said: Iterable[str]) -> bool:
+    """Whether what was `read` of an answer that is no surprise tells nothing but what `step` should bring.
+
+    It does not if it is that and no word more, or if the game has said all of it before.
+    """
+    expect = setting.actions[step.action].expect
+    if not expect or read in said:
+        return bool(expect)
+    match = re.fullmatch(expect, read)
+    predicted = _predicted(setting, step)
+    return match is not None and all(
+        seen is not None and same_name(seen, predicted[name]) for name, seen in match.groupdict().items()
+    )
+
+
+def _predicted(setting: GameSetting, step: PlanStep) -> dict[str, str]:
+    """What each parameter of a step stands for, without its `?`."""
+    return {name.lstrip("?"): value for name, value in setting.given(step).items()}
+
+
+def as_said(command: str, valid: Iterable[str]) -> str:
+    """The valid command that means the same, if `command` is none itself.
+
+    Games tell `TV stand` from `tv stand`, PDDL does not, and what a model calls `tv-stand` is the same thing.
+    """
+    listed = list(valid)
+    if command in listed or not command:
+        return command
+    return next((each for each in listed if same_name(each, command)), command)
+
+
+def _was_said(name: str, said: Iterable[str]) -> bool:
+    pattern = re.compile(rf"\b{re.escape(from_name(name))}\b", re.IGNORECASE)
+    return any(pattern.search(text) for text in said)
+
+
+@dataclass(frozen=True)
+class Intention:
+    """A command to send; if a planner chose it, with the plan's step and what that is expected to change.
+
+    `after` are the facts that are true after it, if all goes as planned. `by_rule`: a fixed rule asks for it.
+    """
+
+    command: str
+    step: PlanStep | None = None
+    planned: PlannedStep | None = None
+    after: frozenset[Atom] | None = None
+    by_rule: bool = False
+
+
+def intended(setting: GameSetting, problem: Problem, ladder: LadderResult) -> tuple[tuple[Intention, ...], Planned]:
+    """The commands of the plan that the ladder gave, up to the first step without one; and all of it as an event."""
+    steps = ladder.plan.steps if ladder.plan else ()
+    states = validate(setting.domain, problem, ladder.plan).states if ladder.plan else ()
+    intentions = []
+    for step, (before, after) in zip(steps, pairwise(states), strict=True):  # every plan was executed to its end
+        added, removed = (tuple(sorted(map(str, facts))) for facts in (after - before, before - after))
+        planned = PlannedStep(str(step), setting.command(step, problem), added, removed)
+        intentions.append(Intention(planned.command, step, planned, after))
+    shown = tuple(each.planned for each in intentions if each.planned)
+    said = next((number for number, each in enumerate(intentions) if not each.command), len(intentions))
+    return tuple(intentions[:said]), Planned(ladder.tried, ladder.rung, shown)
+
+
+def unforeseen(intention: Intention, difference: str, refused: bool) -> str:
+    """For the model: what a step was to change, and what came of it instead; empty where all went as planned."""
+    planned = intention.planned
+    if planned is None or not (difference or refused):
+        return ""
+    changes = [f"make {each} true" for each in planned.added] + [f"make {each} false" for each in planned.removed]
+    told = f"{planned.action} was to {', '.join(changes) or 'change nothing'}"
+    return f"{told}; {'the game refused the command' if refused else difference}."
 
 
 class ObservedGame:

@@ -10,8 +10,7 @@ from pddlego.methods.base import Setting, WorstCase
 from pddlego.methods.planning_settings import PLANNING, PlanningSetting, load_planning
 from pddlego.methods.setting_files import SettingTable, checked, read_setting
 from pddlego.methods.thought_of_search.file_space import FileSpace, SearchFile
-from pddlego.methods.thought_of_search.modes import NO_CHECK, SEARCH
-from pddlego.methods.thought_of_search.options import SearchOptions
+from pddlego.methods.thought_of_search.options import NO_CHECK, SEARCH, SearchOptions
 from pddlego.methods.thought_of_search.planning_space import PlanningSpace
 from pddlego.methods.thought_of_search.search import SearchLimits
 from pddlego.methods.thought_of_search.space import Space

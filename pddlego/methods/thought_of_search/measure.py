@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from pddlego.events import Event, Tally
+from pddlego.episode.events import Event, Tally
 from pddlego.methods.base import Column, CountTable, Measuring
 from pddlego.methods.setting_files import published
 from pddlego.methods.thought_of_search.events import Attempted, Coded, Finished
-from pddlego.runs.measures import Measures
+from pddlego.runs.summary import Measures
 
 
 def measure(events: Sequence[Event], used: Tally) -> Measures:

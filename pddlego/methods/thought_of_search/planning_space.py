@@ -16,7 +16,7 @@ from typing import Any
 
 from pddlego.errors import SettingError
 from pddlego.methods.planning_settings import PlanningSetting
-from pddlego.methods.thought_of_search.faults import brief
+from pddlego.methods.thought_of_search.events import brief
 from pddlego.methods.thought_of_search.space import (
     BadTransition,
     GoalTest,
@@ -26,13 +26,12 @@ from pddlego.methods.thought_of_search.space import (
     Space,
     SuccessorTest,
     Which,
+    canonical,
 )
-from pddlego.methods.thought_of_search.states import canonical
 from pddlego.pddl import Atom, Domain
 from pddlego.pddl.problem import read_atom
 from pddlego.planning import Plan, PlanStep, validate
-from pddlego.planning.applicable import Simulator
-from pddlego.planning.world import World
+from pddlego.planning.world import Simulator, World
 from pddlego.sandbox import Sandbox
 from pddlego.tasks import Task
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pddlego.methods.thought_of_search.faults import Fault, Kind
+from pddlego.methods.thought_of_search.events import Fault, Kind
 from pddlego.methods.thought_of_search.functions import Functions, Visited
 from pddlego.methods.thought_of_search.space import Key, Order, Search
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Literal, Protocol
 
 from pddlego.sandbox import Sandbox
@@ -107,3 +109,137 @@ class Space(ABC):
     @abstractmethod
     def judge(self, sandbox: Sandbox, seed: int) -> AbstractContextManager[Judge]:
         """Raises `SettingError` where a file is wrong."""
+
+
+GRID = 1_234_577.891
+"""Numbers are the same within about a millionth. No simple fraction lies on a border of this grid."""
+
+LARGE = 2.0**50
+"""Numbers beyond it are the same only if they are equal."""
+
+WHOLE = "."
+"""The state itself, where it is a list whose order says nothing."""
+
+_TEXTS = frozenset((str,))
+_NUMBERS = frozenset((int, float))
+
+
+def canonical(unordered: Collection[str]) -> Key:
+    """Tells states apart by what they mean: `1` and `1.0` are the same, a list and a tuple too.
+
+    `unordered` are the keys of a state under which the order of a list says nothing.
+    """
+    names = frozenset(unordered)
+    whole = WHOLE in names
+
+    def key(state: Any) -> Hashable:
+        if whole and type(state) is list:
+            if state and set(map(type, state)) <= _NUMBERS and min(state) > -LARGE and max(state) < LARGE:
+                with suppress(ValueError):  # NaN is neither smaller nor larger than anything
+                    return tuple(sorted([round(part * GRID) for part in state]))
+            return _bag(state)
+        if isinstance(state, dict):
+            return frozenset(
+                [
+                    (name, _bag(part) if name in names and isinstance(part, (list, tuple)) else _plain(part))
+                    for name, part in state.items()
+                ]
+            )
+        return _bag(state) if whole and isinstance(state, (list, tuple)) else _plain(state)
+
+    return key
+
+
+def as_the_paper(unordered: Collection[str]) -> Key:
+    """Tells states apart as the paper's code does: by their text, so that `1` and `1.0` are two, and so is the order of
+    a dictionary. All lists that are values of a dictionary are sorted.
+    """
+    kept = not unordered
+
+    def key(state: Any) -> Hashable:
+        try:
+            if isinstance(state, dict):
+                parts = (f"{name}:{sorted(part) if isinstance(part, list) else part}" for name, part in state.items())
+                return "".join(parts)
+            texts = [str(part) for part in state]
+        except TypeError:  # what is no state at all
+            return str(state)
+        return " ".join(texts if kept and not isinstance(state, (set, frozenset)) else sorted(texts))
+
+    return key
+
+
+def have_form(values: Iterable[Any], known: Iterable[Any]) -> bool:
+    """Whether values have the types of the `known` states, part by part, and the length or keys common to all.
+
+    A whole number is also a value where fractions are known.
+    """
+    forms = _by_kind(known)
+    if float in forms:
+        forms.setdefault(int, [])
+    return all(kind in forms and _alike(kind, part, forms[kind]) for kind, part in _by_kind(values).items())
+
+
+def _alike(kind: type, values: Sequence[Any], known: Sequence[Any]) -> bool:
+    """Whether values of one kind have the form of the known ones of this kind."""
+    if kind not in (dict, list, set):
+        return True
+    sizes = {frozenset(state) if kind is dict else len(state) for state in known}
+    if len(sizes) == 1 and not {frozenset(state) if kind is dict else len(state) for state in values} <= sizes:
+        return False
+    if kind is not dict:
+        return have_form(chain.from_iterable(values), chain.from_iterable(known))
+    if len(sizes) == 1:
+        return all(have_form([each[name] for each in values], [each[name] for each in known]) for name in known[0])
+    pairs = [[pair for state in states for pair in state.items()] for states in (values, known)]
+    return have_form(*pairs)
+
+
+def _by_kind(values: Iterable[Any]) -> dict[type, list[Any]]:
+    by_kind: dict[type, list[Any]] = {}
+    for value in values:
+        by_kind.setdefault(_kind(value), []).append(value)
+    return by_kind
+
+
+def _kind(value: Any) -> type:
+    """The type of a value; one type for whole numbers and truths, for lists and tuples, and for both sets."""
+    alike = {bool: int, tuple: list, frozenset: set}
+    return alike.get(type(value), type(value))
+
+
+def _plain(value: Any) -> Hashable:
+    kind = type(value)
+    if kind is int or kind is float:
+        return _number(value)
+    if kind is list or kind is tuple:
+        kinds = set(map(type, value))
+        if kinds <= _TEXTS:
+            return tuple(value)
+        return tuple(map(_number if kinds <= _NUMBERS else _plain, value))
+    if kind is set or kind is frozenset:
+        return frozenset(map(_plain, value))
+    if kind is dict:
+        return frozenset((_plain(name), _plain(part)) for name, part in value.items())
+    atom: Hashable = value
+    return atom
+
+
+def _number(value: float) -> Hashable:
+    if -LARGE < value < LARGE:
+        return round(value * GRID)
+    try:
+        return ("large", int(value))  # exact: what is so large has no fraction
+    except (OverflowError, ValueError):
+        return str(value)  # no number, or without end
+
+
+def _bag(value: list[Any] | tuple[Any, ...]) -> Hashable:
+    kinds = set(map(type, value))
+    if kinds <= _TEXTS or (kinds == {tuple} and set(map(type, chain.from_iterable(value))) <= _TEXTS):
+        return tuple(sorted(value))
+    found: list[Any] = list(map(_number if kinds <= _NUMBERS else _plain, value))
+    made = set(map(type, found))
+    if made == {int} or (made == {tuple} and set(map(type, chain.from_iterable(found))) <= _TEXTS):
+        return tuple(sorted(found))
+    return frozenset(Counter(found).items())  # what cannot be sorted in one way only

@@ -6,13 +6,11 @@ from collections.abc import Generator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pddlego.events import Event
-from pddlego.methods.thought_of_search.events import PASSED, Searching, Stage, Tested
-from pddlego.methods.thought_of_search.faults import Fault, Kind, brief
+from pddlego.episode.events import Event
+from pddlego.methods.thought_of_search.events import PASSED, Fault, Kind, Searching, Stage, Tested, brief
 from pddlego.methods.thought_of_search.functions import Functions, change_of, failed
 from pddlego.methods.thought_of_search.search import Found, SearchLimits, StateSearch
-from pddlego.methods.thought_of_search.space import Instance, Judge, Key, Search, Space, Which
-from pddlego.methods.thought_of_search.states import as_the_paper, canonical
+from pddlego.methods.thought_of_search.space import Instance, Judge, Key, Search, Space, Which, as_the_paper, canonical
 from pddlego.sandbox import CallResult
 
 Verdict = Generator[Event, None, "Fault | None"]

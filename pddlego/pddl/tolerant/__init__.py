@@ -7,9 +7,8 @@ a guess (a variable in a goal, a wrong number of arguments) is not touched: the 
 defect comes out as it was, without a repair.
 """
 
-from pddlego.pddl.tolerant.files import Repaired, RepairKind, repair, repair_problem
+from pddlego.pddl.tolerant.files import Repaired, RepairKind, read_pair, repair, repair_problem
 from pddlego.pddl.tolerant.lexical import MISSING, is_cut_off
-from pddlego.pddl.tolerant.pair import read_pair
 
 __all__ = [
     "MISSING",

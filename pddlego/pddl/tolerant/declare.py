@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
-from pddlego.pddl.conditions import expressions
+from pddlego.pddl.derived import expressions
 from pddlego.pddl.names import is_name
 from pddlego.pddl.problem import ANY_TYPE, TypedName, read_typed_list
 from pddlego.pddl.remarks import IMPLIED, NEEDS

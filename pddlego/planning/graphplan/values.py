@@ -2,13 +2,123 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from pddlego.pddl import Domain, Problem
-from pddlego.planning.graphplan.task import GraphTask
+from pddlego.pddl.names import natural
+from pddlego.planning.ground import GOAL_STEP, GroundTask
 from pddlego.planning.result import Search
+
+
+def bits(number: int) -> Iterator[int]:
+    """The places of the bits that are set, the lowest first."""
+    while number:
+        low = number & -number
+        yield low.bit_length() - 1
+        number ^= low
+
+
+@dataclass(frozen=True)
+class GraphTask:
+    """`needs`, `adds` and `deletes` are sets of facts, one for each action; what an action adds it does not delete.
+
+    The first `real` actions are those of the domain. The others are the no-ops, one for each fact, in their order.
+    """
+
+    facts: tuple[str, ...]
+    actions: tuple[str, ...]
+    needs: tuple[int, ...]
+    adds: tuple[int, ...]
+    deletes: tuple[int, ...]
+    initial: int
+    goal: int
+    real: int
+
+    @cached_property
+    def named_actions(self) -> dict[str, int]:
+        """The actions of each name, as a set: an action of the domain may be compiled into several."""
+        found: dict[str, int] = {}
+        for number, name in enumerate(self.actions):
+            found[name] = found.get(name, 0) | 1 << number
+        return found
+
+    @cached_property
+    def goal_steps(self) -> int:
+        """The artificial last steps, where the goal can be reached in several ways."""
+        return self.named_actions.get(GOAL_STEP, 0)
+
+    @cached_property
+    def needed(self) -> tuple[tuple[int, ...], ...]:
+        """What each action needs, as numbers of facts: to go through these is faster than through bits."""
+        return tuple(tuple(bits(facts)) for facts in self.needs)
+
+    @cached_property
+    def added(self) -> tuple[tuple[int, ...], ...]:
+        """What each action adds, as numbers of facts."""
+        return tuple(tuple(bits(facts)) for facts in self.adds)
+
+    def named(self, facts: int) -> tuple[str, ...]:
+        """The names of a set of facts."""
+        return tuple(self.facts[number] for number in bits(facts))
+
+
+def compile_task(task: GroundTask, others: Iterable[str] = (), complements: bool = False) -> GraphTask:
+    """Number a ground task. `others` are facts that are always true, and have a no-op of their own like any other.
+
+    With `complements` the negation of every fact is a fact, too: level 0 holds then those of all that is not true.
+    """
+    opposite: dict[str, str] = {}
+    changing = task.initial.union(task.goals, *(each.adds | each.deletes for each in task.operators))
+    if complements:
+        opposite = {fact: f"(not {fact})" for fact in changing if not fact.startswith("(not ")}
+    names = sorted({*task.facts, *others, *opposite.values()}, key=_written)
+    number_of = {name: number for number, name in enumerate(names)}
+
+    def mask(facts: Iterable[str]) -> int:
+        found = 0
+        for fact in facts:
+            found |= 1 << number_of[fact]
+        return found
+
+    def flipped(facts: Iterable[str]) -> list[str]:
+        return [opposite[fact] for fact in facts if fact in opposite]
+
+    initial = {*task.initial, *others}
+    initial |= {negation for fact, negation in opposite.items() if fact not in initial}
+    rows = [
+        (
+            each.action,
+            mask(each.preconditions),
+            mask([*each.adds, *flipped(each.deletes - each.adds)]),
+            mask([*(each.deletes - each.adds), *flipped(each.adds)]),
+        )
+        for each in task.operators
+    ]
+    keeping = [(_noop(name), 1 << number, 1 << number, 0) for number, name in enumerate(names)]
+    actions, needs, adds, deletes = zip(*rows, *keeping, strict=True) if names else ((), (), (), ())
+    return GraphTask(
+        facts=tuple(names),
+        actions=actions,
+        needs=needs,
+        adds=adds,
+        deletes=deletes,
+        initial=mask(initial),
+        goal=mask(task.goals),
+        real=len(rows),
+    )
+
+
+def _noop(fact: str) -> str:
+    return f"(noop {fact[1:-1]})"
+
+
+def _written(fact: str) -> tuple[object, ...]:
+    return tuple(natural(word) for word in fact.strip("()").split())
+
 
 Purpose = Literal["prune", "sort"]
 
@@ -170,3 +280,52 @@ class Graphplan(Search):
     task: TaskKind = "relevant"
     advise: Advise = field(default=keep_all, compare=False, repr=False)
     watch: Watch = field(default=ignore, compare=False, repr=False)
+
+
+NOOP = "noop"
+
+_LIST = re.compile(r"\(([^()]*)\)")
+_PAIR = re.compile(r"""['"]?\?([\w-]+)['"]?\s*[:=]\s*['"]?([\w-]+)['"]?""")
+_WORD = re.compile(r"[\w-]+")
+_BULLET = re.compile(r"^\s*(?:[-*+\u2022]|\d+[.):])\s+")
+
+
+def written(action: str, domain: Domain) -> str:
+    """A ground action as the paper writes it: each argument behind the name of its parameter."""
+    name, *args = action.strip("()").split()
+    known = domain.actions_by_name.get(name)
+    if known is None or len(known.parameters) != len(args):
+        return " ".join((name, *args))
+    pairs = (f"'{parameter.name}': '{arg}'" for parameter, arg in zip(known.parameters, args, strict=True))
+    return f"{name} {', '.join(pairs)}".strip()
+
+
+def named_actions(text: str, candidates: Iterable[str], domain: Domain, facts: Iterable[str] = ()) -> tuple[str, ...]:
+    """The candidates that an answer names, each once, in its order; no-ops of the `facts` may be among them.
+
+    Read are `(move a b)`, `move(a, b)`, `move a b` and the paper's `move '?from': 'a', '?to': 'b'`, with bullets or
+    numbers before them, in any case. Anything else is ignored.
+    """
+    known = {tuple(name.strip("()").split()): name for name in candidates}
+    known |= {(NOOP, *fact.strip("()").split()): f"({NOOP} {fact[1:-1]})" for fact in facts}
+    orders = {action.name: [each.name.lstrip("?") for each in action.parameters] for action in domain.actions}
+    found = (known.get(words) for line in text.lower().splitlines() for words in _readings(line, orders))
+    return tuple(dict.fromkeys(name for name in found if name is not None))
+
+
+def _readings(line: str, orders: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, ...]]:
+    """What a line may mean; what it does not mean is no candidate."""
+    plain = _BULLET.sub("", line)
+    for inner in _LIST.findall(plain):
+        yield tuple(inner.replace(",", " ").split())
+    first = _WORD.search(plain)
+    if first is None:
+        return
+    name, rest = first.group(), plain[first.end() :]
+    pairs = _PAIR.findall(rest)
+    if pairs:
+        values = dict(pairs)
+        order = orders.get(name, ())
+        named = [values[key] for key in order] if set(order) == set(values) else [value for _, value in pairs]
+        yield (name, *named)
+    yield (name, *_WORD.findall(rest))

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pddlego.events import Event, Limits
+from pddlego.episode.events import Event, Limits
 from pddlego.methods.base import Tools
 from pddlego.methods.builders.loading import load
 from pddlego.methods.builders.options import BuilderOptions
 from pddlego.methods.builders.play import play
-from pddlego.methods.builders.reference_model import ReferenceModel
+from pddlego.methods.builders.reference import ReferenceModel
 from pddlego.models import Completion, Request
 from pddlego.planning import Planner
 from pddlego.runs.cells import Cell

@@ -7,18 +7,17 @@ from typing import Any
 
 import pytest
 
-from pddlego.events import Accepted, Ended, Outcome, Rejected
+from pddlego.episode.events import Accepted, Ended, Outcome, Rejected
 from pddlego.methods.builders.components import COMPONENTS, ComponentError, read_component, schema_of
 from pddlego.methods.builders.draft import Draft
 from pddlego.methods.builders.events import Concluded, Found, Tried
 from pddlego.methods.builders.loading import load
-from pddlego.methods.builders.modes import MODES, TEXT
-from pddlego.methods.builders.options import BuilderOptions
-from pddlego.methods.builders.reference_model import ReferenceModel, component_of
+from pddlego.methods.builders.options import MODES, TEXT, BuilderOptions
+from pddlego.methods.builders.reference import ReferenceModel, component_of
 from pddlego.methods.setting_files import setting_names
 from pddlego.pddl import parse_domain, parse_problem
 from pddlego.planning import ProcessPlanner, validate
-from pddlego.planning.plan_text import parse_plan
+from pddlego.planning.validate import parse_plan
 from tests.methods.builders.building import Scripted, build, dumped, of
 
 SETTINGS = tuple(setting_names(TEXT))

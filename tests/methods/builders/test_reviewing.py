@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from pddlego.episode.approval import Question, Verdict
+from pddlego.episode.budget import Meter
+from pddlego.episode.events import Ended, Judged, Limits, Outcome, Rejected
 from pddlego.errors import UsageError
-from pddlego.events import Ended, Judged, Limits, Outcome, Rejected
 from pddlego.methods.base import Tools
 from pddlego.methods.builders.building import Asking, Order
 from pddlego.methods.builders.draft import Draft
@@ -18,13 +20,11 @@ from pddlego.methods.builders.measure import MEASURING
 from pddlego.methods.builders.noise import erring, parse_noise
 from pddlego.methods.builders.options import BuilderOptions
 from pddlego.methods.builders.play import play
-from pddlego.methods.builders.reference_model import component_of
+from pddlego.methods.builders.reference import component_of
+from pddlego.methods.builders.reference_model import stand_in
 from pddlego.methods.builders.reviewing import Reviewing, selected
-from pddlego.methods.builders.stand_ins import stand_in
 from pddlego.models.prompts import Prompts
 from pddlego.planning import ProcessPlanner
-from pddlego.refine.approval import Question, Verdict
-from pddlego.refine.usage import Meter
 from pddlego.runs.cells import Cell
 from tests.methods.builders.building import Scripted, build, dumped, of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pddlego.events import Event, Limits
+from pddlego.episode.events import Event, Limits
 from pddlego.methods.base import Tools
 from pddlego.methods.graphplan import METHOD
 from pddlego.methods.graphplan.loading import load

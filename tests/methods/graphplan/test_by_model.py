@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from pddlego.display.console import UNICODE
 from pddlego.display.description import Describer
-from pddlego.display.glyphs import UNICODE
+from pddlego.episode.events import Asked, Ended, Event, Outcome, Rejected
 from pddlego.errors import UsageError
-from pddlego.events import Asked, Ended, Event, Outcome, Rejected
 from pddlego.methods.graphplan import METHOD
-from pddlego.methods.graphplan.describe import DESCRIBED
-from pddlego.methods.graphplan.events import Bounded, Concluded, Given, Proposed
+from pddlego.methods.graphplan.events import DESCRIBED, Bounded, Concluded, Given, Proposed
 from pddlego.methods.graphplan.loading import load
 from pddlego.methods.graphplan.measure import measure
 from pddlego.methods.graphplan.options import GraphplanOptions

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import pytest
 
+from pddlego.episode.events import Asked, Ended, Event, Limits, Outcome
 from pddlego.errors import ModelError, UsageError
-from pddlego.events import Asked, Ended, Event, Limits, Outcome
 from pddlego.methods.graphplan import METHOD
 from pddlego.methods.graphplan.advisers import NAMES
 from pddlego.methods.graphplan.events import Bounded, Concluded, Given, Grown, Looking, PassEnded

@@ -8,13 +8,11 @@ import re
 import pytest
 from rich.console import Console
 
+from pddlego.display.console import ASCII, UNICODE, Glyphs
 from pddlego.display.description import Describer
-from pddlego.display.glyphs import ASCII, UNICODE, Glyphs
-from pddlego.events import Event
-from pddlego.methods.graphplan.describe import DESCRIBED
-from pddlego.methods.graphplan.events import Grown, Looking
-from pddlego.methods.graphplan.screen import GraphScreen
-from pddlego.methods.graphplan.view import GraphView
+from pddlego.episode.events import Event
+from pddlego.methods.graphplan.events import DESCRIBED, Grown, Looking
+from pddlego.methods.graphplan.screen import GraphScreen, GraphView
 from pddlego.planning.graphplan.values import Searching
 from tests.methods.graphplan.playing import played
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pddlego.events import Ended, Event, Limits
+from pddlego.episode.events import Ended, Event, Limits
 from pddlego.methods.base import Tools
 from pddlego.methods.programs.loading import ProgramSetting, load
 from pddlego.methods.programs.options import ProgramOptions

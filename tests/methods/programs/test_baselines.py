@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pddlego.events import Outcome
+from pddlego.episode.events import Outcome
 from pddlego.methods.programs.baselines import SEARCH
 from pddlego.methods.programs.events import Ran
 from pddlego.methods.programs.reference_model import reference, stand_in

@@ -8,13 +8,13 @@ from typing import Literal
 
 import pytest
 
-from pddlego.events import Answered, Asked, Event, Isolated, Limits, Outcome, Rejected
+from pddlego.episode.events import Answered, Asked, Event, Isolated, Limits, Outcome, Rejected
+from pddlego.methods.programs.episode import code_of, grown
 from pddlego.methods.programs.events import Evaluated, Ran, Written
-from pddlego.methods.programs.growing import code_of, grown
 from pddlego.methods.programs.measure import measure
 from pddlego.methods.programs.options import ProgramOptions
 from pddlego.methods.programs.reference_model import reference
-from pddlego.models.conversations import Conversation, ConversationModel, Turn
+from pddlego.models.transcript import Conversation, ConversationModel, Turn
 from tests.methods.programs.playing import ending, events_of, small
 from tests.sandbox.ordinary import needs_locks
 
@@ -223,8 +223,8 @@ def test_prompts_of_the_users_win(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_what_is_evaluated_is_what_a_run_hands_on(tmp_path: Path) -> None:
-    from pddlego.methods.programs.learned import program_in
-    from pddlego.runs.codec import dump_line
+    from pddlego.methods.programs.trial import program_in
+    from pddlego.runs.journal import dump_line
 
     half = f"```python\n{CODE.replace('return plan', 'return plan if len(goal) > 8 else None')}```"
     events = events_of(small("ferry", training=1), ("a", "b", half, "Sorry, I cannot do that."))

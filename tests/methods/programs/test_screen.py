@@ -7,13 +7,12 @@ import io
 import pytest
 from rich.console import Console
 
+from pddlego.display.console import ASCII, UNICODE
 from pddlego.display.description import Describer
-from pddlego.display.glyphs import ASCII, UNICODE
-from pddlego.events import Event
-from pddlego.methods.programs.describe import DESCRIBED
+from pddlego.episode.events import Event
+from pddlego.methods.programs.events import DESCRIBED
 from pddlego.methods.programs.reference_model import reference
-from pddlego.methods.programs.screen import ProgramScreen
-from pddlego.methods.programs.view import ProgramView
+from pddlego.methods.programs.screen import ProgramScreen, ProgramView
 from tests.methods.programs.playing import events_of, small
 from tests.sandbox.ordinary import needs_locks
 

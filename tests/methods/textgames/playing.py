@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pddlego.events import Ended, Event, Limits
+from pddlego.episode.events import Ended, Event, Limits
 from pddlego.methods.textgames.agent import Agent
-from pddlego.methods.textgames.assembly import make_method
 from pddlego.methods.textgames.decider import Thinking
 from pddlego.methods.textgames.episode import Episode
 from pddlego.methods.textgames.games import Game
+from pddlego.methods.textgames.play import make_method
 from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models import Completion, Model, Request

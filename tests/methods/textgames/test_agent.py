@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from pddlego import events as ev
-from pddlego.events import Limits, Outcome
+from pddlego.episode import events as ev
+from pddlego.episode.events import Limits, Outcome
 from pddlego.methods.textgames.events import Observed, Planned, PlannedStep
 from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from pddlego import events as ev
+from pddlego.episode import events as ev
+from pddlego.episode.events import Ended, Event, Limits, Outcome
 from pddlego.errors import BudgetSpentError, EngineError, ModelError, OutOfTimeError
-from pddlego.events import Ended, Event, Limits, Outcome
 from pddlego.methods.textgames.events import Observed, Planned
 from pddlego.methods.textgames.games import Observation
 from pddlego.methods.textgames.reader import ReaderModel
@@ -20,7 +20,7 @@ from pddlego.methods.textgames.settings import ActionRule, GameSetting
 from pddlego.models import Completion, Request
 from pddlego.pddl import Domain, Problem
 from pddlego.planning import PlanResult, PlanStatus, ProcessPlanner, Search
-from pddlego.runs.codec import dump_event
+from pddlego.runs.journal import dump_event
 from tests.methods.textgames.grid_house import GridHouse, small_house
 from tests.methods.textgames.playing import BrokenModel, ForgetfulModel, agent, ended, of, play
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from pddlego.methods.textgames.expect import as_said, surprise
 from pddlego.methods.textgames.settings import GameSetting
+from pddlego.methods.textgames.world import as_said, surprise
 from pddlego.pddl import Problem, TypedName
 from pddlego.planning import PlanStep
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from pddlego import events as ev
-from pddlego.events import Outcome
+from pddlego.episode import events as ev
+from pddlego.episode.events import Outcome
 from pddlego.methods.textgames.events import Observed
 from pddlego.methods.textgames.memory import FUTILE, REPEATED, Refusals
 from pddlego.methods.textgames.settings import GameSetting

@@ -9,7 +9,7 @@ from pddlego.evaluation.config import resolve
 from pddlego.evaluation.setup import make_setup
 from pddlego.methods.base import whole
 from pddlego.methods.registry import ablated, parse_mode
-from pddlego.methods.textgames.modes import ABLATIONS, MODES
+from pddlego.methods.textgames.options import ABLATIONS, MODES
 
 
 def test_a_mode_is_its_text() -> None:

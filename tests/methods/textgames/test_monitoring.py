@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 
-from pddlego.events import Accepted, Asked, Judged, Outcome
+from pddlego.episode.approval import Question, Verdict
+from pddlego.episode.events import Accepted, Asked, Judged, Outcome
 from pddlego.methods.textgames.events import Observed
-from pddlego.methods.textgames.expect import says_nothing_new
 from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.methods.textgames.settings import GameSetting
+from pddlego.methods.textgames.world import says_nothing_new
 from pddlego.planning import PlanStep, ProcessPlanner
-from pddlego.refine.approval import Question, Verdict
 from tests.methods.textgames.grid_house import small_house
 from tests.methods.textgames.playing import ForgetfulModel, ended, of, play
 
@@ -43,7 +43,7 @@ def test_what_was_said_before_or_is_expected_to_the_word_is_nothing_new() -> Non
 
 def test_after_moves_that_bring_nothing_new_no_model_is_asked(planner: ProcessPlanner) -> None:
     """In Cooking World things that were found are taken: the game says so, and nothing else."""
-    from pddlego.methods.textgames.assembly import make_game
+    from pddlego.methods.textgames.play import make_game
 
     setting = load_setting("cooking-easy")
     monitored = play(setting, planner, make_game(setting, 3), ReaderModel())
@@ -93,7 +93,7 @@ class Doubtful:
 
 
 def test_what_a_person_says_of_such_a_plan_reaches_the_model(planner: ProcessPlanner) -> None:
-    from pddlego.methods.textgames.assembly import make_game
+    from pddlego.methods.textgames.play import make_game
 
     setting = load_setting("cooking-easy")
     events = play(setting, planner, make_game(setting, 3), ReaderModel(), overseer=Doubtful())

@@ -4,7 +4,7 @@ import statistics
 
 import pytest
 
-from pddlego.methods.textgames.optimum import optimum
+from pddlego.methods.textgames.measure import optimum
 from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.planning import ProcessPlanner

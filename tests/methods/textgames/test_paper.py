@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from pddlego.episode.events import Accepted, Asked, Outcome, Rejected
 from pddlego.errors import SettingError, UsageError
-from pddlego.events import Accepted, Asked, Outcome, Rejected
 from pddlego.methods.base import parse_variant
-from pddlego.methods.textgames.assembly import make_game
 from pddlego.methods.textgames.events import Observed, Planned
-from pddlego.methods.textgames.modes import MODES
+from pddlego.methods.textgames.loading import without_parts
+from pddlego.methods.textgames.options import MODES
+from pddlego.methods.textgames.play import make_game
 from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.variants import without_parts
 from pddlego.models.base import ScriptedModel
 from pddlego.pddl import parse_domain, parse_problem
 from pddlego.planning import PlanStep, ProcessPlanner

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pddlego.events import Asked
-from pddlego.methods.textgames.placeholders import Placeholders
+from pddlego.episode.events import Asked
+from pddlego.methods.textgames.memory import Placeholders
 from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.pddl import parse_problem

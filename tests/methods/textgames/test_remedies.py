@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from pddlego import events as ev
-from pddlego.events import Outcome
+from pddlego.episode import events as ev
+from pddlego.episode.events import Outcome
 from pddlego.methods.textgames.events import Observed
-from pddlego.methods.textgames.remedies import INCREASE, MORE_TOKENS
+from pddlego.methods.textgames.memory import INCREASE, MORE_TOKENS
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Request

@@ -9,20 +9,18 @@ from pathlib import Path
 import pytest
 
 from examples.forgetful import Forgetful
-from pddlego import events as ev
 from pddlego.cli.resume import recorded_game
+from pddlego.episode import events as ev
+from pddlego.episode.events import Event, Limits, Outcome
 from pddlego.errors import JournalError, UsageError
-from pddlego.evaluation.recorded import load_recorded
-from pddlego.evaluation.replay import replay
-from pddlego.events import Event, Limits, Outcome
+from pddlego.evaluation.replay import load_recorded, replay
 from pddlego.methods.base import Tools
 from pddlego.methods.registry import method
-from pddlego.methods.textgames.assembly import episode_events, make_game
-from pddlego.methods.textgames.episode import Episode
+from pddlego.methods.textgames.episode import Episode, Repeated, Restart
 from pddlego.methods.textgames.events import Observed, Planned, Resumed
 from pddlego.methods.textgames.options import TextGameOptions
+from pddlego.methods.textgames.play import episode_events, make_game
 from pddlego.methods.textgames.reader import ReaderModel
-from pddlego.methods.textgames.restart import Repeated, Restart
 from pddlego.methods.textgames.resume import (
     RecordedGame,
     check_not_over,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pddlego.events import Ended, Event, Limits, Rejected
+from pddlego.episode.events import Ended, Event, Limits, Rejected
 from pddlego.methods.base import Tools
 from pddlego.methods.thought_of_search.file_space import FileSpace
 from pddlego.methods.thought_of_search.loading import SearchSetting, load

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pddlego.events import Outcome
+from pddlego.episode.events import Outcome
 from pddlego.methods.thought_of_search.file_space import FileSpace
 from pddlego.methods.thought_of_search.loading import load
 from pddlego.methods.thought_of_search.options import SearchOptions

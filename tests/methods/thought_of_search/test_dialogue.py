@@ -7,11 +7,11 @@ from importlib.util import find_spec
 
 import pytest
 
-from pddlego.events import Answered, Limits, Outcome, Rejected
+from pddlego.episode.events import Answered, Limits, Outcome, Rejected
 from pddlego.methods.thought_of_search.events import Attempted, Coded, Finished, Tested
 from pddlego.methods.thought_of_search.file_space import FileSpace
 from pddlego.methods.thought_of_search.options import SearchOptions
-from pddlego.models.conversations import Conversation, ConversationModel, Turn
+from pddlego.models.transcript import Conversation, ConversationModel, Turn
 from tests.methods.thought_of_search.playing import FEW, ending, events_of, fenced, kinds, right, small
 from tests.sandbox.ordinary import needs_locks
 

@@ -10,7 +10,7 @@ import pytest
 
 from pddlego.methods.setting_files import checked, read_setting
 from pddlego.methods.thought_of_search.file_space import SearchFile
-from pddlego.methods.thought_of_search.modes import SEARCH
+from pddlego.methods.thought_of_search.options import SEARCH
 from tests.cli.command import run
 from tests.sandbox.ordinary import needs_locks
 from tests.scale import scaled

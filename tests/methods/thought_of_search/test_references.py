@@ -10,13 +10,12 @@ from typing import Any
 
 import pytest
 
-from pddlego.events import Outcome
+from pddlego.episode.events import Outcome
 from pddlego.methods.thought_of_search.events import Attempted, Tested
 from pddlego.methods.thought_of_search.loading import load
 from pddlego.methods.thought_of_search.options import SearchOptions
 from pddlego.methods.thought_of_search.reference_model import reference
-from pddlego.methods.thought_of_search.space import Instance, Search, Which
-from pddlego.methods.thought_of_search.states import canonical
+from pddlego.methods.thought_of_search.space import Instance, Search, Which, canonical
 from pddlego.sandbox import Sandbox
 from tests.methods.thought_of_search.mutants import mutants
 from tests.methods.thought_of_search.playing import ending, events_of, fenced, kinds, right, small

@@ -7,13 +7,11 @@ import io
 import pytest
 from rich.console import Console
 
+from pddlego.display.console import ASCII, UNICODE, Glyphs
 from pddlego.display.description import Describer
-from pddlego.display.glyphs import ASCII, UNICODE, Glyphs
-from pddlego.events import Event
-from pddlego.methods.thought_of_search.describe import DESCRIBED
-from pddlego.methods.thought_of_search.events import Searching
-from pddlego.methods.thought_of_search.screen import SearchScreen
-from pddlego.methods.thought_of_search.view import SearchView
+from pddlego.episode.events import Event
+from pddlego.methods.thought_of_search.events import DESCRIBED, Searching
+from pddlego.methods.thought_of_search.screen import SearchScreen, SearchView
 from tests.methods.thought_of_search.playing import events_of, fenced, right, small
 from tests.sandbox.ordinary import needs_locks
 

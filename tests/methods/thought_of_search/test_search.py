@@ -9,14 +9,12 @@ from typing import Any
 import pytest
 
 from pddlego.methods.thought_of_search import functions as functions_module
-from pddlego.methods.thought_of_search.extract import Code
-from pddlego.methods.thought_of_search.faults import Kind
-from pddlego.methods.thought_of_search.functions import Functions
+from pddlego.methods.thought_of_search.events import Kind
+from pddlego.methods.thought_of_search.functions import Code, Functions
 from pddlego.methods.thought_of_search.loading import search_limits
 from pddlego.methods.thought_of_search.options import SearchOptions
 from pddlego.methods.thought_of_search.search import Check, Found, SearchLimits, StateSearch
-from pddlego.methods.thought_of_search.space import Order, Search
-from pddlego.methods.thought_of_search.states import as_the_paper, canonical
+from pddlego.methods.thought_of_search.space import Order, Search, as_the_paper, canonical
 from pddlego.sandbox import Expansion, Sandbox, SandboxLimits, Session
 from tests.sandbox.ordinary import needs_locks
 

@@ -6,8 +6,7 @@ import random
 from collections.abc import Callable, Sequence
 
 from pddlego.planning.graphplan.search import plan_graph
-from pddlego.planning.graphplan.task import GraphTask
-from pddlego.planning.graphplan.values import GraphSearch, Moment, Planned, Question
+from pddlego.planning.graphplan.values import GraphSearch, GraphTask, Moment, Planned, Question
 from pddlego.planning.ground import GroundTask, Operator
 
 SIZES: dict[str, dict[str, tuple[int, int]]] = {

@@ -9,7 +9,7 @@ import pytest
 
 from pddlego.pddl import parse_domain, parse_problem
 from pddlego.planning.graphplan.graph import PlanningGraph
-from pddlego.planning.graphplan.task import GraphTask, bits, compile_task
+from pddlego.planning.graphplan.values import GraphTask, bits, compile_task
 from pddlego.planning.ground import ground
 from tests.planning.graphplan.planning import random_task
 

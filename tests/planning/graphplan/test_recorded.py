@@ -11,24 +11,25 @@ from pathlib import Path
 
 import pytest
 
-from pddlego.events import Event, Limits
-from pddlego.methods.graphplan.advice import Advisers, planning
+from pddlego.episode.budget import Meter
+from pddlego.episode.events import Event, Limits
+from pddlego.methods.graphplan.advisers import Advisers, planning
 from pddlego.models.base import ScriptedModel
 from pddlego.pddl import parse_domain, parse_problem
 from pddlego.planning import Plan, PlanResult, PlanStep, ProcessPlanner, validate
-from pddlego.planning.graphplan.engine import graph_task
-from pddlego.planning.graphplan.task import GraphTask, bits
+from pddlego.planning.graphplan.search import graph_task
 from pddlego.planning.graphplan.values import (
     Advise,
     Expanded,
     Graphplan,
     GraphSearch,
+    GraphTask,
     Moment,
     Question,
     Searched,
     Watch,
+    bits,
 )
-from pddlego.refine.usage import Meter
 from tests.planning.graphplan.planning import driven
 
 RECORDED = Path(__file__).parents[2] / "recorded" / "graphplan"
@@ -75,8 +76,8 @@ def test_candidates_and_what_is_kept_are_as_recorded_at_ten_of_ten_levels() -> N
 
 
 def test_actions_are_tried_in_the_recorded_order() -> None:
-    from pddlego.planning.graphplan.extract import Extraction
     from pddlego.planning.graphplan.graph import PlanningGraph
+    from pddlego.planning.graphplan.search import Extraction
 
     whole = task()
     graph, ranks = PlanningGraph(whole), {}

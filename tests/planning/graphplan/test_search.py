@@ -12,11 +12,18 @@ import pytest
 from pddlego.methods.graphplan.advisers import Adviser, make_adviser
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.pddl import parse_domain, parse_problem
-from pddlego.planning.graphplan.engine import graph_task
-from pddlego.planning.graphplan.extract import Extraction
 from pddlego.planning.graphplan.graph import PlanningGraph
-from pddlego.planning.graphplan.task import GraphTask, bits, compile_task
-from pddlego.planning.graphplan.values import Expanded, GraphSearch, Passed, Question, Searched
+from pddlego.planning.graphplan.search import Extraction, graph_task
+from pddlego.planning.graphplan.values import (
+    Expanded,
+    GraphSearch,
+    GraphTask,
+    Passed,
+    Question,
+    Searched,
+    bits,
+    compile_task,
+)
 from pddlego.planning.ground import GOAL_STEP, GroundTask, ground
 from pddlego.tasks.generators import generate
 from tests.planning.graphplan.planning import SIZES, driven, least_levels, random_task, works

@@ -1,17 +1,18 @@
-"""Action-gen and random: the baselines of the paper, which choose commands without a plan (equation 2')."""
+"""Methods that propose commands: a model (Action-gen), chance, or a person."""
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from pddlego.methods.textgames.formalize.base import CommandProposal
 from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Message, Request
-from pddlego.models.feedback import Feedback, cut_off, shortened
+from pddlego.models.base import Feedback, cut_off, shortened
 from pddlego.models.prompts import Prompts
 from pddlego.util.answers import spoken
+from pddlego.util.text import writable
 
 MAX_COMMAND = 100
 """Characters of what is sent though it is no valid command."""
@@ -88,3 +89,27 @@ def _unchecked(answer: str, valid: Sequence[str]) -> str:
 def _bare(line: str) -> str:
     without_label = re.sub(r"^\W*(action|answer|command)\s*:\s*", "", line.strip(), flags=re.IGNORECASE)
     return re.sub(r"[^a-z0-9 ]+", "", without_label.lower()).strip()
+
+
+Person = Callable[[tuple[str, ...]], str]
+"""Types the next command, given those that are possible. Raises `KeyboardInterrupt` to stop."""
+
+
+class HumanActions:
+    """Sends what a person types, also what the game will refuse. Asks no model."""
+
+    def __init__(self, person: Person) -> None:
+        self._person = person
+
+    def request(self, situation: Situation) -> Request | None:
+        return None
+
+    def read(self, answer: str, situation: Situation) -> CommandProposal:
+        command = " ".join(writable(self._person(situation.valid_commands)).split())
+        return CommandProposal(command, None if command else Feedback("no command", "nothing was typed."))
+
+
+def typed_before(commands: Iterable[str]) -> Person:
+    """The person of a recorded episode. At the end of the record they have nothing to say."""
+    left = iter(commands)
+    return lambda possible: next(left, "")

@@ -7,14 +7,14 @@ import re
 from pddlego.methods.textgames.formalize.base import (
     ProblemProposal,
     defects_feedback,
+    problem_request,
     with_unmatched,
     without_planned,
 )
 from pddlego.methods.textgames.formalize.gen import PddlGen
-from pddlego.methods.textgames.formalize.requests import problem_request
 from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Request
-from pddlego.models.feedback import Feedback, cut_off
+from pddlego.models.base import Feedback, cut_off
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import EditSyntaxError, EntryKind, apply_edit, check, parse_edit
 from pddlego.util.answers import spoken

@@ -2,22 +2,118 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
-from pddlego.methods.textgames.formalize.base import ProblemProposal
-from pddlego.methods.textgames.formalize.full_answer import FullAnswer, take_apart
-from pddlego.methods.textgames.formalize.requests import full_request
-from pddlego.methods.textgames.situation import Situation
-from pddlego.methods.textgames.written import MOST_GOALS, Written
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from pddlego.methods.textgames.formalize.base import ProblemProposal, full_request, with_unmatched
+from pddlego.methods.textgames.situation import MOST_GOALS, Situation, Written
 from pddlego.models import Request
-from pddlego.models.feedback import Feedback, cut_off
+from pddlego.models.base import Feedback, cut_off
 from pddlego.models.prompts import Prompts
-from pddlego.pddl import Defect, DefectKind, Domain, Sexpr, check, same_name
-from pddlego.pddl.sexpr import read_sexprs
+from pddlego.pddl import (
+    Defect,
+    DefectKind,
+    Domain,
+    Edit,
+    EditReport,
+    EditSyntaxError,
+    EntryKind,
+    SectionEdit,
+    Sexpr,
+    apply_edit,
+    check,
+    same_name,
+)
+from pddlego.pddl.domain import read_domain
+from pddlego.pddl.edit import SectionModel, apply_domain_edit, first_object
+from pddlego.pddl.sexpr import read_sexprs, show
 from pddlego.pddl.tolerant import is_cut_off, read_pair
 from pddlego.util.answers import spoken
 from pddlego.util.text import names_in
+
+PARTS = ("domain", "problem", "goals", "commands")
+
+_NAMES = "|".join(PARTS)
+_TAG = re.compile(rf"<({_NAMES})>(.*?)(?:</\1>|(?=<(?:{_NAMES})>)|\Z)", re.DOTALL | re.IGNORECASE)
+_FILE = re.compile(r"\(\s*define\s*\(\s*(domain|problem)\b", re.IGNORECASE)
+_FENCE = re.compile(r"```[a-z]*\n?", re.IGNORECASE)
+
+NAMES: Mapping[str, str] = {"df": "domain", "pf": "problem", "domain_file": "domain", "problem_file": "problem"}
+"""What the parts are called by others: `df` and `pf` in PDDLego+."""
+
+
+@dataclass(frozen=True)
+class FullAnswer:
+    """The texts of an answer's parts; empty where it has none. `commands` are lines `action: command`."""
+
+    domain: str = ""
+    problem: str = ""
+    goals: str = ""
+    commands: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.domain.strip() or self.problem.strip())
+
+
+def take_apart(said: str) -> FullAnswer:
+    """The parts of an answer: in tags, as a JSON object, or as two files one after the other. Total."""
+    tagged = _tagged(said)
+    parts = tagged if {"domain", "problem"} & set(tagged) else {**_files(said), **_as_json(said), **tagged}
+    commands = (line.partition(":") for line in parts.get("commands", "").splitlines())
+    return FullAnswer(
+        parts.get("domain", ""),
+        parts.get("problem", ""),
+        parts.get("goals", ""),
+        {name.strip(" -*`").lower(): in_braces(said) for name, colon, said in commands if colon and said.strip()},
+    )
+
+
+def in_braces(command: str) -> str:
+    """A command with its parameters in braces, however the model marked them: `?from-room` is `{from_room}`."""
+
+    def name(match: re.Match[str]) -> str:
+        return "{" + (match[1] or match[2]).replace("-", "_") + "}"
+
+    return re.sub(r"\{\??([\w-]+)\}|\?([\w-]+)", name, " ".join(command.split()).strip(" `\"'"))
+
+
+def _tagged(said: str) -> dict[str, str]:
+    return {match.group(1).lower(): _FENCE.sub("", match.group(2)).strip() for match in _TAG.finditer(said)}
+
+
+def _as_json(said: str) -> dict[str, str]:
+    start, end = said.find("{"), said.rfind("}")
+    try:
+        found = json.loads(said[start : end + 1], strict=False) if 0 <= start < end else None
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(found, dict):
+        return {}
+    named = {NAMES.get(str(name), str(name)): value for name, value in found.items()}
+    parts: dict[str, str] = {}
+    for name in PARTS:
+        value = named.get(name)
+        if isinstance(value, dict):
+            value = "\n".join(f"{key}: {each}" for key, each in value.items())
+        if isinstance(value, list):
+            value = "\n".join(map(str, value))
+        if isinstance(value, str):
+            parts[name] = value
+    return parts
+
+
+def _files(said: str) -> dict[str, str]:
+    """Each file from its beginning to the next; what stands before the first belongs to none."""
+    starts = [*_FILE.finditer(said)]
+    ends = [match.start() for match in starts[1:]] + [len(said)]
+    return {match.group(1).lower(): said[match.start() : end] for match, end in zip(starts, ends, strict=False)}
+
 
 REQUIREMENTS = "requirements "
 """In a repair: what is missing there harms nobody, so that it is none even where nothing is repaired."""
@@ -143,3 +239,69 @@ def _feedback(in_domain: tuple[Defect, ...], in_problem: list[Defect] | tuple[De
     lines = [f"domain: {each.message}" for each in in_domain] + [f"problem: {each.message}" for each in in_problem]
     where = "the domain file has" if not in_problem else "the problem file has" if not in_domain else "the files have"
     return Feedback("defects", f"{where} these defects:", tuple(lines))
+
+
+KEYS = ("domain", "objects", "init", "goals", "commands")
+"""Parts of an answer; one of them makes a JSON object an edit."""
+
+
+class _FullEdit(BaseModel):
+    """The JSON border."""
+
+    model_config = ConfigDict(extra="forbid")
+    domain: dict[Literal["types", "constants", "predicates", "rules", "actions"], SectionModel | None] = {}
+    objects: SectionModel = SectionModel()
+    init: SectionModel = SectionModel()
+    goals: list[str] | None = None
+    commands: dict[str, str] = {}
+
+
+class FullEditor:
+    """Asks for edits of both files. An answer that is whole files is read as such."""
+
+    def __init__(self, prompts: Prompts, tolerant: bool = True) -> None:
+        self._prompts, self._tolerant = prompts, tolerant
+        self._whole = FullFormalizer(prompts, tolerant)
+
+    def request(self, situation: Situation) -> Request:
+        return full_request(self._prompts, "full-edit", situation)
+
+    def read(self, answer: str, situation: Situation) -> ProblemProposal:
+        """An edit is accepted or rejected as a whole: after a rejected one both files are what they were."""
+        said = spoken(answer) if self._tolerant else answer
+        if "(define" in said.lower().replace(" ", ""):
+            return self._whole.read(said, situation)
+        try:
+            value, rest = first_object(said, KEYS)
+            if rest and not self._tolerant:
+                raise EditSyntaxError("there is text around the JSON object: answer with the object and nothing else")
+            edit = _FullEdit.model_validate(value)
+        except EditSyntaxError as error:
+            unfinished = error.cut_off or (answer.strip() and not said.strip())
+            return ProblemProposal(
+                situation.problem, cut_off() if unfinished else Feedback("invalid answer", f"{error}.")
+            )
+        except ValidationError as error:
+            faults = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:10])
+            return ProblemProposal(situation.problem, Feedback("invalid answer", f"the JSON is no edit: {faults}."))
+        return self._applied(edit, situation)
+
+    def _applied(self, edit: _FullEdit, situation: Situation) -> ProblemProposal:
+        changes: dict[str, SectionEdit] = {
+            name: section.as_value() for name, section in edit.domain.items() if section is not None
+        }
+        domain = apply_domain_edit(situation.domain, changes)
+        constants = read_domain(domain.text).domain.constants
+        report = apply_edit(situation.problem, Edit(edit.objects.as_value(), edit.init.as_value()), constants)
+        report = EditReport(report.problem, (*domain.entries, *report.entries), report.renamed)
+        commands = {name.lower(): in_braces(said) for name, said in edit.commands.items() if said.strip()}
+        last = map(show, situation.written.goals) if situation.written else ()
+        goals = "\n".join(last if edit.goals is None else edit.goals)
+        parts = FullAnswer(domain.text, str(report.problem), goals, commands)
+        proposal = replace(self._whole.read_parts(parts, situation), report=report)
+        feedback = proposal.feedback
+        refused = report.of(EntryKind.REFUSED, *(() if self._tolerant else (EntryKind.UNMATCHED,)))
+        if refused:
+            lines = tuple(map(str, refused)) + (feedback.evidence if feedback else ())
+            feedback = Feedback("refused lines", "these lines of the edit cannot be applied:", lines)
+        return replace(proposal, feedback=with_unmatched(feedback, report) if feedback else None)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from pddlego.methods.textgames.formalize.base import ProblemProposal, defects_feedback, without_planned
-from pddlego.methods.textgames.formalize.requests import problem_request
+from pddlego.methods.textgames.formalize.base import ProblemProposal, defects_feedback, problem_request, without_planned
 from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Request
-from pddlego.models.feedback import cut_off
+from pddlego.models.base import cut_off
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import Defect, DefectKind, Problem
 from pddlego.pddl.check import check_reading

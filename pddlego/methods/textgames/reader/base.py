@@ -3,22 +3,117 @@
 from __future__ import annotations
 
 import json
+import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
 from pddlego.errors import ModelError
-from pddlego.methods.textgames.modes import WRITES_DOMAIN
-from pddlego.methods.textgames.reader.coin import CoinRules
+from pddlego.methods.textgames.options import WRITES_DOMAIN
+from pddlego.methods.textgames.reader.coin import CoinRules, MapReaderRules
 from pddlego.methods.textgames.reader.cooking import CookingRules
-from pddlego.methods.textgames.reader.full import as_given, full_answer, full_edit
 from pddlego.methods.textgames.reader.house import HouseRules
-from pddlego.methods.textgames.reader.mapreader import MapReaderRules
-from pddlego.methods.textgames.reader.patterns import PatternRules
 from pddlego.methods.textgames.reader.twc import TidyRules
-from pddlego.methods.textgames.situation import Situation
+from pddlego.methods.textgames.settings import GameSetting, ReadingRule
+from pddlego.methods.textgames.situation import Exchange, Situation
 from pddlego.models.base import Completion, Request
-from pddlego.pddl import Edit, apply_edit
+from pddlego.pddl import Atom, Edit, Problem, apply_edit, edit_between, to_name
+from pddlego.pddl.edit import as_lines, domain_edit_between
+from pddlego.pddl.names import is_name
+from pddlego.pddl.problem import read_atom, read_typed_list
+from pddlego.pddl.sexpr import read_sexprs, show
+from pddlego.util.text import filled, names_in
+
+
+class PatternRules:
+    """The rules that a situation carries. Stateless."""
+
+    def edit(self, situation: Situation) -> Edit:
+        """The difference between the problem and what the rules, in their order, make of each answer."""
+        before = after = situation.problem
+        constants = frozenset(each.name for each in situation.domain.constants)
+        for exchange in situation.news:
+            for rule in situation.reading:
+                for match in _matches(rule, exchange):
+                    after = _applied(rule, match, after, constants)
+        return edit_between(before, after)
+
+
+def _matches(rule: ReadingRule, exchange: Exchange) -> Iterable[Mapping[str, str]]:
+    """What the groups of the rule matched, as PDDL names, once for each place in the text."""
+    said = re.search(rule.command, exchange.command or "")
+    if said is None:
+        return
+    for match in re.finditer(rule.text, exchange.text, re.MULTILINE):
+        groups = {**said.groupdict(), **match.groupdict()}
+        yield {name: to_name(value or "") for name, value in groups.items()}
+
+
+def _applied(rule: ReadingRule, names: Mapping[str, str], problem: Problem, constants: frozenset[str]) -> Problem:
+    used = {name for each in (*rule.forget, *rule.objects, *rule.add) for name in names_in(each)}
+    if not all(is_name(names[name]) for name in used):
+        return problem
+    patterns = [atom for each in rule.forget for atom in _atoms(filled(each, names))]
+    kept = {fact for fact in problem.facts if not any(_fits(fact, pattern) for pattern in patterns)}
+    facts = kept | {fact for each in rule.add for fact in _atoms(filled(each, names))}
+    known = {each.name for each in problem.objects} | constants
+    declared = (each for text in rule.objects for each in read_typed_list(tuple(filled(text, names).split()), []))
+    objects = {each for each in declared if each.name not in known}
+    return Problem(problem.name, problem.domain, problem.objects | objects, frozenset(facts), problem.goal)
+
+
+def _fits(fact: Atom, pattern: Atom) -> bool:
+    """Whether the fact is what the pattern says; `*` stands for any one object."""
+    same = fact.predicate == pattern.predicate and len(fact.args) == len(pattern.args)
+    return same and all(wanted in ("*", arg) for arg, wanted in zip(fact.args, pattern.args, strict=True))
+
+
+def _atoms(text: str) -> Iterable[Atom]:
+    return (atom for each in read_sexprs(text).expressions for atom in [read_atom(each)] if atom is not None)
+
+
+def as_given(situation: Situation, reference: GameSetting) -> Situation:
+    """The situation as it would be with the setting's own domain: what the reading rules work in."""
+    known = situation.problem if situation.problem.objects or situation.problem.facts else reference.start
+    return replace(situation, domain=reference.domain, problem=known, only_planned=reference.only_planned)
+
+
+def full_answer(situation: Situation, reference: GameSetting, edit: Edit) -> str:
+    """Domain, problem, goals and commands as whole files, in the form that is asked for."""
+    given = as_given(situation, reference)
+    problem = apply_edit(given.problem, edit, reference.domain.constants).problem
+    same = not domain_edit_between(situation.domain, reference.domain)
+    parts = [] if same else [_part("domain", reference.domain.text)]
+    parts.append(_part("problem", str(problem.with_goal(reference.ladder[0].goal))))
+    if not situation.goals:
+        parts.append(_part("goals", "\n".join(_goals(reference))))
+    if not situation.schemas:
+        parts.append(_part("commands", "\n".join(f"{name}: {said}" for name, said in _commands(reference).items())))
+    return "\n".join(parts)
+
+
+def full_edit(situation: Situation, reference: GameSetting, edit: Mapping[str, object]) -> str:
+    """The same as an edit; `edit` is that of the problem, in the paper's JSON."""
+    domain = domain_edit_between(situation.domain, reference.domain)
+    value: dict[str, object] = {"domain": as_lines(domain), **edit} if domain else dict(edit)
+    if not situation.goals and not (situation.written and situation.written.goals):
+        value["goals"] = _goals(reference)
+    if not situation.schemas:
+        value["commands"] = _commands(reference)
+    return json.dumps(value, indent=1)
+
+
+def _goals(reference: GameSetting) -> list[str]:
+    return [show(rung.goal) for rung in reference.ladder]
+
+
+def _commands(reference: GameSetting) -> dict[str, str]:
+    return {name: rule.command for name, rule in reference.actions.items()}
+
+
+def _part(name: str, text: str) -> str:
+    return f"<{name}>\n{text}\n</{name}>"
 
 
 def situation_of(request: Request) -> Situation:

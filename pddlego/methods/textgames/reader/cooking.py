@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pddlego.methods.textgames.reader.house import House, HouseRules
+from pddlego.methods.textgames.reader.house import House, HouseRules, towards
 from pddlego.methods.textgames.reader.paper_cooking import KITCHEN, PaperCooking
 from pddlego.methods.textgames.reader.sense import likely_places
 from pddlego.methods.textgames.reader.text import (
+    APPLIANCES,
+    CUTS,
     FIXTURES,
+    HEATERS,
+    PREPARED,
     Holder,
     Recipe,
     Room,
@@ -19,8 +23,6 @@ from pddlego.methods.textgames.reader.text import (
     read_recipe,
     taken_thing,
 )
-from pddlego.methods.textgames.reader.walking import towards
-from pddlego.methods.textgames.reader.words import APPLIANCES, CUTS, HEATERS, PREPARED
 from pddlego.methods.textgames.situation import Exchange, Situation
 
 _MEAL = "Adding the meal to your inventory"

@@ -12,6 +12,10 @@ from collections import deque
 from collections.abc import Iterable
 
 from pddlego.methods.textgames.reader.text import (
+    APPLIANCES,
+    CUTS,
+    HEATERS,
+    PREPARED,
     Holder,
     Recipe,
     Thing,
@@ -21,7 +25,6 @@ from pddlego.methods.textgames.reader.text import (
     read_room,
     taken_thing,
 )
-from pddlego.methods.textgames.reader.words import APPLIANCES, CUTS, HEATERS, PREPARED
 from pddlego.pddl import Atom, Problem, TypedName, to_name
 from pddlego.planning import Rung, Search
 

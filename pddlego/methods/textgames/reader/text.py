@@ -6,7 +6,24 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pddlego.methods.textgames.reader.words import PREPARED
+PREPARED = {
+    "slice": "sliced",
+    "chop": "chopped",
+    "dice": "diced",
+    "fry": "fried",
+    "roast": "roasted",
+    "grill": "grilled",
+}
+"""What a direction of the recipe, or an answer of the game, makes of a food."""
+
+CUTS = ("slice", "chop", "dice")
+"""What takes a knife."""
+
+HEATERS = {"fry": ("stove",), "roast": ("oven",), "grill": ("toaster", "barbeque")}
+"""With what a food is heated: any one of these."""
+
+APPLIANCES = tuple(name for names in HEATERS.values() for name in names)
+
 
 ADJECTIVES = ("raw", "fried", "roasted", "grilled", "chopped", "sliced", "diced")
 """Words before the name of a food that are not part of it, in the order in which the game prints them."""

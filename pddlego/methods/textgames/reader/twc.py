@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pddlego.methods.textgames.reader.belonging import last_resort, places
 from pddlego.methods.textgames.reader.house import House, HouseRules
+from pddlego.methods.textgames.reader.sense import last_resort, places
 from pddlego.methods.textgames.reader.text import FIXTURES, Room, put_thing, read_opened, taken_thing
 from pddlego.methods.textgames.situation import Exchange, Situation
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pddlego.display.glyphs import UNICODE
+from pddlego.display.console import UNICODE
 from pddlego.display.screens import Tab
 from pddlego.methods.textgames.screen import layout, panels
-from pddlego.methods.textgames.screen.details import domain_lines, ladder_lines_in_full, problem_lines
 from pddlego.methods.textgames.screen.map import draw, house_of
+from pddlego.methods.textgames.screen.panels import domain_lines, ladder_lines_in_full, problem_lines
 from pddlego.methods.textgames.screen.view import GameView, fold
 from pddlego.pddl import PddlSyntaxError, parse_problem
 

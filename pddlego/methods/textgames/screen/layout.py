@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rich.console import Group, RenderableType
 
-from pddlego.display.glyphs import Glyphs
-from pddlego.display.rows import beside
+from pddlego.display.console import Glyphs
+from pddlego.display.screens import beside
 from pddlego.methods.textgames.screen import panels
 from pddlego.methods.textgames.screen.view import GameView
 

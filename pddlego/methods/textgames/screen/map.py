@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
-from pddlego.display.glyphs import Glyphs
-from pddlego.methods.textgames.setting_schema import MapRule
+from pddlego.display.console import Glyphs
+from pddlego.methods.textgames.settings import MapRule
 from pddlego.pddl import Atom, Problem, from_name
 from pddlego.pddl.names import natural
 from pddlego.util.text import clean

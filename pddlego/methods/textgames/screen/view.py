@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from pydantic import ValidationError
 
 from pddlego.display.view import View, cleaned, fold_common
-from pddlego.events import Accepted, Answered, Event, Started, Streamed
+from pddlego.episode.events import Accepted, Answered, Event, Started, Streamed
 from pddlego.methods.textgames.events import Observed, Planned, PlannedStep, Resumed
-from pddlego.methods.textgames.setting_schema import MapRule
+from pddlego.methods.textgames.settings import MapRule
 from pddlego.pddl import Atom, Entry, PddlSyntaxError, Problem, parse_problem
 from pddlego.pddl.partial import problem_so_far
 from pddlego.planning import TriedRung
-from pddlego.runs.kept import DOMAIN
+from pddlego.runs.store import DOMAIN
 
 LOG_LENGTH = 50
 

@@ -14,7 +14,7 @@ from pddlego.methods.textgames.setting_files import load_setting, prompt_texts
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange, Situation
 from pddlego.models import Request
-from pddlego.models.feedback import MAX_REJECTED, Feedback, shortened
+from pddlego.models.base import MAX_REJECTED, Feedback, shortened
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import Problem, apply_edit, check, parse_edit, parse_problem
 from tests.conftest import check_snapshot

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-import pddlego.events as ev
-from pddlego.events import Accepted, Event, Limits, Outcome, Started
+import pddlego.episode.events as ev
+from pddlego.episode.events import Accepted, Event, Limits, Outcome, Started
 from pddlego.methods.base import parse_variant
 from pddlego.methods.textgames.events import Observed, Planned
+from pddlego.methods.textgames.loading import setting_for
 from pddlego.methods.textgames.memory import Memory
-from pddlego.methods.textgames.modes import MODES
+from pddlego.methods.textgames.options import MODES
 from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange
-from pddlego.methods.textgames.variants import setting_for
 from pddlego.models import Model
-from pddlego.pddl.domain_diff import domain_parts
+from pddlego.pddl.diff import domain_parts
 from pddlego.planning import ProcessPlanner
-from pddlego.runs.kept import last_domain
+from pddlego.runs.store import last_domain
 from tests.methods.textgames.grid_house import GridHouse, small_house
 from tests.methods.textgames.playing import ForgetfulModel, ended, of, play
 

@@ -10,11 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pddlego.methods.textgames.formalize.full import FullFormalizer
-from pddlego.methods.textgames.formalize.full_answer import PARTS, FullAnswer, in_braces, take_apart
-from pddlego.methods.textgames.formalize.full_edit import FullEditor
-from pddlego.methods.textgames.situation import Situation
-from pddlego.methods.textgames.written import UNWRITTEN, Written, read_written, written_text
+from pddlego.methods.textgames.formalize.full import (
+    PARTS,
+    FullAnswer,
+    FullEditor,
+    FullFormalizer,
+    in_braces,
+    take_apart,
+)
+from pddlego.methods.textgames.situation import UNWRITTEN, Situation, Written, read_written, written_text
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import Problem, parse_domain, parse_problem
 from pddlego.pddl.tolerant import read_pair

@@ -8,18 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from pddlego.episode.events import Limits, Outcome
 from pddlego.errors import EngineError, UsageError
-from pddlego.events import Limits, Outcome
-from pddlego.methods.textgames.assembly import episode_events, make_game
 from pddlego.methods.textgames.episode import Episode
 from pddlego.methods.textgames.games import Observation
-from pddlego.methods.textgames.games.engines import engine_names
-from pddlego.methods.textgames.games.foreign import ForeignGame
+from pddlego.methods.textgames.games.engines import ForeignGame, engine_names
+from pddlego.methods.textgames.play import episode_events, make_game
 from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.planning import ProcessPlanner
-from pddlego.runs.recording import follow
+from pddlego.runs.journal import follow
 from tests.methods.textgames.grid_house import GridHouse
 
 MODULE = """

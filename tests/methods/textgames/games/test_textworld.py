@@ -12,8 +12,7 @@ import pytest
 
 from pddlego.errors import EngineError
 from pddlego.methods.textgames.games.engines import GameSpec
-from pddlego.methods.textgames.games.java import JavaMachine, bundled_java, shared_machine
-from pddlego.methods.textgames.games.textworld import TextWorldGame
+from pddlego.methods.textgames.games.textworld import JavaMachine, TextWorldGame, bundled_java, shared_machine
 from pddlego.methods.textgames.settings import GameSetting
 from tests.children import started
 from tests.planning.test_process import alive
@@ -120,7 +119,7 @@ def test_the_machine_is_small() -> None:
 @pytest.mark.parametrize("how", ["kill", "terminate", "exit"])
 def test_no_java_is_left_when_the_process_ends(how: str) -> None:
     script = (
-        "import sys; from pddlego.methods.textgames.games.java import shared_machine\n"
+        "import sys; from pddlego.methods.textgames.games.textworld import shared_machine\n"
         "print(shared_machine().pid, flush=True); sys.stdin.readline()"
     )
     with started([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:

@@ -9,7 +9,7 @@ from pddlego.errors import ModelError, UsageError
 from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.reader.cooking import missing_things
 from pddlego.methods.textgames.reader.house import House
-from pddlego.methods.textgames.reader.make import check_reader
+from pddlego.methods.textgames.reference_model import check_reader
 from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Situation

@@ -8,12 +8,12 @@ import random
 
 import pytest
 
-from pddlego import events as ev
+from pddlego.episode import events as ev
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import resolve
 from pddlego.evaluation.models import is_free
-from pddlego.methods.textgames.reader.make import stand_in
 from pddlego.methods.textgames.reader.noise import BLIND, IDENTICAL, KINDS, Edited, NoisyReader, changed, parse_noise
+from pddlego.methods.textgames.reference_model import stand_in
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.pddl import parse_problem
 from pddlego.planning import ProcessPlanner

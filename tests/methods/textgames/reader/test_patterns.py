@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pddlego.methods.textgames.reader.patterns import PatternRules
-from pddlego.methods.textgames.setting_schema import ReadingRule
+from pddlego.methods.textgames.reader.base import PatternRules
+from pddlego.methods.textgames.settings import ReadingRule
 from pddlego.methods.textgames.situation import Exchange, Situation
 from pddlego.pddl import Atom, Problem, TypedName, apply_edit, parse_domain
 

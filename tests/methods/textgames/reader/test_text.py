@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pddlego.methods.textgames.expect import as_said
 from pddlego.methods.textgames.games.engines import GameSpec
 from pddlego.methods.textgames.games.textworld import TextWorldGame
 from pddlego.methods.textgames.reader.text import (
@@ -26,6 +25,7 @@ from pddlego.methods.textgames.reader.text import (
     revealed_room,
 )
 from pddlego.methods.textgames.setting_files import load_setting
+from pddlego.methods.textgames.world import as_said
 from pddlego.pddl import from_name, to_name
 from pddlego.pddl.names import is_name
 from tests.methods.textgames.reader.speech import say_room, say_thing, say_things

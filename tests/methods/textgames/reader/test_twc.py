@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pddlego.methods.textgames.reader.belonging import last_resort, places
+from pddlego.methods.textgames.reader.sense import last_resort, places
 from pddlego.methods.textgames.setting_files import load_setting
 from tests.methods.textgames.reader.asking import Diary
 

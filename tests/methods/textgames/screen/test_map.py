@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pddlego.display.glyphs import ASCII, UNICODE
+from pddlego.display.console import ASCII, UNICODE
 from pddlego.methods.textgames.screen.map import draw, house_of
 from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.pddl import Problem, parse_problem

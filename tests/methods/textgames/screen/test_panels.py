@@ -10,22 +10,20 @@ from pathlib import Path
 import pytest
 from rich.console import RenderableType
 
-from pddlego import events as ev
+from pddlego.display.console import ASCII, UNICODE
 from pddlego.display.frames import Frame
-from pddlego.display.glyphs import ASCII, UNICODE
-from pddlego.display.heading import header, meter
 from pddlego.display.lines import event_lines
 from pddlego.display.person import question_panel
-from pddlego.display.rows import text_panel, wrapped
-from pddlego.display.screens import Size
+from pddlego.display.screens import Size, header, meter, text_panel, wrapped
 from pddlego.display.show import Place, Show, frame_picture, furthest, moved
 from pddlego.display.watch import Drawn, grid_picture, grid_shape, list_picture, ordered
-from pddlego.events import Event, Outcome
+from pddlego.episode import events as ev
+from pddlego.episode.approval import Question
+from pddlego.episode.events import Event, Outcome
 from pddlego.methods.textgames.event_builders import plan_question
 from pddlego.methods.textgames.events import Observed, Resumed
 from pddlego.methods.textgames.screen import panels
 from pddlego.methods.textgames.screen.view import GameView
-from pddlego.refine.approval import Question
 from pddlego.runs.tail import Peek
 from tests.conftest import check_snapshot
 from tests.display.rendering import PICTURE, drawn, film_of, view_of

@@ -9,17 +9,15 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from pddlego import events as ev
-from pddlego.display.glyphs import ASCII, UNICODE, glyphs_for
-from pddlego.display.heading import result_line
-from pddlego.display.lines import JsonDisplay, LineDisplay, make_display
-from pddlego.display.live import LiveDisplay
+from pddlego.display.console import ASCII, UNICODE, glyphs_for
+from pddlego.display.lines import JsonDisplay, LineDisplay, LiveDisplay, make_display
+from pddlego.display.screens import result_line
 from pddlego.display.view import View
-from pddlego.events import Event, Outcome
+from pddlego.episode import events as ev
+from pddlego.episode.events import Event, Outcome
 from pddlego.methods.textgames.events import Observed, Planned, PlannedStep
 from pddlego.methods.textgames.screen.view import fold
-from pddlego.models.base import Completion, Trouble
-from pddlego.models.feedback import Feedback
+from pddlego.models.base import Completion, Feedback, Trouble
 from pddlego.pddl import Entry, EntryKind
 from pddlego.planning import PlanStatus
 from pddlego.planning.result import NOTHING_THERE

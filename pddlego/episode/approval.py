@@ -1,0 +1,93 @@
+"""A person who looks over the agent's shoulder: what is asked of them, and what they may say."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterable
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol
+
+from pddlego.episode.budget import Meter
+from pddlego.episode.events import Event, Judged
+from pddlego.models.base import Feedback
+from pddlego.util.text import writable
+
+
+@dataclass(frozen=True)
+class Question:
+    """`text` is about to take effect: `what` the method calls such a thing (edits, plans, commands), `title` says it.
+
+    One that `changes` something is shown by what it changes: `added`, `removed` and `renamed` (old, new). `reason` says
+    what it is for. `preview` is what will have happened when it is accepted. `faults` says why a changed text cannot be
+    used; it is empty for one that can. `suffix` is that of a file with such a text.
+    """
+
+    what: str
+    title: str
+    text: str
+    changes: bool = False
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()
+    reason: str = ""
+    faults: Callable[[str], tuple[str, ...]] = lambda text: ()
+    preview: tuple[Event, ...] = ()
+    suffix: str = ".txt"
+
+
+REJECTED_BY_PERSON = "rejected by a person"
+"""The category of what a person rejected."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a person says: `text` is the hint of a rejection, or what takes the place of what was shown."""
+
+    kind: Literal["accepted", "rejected", "replaced"] = "accepted"
+    text: str = ""
+
+    @property
+    def feedback(self) -> Feedback:
+        """A rejection as the model is told of it."""
+        hint = (self.text,) if self.text else ()
+        return Feedback(REJECTED_BY_PERSON, "a person looked at it and rejected it:", hint)
+
+
+ACCEPTED = Verdict()
+
+
+class Overseer(Protocol):
+    """Is asked before something takes effect. May raise `KeyboardInterrupt`."""
+
+    def wants(self, what: str) -> bool:
+        """Whether to ask at all."""
+
+    def judge(self, question: Question) -> Verdict: ...
+
+
+class RecordedOverseer:
+    """Says again what a person said, in that order; accepts what they were not asked about."""
+
+    def __init__(self, verdicts: Iterable[tuple[str, Verdict]]) -> None:
+        self._left = list(verdicts)
+
+    def wants(self, what: str) -> bool:
+        return bool(self._left) and self._left[0][0] == what
+
+    def judge(self, question: Question) -> Verdict:
+        return self._left.pop(0)[1]
+
+
+def judge(
+    overseer: Overseer | None, what: str, question: Callable[[], Question], meter: Meter
+) -> Generator[Event, None, Verdict]:
+    """What a person says of it, if there is one who wants to be asked. Their time is not the episode's."""
+    if overseer is None or not overseer.wants(what):
+        return ACCEPTED
+    with meter.paused():
+        began = time.monotonic()
+        verdict = overseer.judge(question())
+        seconds = time.monotonic() - began  # within the pause: what is taken off outside is never more than was paused
+    verdict = replace(verdict, text=writable(verdict.text))
+    yield Judged(what, verdict.kind, verdict.text, seconds)
+    return verdict

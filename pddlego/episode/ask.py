@@ -1,0 +1,132 @@
+"""Asks a model within an episode, once or in a conversation: what goes out, goes wrong and comes back are events."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Generator
+from dataclasses import replace
+from queue import Empty, SimpleQueue
+
+from pddlego.episode.budget import Meter
+from pddlego.episode.events import Answered, Asked, Event, Retrying, Streamed
+from pddlego.errors import BudgetSpentError, ModelError, OutOfTimeError, RecordEndedError
+from pddlego.models.base import Completion, Message, Model, Request, Trouble, Words, is_remote
+from pddlego.models.limiter import SLICE
+from pddlego.util.text import writable
+
+MAX_ANSWER = 200_000
+"""Characters of an answer that are read and kept; the longest useful one is a problem file of some thousand."""
+
+
+OFTEN = 0.1
+"""Seconds after which words of an answer that is under way are told."""
+
+
+def ask(model: Model, request: Request, meter: Meter, attempt: int = 0) -> Generator[Event, None, Completion]:
+    """Ask, within the limits of the episode. `attempt` counts the tries at the same question from 0.
+
+    Raises `OverError` where a limit allows no call, and `ModelError` where no answer comes.
+    """
+    meter.check_call()
+    call = meter.tally.calls + 1
+    yield Asked(
+        call=call,
+        purpose=request.purpose,
+        attempt=attempt,
+        messages=request.messages,
+        characters=request.characters,
+        temperature_increase=request.temperature_increase,
+        max_tokens=request.max_tokens,
+    )
+    meter.asked(request.characters)
+    try:
+        answer = yield from completed(model, replace(request, seconds=meter.seconds_left), call)
+    except BudgetSpentError as error:
+        if not error.sent:
+            meter.not_sent(request.characters)
+        raise
+    except OutOfTimeError:
+        meter.check_time(too_short=True)
+        raise
+    answer = recordable(answer)
+    meter.answered(answer)
+    yield Answered(call, answer)
+    return answer
+
+
+def recordable(answer: Completion) -> Completion:
+    """An answer that can be written down; an endless one helps nobody."""
+    text, thought = writable(answer.text[:MAX_ANSWER]), writable(answer.reasoning[:MAX_ANSWER])
+    return replace(answer, text=text, reasoning=thought)
+
+
+def completed(model: Model, request: Request, call: int) -> Generator[Retrying | Streamed, None, Completion]:
+    """The answer of the model; every trouble with the `call`, and its words, are events, as they come. Raises what the
+    model raises.
+
+    A remote model is asked in a thread of its own. Whoever stops iterating, or throws something in, leaves the request:
+    it is no longer wanted, and the model closes it.
+    """
+    if not is_remote(model):
+        return model.complete(request)
+    arrived: SimpleQueue[Trouble | Words | Completion | BaseException] = SimpleQueue()
+    left = threading.Event()
+    watched = replace(request, report=arrived.put, wanted=lambda: not left.is_set() and request.wanted())
+
+    def work() -> None:
+        try:
+            arrived.put(model.complete(watched))
+        except BaseException as error:  # noqa: BLE001 -- raised again below, in the thread that asked
+            arrived.put(error)
+
+    threading.Thread(target=work, daemon=True).start()
+    text, reasoning, told, shown = "", "", time.monotonic(), 0
+    try:
+        while True:
+            found: Trouble | Words | Completion | BaseException | None = None
+            with contextlib.suppress(Empty):  # not for ever: a signal to another thread waits for this one to wake
+                found = arrived.get(timeout=min(SLICE, OFTEN))
+            if isinstance(found, Words) and shown < MAX_ANSWER:
+                text, reasoning = text + writable(found.text), reasoning + writable(found.reasoning)
+                shown += len(found.text) + len(found.reasoning)
+            if (text or reasoning) and (not isinstance(found, Words) or time.monotonic() - told >= OFTEN):
+                yield Streamed(call, text, reasoning)
+                text, reasoning, told = "", "", time.monotonic()
+            if found is None or isinstance(found, Words):
+                continue
+            if isinstance(found, Completion):
+                return found
+            if isinstance(found, BaseException):
+                raise found
+            yield Retrying(call, replace(found, why=writable(found.why)))
+    finally:
+        left.set()
+
+
+class Chat:
+    """A conversation with a model within an episode's limits."""
+
+    def __init__(self, model: Model, meter: Meter) -> None:
+        self.messages: tuple[Message, ...] = ()
+        self._model, self._meter = model, meter
+
+    def say(
+        self, purpose: str, text: str, attempt: int = 0, context: object = None, limit: str = ""
+    ) -> Generator[Event, None, str]:
+        """Ask the next question; returns the answer. `attempt` counts the tries at the same question from 0.
+
+        `context` is that of the request, for built-in models. `limit` names the option whose limit the last answer
+        exceeded. Raises `ModelError` with it where a record ends.
+        """
+        asked = (*self.messages, Message("user", text))
+        try:
+            answer = yield from ask(self._model, Request(purpose, asked, context), self._meter, attempt)
+        except RecordEndedError as error:
+            if not limit:
+                raise
+            advice = f"Raise {limit.partition(' ')[0]}, or: {error.next_step}"
+            raise ModelError(f"A limit was exceeded: {limit}", error.why, advice) from error
+        self.messages = (*asked, Message("assistant", answer.text))
+        return answer.text

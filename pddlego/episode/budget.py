@@ -1,0 +1,95 @@
+"""What an episode has used, and when that is as much as it may."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from pddlego.episode.events import Cause, Limits, Outcome, Tally
+from pddlego.models import Completion
+from pddlego.util.text import count
+
+
+class OverError(Exception):
+    """The episode is over."""
+
+    def __init__(self, outcome: Outcome, message: str = "", cause: Cause = "") -> None:
+        super().__init__(message)
+        self.outcome = outcome
+        self.message = message
+        self.cause: Cause = cause
+
+
+class Meter:
+    """Counts steps, calls, tokens and seconds. Time stands still while somebody looks or decides: `paused`.
+
+    `score` is what the episode has reached so far, from 0 to 1; the method sets it.
+    """
+
+    def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
+        self.limits = limits
+        self.tally = Tally()
+        self.score = 0.0
+        self._clock, self._began = clock, clock()
+
+    def begin(self) -> None:
+        """The episode's time begins now."""
+        self._began = self._clock()
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        stopped = self._clock()
+        try:
+            yield
+        finally:
+            self._began += self._clock() - stopped
+
+    @property
+    def seconds(self) -> float:
+        return self._clock() - self._began
+
+    @property
+    def seconds_left(self) -> float | None:
+        return None if self.limits.seconds is None else self.limits.seconds - self.seconds
+
+    def step(self, refused: bool = False) -> None:
+        self.tally = replace(self.tally, steps=self.tally.steps + 1, refused=self.tally.refused + refused)
+
+    def asked(self, characters: int) -> None:
+        used = self.tally
+        self.tally = replace(used, calls=used.calls + 1, characters=used.characters + characters)
+
+    def not_sent(self, characters: int) -> None:
+        """What was about to be asked was not: the budget of the whole evaluation does not allow it."""
+        used = self.tally
+        self.tally = replace(used, calls=used.calls - 1, characters=used.characters - characters)
+
+    def answered(self, answer: Completion) -> None:
+        self.tally = self.tally.with_answer(answer)
+
+    def final(self) -> Tally:
+        """The tally with the time until now."""
+        return replace(self.tally, seconds=self.seconds)
+
+    def check_call(self) -> None:
+        """Raises `OverError` before a call that a limit does not allow."""
+        used, limits = self.tally, self.limits
+        if limits.calls is not None and used.calls - used.from_cache >= limits.calls:
+            raise OverError(Outcome.BUDGET, f"{count(limits.calls, 'model call')} used up", "calls")
+        if limits.tokens is not None and used.tokens_in + used.tokens_out >= limits.tokens:
+            raise OverError(Outcome.BUDGET, f"{count(limits.tokens, 'token')} used up", "tokens")
+        self.check_time()
+
+    def check_time(self, too_short: bool = False) -> None:
+        """Raises `OverError` when the time is up, or what is left is `too_short` for what must be done."""
+        left = self.seconds_left
+        if left is not None and (left <= 0 or too_short):
+            raise OverError(Outcome.BUDGET, f"{count(self.limits.seconds or 0, 'second')} used up", "seconds")
+
+    def check_steps(self) -> None:
+        """Raises `OverError` after the last step that is allowed."""
+        most = self.limits.steps
+        if most is not None and self.tally.steps >= most:
+            raise OverError(Outcome.STEP_LIMIT, f"not won within {count(most, 'step')}")

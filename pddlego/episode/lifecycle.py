@@ -1,0 +1,55 @@
+"""The border of an episode: whatever happens inside, its last event says how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from types import GeneratorType
+
+from pddlego.episode.budget import Meter, OverError
+from pddlego.episode.events import Cause, Ended, Event, Outcome
+from pddlego.errors import BudgetSpentError, ModelError, PddlegoError, explained
+
+Body = Generator[Event, None, None]
+"""What a method does in an episode. It ends by raising `OverError`."""
+
+
+def played(body: Body, meter: Meter) -> Body:
+    """The events of an episode. The last one is always `Ended`, whatever the body raises.
+
+    While an event is looked at, the episode's time stands still: a slow display costs no seconds. An interrupt that is
+    thrown in here ends the episode as `interrupted`.
+    """
+    episode = _to_its_end(body, meter)
+    event = next(episode, None)
+    while event is not None:
+        thrown: KeyboardInterrupt | None = None
+        with meter.paused():
+            try:
+                yield event
+            except KeyboardInterrupt as error:
+                thrown = error
+        event = episode.throw(thrown) if thrown else next(episode, None)
+
+
+def _to_its_end(body: Body, meter: Meter) -> Body:
+    def ended(outcome: Outcome, message: str, cause: Cause = "") -> Ended:
+        return Ended(outcome, message, meter.score, meter.final(), cause)
+
+    frame = body.gi_frame if isinstance(body, GeneratorType) else None
+    owner = str(frame.f_globals["__name__"]).partition(".")[0] if frame else "pddlego"
+    meter.begin()
+    try:
+        yield from body
+        yield ended(Outcome.CRASHED, "a bug in the method: it stopped without an outcome")
+    except OverError as over:
+        yield ended(over.outcome, over.message, over.cause)
+    except BudgetSpentError as error:
+        yield ended(Outcome.BUDGET, error.sentence, "evaluation")
+    except ModelError as error:
+        yield ended(Outcome.MODEL_ERROR, error.sentence)
+    except PddlegoError as error:
+        yield ended(Outcome.CRASHED, error.sentence)
+    except KeyboardInterrupt:
+        yield ended(Outcome.INTERRUPTED, "interrupted by the user")
+    except (Exception, SystemExit) as error:  # noqa: BLE001 -- the episode's border: a bug ends only this episode
+        yield ended(Outcome.CRASHED, explained(error, owner))

@@ -1,0 +1,34 @@
+"""From a model's name to the reader, with or without noise."""
+
+from __future__ import annotations
+
+from pddlego.errors import UsageError
+from pddlego.methods.base import parse_variant, whole
+from pddlego.methods.textgames.loading import without_parts
+from pddlego.methods.textgames.options import MODES
+from pddlego.methods.textgames.reader.base import ReaderModel, can_answer
+from pddlego.methods.textgames.reader.noise import PREFIX, parse_noise
+from pddlego.methods.textgames.settings import GameSetting
+from pddlego.runs.cells import Cell
+
+
+def stand_in(name: str, cell: Cell, setting: GameSetting | None) -> ReaderModel | None:
+    """The reader of that name; None for a name that is none of its. Raises `UsageError` if it cannot play the cell."""
+    if setting is not None:
+        without_parts(setting, parse_variant(cell.mode, MODES).without)
+    if name != "reader" and not name.startswith("reader+"):
+        return None
+    if name != "reader" and not name.startswith(PREFIX):
+        why = "The built-in ones are reader, and reader+noise:P, which errs on purpose."
+        raise UsageError(f"There is no model {name}", why, "Example: reader+noise:0.1,seed=3.")
+    model = ReaderModel() if name == "reader" else parse_noise(name, cell.model_seed)
+    if setting is not None:
+        check_reader(setting, cell.mode)
+    return model
+
+
+def check_reader(setting: GameSetting, mode: str) -> None:
+    """Raises `UsageError` if the built-in reader cannot play the setting in this mode."""
+    why = can_answer(setting.reader, bool(setting.reading), whole(mode))
+    if why:
+        raise UsageError(f"The built-in reader cannot play {setting.name} in mode {mode}", *why)

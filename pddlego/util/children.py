@@ -1,0 +1,63 @@
+"""What programs that we start are given: an environment without secrets, and a time limit."""
+
+from __future__ import annotations
+
+import _thread
+import contextlib
+import os
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping
+
+
+class Deadline:
+    """Calls `expire` in a thread of its own after `seconds`, unless it is cancelled before.
+
+    `threading.Timer` will not do: a Ctrl-C in the middle of its `cancel` leaves the lock of its condition taken for
+    ever, and the next `cancel` waits for it; starting a `threading.Thread` can be cut in two in the same way. Starting
+    a bare thread and releasing a bare lock are one step each.
+    """
+
+    def __init__(self, seconds: float, expire: Callable[[], None]) -> None:
+        self.expired = False
+        self._running = threading.Lock()
+        self._running.acquire()
+        self._seconds, self._expire = seconds, expire
+        _thread.start_new_thread(self._watch, ())
+
+    def cancel(self) -> None:
+        """Nothing expires any more. Safe to call again, and from where a signal has come."""
+        with contextlib.suppress(RuntimeError):
+            self._running.release()
+
+    def _watch(self) -> None:
+        if not self._running.acquire(timeout=min(self._seconds, threading.TIMEOUT_MAX)):
+            self.expired = True
+            self._expire()
+
+
+_SECRET = re.compile(r"(^|_)(API_?KEY|KEY|TOKEN|SECRET|CREDENTIAL)S?(_\d+)?$|PASSW(OR)?D", re.IGNORECASE)
+
+NEEDED = ("RAY_",)
+"""How names begin that a program of ours needs, though it is a secret: a cluster lets nobody in without it."""
+
+
+def is_secret(name: str) -> bool:
+    """Whether a variable of this name holds something that no other program needs to know."""
+    return bool(_SECRET.search(name)) and not name.startswith(NEEDED)
+
+
+def for_children(**more: str) -> Mapping[str, str]:
+    """The environment of a program that we start: a planner, the Java machine, git."""
+    return {name: value for name, value in os.environ.items() if not is_secret(name)} | more
+
+
+@contextlib.contextmanager
+def without_secrets() -> Iterator[None]:
+    """Takes secrets out of our own environment meanwhile, for what starts programs with all of it."""
+    taken = {name: os.environ.pop(name) for name in list(os.environ) if is_secret(name)}
+    try:
+        yield
+    finally:
+        for name, value in taken.items():
+            os.environ.setdefault(name, value)
