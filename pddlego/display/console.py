@@ -39,7 +39,7 @@ class Console(rich.console.Console):
 
 @dataclass(frozen=True)
 class Glyphs:
-    """The signs of the display. Many fields, because it is one for each sign."""
+    """The signs of the display."""
 
     here: str = "●"
     unknown: str = "?"

@@ -37,8 +37,7 @@ class OpenRequest:
 class View:
     """The state of one episode as far as it is shown; the picture of a method extends it by what only that has.
 
-    `request` is the one in flight. `rejected` is the last answer that could not be used, until one is. Many fields,
-    because it is everything that the header and the results line may say.
+    `request` is the one in flight. `rejected` is the last answer that could not be used, until one is.
     """
 
     title: str = ""

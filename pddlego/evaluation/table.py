@@ -45,7 +45,7 @@ class Row:
     Episodes are cells with an outcome of their own: one that was interrupted is not played yet. `counted` leaves out
     those lost to errors of a model's endpoint or an engine; `interval` is Wilson's (95 %) of the success over all.
     `score` is the method's, from 0 to 1. `cost` is all that was spent, None where a model has no price; `unanswered` is
-    what of it was, or may have been, spent on requests that got no answer. Many fields, because each is a column.
+    what of it was, or may have been, spent on requests that got no answer.
     """
 
     setting: str

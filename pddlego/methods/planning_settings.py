@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from pddlego.errors import SettingError
 from pddlego.methods.base import Setting
-from pddlego.methods.setting_files import checked, read_setting
+from pddlego.methods.setting_files import SettingHead, checked, read_setting
 from pddlego.pddl import Domain, PddlSyntaxError, TypedName, parse_domain
 from pddlego.pddl.check import check_domain
 from pddlego.pddl.perturb import anonymous
@@ -36,21 +36,13 @@ SPLITS = {"dev": range(10), "test": range(10, 60)}
 ALL_SEEDS = range(100_000)
 
 
-class PlanningFile(BaseModel):
-    """What `envs/NAME.toml` may say. Ranges are `[least, most]`, of each parameter of the generator.
+class PlanningFile(SettingHead):
+    """What `envs/NAME.toml` may say. Ranges are `[least, most]`, of each parameter of the generator."""
 
-    Many fields, because it is a file's.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    title: str = ""
-    about: str = ""
     domain: str | None = None
     generator: str | None = None
     tasks: str | None = None
     tasks_no_names: str | None = None
-    recorded_as: tuple[str, ...] = ()
     training_tasks: int = Field(10, ge=1, le=1_000)
     evaluation_tasks: int = Field(30, ge=1, le=10_000)
     training: dict[str, tuple[int, int]] = Field(default_factory=dict)

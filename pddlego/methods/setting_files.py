@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from pddlego.errors import PddlegoError, SettingError, UsageError
 from pddlego.methods.base import Published
@@ -22,6 +22,17 @@ PAPER = "paper"
 """The table of a setting that holds a paper's figures."""
 
 _PUBLISHED: TypeAdapter[Published] = TypeAdapter(Published)
+
+
+class SettingHead(BaseModel):
+    """What a file of every kind may say."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    title: str = ""
+    about: str = ""
+    recorded_as: tuple[str, ...] = ()
+    """What others call it in their recorded conversations."""
 
 
 @dataclass(frozen=True)

@@ -72,8 +72,7 @@ class Completion:
     `from_cache` says that it was kept from an earlier run, and cost nothing now. `reasoning` is what the model thought
     before, where the endpoint gives it apart from the answer, and `tokens_reasoning` of the tokens out were that.
     `not_taken` names what the request changed (`temperature`, `max_tokens`) and the endpoint does not take. `note` is
-    what else is to be said of it, such as that it was recorded for another question. Many fields, because all of it is
-    one answer.
+    what else is to be said of it, such as that it was recorded for another question.
     """
 
     text: str

@@ -47,7 +47,7 @@ class Peek:
     """An episode at a glance: how far it is, and how it ended (None while it runs). `changed` is when it last grew.
 
     `method` is that by which it is played, `most` the steps that it may take (0: no limit). `read` is how many bytes of
-    its journal this was seen in. Many fields, because a line of the list shows all of them.
+    its journal this was seen in.
     """
 
     path: Path

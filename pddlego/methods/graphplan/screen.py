@@ -34,10 +34,7 @@ from pddlego.util.text import clean, count, one_line
 
 @dataclass(frozen=True)
 class GraphView(View):
-    """The state of one episode as far as it is shown: the levels and searches of the pass that is under way.
-
-    Many fields, because it is everything that any panel may show.
-    """
+    """The state of one episode as far as it is shown: the levels and searches of the pass that is under way."""
 
     given: Given | None = None
     levels: tuple[Expanded, ...] = ()

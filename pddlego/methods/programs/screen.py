@@ -22,7 +22,7 @@ class ProgramView(View):
     """The state of one episode as far as it is shown. `before` is the program as it was, `code` what came last.
 
     `trained` and `tested` hold how each task went, in their order; the next one is being tried. `history` holds the
-    number of training tasks that each answer solved. Many fields, because it is everything that any panel may show.
+    number of training tasks that each answer solved.
     """
 
     domain: str = ""

@@ -50,8 +50,7 @@ class Kind(str, Enum):
 class Trial:
     """What came of one task. `message` says it in a line; the rest is what a prompt may show of it.
 
-    `unreadable` says that the text is no Python at all, `plan` is a valid one. Many fields, because a prompt may show
-    any of them.
+    `unreadable` says that the text is no Python at all, `plan` is a valid one.
     """
 
     kind: Kind

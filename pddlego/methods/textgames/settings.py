@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from pddlego.errors import EngineError, SettingError
 from pddlego.methods import base
+from pddlego.methods.setting_files import SettingHead
 from pddlego.pddl import Atom, Domain, Problem, TypedName, from_name
 from pddlego.pddl.exclusive import Invariant
 from pddlego.pddl.sexpr import show
@@ -148,24 +149,23 @@ class PromptsTable(_Strict):
     hidden: tuple[str, ...] = ()
 
 
-class SettingFile(_Strict):
-    """A whole file. Many fields, because it is one for each table."""
+class SettingFile(SettingHead):
+    """A whole file."""
 
     title: str
-    about: str = ""
     baseline: str = ""
     game: GameTable
-    seeds: dict[str, str] = {}
-    parameters: dict[str, Parameter] = {}
+    seeds: dict[str, str] = Field(default_factory=dict)
+    parameters: dict[str, Parameter] = Field(default_factory=dict)
     observation: ObservationTable = ObservationTable()
     planning: PlanningTable
     ladder: list[RungTable] = Field(min_length=1)
     actions: dict[str, ActionTable]
     prompts: PromptsTable
-    reading: list[ReadingRule] = []
-    rule: list[FixedRule] = []
+    reading: list[ReadingRule] = Field(default_factory=list)
+    rule: list[FixedRule] = Field(default_factory=list)
     protocol: Protocol = Protocol()
-    invariant: list[InvariantTable] = []
+    invariant: list[InvariantTable] = Field(default_factory=list)
     map: MapRule | None = None
 
 
@@ -219,7 +219,6 @@ class GameSetting(base.Setting):
     `placeholder` is what names of rooms begin with that were not seen yet (`loc`: loc1, loc2, …), empty for none. Where
     a model writes the domain, `reference` is the setting as its files say it (for stand-ins, never for a prompt), and
     the ladder is the model's unless the setting `keeps_goals`; `begun_with` is the text of a domain written before.
-    Many fields, because it is one for each thing that a file may say.
     """
 
     max_steps: int

@@ -15,6 +15,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from pddlego.errors import SettingError
+from pddlego.methods.setting_files import SettingHead
 from pddlego.methods.thought_of_search.events import brief
 from pddlego.methods.thought_of_search.space import (
     BadTransition,
@@ -307,18 +308,14 @@ class FilesTable(BaseModel):
     instances_from: int = Field(default=0, ge=0)
 
 
-class SearchFile(BaseModel):
+class SearchFile(SettingHead):
     """What `envs/NAME.toml` may say of a search problem. `space` is its folder in `domains/`.
 
     `unordered` are the keys of a state under which the order of a list says nothing; `.` is the state itself.
     `verifies_goals` says whether the paper's code looks at the goals that a search finds. `paper` holds mean numbers of
-    answers of the paper, by model and mode. Many fields, because it is a file's.
+    answers of the paper, by model and mode.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    title: str = ""
-    about: str = ""
     space: str | None = None
     rules: str
     state: str = ""
@@ -326,7 +323,6 @@ class SearchFile(BaseModel):
     search: Order = "breadth-first"
     optimal: bool = False
     unordered: tuple[str, ...] = ()
-    recorded_as: tuple[str, ...] = ()
     verifies_goals: bool = True
     successors: FunctionTable = Field(default_factory=FunctionTable)
     goal: FunctionTable = Field(default_factory=FunctionTable)

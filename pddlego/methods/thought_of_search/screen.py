@@ -51,8 +51,7 @@ class SearchView(View):
     """The state of one episode as far as it is shown.
 
     `functions` are both; `turn` is the one that was written last. `marks` are the kinds of the tests of each stage that
-    were made since. `evaluated_at` is when the first instance was tried. Many fields, because it is everything that any
-    panel may show.
+    were made since. `evaluated_at` is when the first instance was tried.
     """
 
     prepared: Prepared | None = None

@@ -14,8 +14,7 @@ from pddlego.pddl.tolerant.structure import Section
 class Parts:
     """Both files as sections, while they are repaired. `goals` are the goals of the problem, of which there is one.
 
-    `others` and `problem_others` are sections that nobody knows: they stay, so that the check can say so. Many fields,
-    because it is one for each section.
+    `others` and `problem_others` are sections that nobody knows: they stay, so that the check can say so.
     """
 
     name: str = "unnamed"

@@ -60,12 +60,12 @@ def changes_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Pa
         lines.append(Text(f"{glyphs.failed} answer {view.rejected.attempt + 1} rejected: {feedback.category}", "red"))
         lines += [Text(clean(line), "red") for line in (feedback.message, *feedback.evidence)]
     else:
-        lines += [_change(glyphs.added, f"domain: {each}", "bold green") for each in view.domain_added]
-        lines += [_change(glyphs.removed, f"domain: {each}", "bold red") for each in view.domain_removed]
-        lines += [Text(clean(f"{old} {glyphs.arrow} {new}"), "cyan") for old, new in view.renamed]
-        lines += [_change(glyphs.added, each, "green") for each in view.added]
-        lines += [_change(glyphs.removed, each, "red") for each in view.removed]
-    marked = view.rejected.lines if view.rejected else view.lines
+        lines += [_change(glyphs.added, f"domain: {each}", "bold green") for each in view.domain_change.added]
+        lines += [_change(glyphs.removed, f"domain: {each}", "bold red") for each in view.domain_change.removed]
+        lines += [Text(clean(f"{old} {glyphs.arrow} {new}"), "cyan") for old, new in view.change.renamed]
+        lines += [_change(glyphs.added, each, "green") for each in view.change.added]
+        lines += [_change(glyphs.removed, each, "red") for each in view.change.removed]
+    marked = view.rejected.lines if view.rejected else view.change.lines
     for line in marked:
         if line.kind.value in MARKED:
             style = "yellow" if line.kind is EntryKind.MERGED else "bold yellow"
@@ -159,7 +159,7 @@ def goal_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel
 def domain_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
     """The domain that the model has written so far, part by part, the new parts in green."""
     parts = domain_lines_of(view)
-    lines = [Text(clean(each), "green" if each in view.domain_added else "") for each in parts]
+    lines = [Text(clean(each), "green" if each in view.domain_change.added else "") for each in parts]
     title = f"domain {glyphs.dot} {len(parts)} parts" if parts else "domain"
     return _panel(lines or [Text("nothing is written yet", "dim")], title, width, height)
 
@@ -172,7 +172,7 @@ def domain_lines_of(view: GameView) -> list[str]:
 
 def problem_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
     """All facts of the problem, the new ones in green."""
-    added = set(view.added)
+    added = set(view.change.added)
     if view.arriving is not None:
         added = {str(fact) for fact in view.arriving.sorted_facts()} - set(view.problem.split("\n    "))
     text = view.problem if view.arriving is None else str(view.arriving)
@@ -202,8 +202,8 @@ def speaks(view: GameView) -> bool:
 
 def _waiting_lines(view: GameView, now: float) -> list[Text]:
     """What is waited for besides a model, when that takes a while."""
-    passed = now - view.waiting_since
-    return [Text(f"   {view.waiting} … {passed:.0f} s", "cyan")] if view.waiting and passed >= 1 else []
+    passed = now - view.waiting.since
+    return [Text(f"   {view.waiting.what} … {passed:.0f} s", "cyan")] if view.waiting.what and passed >= 1 else []
 
 
 def _answer(event: Observed, width: int, height: int, glyphs: Glyphs) -> list[Text]:

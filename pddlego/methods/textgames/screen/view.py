@@ -19,22 +19,35 @@ LOG_LENGTH = 50
 
 
 @dataclass(frozen=True)
+class Change:
+    """What the last answer changed of a file: facts or parts of it, renamed objects, and the lines of an edit."""
+
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()
+    lines: tuple[Entry, ...] = ()
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """What is waited for (empty: nothing), and since when, in seconds from the start."""
+
+    what: str = ""
+    since: float = 0.0
+
+
+@dataclass(frozen=True)
 class GameView(View):
     """The state of one episode as far as it is shown. `executed` counts the steps of the current plan that were sent,
     and `surprise` says how the answer to the last of them differs from what the plan expected. `arriving` is what the
     lines of an answer that is under way make of the problem, `waiting` what else is waited for, and since when. Where
     the model `writes_domain` the `domain` is its own, and the last answer that changed it did so.
-
-    Many fields, because it is everything that any panel may show.
     """
 
     goals: tuple[str, ...] = ()
     map_rule: MapRule | None = None
     problem: str = ""
-    added: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-    renamed: tuple[tuple[str, str], ...] = ()
-    lines: tuple[Entry, ...] = ()
+    change: Change = Change()
     tried: tuple[TriedRung, ...] = ()
     rung: str | None = None
     plan: tuple[PlannedStep, ...] = ()
@@ -42,12 +55,10 @@ class GameView(View):
     surprise: str = ""
     log: tuple[Observed, ...] = ()
     arriving: Problem | None = None
-    waiting: str = ""
-    waiting_since: float = 0.0
+    waiting: Waiting = Waiting()
     writes_domain: bool = False
     domain: str = ""
-    domain_added: tuple[str, ...] = ()
-    domain_removed: tuple[str, ...] = ()
+    domain_change: Change = Change()
 
     @property
     def has_map(self) -> bool:
@@ -99,7 +110,7 @@ def fold(view: GameView, event: Event, seconds: float) -> GameView:
         said = view.request.said if view.request else ""
         arriving = problem_so_far(problem_of(view), said) if view.goals and said else None
         return replace(view, arriving=arriving)
-    view = replace(view, arriving=None, waiting=_waiting(view, event), waiting_since=seconds)
+    view = replace(view, arriving=None, waiting=Waiting(_waiting(view, event), seconds))
     if isinstance(event, Started):
         goals = event.details.get("goals")
         shown = tuple(map(str, goals)) if isinstance(goals, (list, tuple)) else ()
@@ -119,18 +130,18 @@ def fold(view: GameView, event: Event, seconds: float) -> GameView:
         )
     if isinstance(event, Accepted) and event.kind == DOMAIN:
         view = replace(view, rejected=None, domain=event.text)
-        return replace(view, domain_added=event.added, domain_removed=event.removed)
+        return replace(view, domain_change=Change(event.added, event.removed))
     if isinstance(event, Answered):
-        return replace(view, domain_added=(), domain_removed=())
+        return replace(view, domain_change=Change())
     if isinstance(event, Accepted):
         # The plan was made of another problem, with other names: what was done of it is in this one.
         view = replace(view, rejected=None, tried=(), rung=None, plan=(), executed=0, surprise="")
-        view = replace(view, added=event.added, removed=event.removed, renamed=event.renamed)
-        return replace(view, problem=event.text, lines=event.lines)
+        change = Change(event.added, event.removed, event.renamed, event.lines)
+        return replace(view, problem=event.text, change=change)
     if isinstance(event, Planned):
         return replace(view, tried=event.tried, rung=event.rung, plan=event.plan, executed=0, surprise="")
     if isinstance(event, Resumed):
-        return replace(view, problem=event.corrected or event.before, added=event.added, removed=event.removed)
+        return replace(view, problem=event.corrected or event.before, change=Change(event.added, event.removed))
     return view
 
 
