@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from pddlego.sandbox import Call, Expansion, Sandbox, SandboxLimits, State, Status
 from pddlego.sandbox.jail.values import MOST_DEEP, MOST_PARTS, TooLargeError, parts, plain, tagged
-from pddlego.sandbox.probes import OUTGOING
 from pddlego.sandbox.result import read_call, read_expansion
+from tests.sandbox.attacks import OUTGOING
 from tests.sandbox.ordinary import needs_locks
 from tests.scale import PATIENCE
 
