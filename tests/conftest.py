@@ -41,7 +41,13 @@ def pytest_configure() -> None:
             signal.signal(number, default)
 
 
+SLOW = ("slow", "cluster", "browser")
+"""Markers of tests that run in CI only, where everything runs."""
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    if os.environ.get("CI") != "true" and any(item.get_closest_marker(name) for name in SLOW):
+        pytest.skip("slow: runs where CI=true is set")
     if item.get_closest_marker("terminal") and shutil.which("tmux") is None:
         _missing("tmux is not installed")
     if item.get_closest_marker("browser") and not (find_spec("playwright") and _chromium()):

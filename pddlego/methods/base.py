@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from pydantic import BaseModel
 
@@ -283,54 +283,34 @@ class Method(Protocol):
         """Its live picture; None: lines."""
 
 
+PARTS: Mapping[str, str] = {
+    "options": "options.OPTIONS",
+    "measuring": "measure.MEASURING",
+    "events": "events.DESCRIBED",
+    "load": "loading.load",
+    "worst_case": "loading.worst_case",
+    "stand_in": "reference_model.stand_in",
+    "run": "play.play",
+    "screen": "screen.SCREEN",
+}
+"""The parts of a method of this package, by the module and the name that hold each."""
+
+
 @dataclass(frozen=True)
-class LazyMethod:
-    """The `Method` of a package of ours, whose modules hold its parts under the names that stand here:
-
-    `options.OPTIONS`, `loading.load`, `loading.worst_case`, `measure.MEASURING`, `events.DESCRIBED`, `play.play`,
-    `screen.SCREEN` (if there is one), and `reference_model.stand_in`.
-    """
-
+class _LazyMethod:
     name: str
     modes: tuple[Mode, ...]
     package: str
 
-    def _part(self, module: str, name: str) -> Any:
+    def __getattr__(self, part: str) -> Any:
+        if part not in PARTS:
+            raise AttributeError(part)
+        module, name = PARTS[part].split(".")
+        if part == "screen" and find_spec(f"{self.package}.screen") is None:
+            return lambda: None
         return getattr(import_module(f"{self.package}.{module}"), name)
 
-    @property
-    def options(self) -> type[BaseModel]:
-        found: type[BaseModel] = self._part("options", "OPTIONS")
-        return found
 
-    @property
-    def measuring(self) -> Measuring:
-        found: Measuring = self._part("measure", "MEASURING")
-        return found
-
-    @property
-    def events(self) -> Mapping[type[Event], Describe]:
-        found: Mapping[type[Event], Describe] = self._part("events", "DESCRIBED")
-        return found
-
-    def load(self, name: str, options: Any) -> Setting:
-        found: Setting = self._part("loading", "load")(name, options)
-        return found
-
-    def stand_in(self, name: str, cell: Cell, setting: Any) -> Model | None:
-        found: Model | None = self._part("reference_model", "stand_in")(name, cell, setting)
-        return found
-
-    def worst_case(self, setting: Any, mode: str, options: Any, retries: int) -> WorstCase:
-        found: WorstCase = self._part("loading", "worst_case")(setting, mode, options, retries)
-        return found
-
-    def run(self, cell: Cell, setting: Any, options: Any, tools: Tools) -> Iterator[Event]:
-        found: Iterator[Event] = self._part("play", "play")(cell, setting, options, tools)
-        return found
-
-    def screen(self) -> Screen[Any] | None:
-        if find_spec(f"{self.package}.screen") is None:
-            return None
-        found: Screen[Any] = self._part("screen", "SCREEN")()
-        return found
+def lazy_method(name: str, modes: tuple[Mode, ...], package: str) -> Method:
+    """Make the method of a package, whose parts are imported when they are used."""
+    return cast(Method, _LazyMethod(name, modes, package))

@@ -11,6 +11,7 @@ from pathlib import Path
 from pddlego.sandbox.probes import ENDLESS, PROBES, Probe, Tried, code, kernel_call
 from pddlego.sandbox.result import SandboxLimits, Status
 from pddlego.sandbox.sandbox import Isolation
+from tests.children import started
 
 ASLEEP = SandboxLimits(seconds=0.3, memory=256, patience=1.0, grace=0.2)
 
@@ -89,7 +90,7 @@ def orphan(isolation: Isolation = "required", patience: float = 10.0) -> Tried:
     name = "outlive the host"
     paths = [path or str(Path.cwd()) for path in sys.path]
     command = [sys.executable, "-c", _HOST, isolation, *paths]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as host:
+    with started(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as host:
         assert host.stdout is not None
         line = host.stdout.readline()
         host.kill()
