@@ -100,7 +100,7 @@ def _plan(domain: Domain, problem: Problem, plan_file: Path, good: list[str]) ->
         for why in error.faults:
             yield Finding(f"{plan_file}: syntax", why, "Write one action a line, each in parentheses.")
         return
-    fault = validate(domain, problem, plan, keep=False).fault
+    fault = validate(domain, problem, plan)
     if fault is not None:
         yield _of_fault(plan_file, fault)
     good.append(f"{plan_file}: a plan of {count(len(plan), 'step')} that reaches the goal")

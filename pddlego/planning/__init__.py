@@ -6,7 +6,7 @@ Imports stay lazy: a planner is chosen by `make_planner`, and what it needs is l
 from pddlego.planning.ladder import LadderResult, Rung, TriedRung, climb
 from pddlego.planning.process import ENGINES, ProcessPlanner
 from pddlego.planning.result import Plan, Planner, PlanResult, PlanStatus, PlanStep, Search
-from pddlego.planning.validate import Validation, validate
+from pddlego.planning.validate import validate
 
 __all__ = [
     "ENGINES",
@@ -20,7 +20,6 @@ __all__ = [
     "Rung",
     "Search",
     "TriedRung",
-    "Validation",
     "climb",
     "validate",
 ]

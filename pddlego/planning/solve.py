@@ -60,9 +60,9 @@ def _solve(domain: Domain, problem: Problem, search: Search, solver: Solver) -> 
         return PlanStatus.INVALID, None, "a condition is nested too deeply"
     if plan is None:
         return PlanStatus.UNSOLVABLE, None, "no sequence of actions reaches the goal from what is known"
-    validation = validate(domain, problem, plan)
-    if not validation.valid:
-        return PlanStatus.CRASHED, None, f"the plan found does not work: {validation.message}"
+    fault = validate(domain, problem, plan)
+    if fault is not None:
+        return PlanStatus.CRASHED, None, f"the plan found does not work: {fault}"
     return PlanStatus.SOLVED, plan, ""
 
 

@@ -16,7 +16,7 @@ from pddlego.pddl import Atom, Domain, PddlSyntaxError, Problem, Sexpr
 from pddlego.pddl.names import nearest
 from pddlego.pddl.sexpr import show
 from pddlego.planning.result import Plan, PlanStep
-from pddlego.planning.world import State, World
+from pddlego.planning.world import World
 from pddlego.util.answers import spoken
 
 MOST = 20
@@ -95,46 +95,22 @@ class PlanFault:
         return f"{self.what}\n{self.advice}" if self.advice else self.what
 
 
-@dataclass(frozen=True)
-class Validation:
-    """`states[k]` is what is true before step k; the last one is the state after the last step that worked.
+def validate(domain: Domain, problem: Problem, plan: Plan) -> PlanFault | None:
+    """Execute a plan and return what is wrong with it; None if it works and reaches the goal.
 
-    `fault` is none if the whole plan works and reaches the goal. Where states were not kept there are none.
+    Total for problems without blocking defects (see `check`).
     """
-
-    states: tuple[State, ...]
-    fault: PlanFault | None = None
-
-    @property
-    def valid(self) -> bool:
-        return self.fault is None
-
-    @property
-    def message(self) -> str:
-        """What was missing and when; empty for a plan that works."""
-        return str(self.fault) if self.fault else ""
-
-
-def validate(domain: Domain, problem: Problem, plan: Plan, keep: bool = True) -> Validation:
-    """Execute `plan`. Total for problems without blocking defects (see `check`).
-
-    Without `keep` no state is kept, which a plan of a hundred thousand steps needs.
-    """
-    world = World(domain, problem)
-    states, state = [problem.facts], set(problem.facts)
-    fault = None
+    world, state = World(domain, problem), set(problem.facts)
     for time, step in enumerate(plan.steps):
         fault = _wrong_step(world, step, time, state)
         if fault is not None:
-            break
+            return fault
         adds, deletes = world.changes(step, state)
         state -= deletes
         state |= adds
-        if keep:
-            states.append(frozenset(state))
-    if fault is None and not world.holds(problem.goal, state, {}):
-        fault = PlanFault(FaultKind.GOAL, "The goal is not satisfied", advice(world, problem.goal, state, {}))
-    return Validation(tuple(states) if keep else (), fault)
+    if world.holds(problem.goal, state, {}):
+        return None
+    return PlanFault(FaultKind.GOAL, "The goal is not satisfied", advice(world, problem.goal, state, {}))
 
 
 def _wrong_step(world: World, step: PlanStep, time: int, state: AbstractSet[Atom]) -> PlanFault | None:

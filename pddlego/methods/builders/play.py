@@ -89,7 +89,7 @@ def concluded(draft: Draft, verdict: Verdict, gold: Gold) -> Concluded:
     plan = parse_plan(verdict.plan) if verdict.plan else None
     compared = equivalence((domain.domain, problem.problem), (gold.domain, gold.problem))
     same = {Equivalence.SAME: True, Equivalence.DIFFERENT: False}.get(compared)
-    works = plan is not None and validate(gold.domain, gold.problem, in_gold(plan, gold), keep=False).valid
+    works = plan is not None and validate(gold.domain, gold.problem, in_gold(plan, gold)) is None
     return Concluded(read, valid=True, solvable=plan is not None, plan_valid=works, equivalent=same)
 
 

@@ -115,7 +115,7 @@ class TaskEpisode(ABC):
     def faults(self, plan: Plan) -> Mapping[str, PlanFault | None]:
         """The fault of a plan in the damaged domain and in the intact one; None for a valid plan."""
         domains = {"damaged": self.domain, "intact": self.setting.domain}
-        return {name: validate(domain, self.task.problem, plan).fault for name, domain in domains.items()}
+        return {name: validate(domain, self.task.problem, plan) for name, domain in domains.items()}
 
     def _conclude(self, proposal: Proposal) -> Steps:
         faults, judge = self.faults(proposal.plan) if proposal.plan is not None else {}, self.options.judge

@@ -135,7 +135,7 @@ def judged(value: Any, seconds: float, domain: Domain, task: Task, whole: bool) 
                 why=_cut(why),
             )
         steps.append(step)
-    fault = validate(domain, task.problem, Plan(tuple(steps)), keep=False).fault
+    fault = validate(domain, task.problem, Plan(tuple(steps)))
     if fault is None:
         return Trial(Kind.SOLVED, "", seconds, len(steps), plan=Plan(tuple(steps)))
     return _invalid(fault, value, seconds, whole)

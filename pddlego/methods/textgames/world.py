@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from pddlego.episode.budget import Meter
 from pddlego.methods.textgames.episode import Restart, check_same
@@ -16,7 +16,8 @@ from pddlego.methods.textgames.memory import Memory
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange
 from pddlego.pddl import Atom, Problem, from_name, same_name, to_name
-from pddlego.planning import LadderResult, PlanStep, validate
+from pddlego.planning import LadderResult, PlanStep
+from pddlego.planning.world import World
 
 
 def surprise(setting: GameSetting, step: PlanStep, text: str, problem: Problem, said: Iterable[str]) -> str:
@@ -96,9 +97,10 @@ class Intention:
 def intended(setting: GameSetting, problem: Problem, ladder: LadderResult) -> tuple[tuple[Intention, ...], Planned]:
     """The commands of the plan that the ladder gave, up to the first step without one; and all of it as an event."""
     steps = ladder.plan.steps if ladder.plan else ()
-    states = validate(setting.domain, problem, ladder.plan).states if ladder.plan else ()
+    world = World(setting.domain, problem)
+    states = accumulate(steps, lambda state, step: world.after(step, state), initial=problem.facts)
     intentions = []
-    for step, (before, after) in zip(steps, pairwise(states), strict=True):  # every plan was executed to its end
+    for step, (before, after) in zip(steps, pairwise(states), strict=True):
         added, removed = (tuple(sorted(map(str, facts))) for facts in (after - before, before - after))
         planned = PlannedStep(str(step), setting.command(step, problem), added, removed)
         intentions.append(Intention(planned.command, step, planned, after))

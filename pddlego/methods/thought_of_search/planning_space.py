@@ -113,7 +113,7 @@ class PlanningJudge:
             if not found:
                 return f"no action leads from state {number} to state {number + 1}"
             steps.append(found[0])
-        return validate(self.domain, instance.item.problem, Plan(tuple(steps)), keep=False).message
+        return str(validate(self.domain, instance.item.problem, Plan(tuple(steps))) or "")
 
     def _search(self, task: Task, facts: Facts) -> Search:
         world = World(self.domain, task.problem)
