@@ -6,8 +6,9 @@ from functools import partial
 
 from benchmarks.episodes import play
 from benchmarks.table import show
+from pddlego.methods.base import BuiltIn
 from pddlego.methods.textgames.reader import ReaderModel
-from pddlego.methods.textgames.reader.noise import parse_noise
+from pddlego.methods.textgames.reader.noise import NoisyReader
 from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.planning import ProcessPlanner
 
@@ -41,4 +42,6 @@ def main() -> None:
 
 
 def _model(name: str, seed: int) -> ReaderModel:
-    return ReaderModel() if name == "reader" else parse_noise(name, seed)
+    built_in = BuiltIn.parse(name)
+    assert built_in is not None
+    return ReaderModel() if built_in.rate is None else NoisyReader(built_in.rate, built_in.seed, episode=seed)

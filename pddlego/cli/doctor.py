@@ -128,14 +128,15 @@ def _sandbox() -> str:
 
 def _model(model: str | None, base_url: str | None) -> str:
     from pddlego.evaluation.models import TRANSCRIPT, transcript
-    from pddlego.methods.base import BUILT_IN_MODEL
-    from pddlego.methods.textgames.reader.noise import parse_noise
+    from pddlego.methods.base import BUILT_IN_MODEL, BuiltIn
+    from pddlego.methods.textgames.reader.noise import ALL
     from pddlego.models.base import Message, Request
     from pddlego.models.endpoint import Access, Endpoint, make_endpoint
     from pddlego.models.transcript import is_conversations, parse_place, read_conversations
 
     if model is not None and model.startswith(f"{BUILT_IN_MODEL}+"):
-        return f"{parse_noise(model, 0).name}: the built-in reader, erring on purpose (a simulation)"
+        BuiltIn.parse(model, ALL)
+        return f"{model}: the built-in reader, erring on purpose (a simulation)"
     if model is None or model == BUILT_IN_MODEL:
         return "none configured: the built-in reader plays (set PDDLEGO_MODEL or --model for a language model)"
     if model.startswith(TRANSCRIPT):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
@@ -29,6 +30,37 @@ BUILT_IN_MODEL = "reader"
 """The name of the model that each method brings itself; `reader+noise:P` errs on purpose."""
 
 WITHOUT = "-no-"
+
+
+@dataclass(frozen=True)
+class BuiltIn:
+    """A built-in model by its name: `reader`, or `reader+noise:P[,seed=S][,kinds=A+B]`, which errs with probability P.
+
+    Without noise `rate` is None. Without `kinds` it makes all kinds of errors.
+    """
+
+    rate: float | None = None
+    seed: int = 0
+    kinds: tuple[str, ...] = ()
+
+    @classmethod
+    def parse(cls, name: str, kinds: Collection[str] = ()) -> BuiltIn | None:
+        """Read a model's name; None for one that is not built in. `kinds` are those that the method has.
+
+        Raises `UsageError` for a built-in name that is wrong.
+        """
+        if name == BUILT_IN_MODEL:
+            return cls()
+        if not name.startswith(f"{BUILT_IN_MODEL}+"):
+            return None
+        pattern = r"noise:(\d*\.?\d+|\d+\.)(?:,seed=(\d{1,9}))?(?:,kinds=([a-z+-]+))?"
+        match = re.fullmatch(pattern, name.removeprefix(f"{BUILT_IN_MODEL}+"))
+        chosen = tuple(match[3].split("+")) if match and match[3] else ()
+        if match is None or float(match[1]) > 1 or not set(chosen) <= set(kinds):
+            known = f", kinds are {', '.join(kinds)}" if kinds else ""
+            why = f"The built-in ones are {BUILT_IN_MODEL}, and {BUILT_IN_MODEL}+noise:P, which errs on purpose{known}."
+            raise UsageError(f"There is no model {name}", why, f"Example: {BUILT_IN_MODEL}+noise:0.1,seed=3.")
+        return cls(float(match[1]), int(match[2] or 0), chosen)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from pddlego.errors import UsageError
+from pddlego.methods.base import BUILT_IN_MODEL
 from pddlego.methods.builders.building import BuilderRequest, Step
 from pddlego.methods.builders.draft import Draft
 from pddlego.methods.builders.reference import ReferenceModel
@@ -23,8 +23,6 @@ from pddlego.pddl.derived import conjuncts
 from pddlego.pddl.perturb import corrupted
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.sexpr import read_sexprs, show
-
-PREFIX = "reader+noise:"
 
 
 class NoisyReference(ReferenceModel):
@@ -36,7 +34,7 @@ class NoisyReference(ReferenceModel):
 
     @property
     def name(self) -> str:
-        return f"{PREFIX}{self.rate:g}{f',seed={self.seed}' if self.seed else ''}"
+        return f"{BUILT_IN_MODEL}+noise:{self.rate:g}{f',seed={self.seed}' if self.seed else ''}"
 
     @property
     def description(self) -> Mapping[str, Any]:
@@ -128,12 +126,3 @@ def _without(values: list[Any], place: int) -> list[Any]:
 def _parts(text: str) -> list[str]:
     expressions = read_sexprs(text).expressions
     return [show(each) for expression in expressions for each in conjuncts(expression)]
-
-
-def parse_noise(name: str, episode: int) -> NoisyReference:
-    """The model of a name such as `reader+noise:0.1,seed=3`. Raises `UsageError`."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)(?:,seed=(\d{1,9}))?", name.removeprefix(PREFIX))
-    if match is None or not 0 <= float(match[1]) <= 1:
-        why = "The noise is a probability from 0 to 1, the seed a number; builders have no kinds."
-        raise UsageError(f"{name} is no model", why, "Example: reader+noise:0.1,seed=3.")
-    return NoisyReference(float(match[1]), int(match[2] or 0), episode)

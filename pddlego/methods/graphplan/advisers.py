@@ -19,7 +19,7 @@ from pddlego.episode.ask import ask
 from pddlego.episode.budget import Meter
 from pddlego.episode.events import Event, Rejected
 from pddlego.errors import UsageError
-from pddlego.methods.base import BUILT_IN_MODEL
+from pddlego.methods.base import BuiltIn
 from pddlego.models.base import Completion, Feedback, Message, Model, Request
 from pddlego.models.limiter import SLICE
 from pddlego.pddl.sexpr import show
@@ -47,7 +47,6 @@ ORACLE_SECONDS = 60.0
 """Seconds that the oracle looks for a plan; without one it keeps everything."""
 
 _RANDOM = re.compile(r"random(?::(0|1|0?\.\d+|1\.0*))?\Z")
-_NOISE = re.compile(rf"{BUILT_IN_MODEL}\+noise:(0|1|0?\.\d+|1\.0*)(?:,seed=(\d{{1,9}}))?\Z")
 
 Choose = Callable[[Question, random.Random], Sequence[str]]
 """Names some of the candidates, in an order."""
@@ -72,14 +71,11 @@ class Adviser:
 def make_adviser(name: str, seed: str) -> Adviser | None:
     """The adviser of that name; None for a language model's. Raises `UsageError` for one that is written wrongly."""
     rng = random.Random(f"{name}/{seed}")
-    if name in (BUILT_IN_MODEL, "relaxed"):
+    built_in = BuiltIn() if name == "relaxed" else BuiltIn.parse(name)
+    if built_in is not None and built_in.rate is None:
         return Adviser(name, Relaxed(), rng)
-    if name.startswith(f"{BUILT_IN_MODEL}+"):
-        match = _NOISE.match(name)
-        if match is None:
-            why = "The built-in ones are reader, and reader+noise:P, which errs on purpose."
-            raise UsageError(f"There is no model {name}", why, "Example: reader+noise:0.1,seed=3.")
-        return Adviser(name, Noisy(Relaxed(), float(match.group(1))), rng, {"noise": float(match.group(1))})
+    if built_in is not None and built_in.rate is not None:
+        return Adviser(name, Noisy(Relaxed(), built_in.rate), rng, {"noise": built_in.rate})
     if name.partition(":")[0] == "random":
         match = _RANDOM.match(name)
         if match is None:

@@ -10,15 +10,12 @@ from importlib.resources import files
 from typing import Any
 
 from pddlego.errors import UsageError
-from pddlego.methods.base import parse_variant
+from pddlego.methods.base import BUILT_IN_MODEL, BuiltIn, parse_variant
 from pddlego.methods.planning_settings import PlanningSetting
 from pddlego.methods.programs.options import MODES, NO_NAMES
 from pddlego.models.base import Completion, Request
 from pddlego.pddl.perturb import anonymous
 from pddlego.runs.cells import Cell
-
-READER = "reader"
-_NOISE = re.compile(r"reader\+noise:(0|1|0?\.\d+|1\.0*)(?:,seed=(\d{1,9}))?\Z")
 
 FAULTS: tuple[Callable[[str], str], ...] = (
     lambda code: re.sub(r'f"\((.*?)\)"', r'f"\1"', code),  # no parentheses
@@ -57,7 +54,7 @@ class ReferenceModel:
     """Answers with a program of ours; with the probability `noise` with one that is wrong in some way."""
 
     code: str
-    name: str = READER
+    name: str = BUILT_IN_MODEL
     noise: float = 0.0
     rng: random.Random = field(default_factory=lambda: random.Random(0))
 
@@ -77,17 +74,12 @@ class ReferenceModel:
 
 def stand_in(name: str, cell: Cell, setting: PlanningSetting | None) -> ReferenceModel | None:
     """The reader of that name; None for a language model's. Raises `UsageError` if it cannot play the cell."""
-    if name != READER and not name.startswith(f"{READER}+"):
+    built_in = BuiltIn.parse(name)
+    if built_in is None:
         return None
-    noise, seed = 0.0, cell.model_seed
-    if name != READER:
-        match = _NOISE.match(name)
-        if match is None:
-            why = "The built-in ones are reader, and reader+noise:P, which errs on purpose."
-            raise UsageError(f"There is no model {name}", why, "Example: reader+noise:0.1,seed=3.")
-        noise, seed = float(match.group(1)), seed + 7_919 * int(match.group(2) or 0)
+    seed = cell.model_seed + 7_919 * built_in.seed
     code = "" if setting is None else _code(cell, setting)
-    return ReferenceModel(code, name, noise, random.Random(f"{name}/{seed}/{cell.setting}"))
+    return ReferenceModel(code, name, built_in.rate or 0.0, random.Random(f"{name}/{seed}/{cell.setting}"))
 
 
 def reference(domain: str) -> str | None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pddlego.errors import UsageError
-from pddlego.methods.base import parse_variant, whole
+from pddlego.methods.base import BuiltIn, parse_variant, whole
 from pddlego.methods.textgames.loading import without_parts
 from pddlego.methods.textgames.options import MODES
 from pddlego.methods.textgames.reader.base import ReaderModel, can_answer
-from pddlego.methods.textgames.reader.noise import PREFIX, parse_noise
+from pddlego.methods.textgames.reader.noise import ALL, NoisyReader
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.runs.cells import Cell
 
@@ -16,12 +16,12 @@ def stand_in(name: str, cell: Cell, setting: GameSetting | None) -> ReaderModel 
     """The reader of that name; None for a name that is none of its. Raises `UsageError` if it cannot play the cell."""
     if setting is not None:
         without_parts(setting, parse_variant(cell.mode, MODES).without)
-    if name != "reader" and not name.startswith("reader+"):
+    built_in = BuiltIn.parse(name, ALL)
+    if built_in is None:
         return None
-    if name != "reader" and not name.startswith(PREFIX):
-        why = "The built-in ones are reader, and reader+noise:P, which errs on purpose."
-        raise UsageError(f"There is no model {name}", why, "Example: reader+noise:0.1,seed=3.")
-    model = ReaderModel() if name == "reader" else parse_noise(name, cell.model_seed)
+    model = ReaderModel()
+    if built_in.rate is not None:
+        model = NoisyReader(built_in.rate, built_in.seed, built_in.kinds or ALL, cell.model_seed)
     if setting is not None:
         check_reader(setting, cell.mode)
     return model

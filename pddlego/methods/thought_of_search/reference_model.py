@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 from pddlego.errors import UsageError
+from pddlego.methods.base import BUILT_IN_MODEL
 from pddlego.methods.thought_of_search.file_space import FileSpace
 from pddlego.methods.thought_of_search.loading import SearchSetting
 from pddlego.methods.thought_of_search.planning_space import PlanningSpace
@@ -15,8 +16,6 @@ from pddlego.methods.thought_of_search.reference.planning import functions_for
 from pddlego.methods.thought_of_search.space import Which
 from pddlego.models.base import Completion, Request
 from pddlego.runs.cells import Cell
-
-READER = "reader"
 
 
 @dataclass
@@ -38,7 +37,7 @@ class ReferenceModel:
 
 def stand_in(name: str, cell: Cell, setting: SearchSetting | None) -> ReferenceModel | None:
     """The model of that name. Raises `UsageError` for a setting that has no functions of ours."""
-    if name != READER:
+    if name != BUILT_IN_MODEL:
         return None
     if setting is None:
         return ReferenceModel(name, {}, "")

@@ -17,7 +17,7 @@ from pddlego.methods.builders.draft import Draft
 from pddlego.methods.builders.events import Concluded, Found
 from pddlego.methods.builders.loading import load
 from pddlego.methods.builders.measure import MEASURING
-from pddlego.methods.builders.noise import erring, parse_noise
+from pddlego.methods.builders.noise import NoisyReference, erring
 from pddlego.methods.builders.options import BuilderOptions
 from pddlego.methods.builders.play import play
 from pddlego.methods.builders.reference import component_of
@@ -240,7 +240,7 @@ def won(rounds: int, planner: ProcessPlanner) -> int:
     found = 0
     for seed in range(6):
         options: dict[str, Any] = {"feedback": "model", "rounds": rounds} if rounds else {}
-        model = parse_noise("reader+noise:0.3", seed)
+        model = NoisyReference(0.3, 0, seed)
         found += (
             of(build("text-blocks", "build-whole", model, planner, seed, **options), Concluded)[0].equivalent is True
         )

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from pddlego.errors import UsageError
 from pddlego.methods.textgames.formalize.full import take_apart
 from pddlego.methods.textgames.reader.base import ReaderModel, situation_of
 from pddlego.models.base import Completion, Request
@@ -384,23 +383,3 @@ def in_problem(answer: str, error: Edited, rng: random.Random) -> str:
     except PddlSyntaxError:
         return answer
     return answer.replace(before, wrong)
-
-
-PREFIX = "reader+noise:"
-
-
-def parse_noise(name: str, episode: int) -> NoisyReader:
-    """The model of a name such as `reader+noise:0.1,seed=3,kinds=refusal+empty`. Raises `UsageError`."""
-    rate, *rest = name.removeprefix(PREFIX).split(",") if name.startswith(PREFIX) else ("",)
-    options = dict(each.partition("=")[::2] for each in rest)
-    kinds = tuple(options.pop("kinds", "+".join(ALL)).split("+"))
-    seed = options.pop("seed", "0")
-    unknown = [*options, *(each for each in kinds if each not in ALL)]
-    if unknown:
-        listed = ", ".join(ALL)
-        why = f"'{unknown[0]}' is unknown. Options are seed and kinds; kinds are: {listed}."
-        raise UsageError(f"{name} is no model", why, "Example: reader+noise:0.1,seed=3,kinds=refusal+empty.")
-    if not re.fullmatch(r"\d+(\.\d+)?", rate) or not 0 <= float(rate) <= 1 or not re.fullmatch(r"\d{1,9}", seed):
-        why = "The noise is a probability from 0 to 1, the seed a number."
-        raise UsageError(f"{name} is no model", why, "Example: reader+noise:0.1,seed=3.")
-    return NoisyReader(float(rate), int(seed), kinds, episode)

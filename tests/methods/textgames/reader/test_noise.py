@@ -12,7 +12,8 @@ from pddlego.episode import events as ev
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import resolve
 from pddlego.evaluation.models import is_free
-from pddlego.methods.textgames.reader.noise import BLIND, IDENTICAL, KINDS, Edited, NoisyReader, changed, parse_noise
+from pddlego.methods.base import BuiltIn
+from pddlego.methods.textgames.reader.noise import BLIND, IDENTICAL, KINDS, Edited, NoisyReader, changed
 from pddlego.methods.textgames.reference_model import stand_in
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.pddl import parse_problem
@@ -135,10 +136,12 @@ def test_in_a_whole_file_an_error_may_hit_what_was_there_before(kind: str) -> No
 
 
 def test_names() -> None:
-    model = parse_noise("reader+noise:0.1,seed=3,kinds=refusal+empty", 0)
+    built_in = BuiltIn.parse("reader+noise:0.1,seed=3,kinds=refusal+empty", KINDS)
+    assert built_in == BuiltIn(0.1, 3, ("refusal", "empty"))
+    model = NoisyReader(0.1, 3, built_in.kinds, 0)
     assert (model.rate, model.seed, model.kinds) == (0.1, 3, ("refusal", "empty"))
     assert model.name == "reader+noise:0.1,seed=3,kinds=refusal+empty"
-    assert parse_noise("reader+noise:0.2", 0).name == "reader+noise:0.2"
+    assert NoisyReader(0.2).name == "reader+noise:0.2"
     assert model.description["noise"]["simulation"] is True
     cell = Cell("coin", "edit", "reader+noise:0.1", 7)
     assert is_free(cell)
