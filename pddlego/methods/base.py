@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from pddlego.display.description import Describe
 from pddlego.display.screens import Screen
 from pddlego.episode.approval import Overseer
-from pddlego.episode.events import Event, Limits, Tally
+from pddlego.episode.events import Event, Limits, Started, Tally
 from pddlego.errors import UsageError
 from pddlego.models import Model
 from pddlego.planning import Planner
@@ -260,6 +260,20 @@ class Tools:
     person: Callable[[tuple[str, ...]], str] | None = None
     carried: str = ""
     recorded: tuple[Event, ...] | None = None
+
+
+def started(cell: Cell, setting: Setting, tools: Tools, limits: Limits, method: str) -> Started:
+    """Make the first event of an episode."""
+    return Started(
+        setting=setting.name,
+        title=setting.title,
+        mode=cell.mode,
+        model=tools.model.name,
+        seed=cell.seed,
+        task=setting.about,
+        limits=limits,
+        played_by=method,
+    )
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 
 from pddlego.episode.budget import Meter, OverError
-from pddlego.episode.events import Event, Outcome, Started
+from pddlego.episode.events import Event, Outcome
 from pddlego.episode.lifecycle import played
-from pddlego.methods.base import Tools, parse_variant
+from pddlego.methods.base import Tools, parse_variant, started
 from pddlego.methods.builders.building import Asking, How, Order, built
 from pddlego.methods.builders.draft import Draft
 from pddlego.methods.builders.events import Concluded
@@ -52,16 +52,7 @@ def _episode(
     variant = parse_variant(cell.mode, MODES)
     given = variant.mode.name == "build-problem"
     gold = Gold(setting.domain, setting.task(cell.seed))
-    yield Started(
-        setting=setting.name,
-        title=setting.title,
-        mode=cell.mode,
-        model=tools.model.name,
-        seed=cell.seed,
-        task=setting.about,
-        limits=meter.limits,
-        played_by="builders",
-    )
+    yield started(cell, setting, tools, meter.limits, "builders")
     order = Order("problem" if given else "task", setting.description(cell.seed), HOW[variant.mode.name], gold)
     asking = Asking(tools.model, meter, Prompts("builders"), tools.retries, "checks" not in variant.without)
     draft = Draft().with_domain(gold.domain) if given else Draft()

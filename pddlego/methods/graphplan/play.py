@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 from pddlego.episode.ask import Chat
 from pddlego.episode.budget import Meter, OverError
-from pddlego.episode.events import Event, Outcome, Rejected, Started
+from pddlego.episode.events import Event, Outcome, Rejected
 from pddlego.episode.lifecycle import played
 from pddlego.episode.loop import Attempt, Retry, refine
-from pddlego.methods.base import Tools, parse_variant
+from pddlego.methods.base import Tools, parse_variant, started
 from pddlego.methods.graphplan.advisers import Advisers, planning
 from pddlego.methods.graphplan.events import (
     SOLVED,
@@ -97,16 +97,7 @@ class TaskEpisode(ABC):
     def run(self) -> Steps:
         """Ends by raising `OverError`."""
         setting, meter, cell = self.setting, self.meter, self.cell
-        yield Started(
-            setting.name,
-            setting.title,
-            cell.mode,
-            self.tools.model.name,
-            cell.seed,
-            setting.about,
-            limits=meter.limits,
-            played_by="graphplan",
-        )
+        yield started(cell, setting, self.tools, meter.limits, "graphplan")
         goal = self.task.problem.goal
         goals = len(goal) - 1 if goal[:1] == ("and",) else 1
         yield Given(self.domain.name, self.task.name, self.task.size, goals, setting.share, self.removed)

@@ -6,9 +6,9 @@ from collections.abc import Generator, Iterator
 from dataclasses import replace
 
 from pddlego.episode.budget import Meter
-from pddlego.episode.events import Event, Isolated, Started
+from pddlego.episode.events import Event, Isolated
 from pddlego.episode.lifecycle import played
-from pddlego.methods.base import Tools, parse_variant
+from pddlego.methods.base import Tools, parse_variant, started
 from pddlego.methods.programs.baselines import Baseline
 from pddlego.methods.programs.episode import Conversation, Given
 from pddlego.methods.programs.events import Began
@@ -28,16 +28,7 @@ def _episode(
     cell: Cell, setting: ProgramSetting, options: ProgramOptions, tools: Tools, meter: Meter
 ) -> Generator[Event, None, None]:
     variant = parse_variant(cell.mode, MODES)
-    yield Started(
-        setting.name,
-        setting.title,
-        cell.mode,
-        tools.model.name,
-        cell.seed,
-        setting.about,
-        limits=meter.limits,
-        played_by="programs",
-    )
+    yield started(cell, setting, tools, meter.limits, "programs")
     if NO_NAMES in variant.without:
         given = Given(*setting.nameless(cell.seed))
     else:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from pddlego.episode.ask import Chat
 from pddlego.episode.budget import Meter, OverError
-from pddlego.episode.events import Event, Isolated, Outcome, Rejected, Started
+from pddlego.episode.events import Event, Isolated, Outcome, Rejected
 from pddlego.episode.lifecycle import Body, played
-from pddlego.methods.base import Tools, parse_variant
+from pddlego.methods.base import Tools, parse_variant, started
 from pddlego.methods.thought_of_search.events import SOLVED, Attempted, Coded, Fault, Finished, Kind, Prepared
 from pddlego.methods.thought_of_search.functions import Code, Functions, code_as_the_paper, code_of
 from pddlego.methods.thought_of_search.loading import SearchSetting, call_limits, search_limits
@@ -164,16 +164,7 @@ def play(cell: Cell, setting: SearchSetting, options: SearchOptions, tools: Tool
 
 
 def _episode(cell: Cell, setting: SearchSetting, options: SearchOptions, tools: Tools, meter: Meter) -> Body:
-    yield Started(
-        setting.name,
-        setting.title,
-        cell.mode,
-        tools.model.name,
-        cell.seed,
-        setting.about,
-        limits=meter.limits,
-        played_by="thought_of_search",
-    )
+    yield started(cell, setting, tools, meter.limits, "thought_of_search")
     with Sandbox(options.isolation) as sandbox:
         yield Isolated(options.isolation, sandbox.layers())
         with setting.space.judge(sandbox, cell.seed) as judge:
