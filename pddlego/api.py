@@ -83,9 +83,10 @@ def build(
     from pddlego.methods.builders.draft import draft_of
     from pddlego.methods.builders.files import BuildOptions
     from pddlego.methods.builders.files import build as build_files
-    from pddlego.models.endpoint import Access, make_endpoint
+    from pddlego.models.endpoint import Access, make_endpoint, prepare_cache
 
     config = _resolved(options).config
+    prepare_cache(config.endpoint.cache)
     asked = make_endpoint(model, config.endpoint, Access(os.environ.get("OPENAI_API_KEY")))
     begin = draft_of(domain) if domain else None
     with config.planner.make() as planner:

@@ -25,10 +25,11 @@ from pddlego.methods.builders.building import How, What
 from pddlego.methods.builders.draft import Draft, draft_of
 from pddlego.methods.builders.files import Build, BuildOptions
 from pddlego.methods.builders.l2p import with_l2p
+from pddlego.methods.builders.options import BuilderOptions
 from pddlego.methods.builders.reviewing import By
 from pddlego.methods.registry import picture_of
 from pddlego.models import Model
-from pddlego.models.endpoint import Access, Endpoint, make_endpoint
+from pddlego.models.endpoint import Access, Endpoint, make_endpoint, prepare_cache
 from pddlego.pddl import PddlSyntaxError
 from pddlego.planning.process import PlannerOptions
 from pddlego.runs.journal import JournalWriter, follow
@@ -40,7 +41,6 @@ Description = Annotated[Path, typer.Argument(metavar="DESCRIPTION", help="A text
 Folder = Annotated[Path, typer.Option("--output", "-o", help="A folder for the files.")]
 Steps = Annotated[str, typer.Option(help="whole, by-component or by-action.")]
 FeedbackBy = Annotated[str, typer.Option("--feedback", help="none, model, person or both, after checks and planner.")]
-Rounds = Annotated[int, typer.Option(min=0, max=20, help="Rounds of feedback by a model, at most.")]
 ModelName = Annotated[str | None, typer.Option("--model", help="The language model. Default: PDDLEGO_MODEL.")]
 Given = Annotated[
     Path | None, typer.Option("--domain", help="The domain of a problem: a PDDL file, or components of l2p as JSON.")
@@ -48,7 +48,9 @@ Given = Annotated[
 Begin = Annotated[Path | None, typer.Option("--from", help="Components of l2p as JSON to go on with.")]
 
 
-@with_options((Endpoint, LimitOptions, PlannerOptions), without=("planner", "max_cost", "prices", "max_tokens"))
+@with_options(
+    (BuilderOptions, Endpoint, LimitOptions, PlannerOptions), without=("planner", "max_cost", "prices", "max_tokens")
+)
 def command(
     flags: dict[str, Any],
     what: WhatName,
@@ -56,7 +58,6 @@ def command(
     output: Folder = Path("built"),
     steps: Steps = "by-component",
     feedback: FeedbackBy = "none",
-    rounds: Rounds = 3,
     model: ModelName = None,
     domain: Given = None,
     begin: Begin = None,
@@ -69,14 +70,17 @@ def command(
     if domain is not None and what != "problem":
         why = f"A {what} brings a domain of its own."
         raise UsageError("--domain is for a problem", why, "Leave it out, or go on with parts of l2p by --from.")
+    builders = config.methods["builders"]
+    assert isinstance(builders, BuilderOptions)
     text, draft = read_text(description), _begin(domain, begin)
+    prepare_cache(config.endpoint.cache)
     asked = _model(config.what.models[0], config.endpoint)
     console = Console()
     display = LineDisplay(console, picture_of("builders").describe)
     options = BuildOptions(
         steps=cast(How, steps),
         feedback=cast(By, feedback),
-        rounds=rounds,
+        rounds=builders.rounds,
         retries=config.limits.retries,
         limits=Limits(None, calls=config.limits.max_calls, seconds=config.limits.max_seconds),
         overseer=_person(console, display) if feedback in ("person", "both") else None,

@@ -21,7 +21,7 @@ from pddlego.methods.graphplan.options import PassOptions
 from pddlego.methods.programs.trial import attempt, program_in
 from pddlego.methods.shared_options import SandboxOptions
 from pddlego.models import Model
-from pddlego.models.endpoint import Access, Endpoint, make_endpoint
+from pddlego.models.endpoint import Access, Endpoint, make_endpoint, prepare_cache
 from pddlego.pddl import Domain, PddlSyntaxError, Problem, parse_domain
 from pddlego.pddl.check import check_reading
 from pddlego.pddl.problem import read_problem
@@ -166,6 +166,7 @@ def _by_graphplan(
     options = config.methods[GRAPHPLAN]
     assert isinstance(options, PassOptions)
     graph = GraphSearch(prune is not None, sort is not None, options.kappa, levels=options.levels)
+    prepare_cache(config.endpoint.cache)
     made = {name: _adviser(name, config.endpoint) for name in (prune, sort) if name is not None}
     meter, took = Meter(Limits(None)), list[Moment]()
     advisers = Advisers(meter, made.get(prune or ""), made.get(sort or ""))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict
 
 from pddlego.methods.base import Mode
-from pddlego.util.options import Options
+from pddlego.util.options import Options, option
 
 
 class BuilderOptions(Options):
@@ -17,7 +17,7 @@ class BuilderOptions(Options):
     model_config = ConfigDict(title="Building from text")
 
     feedback: Literal["none", "model"] = "none"
-    rounds: int = Field(default=3, ge=0, le=20)
+    rounds: int = option(3, "Rounds of feedback by a model, at most.", ge=0, le=20)
 
 
 OPTIONS = BuilderOptions
