@@ -33,6 +33,7 @@ def play(setting: GameSetting, mode: str, seeds: Iterable[int], planner: Process
     return ends
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mode", "seeds", "calls"),
     [("edit", scaled(range(1, 60, 2), in_ci=range(60)), 5.9), ("gen", range(0, 60, 3), 6.2)],
@@ -47,6 +48,7 @@ def test_every_seed_is_won(coin: GameSetting, planner: ProcessPlanner, mode: str
     assert statistics.mean(each.characters for each in test_seeds) <= 22_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "mode", "fold", "seeds", "steps"),
     [

@@ -24,6 +24,8 @@ from tests.methods.textgames.playing import ForgetfulModel, ended, of, play
 from tests.model_server import ModelServer, answer
 from tests.scale import scaled
 
+pytestmark = pytest.mark.slow
+
 PROMPTS = Prompts("coin")
 DEEP = 100_000
 

@@ -48,6 +48,8 @@ from pddlego.planning.solve import checked_domain, checked_problem
 from pddlego.planning.validate import parse_plan
 from pddlego.util.answers import file_in, spoken
 
+pytestmark = pytest.mark.slow
+
 CHARACTERS, SECONDS = 200_000, 1.0
 
 SIGNS = (" ", "\n", "\t", '"', "'", "`", ";", "(", ")", "{", "[", "\\", "?", ":", "-", "1", "a", "```\n", "<think>")

@@ -51,6 +51,7 @@ def _command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "pddlego", "eval", *arguments]
 
 
+@pytest.mark.slow
 def test_killed_again_and_again_it_ends_with_the_same_results(tmp_path: Path) -> None:
     arguments = ("coin", "--modes", "edit,random", "--seeds", "0-9")
     whole, broken = tmp_path / "whole", tmp_path / "broken"
@@ -84,6 +85,7 @@ def test_a_budget_is_never_exceeded_and_can_be_raised(tmp_path: Path, model_serv
     assert KEY not in "".join(path.read_text() for path in tmp_path.rglob("*") if path.is_file())
 
 
+@pytest.mark.slow
 def test_retries_of_an_endpoint_count_too(tmp_path: Path, model_server: ModelServer) -> None:
     slow = fault(429, "slow", headers={"retry-after": "0"})
     model_server.replies = [slow, slow, slow, answer("look around")]
@@ -258,6 +260,7 @@ def test_the_second_interrupt_breaks_off_what_is_in_flight(tmp_path: Path, model
     assert all(each.outcome.value == "interrupted" for each in read_results(folder(tmp_path)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["play", "eval"])
 def test_a_kill_ends_at_once_what_ignores_ctrl_c(tmp_path: Path, model_server: ModelServer, command: str) -> None:
     """So it starts as a background job of a script."""

@@ -24,6 +24,8 @@ from tests.cli.command import run, run_process
 from tests.cli.test_play import three_lines
 from tests.scale import PATIENCE
 
+pytestmark = pytest.mark.slow
+
 EVIL = "[/red]\x1b[2J\x1b]0;owned\x07<script>alert(1)</script>|`x`*\n=1"
 RECORDED = Path(__file__).parent.parent / "recorded" / "coin-edit-reader-seed12"
 

@@ -13,7 +13,7 @@ from tests.coin_endpoint import thinking_aloud
 from tests.model_server import ModelServer
 from tests.scale import PATIENCE
 
-pytestmark = pytest.mark.terminal
+pytestmark = [pytest.mark.slow, pytest.mark.terminal]
 
 
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (120, 40), (200, 50)])

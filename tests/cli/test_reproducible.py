@@ -9,7 +9,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.scale import PATIENCE, scaled
+
+pytestmark = pytest.mark.slow
 
 CELLS = ("coin", scaled("cooking-easy", in_ci="cooking-hard"), "--modes", "edit,gen")
 SEEDS = scaled(("12",), in_ci=("12", "45"))

@@ -14,6 +14,8 @@ from tests.cli.command import run
 from tests.model_server import ModelServer, Reply, answer, fault
 from tests.scale import scaled
 
+pytestmark = pytest.mark.slow
+
 KEY = "sk-canary1-0123456789abcdef"
 PASSWORD = "canary2 pass/word"
 QUERY = "canary3/ab+cd=0123456789"

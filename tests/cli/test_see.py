@@ -213,6 +213,7 @@ def test_what_a_user_can_get_wrong_ends_in_three_lines(recorded: Path, arguments
     assert says in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", [b"go \xff\n", b"\n" * 3000 + b"look around\n", b""])
 def test_whatever_comes_through_a_pipe(tmp_path: Path, script: bytes) -> None:
     command = [sys.executable, "-m", "pddlego", "play", "coin", "--seed", "12", "--mode", "human"]

@@ -13,7 +13,7 @@ import pytest
 
 from tests.scale import PATIENCE
 
-pytestmark = pytest.mark.terminal
+pytestmark = [pytest.mark.slow, pytest.mark.terminal]
 
 
 class Terminal:

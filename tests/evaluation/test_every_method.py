@@ -77,7 +77,10 @@ KINDS = [
 SEEDS = "0-2"
 
 
-@pytest.fixture(params=KINDS, ids=lambda kind: f"{kind.game}-{kind.mode}")
+@pytest.fixture(
+    params=[KINDS[0], *(pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS[1:])],
+    ids=lambda kind: f"{kind.game}-{kind.mode}",
+)
 def kind(request: pytest.FixtureRequest) -> Kind:
     found: Kind = request.param
     return found
@@ -110,6 +113,7 @@ def test_a_budget_stops_it_and_it_goes_on_where_it_was(
     assert calls <= len(model_server.requests) <= calls + 5  # what was broken off is asked again, what was done is not
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", [each for each in KINDS if each.mode in ("program", "tos")], ids=lambda kind: kind.mode, indirect=True
 )

@@ -18,6 +18,8 @@ from tests.model_server import ModelServer, Reply, answer, fault
 from tests.runs.stores import read
 from tests.scale import scaled
 
+pytestmark = pytest.mark.slow
+
 SHARE = 0.2
 WORKERS = EPISODES = scaled(32, in_ci=64)
 AT_ONCE = {"retry-after": "0.05"}

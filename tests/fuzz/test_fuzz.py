@@ -12,6 +12,8 @@ from tests.fuzz.targets import Bench, Target, fuzz, targets
 from tests.fuzz.texts import changed
 from tests.scale import scaled
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("target", targets(), ids=lambda target: target.name)
 def test_nothing_but_typed_errors(

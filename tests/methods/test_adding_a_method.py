@@ -122,6 +122,7 @@ def test_an_answer_without_a_number_goes_back_with_the_reason(folder: Path, mode
     assert "no plan after 0 steps: 6 answers in a row could not be used" in done.stdout
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_it_and_the_same_command_continues(folder: Path, model_server: ModelServer) -> None:
     go = threading.Event()
     model_server.replies = [answer("10", hold=go), Halves(20)]
@@ -204,6 +205,7 @@ def broken(folder: Path, old: str, new: str) -> None:
     forget()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [

@@ -153,6 +153,7 @@ def _write_and_read(path: Path, number: int) -> int:
     return sum(cache.get(f"{number}/{each}") is not None for each in range(50))
 
 
+@pytest.mark.slow
 def test_many_processes_at_once(tmp_path: Path) -> None:
     path = tmp_path / "answers.sqlite"
     with multiprocessing.get_context("spawn").Pool(4) as pool:

@@ -133,6 +133,7 @@ def test_a_wait_that_is_longer_than_the_episode_has_time_is_no_fault_of_the_mode
     assert len(model_server.requests) == 1
 
 
+@pytest.mark.slow
 def test_an_outage_that_lasts_longer_than_the_episode_is_the_endpoint_s_failure(
     model_server: ModelServer, request_: Request
 ) -> None:

@@ -23,7 +23,7 @@ from tests.cli.command import run
 from tests.methods.textgames.grid_house import small_house
 from tests.methods.textgames.playing import ended, of, play
 
-pytestmark = pytest.mark.server
+pytestmark = [pytest.mark.slow, pytest.mark.server]
 
 
 @pytest.fixture(scope="module")

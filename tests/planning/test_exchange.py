@@ -23,7 +23,7 @@ from tests.cli.command import run
 from tests.methods.textgames.houses import COIN, WORKSHOP, random_problem, random_workshop
 from tests.test_domains import kitchen
 
-pytestmark = pytest.mark.oracle
+pytestmark = [pytest.mark.slow, pytest.mark.oracle]
 
 GENERATED = (
     *("delivery", "forest", "gripper", "miconic", "ferry", "spanner", "heavy", "collector", "logistics", "movie"),

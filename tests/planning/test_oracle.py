@@ -12,6 +12,8 @@ from tests.methods.textgames.houses import COIN, WORKSHOP, random_problem, rando
 from tests.scale import scaled
 from tests.test_domains import kitchen
 
+pytestmark = pytest.mark.slow
+
 PROBLEMS = scaled(15, in_ci=500)
 PARTS = 5  # so that pytest-xdist can share them out
 BFS, ASTAR, ANY = Search(), Search.parse("astar(lmcut)"), Search.parse("gbf(hff)")

@@ -42,6 +42,7 @@ def test_a_line_that_is_not_an_action_is_a_fault(answer: str) -> None:
         plan_in(answer)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("worst", ["(", "(a", "(a ", " ", "1", "1.", "-", "`", "```", "```\n", "(a)\n", "<think>"])
 def test_long_answers_are_read_in_linear_time(worst: str) -> None:
     """200,000 characters are what an answer may have."""

@@ -136,6 +136,7 @@ def test_the_same_planner_works_on_after_a_timeout() -> None:
         assert planner.solve(COIN, explored(5, 2, seed=3), Search()).status is PlanStatus.SOLVED
 
 
+@pytest.mark.slow
 def test_memory_is_bounded() -> None:
     with ProcessPlanner(memory=200) as planner:
         result = planner.solve(HANOI, hanoi(14), BLIND)

@@ -13,6 +13,8 @@ from pddlego.pddl import Domain, Problem, parse_domain, parse_problem
 from pddlego.planning import Plan, PlanStep, ProcessPlanner, Search, validate
 from pddlego.planning.world import Simulator, World
 
+pytestmark = pytest.mark.slow
+
 DOMAINS = ("delivery", "ferry", "forest", "gripper", "heavy", "miconic", "spanner")
 
 ADL = """(define (domain adl) (:requirements :adl) (:types place thing)

@@ -148,6 +148,7 @@ WORST = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", WORST)
 def test_reading_the_worst_line_takes_seconds_at_most(part: str) -> None:
     number = min((MOST_PARTS - 10) // (parts(part.encode()) + 1), SandboxLimits().most // (len(part) + 1))

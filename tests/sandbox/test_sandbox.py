@@ -272,12 +272,14 @@ def test_a_program_ends_with_its_host() -> None:
     assert orphan(patience=PATIENCE).stopped
 
 
+@pytest.mark.slow
 def test_an_ordinary_user_is_as_safe() -> None:
     found = probes_as_ordinary_user()
     assert [line for line in found if not line.startswith("stopped")] == []
     assert len(found) == len(PROBES)
 
 
+@pytest.mark.slow
 def test_attacks_fail_for_an_ordinary_user_too() -> None:
     done = run_tests_as_ordinary_user(*scaled(ATTACKS[:1], in_ci=ATTACKS))
     assert done.returncode == 0, done.stdout + done.stderr

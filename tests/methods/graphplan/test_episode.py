@@ -176,6 +176,7 @@ def test_where_nobody_knows_how_short_a_plan_can_be_it_is_not_won() -> None:
     assert ended(events).outcome is Outcome.LOST
 
 
+@pytest.mark.slow
 def test_what_a_clock_ended_is_played_again_to_the_same_point() -> None:
     """The bound was not found then, and would be now; the planner was stopped in the middle."""
     then = played("logistics", "adversarial", seed=3, planner=Hurried())

@@ -17,6 +17,7 @@ from tests.scale import scaled
 DOMAINS = ("collector", "delivery", "ferry", "forest", "gripper", "heavy", "miconic", "spanner")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DOMAINS)
 def test_a_planner_solves_the_training_tasks(name: str, planner: ProcessPlanner) -> None:
     setting = small(name, training=10)

@@ -131,6 +131,7 @@ BOMB = """start = time.process_time()
     while True: blocks.append(bytearray(1 << 20))"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "seconds", "parity", "message"),
     [(ENDLESS, 0.5, "paper", "it took longer than 0.5 seconds"), (BOMB, 30.0, "off", "it needs more than 128 MiB")],

@@ -14,7 +14,7 @@ FERRY = Path(__file__).parent.parent.parent / "recorded" / "ferry"
 CONVERSATIONS = f"transcript:{FERRY / 'conversations.jsonl.gz'}"
 GPT_4 = f"{CONVERSATIONS},model=gpt-4"
 
-pytestmark = needs_locks
+pytestmark = [pytest.mark.slow, needs_locks]
 
 SHORT = ("--set", "task_timeout=1")
 """Endless loops are as endless after a second; what ends takes some milliseconds."""

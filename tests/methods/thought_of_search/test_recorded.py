@@ -41,7 +41,7 @@ TABLE_1 = {
 }
 RECORDED_AS = {"gpt-4o-mini": "gpt4-mini", "gpt-4o": "gpt4"}
 
-pytestmark = needs_locks
+pytestmark = [pytest.mark.slow, needs_locks]
 
 
 def recorded() -> dict[tuple[str, str, int], tuple[int, bool]]:

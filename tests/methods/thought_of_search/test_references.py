@@ -93,6 +93,7 @@ def test_there_are_enough_mutants_of_every_problem() -> None:
     assert {name for name, *_ in MUTANTS[:40]} == set(PROBLEMS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "which", "what", "text"), CHOSEN, ids=[f"{m[0]}-{m[1]}-{m[2]}" for m in CHOSEN])
 def test_a_mutant_is_caught_or_is_the_same(name: str, which: Which, what: str, text: str) -> None:
     successors, goal = right(name)

@@ -78,6 +78,7 @@ def test_random_tasks_are_solved_in_as_few_levels_as_can_be_or_proved_unsolvable
     assert unsolvable >= 50
 
 
+@pytest.mark.slow
 def test_unsolvable_tasks_of_the_domains_are_proved_so() -> None:
     """Operators are taken out by chance. The end must be proved, also where all levels are alike already."""
     proved = 0

@@ -151,6 +151,7 @@ def test_any_text_can_be_taken_apart_and_read(text: str) -> None:
             assert proposal.feedback is not None or proposal.written is not None
 
 
+@pytest.mark.slow
 def test_recorded_pairs_get_the_verdicts_of_the_corpus_and_say_what_to_change(planner: ProcessPlanner) -> None:
     """PDDLego+'s own answers: 343 pairs in its JSON, read as an answer in this mode is."""
     refused = 0
