@@ -31,6 +31,7 @@ def test_the_examples_in_evaluating_md(tmp_path: Path) -> None:
     assert result.failed == 0
 
 
+@pytest.mark.slow
 def test_adding_a_game_followed_literally(tmp_path: Path) -> None:
     """Writes the files of the page into an empty folder, runs its commands there and compares what they print."""
     page = (DOCS / "adding-a-game.md").read_text(encoding="utf-8")

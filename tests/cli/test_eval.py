@@ -238,6 +238,7 @@ main()
 """
 
 
+@pytest.mark.slow
 def test_the_second_interrupt_breaks_off_what_is_in_flight(tmp_path: Path, model_server: ModelServer) -> None:
     model_server.replies = [answer("look around", delay=60)]
     given = ("--modes", "act", "--models", "m", "--base-url", model_server.url)
@@ -285,6 +286,7 @@ def test_a_kill_ends_at_once_what_ignores_ctrl_c(tmp_path: Path, model_server: M
         assert "interrupted: the episodes in flight were broken off" in shown
 
 
+@pytest.mark.slow
 def test_interrupted_cells_are_no_losses(tmp_path: Path) -> None:
     command = _command("coin", "--seeds", "0-59", "--workers", "2", "--run", "cut")
     with started(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, start_new_session=True) as playing:

@@ -87,6 +87,7 @@ def test_carrying_plays_one_after_another(tmp_path: Path) -> None:
         assert "--carry plays with one worker" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["full", "full-edit", "full-no-schemas"])
 def test_an_episode_is_resumed_with_the_domain_that_it_had(tmp_path: Path, mode: str) -> None:
     assert run("play", "coin", "--mode", mode, "--seed", "12", "--pace", "0", cwd=tmp_path).returncode == 0

@@ -15,7 +15,7 @@ import pytest
 from tests.cli.test_terminal import Terminal
 from tests.evaluation.test_replay import RECORDED, RUNS
 
-pytestmark = pytest.mark.terminal
+pytestmark = [pytest.mark.slow, pytest.mark.terminal]
 
 PDDLEGO = f"clear; env -u COLUMNS -u LINES LC_ALL=C.UTF-8 {sys.executable} -m pddlego"
 

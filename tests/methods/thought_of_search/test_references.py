@@ -30,6 +30,7 @@ SUCCESSORS: Which = "successors"
 GOAL: Which = "goal"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_our_functions_pass_all_tests_and_solve_the_instances(name: str) -> None:
     options = SearchOptions(instances=scaled(3 if name == "crosswords" else 10, None))
