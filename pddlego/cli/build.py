@@ -10,8 +10,8 @@ from typing import Annotated, Any, cast
 import typer
 from rich.console import Console
 
+from pddlego.cli.exits import is_typed_at
 from pddlego.cli.options import with_options
-from pddlego.cli.terminal import is_typed_at
 from pddlego.cli.watching import exit_code
 from pddlego.display.console import glyphs_for
 from pddlego.display.lines import LineDisplay

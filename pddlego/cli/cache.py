@@ -10,8 +10,8 @@ from rich.filesize import decimal
 from rich.table import Table
 from rich.text import Text
 
-from pddlego.cli import terminal as exits
-from pddlego.cli.terminal import is_typed_at, polite_kills
+from pddlego.cli import exits
+from pddlego.cli.exits import is_typed_at, polite_kills
 from pddlego.display.console import Console
 from pddlego.errors import UsageError
 from pddlego.models.cache import AnswerCache, default_path

@@ -10,8 +10,8 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from pddlego.cli import terminal as exits
-from pddlego.cli.terminal import polite_kills
+from pddlego.cli import exits
+from pddlego.cli.exits import polite_kills
 from pddlego.display.console import Console
 from pddlego.planning import ProcessPlanner
 from pddlego.planning.corpus import CorpusReport, check_corpus, read_pairs

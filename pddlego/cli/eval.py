@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
-from pddlego.cli import terminal as exits
+from pddlego.cli import exits
+from pddlego.cli.exits import INTERRUPTS, handle, ignore_interrupts, ignores_keys, polite_kills
 from pddlego.cli.options import ConfigFile, with_options
-from pddlego.cli.terminal import INTERRUPTS, handle, ignore_interrupts, ignores_keys, polite_kills
 from pddlego.display.console import Console
 from pddlego.evaluation.assemble import Running, evaluating
 from pddlego.evaluation.config import Resolved, groups, resolve

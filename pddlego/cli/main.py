@@ -15,8 +15,7 @@ import typer
 import typer.core
 
 from pddlego import __version__
-from pddlego.cli import terminal as exits
-from pddlego.cli.options import GroupedCommand
+from pddlego.cli import exits
 from pddlego.errors import TOO_MANY_FILES, PddlegoError, UsageError, explained, is_too_many_files
 
 COMMANDS: Mapping[str, str] = {
@@ -63,6 +62,22 @@ class _Commands(typer.core.TyperGroup):
         except KeyboardInterrupt:
             typer.echo("Interrupted.", err=True)
             raise typer.Exit(exits.INTERRUPTED) from None
+
+
+class GroupedCommand(typer.core.TyperCommand):
+    """A command whose help lists options by groups."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments, and the options by their groups; those of the command itself first."""
+        rows: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                own = "Arguments" if parameter.param_type_name == "argument" else "Options"
+                rows.setdefault(getattr(parameter, "rich_help_panel", None) or own, []).append(record)
+        for title, records in rows.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
 
 
 def _loaded(name: str) -> Any:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Annotated, Any, Union, get_args, get_origin
 
 import typer
-import typer.core
 from pydantic import BaseModel
 
 from pddlego.util.options import Flag, Option, options_of
@@ -108,19 +107,3 @@ def _shown(value: Any) -> str:
     if isinstance(value, tuple):
         return ",".join(map(str, value))
     return "" if value is None or value == {} else f"{value:g}" if isinstance(value, float) else str(value)
-
-
-class GroupedCommand(typer.core.TyperCommand):
-    """A command whose help lists options by groups."""
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the arguments, and the options by their groups; those of the command itself first."""
-        rows: dict[str, list[tuple[str, str]]] = {}
-        for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
-            if record is not None:
-                own = "Arguments" if parameter.param_type_name == "argument" else "Options"
-                rows.setdefault(getattr(parameter, "rich_help_panel", None) or own, []).append(record)
-        for title, records in rows.items():
-            with formatter.section(title):
-                formatter.write_dl(records)

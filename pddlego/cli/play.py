@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
+from pddlego.cli.exits import polite_kills
 from pddlego.cli.options import ConfigFile, Confirm, Pace, is_typed, with_options
-from pddlego.cli.terminal import polite_kills
 from pddlego.cli.watching import exit_code, make_overseer, make_person, parse_whats, play_watched
 from pddlego.display.console import Console
 from pddlego.display.lines import make_display

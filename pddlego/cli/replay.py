@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from pddlego.cli import terminal as exits
+from pddlego.cli import exits
+from pddlego.cli.exits import polite_kills
 from pddlego.cli.options import Run, with_options
-from pddlego.cli.terminal import polite_kills
 from pddlego.display.console import Console
 from pddlego.evaluation.config import given_options, groups
 from pddlego.evaluation.replay import Recorded, Replayed, load_recorded, replay

@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from pddlego.cli import terminal as exits
+from pddlego.cli import exits
 from pddlego.cli.options import with_options
 from pddlego.display.console import Console
 from pddlego.errors import UsageError

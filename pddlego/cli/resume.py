@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
+from pddlego.cli.exits import polite_kills
 from pddlego.cli.options import Confirm, Pace, Run, with_options
-from pddlego.cli.terminal import polite_kills
 from pddlego.cli.watching import exit_code, make_overseer, make_person, parse_whats, play_watched
 from pddlego.display.console import Console
 from pddlego.display.lines import make_display

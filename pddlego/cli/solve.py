@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pddlego.cli import terminal as exits
+from pddlego.cli import exits
 from pddlego.cli.options import with_options
 from pddlego.episode.budget import Meter
 from pddlego.episode.events import Event, Limits, Retrying

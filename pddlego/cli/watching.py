@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pddlego.cli import terminal as exits
-from pddlego.cli.terminal import ignore_interrupts, is_typed_at
+from pddlego.cli import exits
+from pddlego.cli.exits import ignore_interrupts, is_typed_at
 from pddlego.display.console import Console, glyphs_for
 from pddlego.display.lines import Display, LineDisplay, LiveDisplay
 from pddlego.episode.approval import Overseer

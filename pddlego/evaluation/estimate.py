@@ -13,8 +13,8 @@ from pddlego.evaluation.models import is_free
 from pddlego.evaluation.playing import make_planners, play
 from pddlego.evaluation.setup import Setup
 from pddlego.methods.base import BUILT_IN_MODEL
+from pddlego.models.base import ATTEMPTS
 from pddlego.models.limiter import OUTPUT_ESTIMATE, NoLimiter
-from pddlego.models.openai import ATTEMPTS
 from pddlego.planning import Planner
 from pddlego.runs.cells import Cell
 from pddlego.runs.summary import LOST_TO_ERRORS

@@ -6,6 +6,9 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+ATTEMPTS = 6
+"""Requests that are sent for an answer, at most."""
+
 CacheUse = Literal["off", "use", "refresh"]
 """Of answers that were kept: `use` them and keep what is new; `refresh`: ask again, and keep that instead."""
 

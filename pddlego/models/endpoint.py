@@ -11,11 +11,10 @@ from typing import Any
 from pydantic import ConfigDict, field_serializer, field_validator
 
 from pddlego.errors import UsageError
-from pddlego.models.base import CacheUse, Model
+from pddlego.models.base import ATTEMPTS, CacheUse, Model
 from pddlego.models.credentials import address_of, without_credentials
 from pddlego.models.dialect import Dialects, Sampling
 from pddlego.models.limiter import RequestLimiter
-from pddlego.models.openai import ATTEMPTS
 from pddlego.util.options import Flag, Options, option
 
 TAKEN = {

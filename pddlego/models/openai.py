@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 
 from pddlego.errors import BudgetSpentError, ModelError, OutOfTimeError, UsageError
-from pddlego.models.base import Completion, Request, Trouble, Words
+from pddlego.models.base import ATTEMPTS, Completion, Request, Trouble, Words
 from pddlego.models.credentials import check_key, check_url, secrets_of, split_query, without_credentials
 from pddlego.models.dialect import (
     EVERYTHING,
@@ -42,9 +42,6 @@ if TYPE_CHECKING:
     import openai
     import tenacity
 
-
-ATTEMPTS = 6
-"""Requests that are sent for an answer, at most."""
 
 MAX_WAIT = 120.0
 """Longest wait, in seconds, that a Retry-After may ask for; a longer one ends the call."""

@@ -1,0 +1,59 @@
+"""How a command ends: exit codes, signals, and output that nothing reads any more."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterable
+
+WON, NOT_WON, USAGE, BROKEN, INTERRUPTED = 0, 1, 2, 3, 130
+
+
+def silence_output() -> None:
+    """Standard output is full or gone: nothing may be written to it any more, not even when Python ends."""
+    sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123
+
+
+POLITE = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+"""Polite kills, as far as the system has them."""
+
+INTERRUPTS = (signal.SIGINT, *POLITE)
+"""Everything that asks a command to end."""
+
+
+def polite_kills() -> None:
+    """A polite kill is an interrupt: things end properly and the terminal is left as it was.
+
+    One is enough: systems send several in a row, and the second would cut short what the first began.
+    """
+
+    def interrupted(number: int, frame: object) -> None:
+        for each in POLITE:
+            signal.signal(each, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    handle(POLITE, interrupted)
+
+
+def handle(numbers: Iterable[int], handler: Callable[[int, object], None]) -> None:
+    """Set the handler of signals. One that was ignored at the start (a background job, `nohup`) stays ignored."""
+    for number in numbers:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, handler)
+
+
+def ignores_keys() -> bool:
+    """Whether Ctrl-C does nothing: SIGINT was ignored at the start."""
+    return signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+
+
+def ignore_interrupts() -> None:
+    """From now on there is nothing to interrupt."""
+    for each in INTERRUPTS:
+        signal.signal(each, signal.SIG_IGN)
+
+
+def is_typed_at() -> bool:
+    """Whether somebody can type."""
+    return sys.stdin is not None and sys.stdin.isatty()
