@@ -9,7 +9,7 @@ Nothing is imported before a function is called.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -31,14 +31,14 @@ def play(game: str, mode: str | None = None, seed: int = 0, model: str | None = 
     """
     from pddlego.evaluation.playing import make_limiter, make_planners
     from pddlego.evaluation.playing import play as play_cell
-    from pddlego.evaluation.setup import make_setup
+    from pddlego.evaluation.setup import make_setup, one_cell
     from pddlego.runs.journal import follow
 
-    what: dict[str, Any] = {"games": (game,), "seeds": str(seed), "workers": 1}
+    what: dict[str, Any] = {"games": (game,), "seeds": str(seed), "repeats": 1, "workers": 1}
     what |= {"modes": (mode,)} if mode is not None else {}
     what |= {"models": (model,)} if model is not None else {}
     setup = make_setup(_resolved({**what, **options}))
-    (cell,) = setup.cells()
+    cell = one_cell(setup)
     with make_planners(setup) as planner:
         return follow(play_cell(cell, setup, planner, make_limiter(setup, None, setup.prices)), [])
 
@@ -80,17 +80,20 @@ def build(
     """
     import os
 
+    from pddlego.episode.events import Limits
+    from pddlego.evaluation.config import BUILDING
     from pddlego.methods.builders.draft import draft_of
     from pddlego.methods.builders.files import BuildOptions
     from pddlego.methods.builders.files import build as build_files
     from pddlego.models.endpoint import Access, make_endpoint, prepare_cache
 
-    config = _resolved(options).config
+    config = _resolved(options, BUILDING).config
+    limits = Limits(None, calls=config.limits.max_calls, seconds=config.limits.max_seconds)
     prepare_cache(config.endpoint.cache)
     asked = make_endpoint(model, config.endpoint, Access(os.environ.get("OPENAI_API_KEY")))
     begin = draft_of(domain) if domain else None
     with config.planner.make() as planner:
-        chosen = BuildOptions(steps=steps, feedback=feedback, rounds=rounds, retries=config.limits.retries)
+        chosen = BuildOptions(steps, feedback, rounds, config.limits.retries, limits)
         return build_files(what, description, asked, planner, chosen, begin)
 
 
@@ -120,10 +123,10 @@ def load_runs(runs: Iterable[str | Path] | str | Path) -> list[dict[str, Any]]:
     ]
 
 
-def _resolved(flags: dict[str, Any]) -> Resolved:
+def _resolved(arguments: dict[str, Any], names: Collection[str] | None = None) -> Resolved:
     """The configuration: arguments beat the environment, that beats the defaults."""
     import os
 
-    from pddlego.evaluation.config import resolve
+    from pddlego.evaluation.config import ARGUMENT, resolve
 
-    return resolve(flags, os.environ)
+    return resolve(arguments, os.environ, names=names, origin=ARGUMENT)

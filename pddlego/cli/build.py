@@ -18,8 +18,8 @@ from pddlego.display.lines import LineDisplay
 from pddlego.display.person import AskingOverseer
 from pddlego.episode.events import Limits
 from pddlego.errors import UsageError
+from pddlego.evaluation.config import BUILDING, resolve
 from pddlego.evaluation.config import Limits as LimitOptions
-from pddlego.evaluation.config import resolve
 from pddlego.methods.base import BUILT_IN_MODEL
 from pddlego.methods.builders.building import How, What
 from pddlego.methods.builders.draft import Draft, draft_of
@@ -34,6 +34,7 @@ from pddlego.pddl import PddlSyntaxError
 from pddlego.planning.process import PlannerOptions
 from pddlego.runs.journal import JournalWriter, follow
 from pddlego.util.files import read_text, write_whole
+from pddlego.util.options import names_of
 from pddlego.util.text import clean
 
 WhatName = Annotated[str, typer.Argument(metavar="WHAT", help="domain, problem, or task: a domain and a problem.")]
@@ -48,9 +49,10 @@ Given = Annotated[
 Begin = Annotated[Path | None, typer.Option("--from", help="Components of l2p as JSON to go on with.")]
 
 
-@with_options(
-    (BuilderOptions, Endpoint, LimitOptions, PlannerOptions), without=("planner", "max_cost", "prices", "max_tokens")
-)
+NAMES = BUILDING | names_of(BuilderOptions)
+
+
+@with_options((BuilderOptions, Endpoint, LimitOptions, PlannerOptions), only=NAMES)
 def command(
     flags: dict[str, Any],
     what: WhatName,
@@ -66,7 +68,8 @@ def command(
 
     Exit code: 0 sound (and there is a plan), 1 not, 2 wrong usage, 3 the model failed, 130 interrupted.
     """
-    config = resolve(flags | ({"models": (model,)} if model is not None else {}), os.environ).config
+    flags |= {"models": (model,)} if model is not None else {}
+    config = resolve(flags, os.environ, names=NAMES | {"models"}).config
     if domain is not None and what != "problem":
         why = f"A {what} brings a domain of its own."
         raise UsageError("--domain is for a problem", why, "Leave it out, or go on with parts of l2p by --from.")

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from pddlego.cli.options import ConfigFile
 from pddlego.display.console import Console
-from pddlego.evaluation.config import COMMON, resolve
+from pddlego.evaluation.config import COMMON, DEFAULT, resolve
 from pddlego.util.options import options_of
 from pddlego.util.text import clean
 
@@ -23,8 +23,8 @@ def command(config: ConfigFile = None) -> None:
     for group, values in resolved.config.groups().items():
         shown = values.model_dump()
         for option in options_of(type(values)):
-            origin = resolved.origins.get(option.name, "default")
-            style = "dim" if origin == "default" else "bold"
+            origin = resolved.origins.get((group, option.name), DEFAULT)
+            style = "dim" if origin == DEFAULT else "bold"
             name = option.name if group in COMMON else f"{group}.{option.name}"
             table.add_row(name, Text(clean(_shown(shown[option.field]))), Text(clean(origin), style))
     Console().print(table, highlight=False)

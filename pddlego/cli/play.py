@@ -16,8 +16,8 @@ from pddlego.display.console import Console
 from pddlego.display.lines import make_display
 from pddlego.episode.events import Limits
 from pddlego.errors import UsageError
-from pddlego.evaluation.config import Resolved, groups, resolve
-from pddlego.evaluation.setup import Setup, make_setup
+from pddlego.evaluation.config import DEFAULT, FLAG, Resolved, groups, resolve
+from pddlego.evaluation.setup import Setup, make_setup, one_cell
 from pddlego.methods.registry import parse_mode, picture_of
 from pddlego.models.limiter import Spending
 from pddlego.runs.folders import fresh_folder
@@ -77,10 +77,10 @@ def command(
     _check_model(resolved)
     whats = parse_whats(confirm or "")
     setup = _one_episode(make_setup(resolved, somebody_types=True))
-    (cell,) = setup.cells()
+    cell = one_cell(setup)
     chosen = parse_mode(cell.mode).mode
     console = Console()
-    if resolved.origins["models"] == "default" and chosen.asks_model:
+    if resolved.origin("models") == DEFAULT and chosen.asks_model:
         Console(stderr=json_lines).print(NO_MODEL, style="dim", highlight=False, soft_wrap=True)
     played = setup.played_in(cell)
     describe, panels = picture_of(played.method_name).describe, played.method.screen()
@@ -95,12 +95,8 @@ def command(
 
 
 def _check_model(resolved: Resolved) -> None:
-    """Raises `UsageError` for several models, and for an endpoint without one."""
-    models, origins = resolved.config.what.models, resolved.origins
-    if len(models) > 1:
-        why = f"Models are {', '.join(models)} (from: {origins['models']})."
-        raise UsageError("One episode has one model", why, "Name one with --model, or use 'pddlego eval'.")
-    if origins["base_url"] == "flag" and origins["models"] == "default":
+    """Raises `UsageError` for an endpoint without a model."""
+    if resolved.origin("base_url") == FLAG and resolved.origin("models") == DEFAULT:
         raise UsageError("--base-url needs a model", "None was named.", "Name one that the endpoint serves: --model.")
 
 

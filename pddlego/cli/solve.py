@@ -15,7 +15,7 @@ from pddlego.cli.options import with_options
 from pddlego.episode.budget import Meter
 from pddlego.episode.events import Event, Limits, Retrying
 from pddlego.errors import EngineError, UsageError
-from pddlego.evaluation.config import Config, Resolved, resolve
+from pddlego.evaluation.config import FLAG, Config, Resolved, resolve
 from pddlego.methods.graphplan.advisers import Advisers, make_adviser, planning
 from pddlego.methods.graphplan.options import PassOptions
 from pddlego.methods.programs.trial import attempt, program_in
@@ -41,6 +41,7 @@ from pddlego.planning.process import PlannerOptions
 from pddlego.sandbox import Sandbox, SandboxLimits
 from pddlego.tasks import Task
 from pddlego.util.files import read_text, write_whole
+from pddlego.util.options import names_of
 from pddlego.util.text import clean, count, one_line
 
 PROGRAM = "program:"
@@ -52,13 +53,17 @@ MOST_TOLD = 3
 DomainFile = Annotated[Path, typer.Argument(metavar="DOMAIN", help="A PDDL domain file.")]
 ProblemFile = Annotated[Path, typer.Argument(metavar="PROBLEM", help="A problem file of that domain.")]
 PlannerName = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--planner",
-        help="pyperplan, graphplan, fast-downward (extra), or program:FILE: Python with get_plan, or a run folder.",
+        help="pyperplan, graphplan, fast-downward (extra), or program:FILE: Python with get_plan, or a run folder. "
+        "[default: pyperplan]",
     ),
 ]
-SearchName = Annotated[str, typer.Option("--search", help="How to search: gbf(hff), astar(lmcut), bfs and more.")]
+SearchName = Annotated[
+    str | None,
+    typer.Option("--search", help="How to search: gbf(hff), astar(lmcut), bfs and more. [default: gbf(hff)]"),
+]
 Prune = Annotated[
     str | None,
     typer.Option(help="graphplan: which model says which actions to keep; relaxed, oracle, keep-all, random:P."),
@@ -67,16 +72,17 @@ Sort = Annotated[str | None, typer.Option(help="graphplan: which model says whic
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="A file for the plan. Default: standard output.")]
 
 
-@with_options(
-    (PlannerOptions, PassOptions, Endpoint, SandboxOptions),
-    without=("planner", "stream", "eval_timeout", "parity"),
-)
+GROUPS = (PlannerOptions, PassOptions, Endpoint, SandboxOptions)
+NAMES = names_of(*GROUPS) - {"stream", "eval_timeout", "parity"}
+
+
+@with_options(GROUPS, only=NAMES - {"planner"})
 def command(
     flags: dict[str, Any],
     domain: DomainFile,
     problem: ProblemFile,
-    planner: PlannerName = "pyperplan",
-    search: SearchName = "gbf(hff)",
+    planner: PlannerName = None,
+    search: SearchName = None,
     prune: Prune = None,
     sort: Sort = None,
     output: Output = None,
@@ -86,20 +92,22 @@ def command(
     A program that fails, or whose plan is wrong, is said so, and a search takes its place.
     Exit code: 0 a plan, 1 there is none or none was found in time, 2 wrong usage, 3 the planner failed.
     """
-    resolved = resolve(flags, os.environ)
+    program = (planner or "").startswith(PROGRAM)
+    flags |= {"planner": planner} if planner is not None and not program else {}
+    resolved = resolve(flags, os.environ, names=NAMES)
+    options = resolved.config.planner
+    how = _search(search or "gbf(hff)")
+    _check_graphplan(options.engine, resolved, prune, sort, search)
     parsed, task = _read(domain, problem)
     plan: Plan | None = None
-    options = PlannerOptions(**resolved.config.planner.model_dump(exclude={"engine"}), engine=planner)
-    if planner.startswith(PROGRAM):
+    if planner is not None and program:
         plan = _by_program(planner.removeprefix(PROGRAM), parsed, task, resolved.config)
-        options = resolved.config.planner
-    _check_graphplan(options.engine, resolved, prune, sort)
     if plan is None:
         with options.make() as made:
             if options.engine == GRAPHPLAN:
                 result = _by_graphplan(made, parsed, task, resolved.config, prune, sort)
             else:
-                result = made.solve(parsed, task, _search(search))
+                result = made.solve(parsed, task, how)
         plan = _plan_of(result, options.engine)
     if plan is None:
         raise typer.Exit(exits.NOT_WON)
@@ -147,9 +155,11 @@ def _plan_of(result: PlanResult, engine: str) -> Plan | None:
     return None
 
 
-def _check_graphplan(engine: str, resolved: Resolved, prune: str | None, sort: str | None) -> None:
+def _check_graphplan(engine: str, resolved: Resolved, prune: str | None, sort: str | None, search: str | None) -> None:
     """Raises `UsageError` for what only graphplan has, and for what would change nothing."""
-    typed = {"prune": prune, "sort": sort} | {name: resolved.origins[name] == "flag" for name in ("levels", "kappa")}
+    typed = {"prune": prune, "sort": sort} | {name: resolved.origin(name) == FLAG for name in ("levels", "kappa")}
+    if engine == GRAPHPLAN and search is not None:
+        raise UsageError("--search is not possible", "graphplan searches its planning graph.", "Leave it out.")
     if engine != GRAPHPLAN and any(value not in (None, False) for value in typed.values()):
         why = f"The planner is {engine}, and only graphplan has levels to prune and to sort."
         raise UsageError("--prune, --sort, --kappa and --levels are not possible", why, "Add --planner graphplan.")

@@ -15,6 +15,7 @@ from pddlego.display.screens import Size
 from pddlego.display.watch import Watch, list_picture
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import Run as RunOptions
+from pddlego.evaluation.config import given_options
 from pddlego.methods.registry import make_codec, picture_of
 from pddlego.runs.folders import EPISODES, newest_run, place_of
 from pddlego.runs.tail import FolderTail
@@ -30,7 +31,7 @@ def command(
 
     On a pipe the list is printed once.
     """
-    runs = Path(flags.get("runs", RunOptions().runs))
+    runs = Path(given_options(flags, ("runs",)).get("runs", RunOptions().runs))
     folder = newest_run(runs) if run is None else place_of(run, runs)
     if not (folder / EPISODES).is_dir():
         why = f"It has no folder {EPISODES}/." if folder.is_dir() else "There is no such folder."

@@ -13,7 +13,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
@@ -156,24 +156,29 @@ class ActorLimiter:
         time.sleep(seconds)
 
 
-@dataclass(frozen=True)
 class ActorGauge:
-    """What the progress display shows of the actor's limiter."""
+    """What the progress display shows of the actor's limiter. When the actor is gone, what it said last."""
 
-    call: Callable[..., Any]
-    has_prices: bool
+    def __init__(self, call: Callable[..., Any], has_prices: bool) -> None:
+        self.has_prices = has_prices
+        self._call = call
+        self._last = (Spending(0, 0, 0), 0, False)
 
     @property
     def spent(self) -> Spending:
-        spent: Spending = self.call("standing")[0]
-        return spent
+        return self._standing()[0]
 
     @property
     def in_flight(self) -> int:
-        return int(self.call("standing")[1])
+        return self._standing()[1]
 
     def is_exhausted(self) -> bool:
-        return bool(self.call("standing")[2])
+        return self._standing()[2]
+
+    def _standing(self) -> tuple[Spending, int, bool]:
+        with suppress(ConnectionError):
+            self._last = self._call("standing")
+        return self._last
 
 
 def play_whole(setup: Setup, permits: Any, cell: Cell) -> list[TimedEvent]:
@@ -199,6 +204,8 @@ def _caller(actor: Any) -> Callable[..., Any]:
     import ray
 
     def call(name: str, *arguments: object) -> Any:
+        if not ray.is_initialized():
+            raise ConnectionError("the evaluation is over")
         try:
             return ray.get(getattr(actor, name).remote(*arguments))
         except ray.exceptions.RayTaskError as error:
@@ -216,7 +223,8 @@ def cluster_executor(setup: Setup, ledger: Path, prices: Mapping[str, Price]) ->
     # Files of the run are on this machine, so the actor is, too.
     here = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), False)
     kind: Any = ray.remote(num_cpus=0, max_concurrency=WAITING, scheduling_strategy=here)(Permits)
-    permits = kind.remote(lambda: make_limiter(setup, Ledger(ledger), prices))
+    place = ledger.resolve()  # the actor works in another folder
+    permits = kind.remote(lambda: make_limiter(setup, Ledger(place), prices))
     task: Any = ray.remote(num_cpus=1, max_retries=RETRIES)(play_whole)
     call, kept = _caller(permits), ray.put(setup)
 
@@ -230,7 +238,7 @@ def cluster_executor(setup: Setup, ledger: Path, prices: Mapping[str, Price]) ->
             except KeyboardInterrupt:
                 yield Ended(Outcome.INTERRUPTED, INTERRUPTED, 0.0)
             finally:
-                if ray.is_initialized():
+                with suppress(ConnectionError):
                     call("retire", cell.label)
 
         return Timed(events(), lambda: seconds[0])

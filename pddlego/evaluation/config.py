@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -17,7 +17,7 @@ from pddlego.methods.registry import methods, modes, parse_mode
 from pddlego.models.endpoint import Endpoint
 from pddlego.planning.process import PlannerOptions
 from pddlego.util.files import read_toml
-from pddlego.util.options import Flag, Options, option, options_of
+from pddlego.util.options import Flag, Options, names_of, option, options_of
 
 MOST_SEEDS = 1_000_000
 """A longer range is not looked at one by one."""
@@ -156,6 +156,10 @@ COMMON: Mapping[str, type[BaseModel]] = {
 """The groups that belong to no method."""
 
 
+BUILDING = names_of(Endpoint, PlannerOptions, Limits) - {"planner", "max_tokens", "max_cost", "prices"}
+"""The common options that change how files are built from a description."""
+
+
 def groups() -> dict[str, type[BaseModel]]:
     """Every group of options by the name of its table: the common ones, and one for each method."""
     return {**COMMON, **{method.name: method.options for method in methods()}}
@@ -178,54 +182,86 @@ def _listed(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+FLAG, ARGUMENT, DEFAULT = "flag", "argument", "default"
+"""Where a value came from, besides files and variables: typed, given in Python, or nobody gave one."""
+
+
 @dataclass(frozen=True)
 class Resolved:
-    """A configuration, and for each option by its name where its value came from: `flag`, a variable's name, a file's
-    name or `default`."""
+    """A configuration, and where each value that was given came from, by the names of group and option: `flag`,
+    `argument`, a variable's name or a file's name."""
 
     config: Config
-    origins: Mapping[str, str]
+    origins: Mapping[tuple[str, str], str]
+
+    def origin(self, name: str) -> str:
+        """Where the value of an option came from; `default` if none was given."""
+        return next((origin for (_, option), origin in self.origins.items() if option == name), DEFAULT)
 
 
-def resolve(flags: Mapping[str, Any], environment: Mapping[str, str], file: Path | None = None) -> Resolved:
-    """Put the configuration together. `flags` are only those that were given, by name.
+def resolve(
+    given: Mapping[str, Any],
+    environment: Mapping[str, str],
+    file: Path | None = None,
+    *,
+    names: Collection[str] | None = None,
+    origin: str = FLAG,
+) -> Resolved:
+    """Put the configuration together. `given` are the options that were typed or are arguments, by name.
 
     In a file an option is a key at the top, or a key in the table of its group. An option that several methods have is
-    set for all of them. Raises `UsageError` for a wrong value.
+    set for all of them. Only the options with these `names` exist, and only their variables are read (default: all).
+    Raises `UsageError` for an unknown option and for a wrong value.
     """
     known = groups()
-    names = {group: [option.name for option in options_of(kind)] for group, kind in known.items()}
     values: dict[str, dict[str, Any]] = {group: {} for group in known}
-    origins = {name: "default" for listed in names.values() for name in listed if name != PARAMETERS}
+    origins: dict[tuple[str, str], str] = {}
+    wanted = {option.name for kind in known.values() for option in options_of(kind)} - {PARAMETERS}
+    wanted &= set(names) if names is not None else wanted
     sources = [(str(file), read_toml(file, "--config"))] if file else []
-    for origin, given in (*sources, *_from_environment(environment, known), ("flag", flags)):
-        for key, value in given.items():
-            if key in known and isinstance(value, Mapping):
-                _check_table(key, value, known[key], origin)
-                values[key] |= value
-                origins |= dict.fromkeys(value, origin)
-                continue
-            owners = [group for group, listed in names.items() if key in listed and key != PARAMETERS]
-            if not owners:
-                listed = ", ".join(origins)
-                raise UsageError(f"There is no option '{key}'", f"It was given in: {origin}.", f"Options: {listed}.")
-            origins[key] = origin
-            for group in owners:
-                values[group][key] = value
-        if origin == str(file):  # TOML has types: "8" and true are no numbers in it
+    for source, listed in (*sources, *_from_environment(environment, known, wanted), (origin, given)):
+        for group, name, value in _assigned(listed, known, wanted, source):
+            values[group][name] = value
+            origins[group, name] = source
+        if source == str(file):  # TOML has types: "8" and true are no numbers in it
             for group, kind in known.items():
-                _validated(kind, values[group], origins, strict=True)
-    made = {group: _validated(kind, values[group], origins) for group, kind in known.items()}
+                _validated(kind, values[group], _of_group(group, origins), strict=True)
+    made = {group: _validated(kind, values[group], _of_group(group, origins)) for group, kind in known.items()}
     common: dict[str, Any] = {group: made.pop(group) for group in COMMON}
     return Resolved(Config(**common, methods=made), origins)
 
 
-def given_options(flags: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+def _assigned(
+    listed: Mapping[str, Any], known: Mapping[str, type[BaseModel]], wanted: Collection[str], source: str
+) -> Iterator[tuple[str, str, Any]]:
+    """Group, option and value for each that is listed, at the top or in a table. Raises `UsageError` for others."""
+    for key, value in listed.items():
+        if key in known and isinstance(value, Mapping):
+            options = {each: option.name for option in options_of(known[key]) for each in (option.field, option.name)}
+            for inner, each in value.items():
+                if inner not in options:
+                    what, of = f"[{key}] has no option '{inner}'", ", ".join(dict.fromkeys(options.values()))
+                    raise UsageError(what, f"It was given in: {source}.", f"Its options: {of}.")
+                yield key, options[inner], each
+            continue
+        if key not in wanted:
+            what = f"There is no option '{key}'"
+            raise UsageError(what, f"It was given in: {source}.", f"Options: {', '.join(sorted(wanted))}.")
+        for group, kind in known.items():
+            if any(option.name == key for option in options_of(kind)):
+                yield group, key, value
+
+
+def _of_group(group: str, origins: Mapping[tuple[str, str], str]) -> dict[str, str]:
+    return {name: origin for (owner, name), origin in origins.items() if owner == group}
+
+
+def given_options(flags: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
     """The options of these names as they were given, by a flag or in the environment, and no others."""
-    resolved = resolve({name: value for name, value in flags.items() if name in names}, os.environ)
+    resolved = resolve(flags, os.environ, names=names)
     groups = resolved.config.groups().values()
     values = {option.name: getattr(group, option.field) for group in groups for option in options_of(type(group))}
-    return {name: values[name] for name in names if resolved.origins[name] != "default"}
+    return {name: values[name] for name in names if resolved.origin(name) != DEFAULT}
 
 
 def with_overrides(method: str, options: BaseModel, overrides: Mapping[str, str]) -> BaseModel:
@@ -249,33 +285,28 @@ PARAMETERS = "parameters"
 """The field of a method's options that takes what `--set` names beyond them."""
 
 
-def _check_table(name: str, value: Mapping[str, Any], kind: type[BaseModel], origin: str) -> None:
-    known = dict.fromkeys(each for option in options_of(kind) for each in (option.name, option.field))
-    unknown = [key for key in value if key not in known]
-    if unknown:
-        why = f"It was given in: {origin}."
-        raise UsageError(f"[{name}] has no option '{unknown[0]}'", why, f"Its options are: {', '.join(known)}.")
-
-
 T = TypeVar("T", bound=BaseModel)
 
 
 def _validated(kind: type[T], values: Mapping[str, Any], origins: Mapping[str, str], strict: bool = False) -> T:
+    """The group with these values, each from where `origins` says. Raises `UsageError`."""
     try:
         return kind.model_validate(values, strict=strict)
     except ValidationError as error:
         first = error.errors()[0]
         name = str(first["loc"][0]) if first["loc"] else "?"
-        given = first.get("input")
+        given, origin = values.get(name), origins.get(name, "file")
         value = (", ".join(map(str, given)) if isinstance(given, (tuple, list)) else str(given))[:60]
-        why = f"{first['msg']}. It was given in: {origins.get(name, 'flag')}."
-        raise UsageError(f"{name} = {value} is not possible", why, "See the command's --help for what is.") from error
+        what = f"--{name.replace('_', '-')} {value}" if origin == FLAG else f"{name} = {value}"
+        where = "" if origin in (FLAG, ARGUMENT) else f" It was given in: {origin}."
+        advice = "Choose another value: see the command's --help."
+        raise UsageError(f"{what} is not possible", f"{first['msg']}.{where}", advice) from error
 
 
 def _from_environment(
-    environment: Mapping[str, str], known: Mapping[str, type[BaseModel]]
+    environment: Mapping[str, str], known: Mapping[str, type[BaseModel]], wanted: Collection[str]
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
     variables = {option.name: option.variable for kind in known.values() for option in options_of(kind)}
     for name, variable in variables.items():
-        if name != PARAMETERS and environment.get(variable):
+        if name in wanted and environment.get(variable):
             yield f"environment ({variable})", {name: environment[variable]}

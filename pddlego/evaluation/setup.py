@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from pddlego.episode.events import Limits
 from pddlego.errors import UsageError
-from pddlego.evaluation.config import COMMON, Config, Resolved, with_overrides
+from pddlego.evaluation.config import ARGUMENT, COMMON, DEFAULT, FLAG, Config, Resolved, with_overrides
 from pddlego.evaluation.models import is_free, make_model
 from pddlego.methods.base import Method, Setting, check_seed
 from pddlego.methods.registry import ablated, first_mode, method, method_of, package_of, parse_mode
@@ -160,6 +160,22 @@ def make_setup(resolved: Resolved, sends: bool = True, somebody_types: bool = Fa
     return setup
 
 
+def one_cell(setup: Setup) -> Cell:
+    """The only episode. Raises `UsageError` if there are several."""
+    cells = setup.cells()
+    if len(cells) != 1:
+        several = {
+            "game": setup.config.what.games,
+            "mode": setup.matrix.modes,
+            "model": setup.config.what.models,
+            "seed": sorted({cell.seed for cell in cells}),
+        }
+        name, values = next(((name, found) for name, found in several.items() if len(found) > 1), ("repeat", ()))
+        why = f"These are {len(cells)}: {', '.join(map(str, values))}." if values else f"These are {len(cells)}."
+        raise UsageError(f"One episode has one {name}", why, "Name one, or evaluate them all ('pddlego eval').")
+    return cells[0]
+
+
 def make_cell_model(cell: Cell, setup: Setup, limiter: RequestLimiter | None = None) -> Model:
     """The model of a cell. Raises `UsageError` for one that cannot be made, or cannot play the cell."""
     return make_model(cell, setup.played_in(cell).setting, setup.config.endpoint, setup.access, limiter)
@@ -180,7 +196,7 @@ def _check_run(resolved: Resolved) -> None:
     if run.address is not None and run.executor != "ray":
         why = f"Episodes are played in {run.executor}, on this machine."
         raise UsageError("--address needs --executor ray", why, "Add it, or leave the address out.")
-    several = resolved.origins["workers"] != "default" and run.workers > 1
+    several = resolved.origin("workers") != DEFAULT and run.workers > 1
     if run.carry and (several or run.executor != "threads"):
         why = "Each episode begins with what the one before it has left, so they are played one after another."
         raise UsageError("--carry plays with one worker, here", why, "Leave --workers and --executor out.")
@@ -198,14 +214,14 @@ def _check_modes(config: Config, modes: tuple[str, ...], somebody_types: bool) -
 
 
 def _check_flags(resolved: Resolved, played: Mapping[tuple[str, str], Played]) -> None:
-    """Raises `UsageError` for a flag of a method that plays nothing here: it would change nothing."""
+    """Raises `UsageError` for an option of a method that plays nothing here: it would change nothing."""
     groups = (*COMMON.values(), *(type(each.options) for each in played.values()))
     known = {option.name for group in groups for option in options_of(group)}
-    for name, origin in resolved.origins.items():
-        if origin == "flag" and name not in known:
+    for (_, name), origin in resolved.origins.items():
+        if origin in (FLAG, ARGUMENT) and name not in known:
             who = ", ".join(sorted({each.method_name for each in played.values()}))
-            flag = f"--{name.replace('_', '-')}"
-            raise UsageError(f"{flag} is no option of what is played", f"It is played by: {who}.", "Leave it out.")
+            typed = f"--{name.replace('_', '-')}" if origin == FLAG else name
+            raise UsageError(f"{typed} is no option of what is played", f"It is played by: {who}.", "Leave it out.")
 
 
 def _played(config: Config, modes: tuple[str, ...]) -> Mapping[tuple[str, str], Played]:

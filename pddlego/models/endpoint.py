@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -69,7 +69,10 @@ class Endpoint(Options):
     def _parsed(cls, value: object) -> object:
         if isinstance(value, str):
             value = [part for part in value.split(",") if part.strip()]
-        return parse_extra_body(value) if isinstance(value, (tuple, list)) else value
+        fields = parse_extra_body(value) if isinstance(value, (tuple, list)) else value
+        if isinstance(fields, Mapping):
+            check_extra_body(fields)
+        return fields
 
     @field_serializer("base_url")
     def _without_credentials(self, value: str | None) -> str | None:
@@ -128,7 +131,7 @@ def make_endpoint(
 def parse_extra_body(pairs: Iterable[str]) -> dict[str, Any]:
     """Fields for an endpoint from `KEY=VALUE`: a value that is JSON is that, any other is a text; `a.b=1` is nested.
 
-    Raises `UsageError` for what is no such pair, and for a field that has an option of its own.
+    Raises `UsageError` for what is no such pair.
     """
     found: dict[str, Any] = {}
     for pair in pairs:
@@ -137,24 +140,32 @@ def parse_extra_body(pairs: Iterable[str]) -> dict[str, Any]:
         if not sign or not all(keys):
             why = "Write KEY=VALUE."
             raise UsageError(f"'{pair}' is no field", why, "Example: chat_template_kwargs.enable_thinking=false.")
-        if _looks_secret(name, text):
-            why = "Fields are kept in the run folder, where no secret may stand."
-            raise UsageError(f"'{name}' looks like a secret", why, "Set OPENAI_API_KEY.")
-        if keys[0] in TAKEN:
-            raise UsageError(f"'{keys[0]}' cannot be set so", "pddlego sends it itself.", TAKEN[keys[0]])
-        value = _read_value(text)
-        try:
-            json.dumps([name, value], allow_nan=False, ensure_ascii=False).encode()
-        except ValueError as error:
-            raise UsageError(f"'{name}' has no value that JSON has", f"{error}.", "Give another value.") from error
         place = found
         for key in keys[:-1]:
             inner = place.setdefault(key, {})
             if not isinstance(inner, dict):
                 raise UsageError(f"'{pair}' does not fit", f"'{key}' has a value already.", "Give it once.")
             place = inner
-        place[keys[-1]] = value
+        place[keys[-1]] = _read_value(text)
     return found
+
+
+def check_extra_body(fields: Mapping[str, Any], prefix: str = "") -> None:
+    """Raise `UsageError` for a field that has an option of its own, looks like a secret, or has no value of JSON."""
+    for key, value in fields.items():
+        name = f"{prefix}{key}"
+        if name in TAKEN:
+            raise UsageError(f"'{name}' cannot be set so", "pddlego sends it itself.", TAKEN[name])
+        try:
+            text = json.dumps(value, allow_nan=False, ensure_ascii=False)
+            f"{name}{text}".encode()
+        except (TypeError, ValueError) as error:
+            raise UsageError(f"'{name}' has no value that JSON has", f"{error}.", "Give another value.") from error
+        if _looks_secret(name, text):
+            why = "Fields are kept in the run folder, where no secret may stand."
+            raise UsageError(f"'{name}' looks like a secret", why, "Set OPENAI_API_KEY.")
+        if isinstance(value, Mapping):
+            check_extra_body(value, f"{name}.")
 
 
 def _read_value(text: str) -> Any:

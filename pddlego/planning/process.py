@@ -272,7 +272,9 @@ class PlannerOptions(Options):
     model_config = ConfigDict(title="Planner")
 
     engine: str = option(
-        "pyperplan", "pyperplan, graphplan, or fast-downward (extra). The last two search in their way.", name="planner"
+        "pyperplan",
+        "pyperplan, graphplan, or fast-downward (extra). The last two choose their own search.",
+        name="planner",
     )
     timeout: float = option(
         30.0, "Seconds that one planning call may take; 0: no limit.", name="planner_timeout", ge=0, le=1_000_000

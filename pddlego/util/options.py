@@ -69,6 +69,11 @@ def options_of(group: type[BaseModel]) -> Iterator[Option]:
         yield Option(str(info.validation_alias or field), field, info)
 
 
+def names_of(*groups: type[BaseModel]) -> set[str]:
+    """The names of the options of groups that have a flag."""
+    return {option.name for group in groups for option in options_of(group) if option.flag is not None}
+
+
 def recorded(values: BaseModel) -> dict[str, Any]:
     """The values of a group that determine an episode, as plain JSON values by field."""
     free = {option.field for option in options_of(type(values)) if option.flag and option.flag.free}

@@ -102,12 +102,12 @@ def test_what_was_built_is_kept_when_calls_run_out(describing: Callable[..., Any
         (("task", "coin.txt", "--feedback", "everybody"), "feedback = everybody"),
         (("task", "coin.txt", "--feedback", "person"), "Nobody is there to look"),
         (("task", "coin.txt", "--from", "coin.txt"), "no components of l2p"),
-        (("task", "coin.txt", "--rounds", "99"), "rounds = 99"),
+        (("task", "coin.txt", "--rounds", "99"), "--rounds 99"),
         (("task", "coin.txt", "-o", "/proc/nowhere"), "Cannot write to /proc/nowhere"),
         (("task", "coin.txt", "-o", "."), "the folder where you are"),
         (("task", "coin.txt", "--domain", "coin.txt"), "--domain is for a problem"),
-        (("task", "coin.txt", "--temperature", "nan"), "temperature = nan"),
-        (("task", "coin.txt", "--planner-timeout", "-1"), "planner_timeout = -1"),
+        (("task", "coin.txt", "--temperature", "nan"), "--temperature nan"),
+        (("task", "coin.txt", "--planner-timeout", "-1"), "--planner-timeout -1"),
     ],
 )
 def test_what_a_user_can_get_wrong_ends_in_three_lines(

@@ -180,10 +180,10 @@ def test_a_lost_ledger_does_not_give_the_budget_back(tmp_path: Path, model_serve
     ("arguments", "says"),
     [
         (("eval", "chess"), "There is no game 'chess'"),
-        (("eval", "coin", "--modes", "dream"), "modes = dream"),
+        (("eval", "coin", "--modes", "dream"), "--modes dream"),
         (("eval", "coin", "--seeds", "exam"), "names no seeds"),
         (("eval", "coin", "--seeds", "2000"), "0-999"),
-        (("eval", "coin", "--workers", "0"), "workers = 0"),
+        (("eval", "coin", "--workers", "0"), "--workers 0"),
         (("eval", "coin", "--models", "gpt-x"), "OPENAI_API_KEY"),
         (("eval", "twc", "--modes", "act"), "cannot play twc in mode act"),
         (("eval", "coin", "--config", "nowhere.toml"), "cannot be read"),

@@ -76,7 +76,7 @@ def test_json_is_nothing_but_events(tmp_path: Path) -> None:
         (("play", "coin", "--seed", "5000"), 2, "Its seeds are 0-999"),
         (("play", "coin", "--set", "rooms=4"), 2, "numLocations (1-11"),
         (("play", "coin", "--set", "numLocations"), 2, "KEY=VALUE"),
-        (("play", "coin", "--max-steps", "0"), 2, "max_steps = 0"),
+        (("play", "coin", "--max-steps", "0"), 2, "--max-steps 0"),
         (("play", "coin", "--search", "dfs"), 2, "bfs, astar"),
         (("play", "coin", "--planner", "magic"), 2, "pyperplan, fast-downward"),
         (("play", "coin", "--replan", "never"), 2, "every-step"),

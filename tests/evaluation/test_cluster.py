@@ -15,7 +15,7 @@ import pytest
 import pddlego
 from pddlego.episode.events import Outcome
 from pddlego.errors import BudgetSpentError
-from pddlego.evaluation.cluster import ActorLimiter, Permits
+from pddlego.evaluation.cluster import ActorGauge, ActorLimiter, Permits
 from pddlego.evaluation.table import result_table
 from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Message, Request
@@ -49,6 +49,19 @@ def test_the_actor_keeps_the_budget_for_workers_elsewhere() -> None:
         pass
     with pytest.raises(BudgetSpentError), asked.admit_request("m", REQUEST):
         pass
+
+
+def test_what_was_spent_is_known_when_the_actor_is_gone() -> None:
+    answers = [(Spending(3, 40, 0), 2, True)]
+
+    def call(name: str) -> tuple[Spending, int, bool]:
+        if not answers:
+            raise ConnectionError("the evaluation is over")
+        return answers.pop()
+
+    gauge = ActorGauge(call, has_prices=False)
+    assert gauge.spent == Spending(3, 40, 0)
+    assert (gauge.spent, gauge.in_flight, gauge.is_exhausted()) == (Spending(3, 40, 0), 2, True)
 
 
 def test_a_worker_that_is_gone_gives_its_place_back() -> None:

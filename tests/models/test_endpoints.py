@@ -13,7 +13,7 @@ from pddlego.errors import ModelError, UsageError
 from pddlego.models import Message, Request
 from pddlego.models.base import Trouble, Words
 from pddlego.models.dialect import Dialects, Sampling
-from pddlego.models.endpoint import parse_extra_body
+from pddlego.models.endpoint import Endpoint as EndpointOptions
 from pddlego.models.openai import OpenAIModel
 from pddlego.models.replies import Usage, lines_of, usage_of
 from pddlego.pddl import EDIT_SCHEMA
@@ -255,7 +255,7 @@ def test_a_stream_may_refuse_an_option_as_a_status_does(model_server: ModelServe
 )
 def test_no_secret_and_nothing_that_json_does_not_have_is_sent_along(pair: str) -> None:
     with pytest.raises(UsageError):
-        parse_extra_body([pair])
+        EndpointOptions.model_validate({"extra_body": [pair]})
 
 
 def test_fields_for_one_endpoint() -> None:
@@ -266,9 +266,9 @@ def test_fields_for_one_endpoint() -> None:
         "thinking_tokens=5",
         "cache_key=a",
     )
-    found = parse_extra_body(pairs)
+    found = EndpointOptions.model_validate({"extra_body": pairs}).extra_body
     assert found["chat_template_kwargs"] == {"enable_thinking": False}
     assert (found["top_k"], found["mode"], found["thinking_tokens"]) == (20, "fast", 5)
     for wrong in ("a", "=1", "temperature=1", "a..b=1"):
         with pytest.raises(UsageError):
-            parse_extra_body([wrong])
+            EndpointOptions.model_validate({"extra_body": [wrong]})

@@ -1,0 +1,103 @@
+"""Where each value of the configuration comes from, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pddlego
+from pddlego.errors import UsageError
+from pddlego.evaluation.config import ARGUMENT, DEFAULT, resolve
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "own.toml"
+
+
+def test_a_table_takes_the_name_of_a_field_and_that_of_the_option(file: Path) -> None:
+    file.write_text('[planner]\nengine = "graphplan"\nplanner_timeout = 3\n[endpoint]\nmax_tokens = 7\n')
+    resolved = resolve({}, {}, file)
+    assert (resolved.config.planner.engine, resolved.config.planner.timeout) == ("graphplan", 3.0)
+    assert resolved.config.endpoint.max_tokens == 7
+    assert resolved.config.limits.max_tokens is None, "that is another option of the same name"
+    assert resolved.origin("planner") == resolved.origin("max_answer_tokens") == str(file)
+    assert resolved.origin("max_tokens") == DEFAULT
+
+
+def test_a_flag_beats_the_field_of_a_table(file: Path) -> None:
+    file.write_text('[planner]\nengine = "graphplan"\n')
+    assert resolve({"planner": "pyperplan"}, {}, file).config.planner.engine == "pyperplan"
+
+
+def test_a_table_sets_the_options_of_one_method_only(file: Path) -> None:
+    file.write_text('[programs]\nisolation = "off"\n')
+    resolved = resolve({}, {}, file)
+    assert resolved.origins == {("programs", "isolation"): str(file)}
+    assert getattr(resolved.config.methods["thought_of_search"], "isolation") == "required"  # noqa: B009 - of its own class
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        ({"kappa": "1,2"}, "--kappa 1,2 is not possible"),
+        ({"planner_memory": "much"}, "--planner-memory much is not possible"),
+        ({"workers": 0}, "--workers 0 is not possible"),
+    ],
+)
+def test_a_wrong_value_is_told_as_it_was_typed(flags: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        resolve(flags, {})
+    with pytest.raises(UsageError, match=r"^[a-z_]+ = .* is not possible"):
+        resolve(flags, {}, origin=ARGUMENT)
+
+
+def test_a_command_reads_only_the_variables_of_its_options() -> None:
+    environment = {"PDDLEGO_WORKERS": "many", "PDDLEGO_JAVA": "/opt/java"}
+    assert resolve({}, environment, names=("java",)).origin("java") == "environment (PDDLEGO_JAVA)"
+    with pytest.raises(UsageError, match="workers = many is not possible"):
+        resolve({}, environment)
+    with pytest.raises(UsageError, match="There is no option 'workers'"):
+        resolve({"workers": 2}, {}, names=("java",))
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ('api_key = "x"', "looks like a secret"),
+        ('nested = {inner = {access_key = "x"}}', "looks like a secret"),
+        ('list = [{password = "x"}]', "looks like a secret"),
+        ('note = "sk-123456"', "looks like a secret"),
+        ("temperature = 1", "cannot be set so"),
+        ("when = 2020-01-01", "has no value that JSON has"),
+        ("big = inf", "has no value that JSON has"),
+    ],
+)
+def test_fields_of_a_table_are_checked_as_those_of_a_flag(file: Path, fields: str, said: str) -> None:
+    file.write_text(f"[endpoint.extra_body]\n{fields}\n")
+    with pytest.raises(UsageError, match=said):
+        resolve({}, {}, file)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"modes": ("edit", "random")}, "One episode has one mode"),
+        ({"models": "reader,reader+noise:0.1"}, "One episode has one model"),
+        ({"repeats": 2}, "One episode has one repeat"),
+        ({"ablate": "ladder"}, "One episode has one mode"),
+        ({"kappa": 1.0}, "kappa is no option of what is played"),
+    ],
+)
+def test_one_episode_is_one_cell(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        pddlego.play("coin", **options)
+
+
+def test_a_build_takes_only_options_that_change_it() -> None:
+    for name in ("workers", "max_cost", "kappa"):
+        options: dict[str, Any] = {name: 1}
+        with pytest.raises(UsageError, match=f"There is no option '{name}'"):
+            pddlego.build("domain", "Some blocks.", "m", **options)
