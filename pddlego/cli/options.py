@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
+from pathlib import Path
 from typing import Annotated, Any, Union, get_args, get_origin
 
 import typer
 from pydantic import BaseModel
 
+from pddlego.runs.folders import place_of
 from pddlego.util.options import Flag, Option, options_of
+
+Wanted = Callable[[Path], bool]
 
 Run = Annotated[
     str, typer.Argument(help="A run folder, its name in runs/, a journal in its folder episodes/, or latest.")
@@ -22,6 +26,15 @@ Pace = Annotated[float, typer.Option(min=0.0, max=60.0, help="Seconds that each 
 Confirm = Annotated[
     str | None, typer.Option(help="Ask before these take effect: edits, plans, commands, several with commas.")
 ]
+
+
+def place_named(run: str, flags: Mapping[str, Any] | None = None, wanted: Wanted = lambda path: True) -> Path:
+    """The run folder or journal that a user names, in the folder that `--runs` or its variable says."""
+    from pddlego.evaluation.config import Run as RunOptions
+    from pddlego.evaluation.config import given_options
+
+    chosen = {"runs": flags["runs"]} if flags and "runs" in flags else {}
+    return place_of(run, Path(given_options(chosen, ("runs",)).get("runs", RunOptions().runs)), wanted)
 
 
 def with_options(

@@ -10,11 +10,11 @@ import typer
 
 from pddlego.cli import exits
 from pddlego.cli.exits import polite_kills
-from pddlego.cli.options import Run, with_options
+from pddlego.cli.options import Run, place_named, with_options
 from pddlego.display.console import Console
 from pddlego.evaluation.config import given_options, groups
 from pddlego.evaluation.replay import Recorded, Replayed, load_recorded, replay
-from pddlego.runs.folders import find_journals, place_of
+from pddlego.runs.folders import find_journals
 from pddlego.util.text import clean
 
 
@@ -31,7 +31,7 @@ def command(
     polite_kills()
     console = Console()
     changes = given_options(flags, ("java",))
-    for journal in find_journals(place_of(run), seed):
+    for journal in find_journals(place_named(run), seed):
         recorded = load_recorded(journal, changes)
         with recorded.config.planner.make() as planner:
             replayed = replay(recorded, planner)

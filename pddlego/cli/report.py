@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pddlego.cli import exits
-from pddlego.cli.options import with_options
+from pddlego.cli.options import place_named, with_options
 from pddlego.display.console import Console
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import Limits
@@ -21,7 +21,6 @@ from pddlego.report.build import Report, build_report, is_reportable
 from pddlego.report.formats import as_csv, as_json, counts, extra_tables, markdown, success
 from pddlego.report.html import html
 from pddlego.report.optima import find_optima
-from pddlego.runs.folders import place_of
 from pddlego.util.files import write_whole
 from pddlego.util.text import clean
 
@@ -48,7 +47,7 @@ def command(
 
 def _report(runs: list[str], to: str, output: str | None, prices: str | None, pages: int, optimum: bool) -> int:
     """Make the report and write it to a file or standard output."""
-    folders = [place_of(run, wanted=is_reportable) for run in runs]
+    folders = [place_named(run, wanted=is_reportable) for run in runs]
     formats: dict[str, Callable[[Report], str]] = {
         "markdown": markdown,
         "csv": as_csv,

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from pddlego.cli.exits import polite_kills
-from pddlego.cli.options import Confirm, Pace, Run, with_options
+from pddlego.cli.options import Confirm, Pace, Run, place_named, with_options
 from pddlego.cli.watching import exit_code, make_overseer, make_person, parse_whats, play_watched
 from pddlego.display.console import Console
 from pddlego.display.lines import make_display
@@ -38,7 +38,7 @@ from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models.endpoint import Access, Endpoint
 from pddlego.pddl import Problem, check
 from pddlego.runs.cells import Matrix
-from pddlego.runs.folders import find_journal, fresh_folder, place_of
+from pddlego.runs.folders import find_journal, fresh_folder
 from pddlego.runs.manifest import CONFIRMED, RESUMED
 from pddlego.util.text import clean
 
@@ -65,7 +65,8 @@ def command(
     if edit and problem is not None:
         raise UsageError("--edit and --problem exclude each other", "Both give the problem.", "Use one of them.")
     given = given_options(flags, ("base_url", "max_steps", "java", "runs"))
-    recorded = load_recorded(find_journal(place_of(run), seed), {"java": given["java"]} if "java" in given else {})
+    java = {"java": given["java"]} if "java" in given else {}
+    recorded = load_recorded(find_journal(place_named(run, flags), seed), java)
     whats = parse_whats(confirm or "")
     played = recorded_game(recorded)
     moment = moment_at(played, from_step)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import RenderableType
 
-from pddlego.cli.options import Run
+from pddlego.cli.options import Run, place_named
 from pddlego.cli.terminal import fill, is_terminal
 from pddlego.display import export
 from pddlego.display.console import UNICODE, Console, glyphs_for
@@ -21,7 +21,7 @@ from pddlego.display.view import View, fold_common
 from pddlego.episode.events import Started
 from pddlego.errors import JournalError, UsageError
 from pddlego.methods.registry import make_codec, picture_of
-from pddlego.runs.folders import find_journal, place_of
+from pddlego.runs.folders import find_journal
 from pddlego.runs.tail import JournalTail
 from pddlego.util.files import write_whole
 from pddlego.util.text import clean
@@ -37,7 +37,7 @@ def command(
     size: Annotated[str, typer.Option(help="Columns and lines of the pictures.")] = "120x36",
 ) -> None:
     """Step through an episode forwards and backwards: map, problem, goal ladder, plan, requests and answers."""
-    tail = JournalTail(find_journal(place_of(run), seed), make_codec())
+    tail = JournalTail(find_journal(place_named(run), seed), make_codec())
     timed = list(tail.poll())
     started = timed[0][0] if timed else None
     picture = picture_of(started.played_by if isinstance(started, Started) else "")

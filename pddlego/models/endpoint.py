@@ -69,7 +69,7 @@ class Endpoint(Options):
     def _parsed(cls, value: object) -> object:
         if isinstance(value, str):
             value = [part for part in value.split(",") if part.strip()]
-        fields = parse_extra_body(value) if isinstance(value, (tuple, list)) else value
+        fields = parse_extra_body(map(str, value)) if isinstance(value, (tuple, list)) else value
         if isinstance(fields, Mapping):
             check_extra_body(fields)
         return fields

@@ -69,7 +69,7 @@ def test_a_carried_domain_saves_calls_and_is_replayed(tmp_path: Path) -> None:
     [
         (("--domain-from", "nowhere"), "There is no such file or folder"),
         (("--domain-from", "broken.pddl"), "The domain to begin with is none"),
-        (("--memory", "some"), "news"),
+        (("--history", "some"), "news"),
     ],
 )
 def test_what_does_not_fit_is_refused(tmp_path: Path, options: tuple[str, ...], said: str) -> None:

@@ -140,6 +140,9 @@ def test_a_hostile_journal_is_a_small_picture_and_soon(tmp_path: Path, change: o
 def test_the_latest_run_has_a_name(tmp_path: Path) -> None:
     assert run("show", "latest", cwd=tmp_path).returncode == 2
     assert run("play", "coin", "--seed", "3", cwd=tmp_path).returncode == 0
+    (tmp_path / "kept").mkdir()
+    run("play", "coin", "--runs", "kept", cwd=tmp_path)
+    assert run("replay", "latest", cwd=tmp_path, PDDLEGO_RUNS="kept").returncode == 0
     done = run("show", "latest", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "won after 1 step" in done.stdout

@@ -71,6 +71,7 @@ def test_a_command_reads_only_the_variables_of_its_options() -> None:
         ('list = [{password = "x"}]', "looks like a secret"),
         ('note = "sk-123456"', "looks like a secret"),
         ("temperature = 1", "cannot be set so"),
+        ("messages = []", "cannot be set so"),
         ("when = 2020-01-01", "has no value that JSON has"),
         ("big = inf", "has no value that JSON has"),
     ],
@@ -79,6 +80,11 @@ def test_fields_of_a_table_are_checked_as_those_of_a_flag(file: Path, fields: st
     file.write_text(f"[endpoint.extra_body]\n{fields}\n")
     with pytest.raises(UsageError, match=said):
         resolve({}, {}, file)
+
+
+def test_a_list_of_fields_holds_texts() -> None:
+    with pytest.raises(UsageError, match="'3' is no field"):
+        resolve({"extra_body": [3]}, {})
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ class TextGameOptions(Options):
         "on-surprise", "When to ask the model: 'on-surprise' (and at a plan's end) or 'every-step'."
     )
     history: Literal["news", "all"] = option(
-        "news", "What a model is shown: 'news', or 'all' commands with their answers.", Flag(("--memory", "--history"))
+        "news", "What a model is shown: 'news', or 'all' commands with their answers."
     )
     rewind: bool = option(False, "Begin the game anew after a refused command, and repeat what had worked.")
     domain_from: str | None = option(None, "full: begin with the domain of this run, or of this file.", min_length=1)
