@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from pydantic import BaseModel
 
-from pddlego.display.description import Describe
-from pddlego.display.screens import Screen
 from pddlego.episode.approval import Overseer
 from pddlego.episode.events import Event, Limits, Started, Tally
 from pddlego.errors import UsageError

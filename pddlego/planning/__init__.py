@@ -1,6 +1,6 @@
 """Text in, plan out. Imports nothing of the rest but `pddl`.
 
-Imports stay lazy: a planner is chosen by `make_planner`, and what it needs is loaded in the planner's own process.
+`ProcessPlanner` plans in a process of its own, which loads what the planner needs.
 """
 
 from pddlego.planning.ladder import LadderResult, Rung, TriedRung, climb

@@ -1,6 +1,6 @@
-"""Advisers without a language model: rules, chance, and one that does its worst.
+"""Advisers: planning while models are asked, and advisers without a language model (rules, chance, the worst answer).
 
-They answer in words, as a language model does, so that what they say is read in the same way.
+Those answer in words, as a language model does, so that what they say is read in the same way.
 """
 
 from __future__ import annotations
@@ -261,7 +261,7 @@ class Advisers:
     def ask(self, question: Question) -> Generator[Event, None, Answer]:
         """Ask. An answer that names no candidate is rejected, and nothing follows from it.
 
-        Raises what `refine.ask.ask` raises.
+        Raises what `episode.ask.ask` raises.
         """
         from pddlego.models.prompts import Prompts  # what renders templates is loaded when a model is asked
 

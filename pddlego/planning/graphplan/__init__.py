@@ -1,6 +1,6 @@
-"""Graphplan (Blum and Furst, 1997) with somebody asked which actions to keep and which to try first.
+"""Graphplan (Blum and Furst, 1997), which may ask which actions to keep and which to try first.
 
-The algorithm (`search.plan_graph`) is a generator: it yields questions and what happens, takes answers, and returns how
-it ended. Who answers is nothing to it; whatever the answers are, the last pass prunes nothing, so that mistakes cost
-time and no plan. Nothing is imported here: whoever only passes the values on need not load the algorithm.
+The algorithm (`search.plan_graph`) calls two functions: one answers its questions, one is given what happens. Whatever
+the answers are, the last pass prunes nothing: wrong answers cost time, and never a plan. Nothing is imported here, so
+that code which only uses the values (`values.py`) does not load the algorithm.
 """
