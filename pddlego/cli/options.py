@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import types
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
@@ -28,13 +29,14 @@ Confirm = Annotated[
 ]
 
 
+def runs_folder(flags: Mapping[str, Any] | None = None) -> Path:
+    """The folder of runs that `--runs` or its variable says. Knows it without the whole configuration."""
+    return Path((flags or {}).get("runs") or os.environ.get("PDDLEGO_RUNS") or "runs")
+
+
 def place_named(run: str, flags: Mapping[str, Any] | None = None, wanted: Wanted = lambda path: True) -> Path:
     """The run folder or journal that a user names, in the folder that `--runs` or its variable says."""
-    from pddlego.evaluation.config import Run as RunOptions
-    from pddlego.evaluation.config import given_options
-
-    chosen = {"runs": flags["runs"]} if flags and "runs" in flags else {}
-    return place_of(run, Path(given_options(chosen, ("runs",)).get("runs", RunOptions().runs)), wanted)
+    return place_of(run, runs_folder(flags), wanted)
 
 
 def with_options(

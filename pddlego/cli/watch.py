@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from pddlego.cli.options import with_options
+from pddlego.cli.options import runs_folder, with_options
 from pddlego.cli.terminal import fill, is_terminal
 from pddlego.display.console import Console, glyphs_for
 from pddlego.display.screens import Size
 from pddlego.display.watch import Watch, list_picture
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import Run as RunOptions
-from pddlego.evaluation.config import given_options
 from pddlego.methods.registry import make_codec, picture_of
 from pddlego.runs.folders import EPISODES, newest_run, place_of
 from pddlego.runs.tail import FolderTail
@@ -31,7 +29,7 @@ def command(
 
     On a pipe the list is printed once.
     """
-    runs = Path(given_options(flags, ("runs",)).get("runs", RunOptions().runs))
+    runs = runs_folder(flags)
     folder = newest_run(runs) if run is None else place_of(run, runs)
     if not (folder / EPISODES).is_dir():
         why = f"It has no folder {EPISODES}/." if folder.is_dir() else "There is no such folder."

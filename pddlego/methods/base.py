@@ -9,19 +9,19 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
-from pydantic import BaseModel
-
-from pddlego.episode.approval import Overseer
-from pddlego.episode.events import Event, Limits, Started, Tally
 from pddlego.errors import UsageError
-from pddlego.models import Model
-from pddlego.planning import Planner
-from pddlego.runs.cells import Cell
-from pddlego.runs.summary import Measures
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # the modules of options import this one, and every command needs these
+    from pydantic import BaseModel
+
     from pddlego.display.description import Describe
     from pddlego.display.screens import Screen
+    from pddlego.episode.approval import Overseer
+    from pddlego.episode.events import Event, Limits, Started, Tally
+    from pddlego.models import Model
+    from pddlego.planning import Planner
+    from pddlego.runs.cells import Cell
+    from pddlego.runs.summary import Measures
 
 
 BUILT_IN_MODEL = "reader"
@@ -262,6 +262,8 @@ class Tools:
 
 def started(cell: Cell, setting: Setting, tools: Tools, limits: Limits, method: str) -> Started:
     """Make the first event of an episode."""
+    from pddlego.episode.events import Started
+
     return Started(
         setting=setting.name,
         title=setting.title,

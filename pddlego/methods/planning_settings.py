@@ -19,6 +19,7 @@ from pydantic import Field
 from pddlego.errors import SettingError
 from pddlego.methods.base import Setting
 from pddlego.methods.setting_files import SettingHead, checked, read_setting
+from pddlego.methods.shared_options import PLANNING
 from pddlego.pddl import Domain, PddlSyntaxError, TypedName, parse_domain
 from pddlego.pddl.check import check_domain
 from pddlego.pddl.perturb import anonymous
@@ -26,9 +27,6 @@ from pddlego.tasks import Split, Task, Tasks
 from pddlego.tasks.folder import TaskFolder, read_tasks
 from pddlego.tasks.generators import GENERATORS, generate, parameters_of
 from pddlego.util import resources
-
-PLANNING = "planning"
-"""The kind of these settings."""
 
 SPLITS = {"dev": range(10), "test": range(10, 60)}
 """Seeds of tasks that are generated."""

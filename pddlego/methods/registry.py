@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
-from pddlego.episode.events import Event
 from pddlego.errors import UsageError
 from pddlego.methods.base import Measuring, Method, Mode, Variant, parse_variant
 from pddlego.methods.setting_files import read_setting
-from pddlego.runs.journal import Codec
-from pddlego.runs.summary import FIRST, LAST
 
 if TYPE_CHECKING:
     from pddlego.display.screens import Picture
+    from pddlego.episode.events import Event
+    from pddlego.runs.journal import Codec
 
 BUILT_IN: Mapping[str, str] = {
     "textgames": "pddlego.methods.textgames",
@@ -75,6 +74,8 @@ def _fault(loaded: Method, name: str) -> str:
         return "its options are no pydantic model"
     if not loaded.modes or not all(isinstance(mode, Mode) for mode in loaded.modes):
         return "its modes are none"
+    from pddlego.runs.summary import FIRST, LAST
+
     taken = [column.name for column in loaded.measuring.columns if column.name in (*FIRST, *LAST)]
     return f"it measures '{taken[0]}', and every table has a column of that name" if taken else ""
 
@@ -196,6 +197,8 @@ def events_of(name: str) -> Iterable[type[Event]]:
 
 def make_codec() -> Codec:
     """Reads the journals of every method that is installed."""
+    from pddlego.runs.journal import Codec
+
     return Codec(events_of)
 
 

@@ -1,10 +1,13 @@
-"""Options that several methods share."""
+"""Options that several methods share, and the kind of settings that several play."""
 
 from __future__ import annotations
 
 from typing import Literal
 
 from pddlego.util.options import Options, option
+
+PLANNING = "planning"
+"""The kind of settings that are a planning domain with tasks."""
 
 
 class TaskOptions(Options):

@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field, field_validator
 
 from pddlego.methods.base import Mode
-from pddlego.methods.planning_settings import PLANNING
-from pddlego.methods.shared_options import TaskOptions
+from pddlego.methods.shared_options import PLANNING, TaskOptions
 from pddlego.util.options import Options, option
 
 

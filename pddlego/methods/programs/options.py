@@ -5,8 +5,7 @@ from __future__ import annotations
 from pydantic import ConfigDict, Field
 
 from pddlego.methods.base import Mode
-from pddlego.methods.planning_settings import PLANNING
-from pddlego.methods.shared_options import SandboxOptions, TaskOptions
+from pddlego.methods.shared_options import PLANNING, SandboxOptions, TaskOptions
 
 
 class ProgramOptions(TaskOptions, SandboxOptions):

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pddlego.methods.base import Setting, WorstCase
-from pddlego.methods.planning_settings import PLANNING, PlanningSetting, load_planning
+from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.methods.setting_files import SettingTable, checked, read_setting
+from pddlego.methods.shared_options import PLANNING
 from pddlego.methods.thought_of_search.file_space import FileSpace, SearchFile
 from pddlego.methods.thought_of_search.options import NO_CHECK, SEARCH, SearchOptions
 from pddlego.methods.thought_of_search.planning_space import PlanningSpace
