@@ -56,6 +56,7 @@ def test_the_report_on_the_corpus_is_what_is_printed() -> None:
     assert _run(command, DOCS.parent) == wanted
 
 
+@pytest.mark.slow
 def test_the_readme_s_evaluation_needs_nothing_that_the_readme_does_not_make(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -107,6 +108,7 @@ def test_the_readme_holds_the_tables_that_it_speaks_of() -> None:
     assert "cooking-hard" in readme and "longer" in readme
 
 
+@pytest.mark.slow
 def test_the_session_with_a_corrected_fact_is_as_shown(tmp_path: Path) -> None:
     """Every command of the session is run, in one shell; what it prints must be what the page shows."""
     text = (DOCS / "watching.md").read_text(encoding="utf-8")

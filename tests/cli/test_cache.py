@@ -13,6 +13,7 @@ from tests.cli.test_play import KEY, three_lines
 from tests.model_server import ModelServer, answer
 
 
+@pytest.mark.slow
 def test_a_second_evaluation_with_the_cache_sends_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model_server: ModelServer
 ) -> None:

@@ -107,6 +107,7 @@ def test_errors_of_an_endpoint_are_counted_apart_and_played_again(tmp_path: Path
     assert len(model_server.requests) == 3
 
 
+@pytest.mark.slow
 def test_one_interrupt_plays_to_the_end_what_has_begun(tmp_path: Path, model_server: ModelServer) -> None:
     model_server.replies = [answer("look around", delay=0.2)]
     given = ("--modes", "act", "--models", "m", "--base-url", model_server.url, "--workers", "2", "--max-steps", "4")

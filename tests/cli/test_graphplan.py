@@ -39,6 +39,7 @@ def test_what_does_not_fit_is_refused_before_anything_is_played(
     assert not (tmp_path / "runs").exists()
 
 
+@pytest.mark.slow
 def test_a_dry_run_sends_nothing(tmp_path: Path, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789abcdef")
     where = ("--models", "m", "--base-url", model_server.url, "--seeds", "0-1", "--dry-run")

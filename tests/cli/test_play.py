@@ -165,6 +165,7 @@ def test_an_endpoint_that_refuses_is_one_readable_line(tmp_path: Path, model_ser
     assert KEY not in written + done.stdout + done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_ends_cleanly_with_the_run_folder_whole(
     tmp_path: Path, model_server: ModelServer, how: signal.Signals
@@ -186,6 +187,7 @@ def test_an_interrupt_ends_cleanly_with_the_run_folder_whole(
     assert read(journal).complete
 
 
+@pytest.mark.slow
 def test_a_reader_of_our_pipe_that_goes_away_is_no_traceback(tmp_path: Path) -> None:
     command = f"{sys.executable} -m pddlego play coin --seed 12 | head -1"
     done = subprocess.run(
