@@ -22,6 +22,7 @@ from pddlego.methods.builders.building import Asking, Order, Step, component
 from pddlego.methods.builders.components import COMPONENTS
 from pddlego.methods.builders.draft import Draft
 from pddlego.methods.builders.reviewing import Diagnosis, Reviewing, opinion
+from pddlego.methods.graphplan.advisers import named_actions
 from pddlego.methods.programs.episode import code_of as program_of
 from pddlego.methods.programs.trial import read_action
 from pddlego.methods.textgames.formalize.act import ActionGen
@@ -42,7 +43,6 @@ from pddlego.pddl.problem import read_problem
 from pddlego.pddl.sexpr import read_sexprs
 from pddlego.pddl.tolerant import is_cut_off, repair, repair_problem
 from pddlego.pddl.tolerant.files import read_pair
-from pddlego.planning.graphplan.values import named_actions
 from pddlego.planning.process import ProcessPlanner
 from pddlego.planning.solve import checked_domain, checked_problem
 from pddlego.planning.validate import parse_plan

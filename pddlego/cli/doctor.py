@@ -14,13 +14,14 @@ import typer
 from rich.console import Console
 
 from pddlego.errors import EngineError, PddlegoError, UsageError
+from pddlego.runs.folders import RUNS, RUNS_VARIABLE
 from pddlego.util.text import clean
 
 
 def command(
     model: Annotated[str | None, typer.Option(envvar="PDDLEGO_MODEL", help="The model to try.")] = None,
     base_url: Annotated[str | None, typer.Option(envvar="OPENAI_BASE_URL", help="Its endpoint.")] = None,
-    runs: Annotated[str, typer.Option(help="The folder for runs.")] = "runs",
+    runs: Annotated[str, typer.Option(envvar=RUNS_VARIABLE, help="The folder for runs.")] = RUNS,
     java: Annotated[str | None, typer.Option(envvar="PDDLEGO_JAVA", help="The Java to try.")] = None,
 ) -> None:
     """Check Java, the engine, the planner, the model's endpoint and the folder for runs; say how to mend what fails.

@@ -49,7 +49,7 @@ def _evaluate(resolved: Resolved, dry_run: bool) -> int:
         text = f"Ctrl-C (SIGINT) is ignored here. 'kill {os.getpid()}' ends the evaluation at once."
         console.print(text, style="yellow", highlight=False, soft_wrap=True)
     path = run_path(setup)
-    with evaluating(setup, path, {"matrix": _matrix(setup)}) as running:
+    with evaluating(setup, path) as running:
         for remark in running.remarks:
             console.print(remark, style="yellow", soft_wrap=True)
         if running.known:
@@ -81,12 +81,6 @@ def run_path(setup: Setup) -> Path:
     cells = json.dumps([each.label for each in setup.cells()])
     digest = hashlib.sha256(cells.encode()).hexdigest()[:8]
     return Path(run.runs) / f"eval-{'+'.join(setup.config.what.games)[:60]}-{digest}"
-
-
-def _matrix(setup: Setup) -> dict[str, Any]:
-    """What was asked for, for the manifest."""
-    what = setup.config.what.model_dump(mode="json", exclude={"set"})
-    return {**what, "modes": setup.matrix.modes, "cache": setup.config.endpoint.cache}
 
 
 def _display(console: Console, standing: Standing, gauge: Gauge) -> ProgressDisplay:

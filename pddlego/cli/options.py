@@ -12,7 +12,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 import typer
 from pydantic import BaseModel
 
-from pddlego.runs.folders import place_of
+from pddlego.runs.folders import RUNS, RUNS_VARIABLE, place_of
 from pddlego.util.options import Flag, Option, options_of
 
 Wanted = Callable[[Path], bool]
@@ -30,8 +30,8 @@ Confirm = Annotated[
 
 
 def runs_folder(flags: Mapping[str, Any] | None = None) -> Path:
-    """The folder of runs that `--runs` or its variable says. Knows it without the whole configuration."""
-    return Path((flags or {}).get("runs") or os.environ.get("PDDLEGO_RUNS") or "runs")
+    """The folder of runs that `--runs` or its variable says, found without loading the configuration."""
+    return Path((flags or {}).get("runs") or os.environ.get(RUNS_VARIABLE) or RUNS)
 
 
 def place_named(run: str, flags: Mapping[str, Any] | None = None, wanted: Wanted = lambda path: True) -> Path:
@@ -58,14 +58,10 @@ def with_options(
         parameters = [parameter for name, parameter in own.items() if name != "flags"]
         names = {f"{name}_": name for name in found}  # no option hides an argument of the command, or a keyword
         parameters += [_parameter(argument, *found[name]) for argument, name in names.items()]
-        if not any(parameter.annotation is typer.Context for parameter in parameters):
-            parameters.insert(0, inspect.Parameter("context", _KEYWORD, annotation=typer.Context))
+        parameters.insert(0, inspect.Parameter("context", _KEYWORD, annotation=typer.Context))
 
-        def run(**arguments: Any) -> None:
-            context: typer.Context = arguments["context"]
-            flags = {name: arguments.pop(argument) for argument, name in names.items() if is_typed(context, argument)}
-            for argument in names:
-                arguments.pop(argument, None)
+        def run(context: typer.Context, **arguments: Any) -> None:
+            flags = {name: arguments[argument] for argument, name in names.items() if _is_typed(context, argument)}
             command(**{name: value for name, value in arguments.items() if name in own}, flags=flags)
 
         run.__doc__ = command.__doc__
@@ -81,7 +77,7 @@ def with_options(
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
 
-def is_typed(context: typer.Context, name: str) -> bool:
+def _is_typed(context: typer.Context, name: str) -> bool:
     """Whether an option was typed. What the environment says is left to the configuration."""
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
@@ -92,9 +88,9 @@ def _parameter(argument: str, option: Option, group: type[BaseModel]) -> inspect
     flag = option.flag or Flag()
     kind: Any = list[str] if flag.repeatable else _kind(option.info.annotation)
     usual = f"--{option.name.replace('_', '-')}"
-    names = flag.names or ((f"{usual}/--no-{usual[2:]}",) if kind is bool else (usual,))
+    typed_as = f"{usual}/--no-{usual[2:]}" if kind is bool else usual
     typed = typer.Option(
-        *names,
+        typed_as,
         help=" ".join(filter(None, (option.info.description, _default(option, flag)))),
         envvar=flag.variable or None,
         metavar=flag.metavar,

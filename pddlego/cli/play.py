@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from pddlego.cli.exits import polite_kills
-from pddlego.cli.options import ConfigFile, Confirm, Pace, is_typed, with_options
+from pddlego.cli.options import ConfigFile, Confirm, Pace, with_options
 from pddlego.cli.watching import exit_code, make_overseer, make_person, parse_whats, play_watched
 from pddlego.display.console import Console
 from pddlego.display.lines import make_display
@@ -38,9 +38,8 @@ ModelName = Annotated[
     str | None,
     typer.Option(
         "--model",
-        help="A model's name, reader, reader+noise:P (a simulation) or transcript:FILE. Default: the reader.",
-        envvar="PDDLEGO_MODEL",
-        show_envvar=True,
+        help="A model's name, reader, reader+noise:P (a simulation) or transcript:FILE. Default: PDDLEGO_MODEL, or the "
+        "reader.",
     ),
 ]
 JsonLines = Annotated[bool, typer.Option("--json", help="Print every event as a line of JSON.")]
@@ -53,7 +52,6 @@ FIXED = ("games", "modes", "ablate", "models", "seeds", "repeats", "workers", "l
 
 @with_options(groups().values(), without=(*FIXED, "carry", "run", "max_cost", "prices"))
 def command(
-    context: typer.Context,
     flags: dict[str, Any],
     game: Game,
     mode: PlayMode = None,
@@ -71,7 +69,7 @@ def command(
     polite_kills()
     flags |= {"games": (game,), "seeds": str(seed), "repeats": 1, "ablate": ()} | ({"modes": (mode,)} if mode else {})
     flags |= {"executor": "threads", "workers": 1, "carry": False}
-    if is_typed(context, "model"):
+    if model is not None:
         flags["models"] = (model,)
     resolved = resolve(flags, os.environ, Path(config) if config else None)
     _check_model(resolved)

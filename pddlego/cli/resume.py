@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from pddlego.cli.exits import polite_kills
-from pddlego.cli.options import Confirm, Pace, Run, place_named, with_options
+from pddlego.cli.options import Confirm, Pace, Run, place_named, runs_folder, with_options
 from pddlego.cli.watching import exit_code, make_overseer, make_person, parse_whats, play_watched
 from pddlego.display.console import Console
 from pddlego.display.lines import make_display
@@ -42,8 +42,11 @@ from pddlego.runs.folders import find_journal, fresh_folder
 from pddlego.runs.manifest import CONFIRMED, RESUMED
 from pddlego.util.text import clean
 
+OPTIONS = ("base_url", "max_steps", "java", "runs")
+"""What may be another than in the episode, and where the new one is kept."""
 
-@with_options(groups().values(), only=("base_url", "max_steps", "java", "runs"))
+
+@with_options(groups().values(), only=OPTIONS)
 def command(
     flags: dict[str, Any],
     run: Run,
@@ -64,7 +67,7 @@ def command(
     console = Console()
     if edit and problem is not None:
         raise UsageError("--edit and --problem exclude each other", "Both give the problem.", "Use one of them.")
-    given = given_options(flags, ("base_url", "max_steps", "java", "runs"))
+    given = given_options(flags, OPTIONS)
     java = {"java": given["java"]} if "java" in given else {}
     recorded = load_recorded(find_journal(place_named(run, flags), seed), java)
     whats = parse_whats(confirm or "")
@@ -80,7 +83,7 @@ def command(
     display = make_display(console, pace, panels, picture.describe, lines=mode.needs_person)
     overseer = make_overseer(console, display, whats, mode)
     restart = restart_at(played, from_step, moment, _corrected(played, moment, from_step, problem, edit))
-    path = fresh_folder(Path(given.get("runs", "runs")), f"{cell.label}-resumed")
+    path = fresh_folder(runs_folder(flags), f"{cell.label}-resumed")
     about: dict[str, Any] = {RESUMED: {"source": restart.source, "step": restart.step}}
     about |= {CONFIRMED: whats} if whats else {}
     again = setup.played_in(cell)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import Enum
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from pddlego.episode.events import Answered, Asked, Ended, Event, Limits, Rejected, Retrying, Started, Streamed, step_of
 from pddlego.models.base import Trouble
@@ -108,4 +108,4 @@ def cleaned(value: T) -> T:
         found = {cleaned(key): cleaned(each) for key, each in value.items()}
     elif is_dataclass(value) and not isinstance(value, type):
         found = replace(value, **{each.name: cleaned(getattr(value, each.name)) for each in fields(value)})
-    return found  # type: ignore[no-any-return]
+    return cast("T", found)

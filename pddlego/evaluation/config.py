@@ -16,6 +16,7 @@ from pddlego.methods.base import BUILT_IN_MODEL
 from pddlego.methods.registry import methods, modes, parse_mode
 from pddlego.models.endpoint import Endpoint
 from pddlego.planning.process import PlannerOptions
+from pddlego.runs.folders import RUNS, RUNS_VARIABLE
 from pddlego.util.files import read_toml
 from pddlego.util.options import Flag, Options, names_of, option, options_of
 
@@ -127,7 +128,7 @@ class Run(Options):
     address: str | None = option(None, "ray: the cluster.", Flag(free=True, default="one on this machine"))
     carry: bool = option(False, "full: hand the last good domain from seed to seed.")
     run: str | None = option(None, "A name for the run folder.", Flag(free=True, default="made from what is played"))
-    runs: str = option("runs", "Where run folders are made.", Flag(free=True))
+    runs: str = option(RUNS, "Where run folders are made.", Flag(variable=RUNS_VARIABLE, free=True))
 
 
 class Config(Options):
@@ -183,7 +184,7 @@ def _listed(text: str) -> tuple[str, ...]:
 
 
 FLAG, ARGUMENT, DEFAULT = "flag", "argument", "default"
-"""Where a value came from, besides files and variables: typed, given in Python, or nobody gave one."""
+"""Where a value came from, besides files and variables: typed, given in Python, or neither."""
 
 
 @dataclass(frozen=True)

@@ -150,10 +150,9 @@ def parse_extra_body(pairs: Iterable[str]) -> dict[str, Any]:
     return found
 
 
-def check_extra_body(fields: Mapping[str, Any], prefix: str = "") -> None:
+def check_extra_body(fields: Mapping[str, Any]) -> None:
     """Raise `UsageError` for a field that has an option of its own, looks like a secret, or has no value of JSON."""
-    for key, value in fields.items():
-        name = f"{prefix}{key}"
+    for name, value in fields.items():
         if name in TAKEN:
             raise UsageError(f"'{name}' cannot be set so", "pddlego sends it itself.", TAKEN[name])
         try:
@@ -164,8 +163,6 @@ def check_extra_body(fields: Mapping[str, Any], prefix: str = "") -> None:
         if _looks_secret(name, text):
             why = "Fields are kept in the run folder, where no secret may stand."
             raise UsageError(f"'{name}' looks like a secret", why, "Set OPENAI_API_KEY.")
-        if isinstance(value, Mapping):
-            check_extra_body(value, f"{name}.")
 
 
 def _read_value(text: str) -> Any:

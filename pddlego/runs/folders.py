@@ -31,7 +31,11 @@ LATEST = "latest"
 """Stands for the run in which something happened last, where no file has that name."""
 
 
-def place_of(run: str, root: Path = Path("runs"), wanted: Callable[[Path], bool] = lambda path: True) -> Path:
+RUNS, RUNS_VARIABLE = "runs", "PDDLEGO_RUNS"
+"""The folder of run folders, and the environment variable that names another."""
+
+
+def place_of(run: str, root: Path = Path(RUNS), wanted: Callable[[Path], bool] = lambda path: True) -> Path:
     """The run folder or journal that a user names: its path, its name in `root`, or `latest` for the newest `wanted`.
 
     Raises `UsageError` if there are no runs for `latest`.

@@ -20,13 +20,12 @@ class Options(BaseModel):
 class Flag:
     """How an option is typed, where that does not follow from its name and type.
 
-    `names` are the flags (default: the option's name), `variable` is its environment variable (default: the name with
+    `variable` is its environment variable (default: the name with
     `PDDLEGO_` before it), `metavar` its value in help. A `repeatable` flag may be given several times. An option that
     is `free` changes no episode: a run folder does not record it, and a run may be continued with another value.
     `default` is shown in help instead of the default value.
     """
 
-    names: tuple[str, ...] = ()
     variable: str = ""
     metavar: str | None = None
     repeatable: bool = False

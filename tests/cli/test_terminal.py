@@ -32,12 +32,19 @@ class Terminal:
     def screen(self, colors: bool = False) -> str:
         return self._tmux("capture-pane", "-p", "-t", "t", *(["-e"] if colors else []))
 
-    def wait_for(self, text: str, seconds: float = 20.0) -> str:
-        return self.wait_for_after("", text, seconds)
-
-    def wait_for_after(self, before: str, text: str, seconds: float = 20.0) -> str:
-        """Wait for a text below another: a prompt that has come again takes keys, and not before."""
+    def wait_for(self, *texts: str, seconds: float = PATIENCE) -> str:
+        """Wait until all texts are on one screen: what a slow machine has drawn so far may be half a picture."""
         deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            shown = self.screen()
+            if all(text in shown for text in texts):
+                return shown
+            time.sleep(0.05)
+        raise AssertionError(f"{texts} did not appear:\n{self.screen()}")
+
+    def wait_for_after(self, before: str, text: str) -> str:
+        """Wait for a text below another: a prompt that has come again takes keys, and not before."""
+        deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
             shown = self.screen()
             below = shown[shown.find(before) + len(before) :]
@@ -82,7 +89,7 @@ def test_ctrl_c_leaves_a_usable_terminal(tmp_path: Path) -> None:
         terminal.type(f"{PLAY} --pace 0.5; echo code $?")
         terminal.wait_for("step 2/50")
         terminal.press("C-c")
-        shown = terminal.wait_for("code 130", 10)
+        shown = terminal.wait_for("code 130")
         assert "interrupted after" in shown
         assert "Traceback" not in shown
         terminal.type("echo still $((40 + 2))")

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pddlego.methods.graphplan.advisers import named_actions, written
 from pddlego.pddl import parse_domain
-from pddlego.planning.graphplan.values import named_actions, written
 
 DOMAIN = parse_domain("""(define (domain d) (:predicates (at ?x))
   (:action move :parameters (?from ?to) :precondition (at ?from) :effect (at ?to))
