@@ -11,7 +11,6 @@ from tests.cli.test_see_terminal import PDDLEGO
 from tests.cli.test_terminal import Terminal
 from tests.coin_endpoint import thinking_aloud
 from tests.model_server import ModelServer
-from tests.scale import PATIENCE
 
 pytestmark = [pytest.mark.slow, pytest.mark.terminal]
 
@@ -24,17 +23,17 @@ def test_an_answer_is_seen_as_it_is_written(tmp_path: Path, model_server: ModelS
     try:
         arguments = f"coin --seed 12 --mode edit --model m --base-url {model_server.url} --pace 0 --max-steps 1"
         playing.type(f"{PDDLEGO} play {arguments}; echo code $?")
-        assert "nothing is known yet" in playing.wait_for("behind them.", PATIENCE)
+        assert "nothing is known yet" in playing.wait_for("behind them.")
         watching.type(f"{PDDLEGO} watch runs/*")
-        watching.wait_for("running", PATIENCE)
+        watching.wait_for("running")
         watching.press("Enter")
-        assert "nothing is known yet" in watching.wait_for("behind them.", PATIENCE)
+        assert "nothing is known yet" in watching.wait_for("behind them.")
         words.set()
         for terminal in (playing, watching):
             for shown in ("● kitchen", "what arrives", "asking m (edit)"):  # a screen may be seen half drawn
-                terminal.wait_for(shown, PATIENCE)
+                terminal.wait_for(shown)
         end.set()
-        playing.wait_for("code 1", PATIENCE)
+        playing.wait_for("code 1")
     finally:
         words.set()
         end.set()

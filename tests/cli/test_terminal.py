@@ -32,9 +32,9 @@ class Terminal:
     def screen(self, colors: bool = False) -> str:
         return self._tmux("capture-pane", "-p", "-t", "t", *(["-e"] if colors else []))
 
-    def wait_for(self, *texts: str, seconds: float = PATIENCE) -> str:
+    def wait_for(self, *texts: str) -> str:
         """Wait until all texts are on one screen: what a slow machine has drawn so far may be half a picture."""
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
             shown = self.screen()
             if all(text in shown for text in texts):
