@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from benchmarks.table import show
 from pddlego.pddl import Atom, Problem
+from pddlego.pddl.conditions import And
 from pddlego.planning import PlanStatus, ProcessPlanner, Search
 from tests.methods.textgames.houses import COIN, explored
 
@@ -125,8 +126,8 @@ def _as_strips(planner: ProcessPlanner, problem: Problem) -> str:
     ways = [fact.args[:2] for fact in problem.facts if fact.predicate == "connected"]
     facts = {fact for fact in problem.facts if fact.predicate != "visited"}
     facts |= {Atom("open_way", pair) for pair in ways if pair not in closed}
-    goal = ("at", plan.steps[-1].args[1])
-    return str(Problem(problem.name, problem.domain, problem.objects, frozenset(facts), ("and", goal)))
+    goal = Atom("at", (plan.steps[-1].args[1],))
+    return str(Problem(problem.name, problem.domain, problem.objects, frozenset(facts), And((goal,))))
 
 
 def _timed(items: list[T], call: Callable[[T], None]) -> list[float]:

@@ -22,7 +22,6 @@ from benchmarks.episodes import play
 from benchmarks.table import show
 from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.pddl import Domain, Problem
-from pddlego.pddl.sexpr import Sexpr
 from pddlego.planning import Planner, PlanResult, ProcessPlanner, Search
 from pddlego.planning.ground import GOAL_STEP, GroundTask, ground
 
@@ -58,7 +57,7 @@ def main() -> None:
         with ProcessPlanner() as planner:
             recorder = RecordingPlanner(planner)
             play(load_setting(name), "edit", SEEDS, recorder)
-        goals: dict[Sexpr, str] = {each.goal: each.name for each in load_setting(name).ladder}
+        goals = {each.goal: each.name for each in load_setting(name).ladder}
         searches = {each.name: str(each.search) for each in load_setting(name).ladder}
         optimal = _optima(recorder.calls)
         for goal, rung in goals.items():

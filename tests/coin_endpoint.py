@@ -15,7 +15,6 @@ from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange, Situation
 from pddlego.pddl import apply_edit, parse_problem
-from pddlego.pddl.sexpr import show
 from tests.model_server import Reply, streamed_slowly
 
 
@@ -63,7 +62,7 @@ def next_files(body: dict[str, Any]) -> str:
     news += [Exchange(command, said.strip()) for command, said in did]
     edit = CoinRules().edit(Situation("coin", "", coin.domain, problem, tuple(news)))
     known = apply_edit(problem, edit, coin.domain.constants).problem
-    goals = "\n".join(show(rung.goal) for rung in coin.ladder)
+    goals = "\n".join(str(rung.goal) for rung in coin.ladder)
     domain = "" if files else f"<domain>\n{coin.domain.text}\n</domain>\n"
     return f"{domain}<problem>\n{known}\n</problem>\n<goals>\n{goals}\n</goals>"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -41,7 +41,7 @@ MENDS = {
 
 @dataclass(frozen=True)
 class Finding:
-    """What is wrong: where and what, why, and what to do. What is only a `remark` is no reason to fail."""
+    """What is wrong: where (`FILE:LINE:COLUMN`) and what, why, and what to do. A `remark` is not a reason to fail."""
 
     what: str
     why: str
@@ -94,20 +94,22 @@ def _problem(domain: Domain, problem_file: Path, plan_file: Path | None, good: l
 
 
 def _plan(domain: Domain, problem: Problem, plan_file: Path, good: list[str]) -> Iterator[Finding]:
+    text = read_text(plan_file)
     try:
-        plan = parse_plan(read_text(plan_file))
+        plan = parse_plan(text)
     except PddlSyntaxError as error:
-        for why in error.faults:
-            yield Finding(f"{plan_file}: syntax", why, "Write one action a line, each in parentheses.")
+        for defect in error.defects:
+            yield replace(_of_defect(plan_file, defect), mend="Write one action a line, each in parentheses.")
         return
     fault = validate(domain, problem, plan)
     if fault is not None:
-        yield _of_fault(plan_file, fault)
+        lines = [number for number, line in enumerate(text.splitlines(), start=1) if line.partition(";")[0].strip()]
+        yield _of_fault(plan_file, fault, (lines or [1])[-1 if fault.time is None else fault.time])
     good.append(f"{plan_file}: a plan of {count(len(plan), 'step')} that reaches the goal")
 
 
 def _not_checked(file: Path, cause: Path) -> Finding:
-    return Finding(f"{file}: not-checked", f"it depends on {cause}, which has defects", f"Fix {cause} first.")
+    return Finding(f"{file}:1:1: not-checked", f"it depends on {cause}, which has defects", f"Fix {cause} first.")
 
 
 def _of_defect(file: Path, defect: Defect) -> Finding:
@@ -116,10 +118,11 @@ def _of_defect(file: Path, defect: Defect) -> Finding:
     if not semicolon:
         why, mend = defect.message, MENDS.get(defect.kind, "Mend it there.")
     mend = mend[:1].upper() + mend[1:]
-    return Finding(f"{file}: {defect.kind.id}", why, mend, not defect.blocking)
+    line, column = defect.place or (1, 1)
+    return Finding(f"{file}:{line}:{column}: {defect.kind.id}", why, mend, not defect.blocking)
 
 
-def _of_fault(file: Path, fault: PlanFault) -> Finding:
+def _of_fault(file: Path, fault: PlanFault, line: int) -> Finding:
     where = f"step {fault.time}" if fault.time is not None else "at the end"
     mend = fault.advice or "Use an action and objects that are declared."
-    return Finding(f"{file}: {fault.kind.value}, {where}", fault.what, mend)
+    return Finding(f"{file}:{line}:1: {fault.kind.value}, {where}", fault.what, mend)

@@ -1,6 +1,7 @@
 """The problem as a value: parse, print, edit, check, diff. Imports nothing of the rest of the package."""
 
 from pddlego.pddl.check import check
+from pddlego.pddl.conditions import TRUE, And, Atom, Formula, Renaming, TypedName, conjuncts, parse_condition
 from pddlego.pddl.diff import Diff, diff, edit_between
 from pddlego.pddl.domain import Domain, parse_domain
 from pddlego.pddl.edit import (
@@ -15,12 +16,13 @@ from pddlego.pddl.edit import (
     parse_edit,
 )
 from pddlego.pddl.names import from_name, same_name, to_name
-from pddlego.pddl.problem import Atom, Problem, TypedName, parse_problem
-from pddlego.pddl.rules import Defect, DefectKind
-from pddlego.pddl.sexpr import PddlSyntaxError, Sexpr
+from pddlego.pddl.problem import Problem, parse_problem
+from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, Place
 
 __all__ = [
     "EDIT_SCHEMA",
+    "TRUE",
+    "And",
     "Atom",
     "Defect",
     "DefectKind",
@@ -31,19 +33,24 @@ __all__ = [
     "EditSyntaxError",
     "Entry",
     "EntryKind",
+    "Formula",
     "PddlSyntaxError",
+    "Place",
     "Problem",
+    "Renaming",
     "SectionEdit",
-    "Sexpr",
     "TypedName",
     "apply_edit",
     "check",
+    "conjuncts",
     "diff",
     "edit_between",
     "from_name",
+    "parse_condition",
     "parse_domain",
     "parse_edit",
     "parse_problem",
+    "read_condition",
     "same_name",
     "to_name",
 ]

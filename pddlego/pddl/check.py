@@ -3,13 +3,31 @@
 from __future__ import annotations
 
 import itertools
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from typing import TypeVar
 
+from pddlego.pddl.conditions import (
+    ANY_TYPE,
+    Atom,
+    Change,
+    Compare,
+    Equal,
+    Exists,
+    Forall,
+    Formula,
+    Scope,
+    TypedName,
+    Unreadable,
+    changed_atoms,
+    scope_of,
+    walk,
+)
 from pddlego.pddl.derived import recursive_predicate
 from pddlego.pddl.domain import (
     MAX_TYPES,
+    Action,
     Domain,
     Predicate,
     either,
@@ -20,18 +38,10 @@ from pddlego.pddl.domain import (
     wrong_heads,
 )
 from pddlego.pddl.names import MAX_NAME, is_name, natural, nearest
-from pddlego.pddl.problem import (
-    ANY_TYPE,
-    Atom,
-    Problem,
-    ProblemReading,
-    TypedName,
-    is_numeric,
-    read_problem,
-    read_typed_list,
-)
-from pddlego.pddl.rules import NUMBERS, Defect, DefectKind, remark, text_defect
-from pddlego.pddl.sexpr import Sexpr, show
+from pddlego.pddl.problem import Problem, ProblemReading, read_problem
+from pddlego.pddl.rules import NUMBERS, Defect, DefectKind, Place, numbers_defect, remark
+
+T = TypeVar("T")
 
 MAX_OBJECTS = 10_000
 MAX_FACTS = 100_000
@@ -83,17 +93,17 @@ def _problem_defects(domain: Domain, problem: Problem) -> Iterator[Defect]:
             message = f"the problem has {number:,} {what}, and at most {most:,} are planned with"
             yield Defect(DefectKind.TOO_LARGE, what, message)
             return
-    yield from _Checker(domain, problem).defects()
+    yield from _ProblemChecker(domain, problem).defects()
 
 
 def _text_defects(reading: ProblemReading) -> Iterator[Defect]:
-    for fault in reading.faults:
-        yield text_defect(fault)
+    yield from reading.defects
     for section in reading.missing:
-        yield Defect(DefectKind.MISSING_SECTION, section, f"section {section} is missing: add ({section} …)")
-    for name in reading.duplicates:
-        message = f"object {name} is declared twice: once is enough"
-        yield Defect(DefectKind.DUPLICATE_OBJECT, name, message, blocking=False)
+        message = f"section {section} is missing: add ({section} …)"
+        yield Defect(DefectKind.MISSING_SECTION, section, message)
+    for each in reading.duplicates:
+        message = f"object {each.name} is declared twice: once is enough"
+        yield remark(DefectKind.DUPLICATE_OBJECT, each.name, message, each.place)
     for atom in reading.negated:
         both = atom in reading.problem.facts
         message = (
@@ -101,132 +111,144 @@ def _text_defects(reading: ProblemReading) -> Iterator[Defect]:
             if both
             else f"(not {atom}) in :init: leave it out, what is not listed is false"
         )
-        yield Defect(DefectKind.NEGATED_INIT, str(atom), message, blocking=both)
+        yield Defect(DefectKind.NEGATED_INIT, str(atom), message, blocking=both, place=atom.place)
 
 
 class _Checker:
+    """Checks conditions and effects against the declarations of a domain. Subclasses know the context: which names
+    there are, and how a defect is worded."""
+
+    def __init__(self, domain: Domain, names: Iterable[TypedName]) -> None:
+        self.domain = domain
+        self.kinds: dict[str, set[str]] = defaultdict(set)
+        for each in names:
+            self.kinds[each.name].add(each.type)
+
+    def formula(self, formula: Formula, bound: Scope) -> Iterator[Defect]:
+        """The defects of a condition or an effect, in the order of its text."""
+        for node, scope in walk(formula, bound):
+            match node:
+                case Unreadable():
+                    yield self.defect(node.kind, node, node.message)
+                case Compare() | Change():
+                    yield self.numeric(node)
+                case Exists() | Forall():
+                    for variable in node.variables:
+                        yield from self.undeclared_types(node, variable)
+                case Equal():
+                    for name in (node.left, node.right):
+                        yield from self.argument(node, name, None, scope)
+                case Atom():
+                    yield from self.atom(node, scope)
+
+    def defect(self, kind: DefectKind, node: Formula, message: str) -> Defect:
+        raise NotImplementedError
+
+    def numeric(self, node: Compare | Change) -> Defect:
+        raise NotImplementedError
+
+    def undeclared_types(self, node: Formula, variable: TypedName) -> Iterator[Defect]:
+        raise NotImplementedError
+
+    def atom(self, atom: Atom, scope: Scope) -> Iterator[Defect]:
+        raise NotImplementedError
+
+    def argument(self, node: Atom | Equal, name: str, wanted: str | None, scope: Scope) -> Iterator[Defect]:
+        """The defects of one argument, which should be of type `wanted` if that is known."""
+        raise NotImplementedError
+
+
+class _ProblemChecker(_Checker):
     """Checks one problem against one domain."""
 
     def __init__(self, domain: Domain, problem: Problem) -> None:
-        self.domain = domain
+        super().__init__(domain, (*domain.constants, *problem.objects))
         self.problem = problem
-        self.kinds: dict[str, set[str]] = defaultdict(set)
-        for each in (*domain.constants, *problem.objects):
-            self.kinds[each.name].add(each.type)
+        self.where = "fact"
 
     def defects(self) -> Iterator[Defect]:
         if self.problem.domain not in (self.domain.name, "unknown"):
             message = f"the problem names domain {self.problem.domain}; this one is {self.domain.name}"
-            yield Defect(DefectKind.DOMAIN_NAME, self.problem.domain, message, blocking=False)
+            yield remark(DefectKind.DOMAIN_NAME, self.problem.domain, message)
         yield from self._objects()
         for atom in self.problem.sorted_facts():
-            yield from self._atom(atom, {}, "fact")
+            yield from self.atom(atom, {})
             if atom.predicate in self.domain.rules:
                 message = f"{atom}: {atom.predicate} follows from other facts by rule: leave it out of :init"
-                yield Defect(DefectKind.DERIVED_INIT, str(atom), message)
-        yield from self._condition(self.problem.goal, {})
+                yield self.defect(DefectKind.DERIVED_INIT, atom, message)
+        self.where = "goal"
+        yield from self.formula(self.problem.goal, {})
+
+    def defect(self, kind: DefectKind, node: Formula, message: str) -> Defect:
+        return Defect(kind, str(node), message, place=node.place)
+
+    def numeric(self, node: Compare | Change) -> Defect:
+        return numbers_defect(f"{node} in the goal", node.place)
 
     def _objects(self) -> Iterator[Defect]:
+        places = {each.name: each.place for each in self.problem.objects}
         for name, kinds in sorted(self.kinds.items(), key=lambda item: natural(item[0])):
+            place = places.get(name)
             if not is_name(name):
                 message = f"object {name[:MAX_NAME]}: a PDDL name is a letter followed by letters, digits, - or _"
                 message += f", at most {MAX_NAME} of them" * (len(name) > MAX_NAME)
-                yield Defect(DefectKind.BAD_NAME, name, message)
+                yield Defect(DefectKind.BAD_NAME, name, message, place=place)
             if len(kinds) > 1:
                 listed = " and ".join(sorted(kinds))
                 message = f"object {name} has two types, {listed}: give it one"
-                yield Defect(DefectKind.TWO_TYPES, name, message)
+                yield Defect(DefectKind.TWO_TYPES, name, message, place=place)
             for kind in sorted(kinds):
                 if len(either(kind)) > 1:
-                    yield Defect(DefectKind.TWO_TYPES, name, f"object {name} is {kind}: give it one type")
-                yield from self._type(kind, f"{name} - {kind}")
+                    message = f"object {name} is {kind}: give it one type"
+                    yield Defect(DefectKind.TWO_TYPES, name, message, place=place)
+                yield from self._type(TypedName(name, kind, place))
 
-    def _type(self, kind: str, where: str) -> Iterator[Defect]:
-        for each in either(kind):
-            if each not in self.domain.types:
-                message = f"{where}: type {each} does not exist; the types are {_listed(self.domain.types)}"
-                yield Defect(DefectKind.UNDECLARED_TYPE, where, message)
+    def _type(self, name: TypedName) -> Iterator[Defect]:
+        for kind in either(name.type):
+            if kind not in self.domain.types:
+                message = f"{name}: type {kind} does not exist; the types are {', '.join(sorted(self.domain.types))}"
+                yield Defect(DefectKind.UNDECLARED_TYPE, str(name), message, place=name.place)
 
-    def _atom(self, atom: Atom, scope: Mapping[str, str], where: str) -> Iterator[Defect]:
-        predicate = self.domain.predicates_by_name.get(atom.predicate)
+    def undeclared_types(self, node: Formula, variable: TypedName) -> Iterator[Defect]:
+        return self._type(variable)
+
+    def atom(self, atom: Atom, scope: Scope) -> Iterator[Defect]:
+        predicates = self.domain.predicates_by_name
+        predicate = predicates.get(atom.predicate)
         if predicate is None:
-            close = nearest(atom.predicate, self.domain.predicates_by_name)
-            listed = _listed(self.domain.predicates_by_name)
+            close, listed = nearest(atom.predicate, predicates), ", ".join(sorted(predicates))
             use = f"use one of {listed}" if listed else "the domain declares none: add it to (:predicates …)"
             hint = f"did you mean {close}?" if close else use
             message = f"{atom}: predicate {atom.predicate} is not declared; {hint}"
-            yield Defect(DefectKind.UNDECLARED_PREDICATE, str(atom), message)
-            return
-        if len(atom.args) != len(predicate.parameters):
+            yield self.defect(DefectKind.UNDECLARED_PREDICATE, atom, message)
+        elif len(atom.args) != len(predicate.parameters):
             message = f"{atom}: {predicate.name} takes {len(predicate.parameters)} argument(s), as in {predicate}"
             if len(atom.args) > len(predicate.parameters):
                 message += f"; a name has no blanks, as in {'_'.join(atom.args[-2:])}"
-            yield Defect(DefectKind.ARITY, str(atom), message)
-            return
-        for arg, parameter in zip(atom.args, predicate.parameters, strict=True):
-            yield from self._argument(atom, arg, parameter.type, scope, where)
-
-    def _argument(self, atom: Atom, arg: str, wanted: str, scope: Mapping[str, str], where: str) -> Iterator[Defect]:
-        if arg.startswith("?"):
-            kinds = {scope[arg]} if arg in scope else set()
-            if not kinds:
-                remedy = f", or write (exists ({arg} - {wanted}) …)" if where == "goal" else ", or leave it out"
-                message = f"{atom}: variable {arg} is not bound here; a {where} names objects: name one{remedy}"
-                yield Defect(DefectKind.VARIABLE, str(atom), message)
+            yield self.defect(DefectKind.ARITY, atom, message)
         else:
-            kinds = self.kinds.get(arg, set())
+            for arg, parameter in zip(atom.args, predicate.parameters, strict=True):
+                yield from self.argument(atom, arg, parameter.type, scope)
+
+    def argument(self, node: Atom | Equal, name: str, wanted: str | None, scope: Scope) -> Iterator[Defect]:
+        wanted = wanted or ANY_TYPE
+        if name.startswith("?"):
+            kinds = {scope[name]} if name in scope else set()
             if not kinds:
-                close = nearest(arg, self.kinds)
+                remedy = f", or write (exists ({name} - {wanted}) …)" if self.where == "goal" else ", or leave it out"
+                message = f"{node}: variable {name} is not bound here; a {self.where} names objects: name one{remedy}"
+                yield self.defect(DefectKind.VARIABLE, node, message)
+        else:
+            kinds = self.kinds.get(name, set())
+            if not kinds:
+                close = nearest(name, self.kinds)
                 hint = f" (did you mean {close}?)" if close else ""
-                message = f"{atom}: object {arg} is not declared; add '{arg} - {wanted}' to the objects{hint}"
-                yield Defect(DefectKind.UNDECLARED_OBJECT, str(atom), message)
+                message = f"{node}: object {name} is not declared; add '{name} - {wanted}' to the objects{hint}"
+                yield self.defect(DefectKind.UNDECLARED_OBJECT, node, message)
         if kinds and not any(self.domain.is_a(kind, wanted) for kind in kinds):
-            message = f"{atom}: {arg} is a {'/'.join(sorted(kinds))}, but {atom.predicate} takes a {wanted} there"
-            yield Defect(DefectKind.ARGUMENT_TYPE, str(atom), message)
-
-    def _condition(self, condition: Sexpr, scope: Mapping[str, str]) -> Iterator[Defect]:
-        if isinstance(condition, str):
-            message = f"'{condition}' in the goal is no condition: write it in parentheses"
-            yield Defect(DefectKind.SYNTAX, condition, message)
-            return
-        if not condition:
-            return
-        head, parts = condition[0], condition[1:]
-        if head in ("and", "or", "not", "imply"):
-            wanted = {"not": 1, "imply": 2}.get(str(head))
-            if wanted is not None and len(parts) != wanted:
-                message = f"{show(condition)}: '{head}' takes exactly {wanted} condition(s)"
-                yield Defect(DefectKind.SYNTAX, show(condition), message)
-            for part in parts:
-                yield from self._condition(part, scope)
-        elif head in ("exists", "forall"):
-            yield from self._quantified(condition, scope)
-        elif head == "=" and len(parts) == 2 and all(isinstance(part, str) for part in parts):
-            for part in parts:
-                yield from self._argument(Atom("=", (str(parts[0]), str(parts[1]))), str(part), "object", scope, "goal")
-        elif isinstance(head, str) and all(isinstance(part, str) for part in parts):
-            yield from self._atom(Atom(head, tuple(str(part) for part in parts)), scope, "goal")
-        elif is_numeric(condition):
-            yield text_defect(f"{show(condition)} in the goal: {NUMBERS}")
-        else:
-            yield Defect(DefectKind.SYNTAX, show(condition), f"{show(condition)} in the goal is no condition")
-
-    def _quantified(self, condition: tuple[Sexpr, ...], scope: Mapping[str, str]) -> Iterator[Defect]:
-        if len(condition) != 3 or not isinstance(condition[1], tuple) or not condition[1]:
-            message = f"{show(condition)}: write ({condition[0]} (?x - type) (condition))"
-            yield Defect(DefectKind.SYNTAX, show(condition), message)
-            return
-        faults: list[str] = []
-        variables = list(read_typed_list(condition[1], faults))
-        for fault in faults:
-            yield Defect(DefectKind.SYNTAX, show(condition), f"{show(condition)}: {fault}")
-        for each in variables:
-            yield from self._type(each.type, str(each))
-        yield from self._condition(condition[2], {**scope, **{each.name: each.type for each in variables}})
-
-
-def _listed(names: Mapping[str, object]) -> str:
-    return ", ".join(sorted(names))
+            taker = node.predicate if isinstance(node, Atom) else "="
+            message = f"{node}: {name} is a {'/'.join(sorted(kinds))}, but {taker} takes a {wanted} there"
+            yield self.defect(DefectKind.ARGUMENT_TYPE, node, message)
 
 
 RESERVED = frozenset(("and", "or", "not", "imply", "exists", "forall", "when", "either", "define", "problem", "domain"))
@@ -235,273 +257,210 @@ RESERVED = frozenset(("and", "or", "not", "imply", "exists", "forall", "when", "
 
 def declaration_defects(domain: Domain) -> Iterator[Defect]:
     """What makes planning impossible. Total."""
-    for what, name in _names(domain):
+    for (what, name), place in _names(domain).items():
         if not is_name(name.removeprefix("?") if what.endswith("parameter") else name):
-            message = f"{what} {name}: a PDDL name is a letter followed by letters, digits, - or _"
-            yield Defect(DefectKind.BAD_NAME, name, f"{message}; rename it")
+            message = f"{what} {name}: a PDDL name is a letter followed by letters, digits, - or _; rename it"
+            yield Defect(DefectKind.BAD_NAME, name, message, place=place)
         elif name in RESERVED:
-            yield Defect(DefectKind.RESERVED_WORD, name, f"{what} {name}: that is a word of PDDL; rename it")
-    for where, kind in undeclared_types(domain):
+            message = f"{what} {name}: that is a word of PDDL; rename it"
+            yield Defect(DefectKind.RESERVED_WORD, name, message, place=place)
+    for where, kind, place in undeclared_types(domain):
         message = f"{where}: type {kind} is not declared; add it to (:types …)"
-        yield Defect(DefectKind.UNDECLARED_TYPE, where, message)
-    for defect_kind, fault in wrong_heads(domain):
-        yield Defect(defect_kind, fault.partition(":")[0], f"{fault}; add it to (:predicates …) as it is defined")
+        yield Defect(DefectKind.UNDECLARED_TYPE, where, message, place=place)
+    for defect_kind, fault, head in wrong_heads(domain):
+        message = f"{fault}; add it to (:predicates …) as it is defined"
+        yield Defect(defect_kind, fault.partition(":")[0], message, place=head.place)
     yield from _cycles(domain)
     yield from _constants(domain)
-    for name in _twice(each.name for each in domain.actions):
-        yield Defect(DefectKind.DUPLICATE_ACTION, name, f"action {name} is defined twice; rename or remove one")
-    arities = _arities(domain)
-    for name in _twice(each.name for each in domain.predicates):
-        if len(arities[name]) > 1:
-            message = f"predicate {name} is declared with two numbers of arguments; rename or remove one"
-            yield Defect(DefectKind.DUPLICATE_PREDICATE, name, message)
+    for action in _repeated(domain.actions, key=lambda each: each.name):
+        message = f"action {action.name} is defined twice; rename or remove one"
+        yield Defect(DefectKind.DUPLICATE_ACTION, action.name, message, place=action.place)
+    for predicate, arities in _repeated_predicates(domain):
+        if len(arities) > 1:
+            message = f"predicate {predicate.name} is declared with two numbers of arguments; rename or remove one"
+            yield Defect(DefectKind.DUPLICATE_PREDICATE, predicate.name, message, place=predicate.place)
     for where, parameters in heads_of(domain):
-        for name in _twice(each.name for each in parameters):
-            yield Defect(DefectKind.DUPLICATE_PARAMETER, where, f"{where}: parameter {name} stands twice; rename one")
+        for each in _repeated(parameters, key=lambda each: each.name):
+            message = f"{where}: parameter {each.name} stands twice; rename one"
+            yield Defect(DefectKind.DUPLICATE_PARAMETER, where, message, place=each.place)
         for each in parameters:
             if not each.name.startswith("?"):
                 message = f"{where}: parameter {each.name} is no variable; write ?{each.name}"
-                yield Defect(DefectKind.PARAMETER_NAME, where, message)
+                yield Defect(DefectKind.PARAMETER_NAME, where, message, place=each.place)
 
 
 def declaration_remarks(domain: Domain) -> Iterator[Defect]:
     """What is most likely a mistake, though planning is possible. Total."""
-    below = sorted({each for each in domain.supertypes if each[1] != ANY_TYPE})  # object is above all of them anyway
-    for name in _twice(name for name, _ in below):
-        parents = [parent for each, parent in below if each == name]
-        message = f"type {name} stands below {' and '.join(parents)}; keep one unless it is of both"
-        yield remark(DefectKind.DUPLICATE_TYPE, name, message)
-    for name, _ in (each for each, times in Counter(domain.supertypes).items() if times > 1):
-        yield remark(DefectKind.DUPLICATE_TYPE, name, f"type {name} is declared twice; once is enough")
-    declared = {name for name, _ in domain.supertypes} | {ANY_TYPE}
-    for above in sorted({each for _, parent in domain.supertypes for each in either(parent)} - declared):
-        close = nearest(above, declared)  # that it stands behind a - declares it, unless it is a slip of the pen
+    # Every type is below object anyway.
+    below = sorted(
+        {each for each in domain.supertypes if each.type != ANY_TYPE}, key=lambda each: (each.name, each.type)
+    )
+    for each in _repeated(below, key=lambda each: each.name):
+        parents = [other.type for other in below if other.name == each.name]
+        message = f"type {each.name} stands below {' and '.join(parents)}; keep one unless it is of both"
+        yield remark(DefectKind.DUPLICATE_TYPE, each.name, message, each.place)
+    for each in _repeated(domain.supertypes):
+        message = f"type {each.name} is declared twice; once is enough"
+        yield remark(DefectKind.DUPLICATE_TYPE, each.name, message, each.place)
+    declared = {each.name for each in domain.supertypes} | {ANY_TYPE}
+    above = {kind: each.place for each in domain.supertypes for kind in either(each.type) if kind not in declared}
+    for name, place in sorted(above.items()):
+        close = nearest(name, declared)  # that it stands behind a - declares it, unless it is a slip of the pen
         if close is not None:
-            message = f"type {above} has types below it and is not declared itself; did you mean {close}?"
-            yield remark(DefectKind.UNDECLARED_SUPERTYPE, above, message)
-    arities = _arities(domain)
-    for name in _twice(each.name for each in domain.predicates):
-        if len(arities[name]) == 1:
-            message = f"predicate {name} is declared twice; keep one"
-            yield remark(DefectKind.DUPLICATE_PREDICATE, name, message)
-    for each, times in Counter(domain.constants).items():
-        if times > 1:
-            message = f"constant {each.name} is declared twice; once is enough"
-            yield remark(DefectKind.DUPLICATE_CONSTANT, each.name, message)
+            message = f"type {name} has types below it and is not declared itself; did you mean {close}?"
+            yield remark(DefectKind.UNDECLARED_SUPERTYPE, name, message, place)
+    for predicate, arities in _repeated_predicates(domain):
+        if len(arities) == 1:
+            message = f"predicate {predicate.name} is declared twice; keep one"
+            yield remark(DefectKind.DUPLICATE_PREDICATE, predicate.name, message, predicate.place)
+    for each in _repeated(domain.constants):
+        message = f"constant {each.name} is declared twice; once is enough"
+        yield remark(DefectKind.DUPLICATE_CONSTANT, each.name, message, each.place)
     if not domain.actions:
-        yield remark(DefectKind.NO_ACTIONS, domain.name, "the domain has no action; add what can be done")
+        message = "the domain has no action; add what can be done"
+        yield remark(DefectKind.NO_ACTIONS, domain.name, message)
 
 
-def _names(domain: Domain) -> Iterator[tuple[str, str]]:
-    """Every name that the domain gives, once, and to what."""
-    found = [("type", name) for name, _ in domain.supertypes]
-    found += [("constant", each.name) for each in domain.constants]
-    found += [("predicate", each.name) for each in domain.predicates]
-    found += [("action", each.name) for each in domain.actions]
-    found += [(f"{where}, parameter", each.name) for where, parameters in heads_of(domain) for each in parameters]
-    yield from dict.fromkeys(found)
+def _names(domain: Domain) -> dict[tuple[str, str], Place | None]:
+    """Every name that the domain declares and what it names, with its first position."""
+    heads = [(f"{where}, parameter", each) for where, parameters in heads_of(domain) for each in parameters]
+    declared: list[tuple[str, TypedName | Predicate | Action]] = [
+        *(("type", each) for each in domain.supertypes),
+        *(("constant", each) for each in domain.constants),
+        *(("predicate", each) for each in domain.predicates),
+        *(("action", each) for each in domain.actions),
+        *heads,
+    ]
+    names: dict[tuple[str, str], Place | None] = {}
+    for what, each in declared:
+        names.setdefault((what, each.name), each.place)
+    return names
 
 
 def _cycles(domain: Domain) -> Iterator[Defect]:
     parents: dict[str, set[str]] = {}
-    for name, parent in domain.supertypes:
-        parents.setdefault(name, set()).update(set(either(parent)) - {ANY_TYPE})
+    for each in domain.supertypes:
+        parents.setdefault(each.name, set()).update(set(either(each.type)) - {ANY_TYPE})
+    places = {each.name: each.place for each in domain.supertypes}
     for name in parents:
         above = reachable(parents[name], parents)
         if name in above or (name == ANY_TYPE and above):
             message = f"type {name} is its own ancestor, over {', '.join(sorted(above))}"
             message += "; give one of them another parent"
-            yield Defect(DefectKind.TYPE_CYCLE, name, message)
+            yield Defect(DefectKind.TYPE_CYCLE, name, message, place=places[name])
 
 
 def _constants(domain: Domain) -> Iterator[Defect]:
     types: dict[str, set[str]] = {}
     for each in domain.constants:
         types.setdefault(each.name, set()).add(each.type)
+    places = {each.name: each.place for each in domain.constants}
     for name, kinds in types.items():
         if len(kinds) > 1:
             message = f"constant {name} has two types, {' and '.join(sorted(kinds))}; give it one"
-            yield Defect(DefectKind.TWO_TYPES, name, message)
+            yield Defect(DefectKind.TWO_TYPES, name, message, place=places[name])
 
 
-def _arities(domain: Domain) -> dict[str, set[int]]:
-    """The numbers of arguments that each predicate is declared with."""
-    found: dict[str, set[int]] = {}
-    for each in domain.predicates:
-        found.setdefault(each.name, set()).add(len(each.parameters))
-    return found
+def _repeated_predicates(domain: Domain) -> Iterator[tuple[Predicate, set[int]]]:
+    """The predicates that are declared more than once, with their numbers of arguments."""
+    for predicate in _repeated(domain.predicates, key=lambda each: each.name):
+        yield predicate, {len(each.parameters) for each in domain.predicates if each.name == predicate.name}
 
 
-def _twice(names: Iterable[str]) -> list[str]:
-    return [name for name, times in Counter(names).items() if times > 1]
-
-
-ARGUMENTS = {"not": 1, "imply": 2, "when": 2, "exists": 2, "forall": 2}
-"""How many parts stand behind a word."""
-
-IN_CONDITIONS = frozenset({"and", "or", "not", "imply", "exists", "forall", "="})
-
-NUMERIC_EFFECTS = frozenset(("increase", "decrease", "assign", "scale-up", "scale-down"))
-"""Effects that change numbers, where no predicate has the name."""
-
-Scope = Mapping[str, str]
-"""The variables that are bound somewhere, with their types."""
-
-Inner = Callable[[Sexpr, str, Scope], Iterator[Defect]]
-"""The check of what stands inside of a quantifier."""
+def _repeated(items: Iterable[T], key: Callable[[T], object] = lambda item: item) -> list[T]:
+    """The second of the items that have one key, in the order in which the first ones stand."""
+    groups: dict[object, list[T]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return [group[1] for group in groups.values() if len(group) > 1]
 
 
 def check_domain(domain: Domain) -> tuple[Defect, ...]:
-    """What makes planning impossible, or means another thing than it says, at most `MAX_DEFECTS`. Total."""
+    """What makes planning impossible, or means something else than it says, at most `MAX_DEFECTS`. Total."""
     return some_defects(_domain_defects(domain))
 
 
 def _domain_defects(domain: Domain) -> Iterator[Defect]:
     if len(domain.supertypes) > MAX_TYPES:
-        yield Defect(DefectKind.TOO_LARGE, "types", too_many_types(domain))
+        yield Defect(DefectKind.TOO_LARGE, "types", too_many_types(domain), place=domain.supertypes[MAX_TYPES].place)
         return
-    checker = _DomainChecker(domain)
     yield from declaration_defects(domain)
     for action in domain.actions:
-        where = f"action {action.name}"
-        yield from checker.condition(action.precondition, f"{where}, precondition", _scope(action.parameters))
-        yield from checker.effect(action.effect, f"{where}, effect", _scope(action.parameters))
-    for predicate, condition in domain.derived:
-        where = f"derived predicate {predicate.name}"
-        yield from checker.condition(condition, where, _scope(predicate.parameters))
+        scope = scope_of(action.parameters)
+        precondition = _DomainChecker(domain, f"action {action.name}, precondition")
+        yield from precondition.formula(action.precondition, scope)
+        yield from _DomainChecker(domain, f"action {action.name}, effect").effect(action.effect, scope)
+    for rule in domain.derived:
+        checker = _DomainChecker(domain, f"derived predicate {rule.predicate.name}")
+        yield from checker.formula(rule.condition, scope_of(rule.predicate.parameters))
     circle = recursive_predicate(domain)
     if circle is not None:
         message = f"derived predicate {circle} is recursive, which is not supported: it follows from itself"
         message += "; write it without"
-        yield Defect(DefectKind.RECURSIVE, circle, message)
+        place = domain.rules[circle][0].predicate.place
+        yield Defect(DefectKind.RECURSIVE, circle, message, place=place)
 
 
-class _DomainChecker:
-    def __init__(self, domain: Domain) -> None:
-        self.domain = domain
-        self.constants = {each.name: each.type for each in domain.constants}
+class _DomainChecker(_Checker):
+    """Checks one precondition, effect or rule of a domain. `where` says which."""
 
-    def condition(self, part: Sexpr, where: str, bound: Scope) -> Iterator[Defect]:
-        """The defects of a condition."""
-        if part in ((), ("and",)):
-            return
-        head = _head(part)
-        if is_numeric(part):
-            yield self._defect(DefectKind.NOT_SUPPORTED, where, f"{show(part)}: {NUMBERS}")
-        elif head not in IN_CONDITIONS:
-            yield from self._atom(part, where, bound, "when" if head == "when" else "")
-        elif head == "=":
-            yield from self._arguments(part, where, bound)
-        elif head in ("exists", "forall"):
-            yield from self._quantified(part, where, bound, self.condition)
-        else:
-            yield from self._parts(part, where)
-            for each in part[1:]:
-                yield from self.condition(each, where, bound)
+    def __init__(self, domain: Domain, where: str) -> None:
+        super().__init__(domain, domain.constants)
+        self.where = where
 
-    def effect(self, part: Sexpr, where: str, bound: Scope) -> Iterator[Defect]:
-        """The defects of an effect."""
-        if part in ((), ("and",)):
-            return
-        head = _head(part)
-        if head == "forall":
-            yield from self._quantified(part, where, bound, self.effect)
-        elif head == "when":
-            yield from self._parts(part, where)
-            if len(part) == 3:
-                yield from self.condition(part[1], where, bound)
-                yield from self.effect(part[2], where, bound)
-        elif head == "and":
-            for each in part[1:]:
-                yield from self.effect(each, where, bound)
-        elif head == "not":
-            yield from self._parts(part, where)
-            for each in part[1:]:
-                yield from self._atom(each, where, bound, _head(each) if _head(each) in IN_CONDITIONS else "")
-        elif head in NUMERIC_EFFECTS and head not in self.domain.predicates_by_name:
-            yield self._defect(DefectKind.NOT_SUPPORTED, where, f"{show(part)}: {NUMBERS}")
-        else:
-            yield from self._atom(part, where, bound, head if head in IN_CONDITIONS else "")
+    def effect(self, effect: Formula, scope: Scope) -> Iterator[Defect]:
+        """The defects of an effect, which must not change what follows by a rule."""
+        yield from self.formula(effect, scope)
+        for atom, _ in changed_atoms(effect):
+            if atom.predicate in self.domain.rules:
+                message = f"{atom}: {atom.predicate} follows by rule; change what the rule asks for"
+                yield self.defect(DefectKind.DERIVED_EFFECT, atom, message)
 
-    def _parts(self, part: Sexpr, where: str) -> Iterator[Defect]:
-        wanted = ARGUMENTS.get(_head(part))
-        if wanted is not None and len(part) - 1 != wanted:
-            yield self._defect(DefectKind.SYNTAX, where, f"{show(part)}: '{part[0]}' takes {wanted} part(s)")
+    def defect(self, kind: DefectKind, node: Formula, message: str) -> Defect:
+        return Defect(kind, self.where, f"{self.where}: {message}", place=node.place)
 
-    def _quantified(self, part: Sexpr, where: str, bound: Scope, inner: Inner) -> Iterator[Defect]:
-        if len(part) != 3 or not isinstance(part[1], tuple):
-            yield self._defect(DefectKind.SYNTAX, where, f"{show(part)}: write ({part[0]} (?x - type) (…))")
-            return
-        variables = tuple(read_typed_list(part[1], []))
-        for each in variables:
-            for kind in either(each.type):
-                if kind not in self.domain.types:
-                    message = f"{show(part)}: type {kind} is not declared; add it to (:types …)"
-                    yield self._defect(DefectKind.UNDECLARED_TYPE, where, message)
-        yield from inner(part[2], where, {**bound, **_scope(variables)})
+    def numeric(self, node: Compare | Change) -> Defect:
+        return self.defect(DefectKind.NOT_SUPPORTED, node, f"{node}: {NUMBERS}")
 
-    def _atom(self, part: Sexpr, where: str, bound: Scope, misplaced: str) -> Iterator[Defect]:
-        """The defects of a literal. `misplaced` is a word that cannot stand there."""
-        if misplaced:
-            kind = "an effect" if where.endswith("effect") else "a condition"
-            message = f"{show(part)}: '{misplaced}' cannot stand in {kind}; write the literals that hold in every case"
-            yield self._defect(DefectKind.MISPLACED, where, message)
-            return
-        name = _head(part)
-        if not name:
-            yield self._defect(DefectKind.SYNTAX, where, f"{show(part)} is no condition: write (predicate ?x …)")
-            return
+    def undeclared_types(self, node: Formula, variable: TypedName) -> Iterator[Defect]:
+        for kind in either(variable.type):
+            if kind not in self.domain.types:
+                message = f"{node}: type {kind} is not declared; add it to (:types …)"
+                yield self.defect(DefectKind.UNDECLARED_TYPE, node, message)
+
+    def atom(self, atom: Atom, scope: Scope) -> Iterator[Defect]:
+        name = atom.predicate
         predicate = self.domain.predicates_by_name.get(name)
+        wanted: tuple[str | None, ...] = (None,) * len(atom.args)
         if predicate is None:
             close = nearest(name, self.domain.predicates_by_name)
             hint = f"did you mean {close}? Else add it" if close else "add it"
-            message = f"{show(part)}: predicate {name} is not declared; {hint} to (:predicates …)"
-            yield self._defect(DefectKind.UNDECLARED_PREDICATE, where, message)
-        elif len(part) - 1 != len(predicate.parameters):
-            message = f"{show(part)}: {name} takes {len(predicate.parameters)} argument(s), as in {predicate}"
-            yield self._defect(DefectKind.ARITY, where, message)
+            message = f"{atom}: predicate {name} is not declared; {hint} to (:predicates …)"
+            yield self.defect(DefectKind.UNDECLARED_PREDICATE, atom, message)
+        elif len(atom.args) != len(predicate.parameters):
+            message = f"{atom}: {name} takes {len(predicate.parameters)} argument(s), as in {predicate}"
+            yield self.defect(DefectKind.ARITY, atom, message)
         else:
-            yield from self._types(part, predicate, where, bound)
-        if where.endswith("effect") and name in self.domain.rules:
-            message = f"{show(part)}: {name} follows by rule; change what the rule asks for"
-            yield self._defect(DefectKind.DERIVED_EFFECT, where, message)
-        yield from self._arguments(part, where, bound)
+            wanted = tuple(parameter.type for parameter in predicate.parameters)
+        for arg, kind in zip(atom.args, wanted, strict=True):
+            yield from self.argument(atom, arg, kind, scope)
 
-    def _types(self, part: Sexpr, predicate: Predicate, where: str, bound: Scope) -> Iterator[Defect]:
-        """Arguments that can never be of the type that the predicate takes."""
-        for given, wanted in zip(part[1:], predicate.parameters, strict=True):
-            kind = bound.get(given, self.constants.get(given)) if isinstance(given, str) else None
-            if kind is not None and not self._overlap(kind, wanted.type):
-                message = f"{show(part)}: {given} is a {kind}, and {predicate.name} takes a {wanted.type} there"
-                yield self._defect(DefectKind.ARGUMENT_TYPE, where, message)
+    def argument(self, node: Atom | Equal, name: str, wanted: str | None, scope: Scope) -> Iterator[Defect]:
+        kinds = {scope[name]} if name in scope else self.kinds.get(name, set())
+        if not kinds and name.startswith("?"):
+            message = f"{node}: variable {name} is no parameter; add '{name} - TYPE' to :parameters"
+            yield self.defect(DefectKind.VARIABLE, node, message)
+        elif not kinds:
+            message = f"{node}: {name} is no constant of the domain; add it to (:constants …)"
+            yield self.defect(DefectKind.UNDECLARED_OBJECT, node, message)
+        elif wanted is not None and isinstance(node, Atom) and not any(self._overlap(kind, wanted) for kind in kinds):
+            message = f"{node}: {name} is a {'/'.join(sorted(kinds))}, and {node.predicate} takes a {wanted} there"
+            yield self.defect(DefectKind.ARGUMENT_TYPE, node, message)
 
     def _overlap(self, kind: str, wanted: str) -> bool:
-        """Whether some object can be of both types, as far as is declared."""
+        """Whether an object can be of both types, as far as is declared."""
         known = self.domain.types
         if any(each not in known for each in (*either(kind), *either(wanted))):
-            return True  # what is not declared is told elsewhere
+            return True  # undeclared types are reported elsewhere
         below = {each for each in known if any(one in known[each] for one in either(wanted))}
         return any(one in known[each] for each in below for one in either(kind)) or ANY_TYPE in either(kind)
-
-    def _arguments(self, part: Sexpr, where: str, bound: Scope) -> Iterator[Defect]:
-        for each in part[1:]:
-            if not isinstance(each, str):
-                why = "stands where a variable or an object must; there are no functions here: make it a parameter"
-                yield self._defect(DefectKind.SYNTAX, where, f"{show(part)}: {show(each)} {why}")
-            elif each.startswith("?") and each not in bound:
-                message = f"{show(part)}: variable {each} is no parameter; add '{each} - TYPE' to :parameters"
-                yield self._defect(DefectKind.VARIABLE, where, message)
-            elif not each.startswith("?") and each not in self.constants:
-                message = f"{show(part)}: {each} is no constant of the domain; add it to (:constants …)"
-                yield self._defect(DefectKind.UNDECLARED_OBJECT, where, message)
-
-    def _defect(self, kind: DefectKind, where: str, message: str) -> Defect:
-        return Defect(kind, where, f"{where}: {message}")
-
-
-def _head(part: Sexpr) -> str:
-    return part[0] if isinstance(part, tuple) and part and isinstance(part[0], str) else ""
-
-
-def _scope(parameters: tuple[TypedName, ...]) -> Scope:
-    return {each.name: each.type for each in parameters}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pddlego.pddl.conditions import Atom, Renaming, TypedName
 from pddlego.pddl.domain import Domain
 from pddlego.pddl.edit import Edit, SectionEdit
-from pddlego.pddl.problem import Atom, Problem, TypedName, rename
-from pddlego.pddl.sexpr import show
+from pddlego.pddl.problem import Problem, rename
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ def diff(before: Problem, after: Problem, renamed: Mapping[str, str] | None = No
     With `renamed` (old name: new name) what only got another name counts as unchanged.
     """
     if renamed:
-        before = rename(before, renamed)
+        before = rename(before, Renaming(renamed))
     return Diff(
         tuple(each for each in after.sorted_objects() if each not in before.objects),
         tuple(each for each in before.sorted_objects() if each not in after.objects),
@@ -58,15 +58,14 @@ class DomainDiff:
 
 def domain_parts(domain: Domain) -> dict[str, str]:
     """Every part of a domain by what it is, with the line that says it."""
-    parts = {f"type {name}": f"type {name} - {parent}" for name, parent in domain.supertypes}
+    parts = {f"type {each.name}": f"type {each}" for each in domain.supertypes}
     parts |= {f"constant {each.name}": f"constant {each}" for each in domain.constants}
     parts |= {f"predicate {each.name}": f"predicate {each}" for each in domain.predicates}
-    rules = [f"rule {head} if {show(condition)}" for head, condition in domain.derived]
+    rules = [f"rule {rule.predicate} if {rule.condition}" for rule in domain.derived]
     parts |= dict(zip(rules, rules, strict=True))
     for action in domain.actions:
         head = " ".join((action.name, *(f"{each.name} - {each.type}" for each in action.parameters)))
-        needs, changes = show(action.precondition), show(action.effect)
-        parts[f"action {action.name}"] = f"action ({head}) needs {needs} changes {changes}"
+        parts[f"action {action.name}"] = f"action ({head}) needs {action.precondition} changes {action.effect}"
     return parts
 
 

@@ -7,9 +7,20 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from pddlego.pddl.problem import ANY_TYPE, Atom, TypedName, is_define, read_atom, read_typed_list
-from pddlego.pddl.rules import NUMBERS, DefectKind
-from pddlego.pddl.sexpr import PddlSyntaxError, Sexpr, read_sexprs, show
+from pddlego.pddl.conditions import (
+    ANY_TYPE,
+    Atom,
+    Formula,
+    TypedName,
+    read_atom,
+    read_condition,
+    read_effect,
+    read_typed_list,
+    typed_text,
+)
+from pddlego.pddl.problem import is_define
+from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, Place, numbers_defect, syntax_defect
+from pddlego.pddl.sexpr import Sexpr, place_of, placed, read_sexprs, show
 
 
 @dataclass(frozen=True)
@@ -20,40 +31,71 @@ class Predicate:
     parameters: tuple[TypedName, ...]
     meaning: str = field(default="", compare=False)
 
+    place: Place | None = field(default=None, compare=False, repr=False)
+
     def __str__(self) -> str:
         return "(" + " ".join([self.name, *(f"{each.name} - {each.type}" for each in self.parameters)]) + ")"
 
 
 @dataclass(frozen=True)
+class Function:
+    """A numeric fluent and the typed parameters it takes. `type` is `number` unless the domain says otherwise."""
+
+    name: str
+    parameters: tuple[TypedName, ...] = ()
+    type: str = "number"
+
+
+@dataclass(frozen=True)
 class Action:
-    """An action schema. Parameters keep their `?`; precondition and effect are expressions."""
+    """An action schema. Parameters keep their `?`."""
 
     name: str
     parameters: tuple[TypedName, ...]
-    precondition: Sexpr
-    effect: Sexpr
+    precondition: Formula
+    effect: Formula
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        head = f"(:action {self.name} :parameters ({typed_text(self.parameters)})"
+        return f"{head} :precondition {self.precondition} :effect {self.effect})"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A derived predicate, and the condition under which it is true."""
+
+    predicate: Predicate
+    condition: Formula
+
+    def __str__(self) -> str:
+        return f"(:derived {_signature(self.predicate)} {self.condition})"
 
 
 @dataclass(frozen=True)
 class Domain:
-    """A PDDL domain. `supertypes` lists (type, parent) as declared; `text` is the file without comments."""
+    """A PDDL domain. `text` is the file without comments; `str(domain)` writes the value, one section a line.
+
+    `supertypes` are the declared types, each with the type above it.
+    """
 
     name: str
-    requirements: tuple[str, ...]
-    supertypes: tuple[tuple[str, str], ...]
-    constants: tuple[TypedName, ...]
-    predicates: tuple[Predicate, ...]
-    actions: tuple[Action, ...]
-    derived: tuple[tuple[Predicate, Sexpr], ...]
-    text: str
+    requirements: tuple[str, ...] = ()
+    supertypes: tuple[TypedName, ...] = ()
+    constants: tuple[TypedName, ...] = ()
+    predicates: tuple[Predicate, ...] = ()
+    functions: tuple[Function, ...] = ()
+    actions: tuple[Action, ...] = ()
+    derived: tuple[Rule, ...] = ()
+    text: str = field(default="", compare=False, repr=False)
 
     @cached_property
     def types(self) -> dict[str, frozenset[str]]:
         """Every type with itself and all its ancestors."""
         parents: dict[str, set[str]] = {ANY_TYPE: set()}
-        for name, parent in self.supertypes:
-            parents.setdefault(name, set()).add(parent)
-            parents.setdefault(parent, set())
+        for each in self.supertypes:
+            parents.setdefault(each.name, set()).add(each.type)
+            parents.setdefault(each.type, set())
         return {name: frozenset(reachable([name], parents)) | {ANY_TYPE} for name in parents}
 
     @cached_property
@@ -65,22 +107,44 @@ class Domain:
         return {each.name: each for each in self.actions}
 
     @cached_property
-    def rules(self) -> dict[str, list[tuple[tuple[TypedName, ...], Sexpr]]]:
-        """The parameters and the condition of every rule, by the predicate that follows from it."""
-        found: dict[str, list[tuple[tuple[TypedName, ...], Sexpr]]] = {}
-        for predicate, condition in self.derived:
-            found.setdefault(predicate.name, []).append((predicate.parameters, condition))
+    def rules(self) -> dict[str, list[Rule]]:
+        """The rules of each derived predicate."""
+        found: dict[str, list[Rule]] = {}
+        for rule in self.derived:
+            found.setdefault(rule.predicate.name, []).append(rule)
         return found
 
+    def conditions(self) -> Iterator[Formula]:
+        """The precondition and the effect of each action, and the condition of each rule."""
+        for action in self.actions:
+            yield from (action.precondition, action.effect)
+        yield from (rule.condition for rule in self.derived)
+
+    def __str__(self) -> str:
+        """Canonical text, one section a line."""
+        functions = " ".join(f"{_signature(each)} - {each.type}" for each in self.functions)
+        sections = (
+            ("requirements", " ".join(self.requirements)),
+            ("types", typed_text(self.supertypes)),
+            ("constants", typed_text(self.constants)),
+            ("predicates", " ".join(map(_signature, self.predicates))),
+            ("functions", functions),
+        )
+        lines = [f"(define (domain {self.name})", *(f"  (:{name} {text})" for name, text in sections if text)]
+        return "\n".join([*lines, *(f"  {each}" for each in (*self.derived, *self.actions)), ")"])
+
     def atom(self, text: str) -> Atom | None:
-        """The atom in a text, of a predicate of the domain with as many arguments; None if it is none."""
+        """The atom in a text, of a predicate of the domain with as many arguments; None if it is not one."""
         reading = read_sexprs(text)
-        atom = read_atom(reading.expressions[0]) if len(reading.expressions) == 1 and not reading.faults else None
+        atom = read_atom(reading.expressions[0]) if len(reading.expressions) == 1 and not reading.defects else None
         predicate = self.predicates_by_name.get(atom.predicate) if atom else None
         return atom if atom and predicate and len(predicate.parameters) == len(atom.args) else None
 
     def is_a(self, kind: str, wanted: str) -> bool:
         """Whether an object of type `kind` may stand where `wanted` is asked for (`(either a b)` asks for one of)."""
+
+        if wanted in self.types.get(kind, ()):
+            return True
 
         def fits(one: str) -> bool:
             own = self.types.get(one, frozenset({one, ANY_TYPE}))
@@ -105,63 +169,67 @@ def either(kind: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class DomainReading:
-    """A text read as a domain: the domain as far as it could be made out, and the faults of the text."""
+    """A text read as a domain: the domain as far as it can be read, and what is wrong with the text."""
 
     domain: Domain
-    faults: tuple[str, ...] = ()
+    defects: tuple[Defect, ...] = ()
 
 
 def parse_domain(text: str) -> Domain:
-    """Read one domain file. Raises `PddlSyntaxError` with every fault of its structure and every undeclared type.
+    """Read one domain file. Raises `PddlSyntaxError` for defects of its structure and for undeclared types.
 
-    Conditions and effects are kept as expressions; the planner's translator checks them when it grounds.
+    `check_domain` looks at its conditions and effects.
     """
     reading = read_domain(text)
     if len(reading.domain.supertypes) > MAX_TYPES:
-        raise PddlSyntaxError([too_many_types(reading.domain)])
-    faults = [*reading.faults]
-    faults += [f"{where}: type {kind} is not declared" for where, kind in undeclared_types(reading.domain)]
-    faults += [fault for _, fault in wrong_heads(reading.domain)]
-    if faults:
-        raise PddlSyntaxError(faults)
+        raise PddlSyntaxError([syntax_defect(too_many_types(reading.domain))])
+    defects = [*reading.defects]
+    for where, kind, place in undeclared_types(reading.domain):
+        defects.append(syntax_defect(f"{where}: type {kind} is not declared", place))
+    defects += [syntax_defect(message, head.place) for _, message, head in wrong_heads(reading.domain)]
+    if defects:
+        raise PddlSyntaxError(defects)
     return reading.domain
 
 
 def read_domain(text: str) -> DomainReading:
-    """Read a domain file as far as it goes. Total: any text gives a reading, faults and all."""
+    """Read a domain file as far as possible. Total: any text gives a reading."""
     sexprs = read_sexprs(text)
-    faults = list(sexprs.faults)
-    found = [each for each in sexprs.expressions if isinstance(each, tuple) and each and each[0] == "define"]
-    reader = _DomainReader(faults)
-    if len(found) != 1 or len(sexprs.expressions) != 1:
-        faults.append("a domain file is exactly one (define (domain …) …)")
-    elif is_define(found[0], "problem"):
-        faults.append("the file defines a problem, not a domain; give the domain file in its place")
+    reader = _DomainReader(list(sexprs.defects))
+    blocks = [each for each in sexprs.expressions if isinstance(each, tuple) and each and each[0] == "define"]
+    if len(blocks) != 1 or len(sexprs.expressions) != 1:
+        reader.wrong("a domain file is exactly one (define (domain …) …)", (1, 1))
+    elif is_define(blocks[0], "problem"):
+        reader.wrong("the file defines a problem, not a domain; give the domain file in its place", (1, 1))
     else:
-        for part in found[0][1:]:
+        for part in blocks[0][1:]:
             reader.section(part)
         meanings = _meanings(text)
         reader.predicates = [replace(each, meaning=meanings.get(each.name, "")) for each in reader.predicates]
         text = _without_comments(text)
-    return DomainReading(reader.domain(text), tuple(faults))
+    return DomainReading(reader.domain(text), tuple(reader.defects))
 
 
 class _DomainReader:
-    """Collects the sections of a domain; faults go to the list it was given."""
+    """Collects the sections of a domain. What is wrong with them is added to `defects`."""
 
-    def __init__(self, faults: list[str]) -> None:
-        self.faults = faults
+    def __init__(self, defects: list[Defect]) -> None:
+        self.defects = defects
         self.name = "unnamed"
         self.requirements: tuple[str, ...] = ()
         self.types: list[TypedName] = []
         self.constants: list[TypedName] = []
         self.predicates: list[Predicate] = []
+        self.functions: list[Function] = []
         self.actions: list[Action] = []
-        self.derived: list[tuple[Predicate, Sexpr]] = []
+        self.derived: list[Rule] = []
+
+    def wrong(self, message: str, place: Place | None) -> None:
+        self.defects.append(syntax_defect(message, place))
 
     def section(self, part: Sexpr) -> None:
         if not isinstance(part, tuple) or not part:
-            self.faults.append(f"'{show(part)}' is no section of a domain")
+            self.wrong(f"'{show(part)}' is no section of a domain", place_of(part))
             return
         head, rest = part[0], part[1:]
         if head == "domain":
@@ -169,44 +237,67 @@ class _DomainReader:
         elif head == ":requirements":
             self.requirements = tuple(str(each) for each in rest)
         elif head == ":types":
-            self.types += read_typed_list(rest, self.faults)
+            self.types += self._typed(part, start=1)
         elif head == ":constants":
-            self.constants += read_typed_list(rest, self.faults)
+            self.constants += self._typed(part, start=1)
         elif head == ":predicates":
-            self.predicates += [self._predicate(each) for each in rest]
+            self.predicates += [self._predicate(each, place) for each, place in placed(part, 1)]
+        elif head == ":functions":
+            self._functions(part)
         elif head == ":action":
-            self._action(rest)
+            self._action(part)
         elif head == ":derived" and len(rest) == 2:
-            self.derived.append((self._predicate(rest[0]), rest[1]))
+            predicate = self._predicate(rest[0], place_of(rest[0]))
+            self.derived.append(Rule(predicate, read_condition(rest[1])))
         else:
-            self.faults.append(_unknown_section(show(head)))
+            self.wrong(_unknown_section(show(head)), place_of(part))
 
-    def _predicate(self, part: Sexpr) -> Predicate:
+    def _typed(self, part: Iterable[Sexpr], start: int = 0) -> tuple[TypedName, ...]:
+        names, defects = read_typed_list(part, start)
+        self.defects += defects
+        return names
+
+    def _predicate(self, part: Sexpr, place: Place | None) -> Predicate:
         if not isinstance(part, tuple) or not part or not isinstance(part[0], str):
-            self.faults.append(f"'{show(part)}' is no predicate: write (name ?x - type …)")
+            self.wrong(f"'{show(part)}' is no predicate: write (name ?x - type …)", place)
             return Predicate(show(part), ())
-        return Predicate(part[0], tuple(read_typed_list(part[1:], self.faults)))
+        return Predicate(part[0], self._typed(part, start=1), place=place)
 
-    def _action(self, rest: tuple[Sexpr, ...]) -> None:
-        name = str(rest[0]) if rest else "unnamed"
-        fields: dict[str, Sexpr] = {}
-        for key, value in zip(rest[1::2], rest[2::2], strict=False):
-            fields[show(key)] = value
-        unknown = sorted(set(fields) - {":parameters", ":precondition", ":effect"})
-        if unknown or len(rest) % 2 == 0 or ":effect" not in fields:
-            self.faults.append(f"action {name}: write :parameters (…) :precondition (…) :effect (…), each once")
+    def _functions(self, section: tuple[Sexpr, ...]) -> None:
+        """Read `(f ?x - t) … - number`. Numbers are represented and not planned with, so this is a defect."""
+        self.defects.append(numbers_defect("section :functions", place_of(section)))
+        waiting: list[Function] = []
+        parts = iter(section[1:])
+        for part in parts:
+            if part == "-":
+                kind = show(next(parts, "number"))
+                self.functions += [replace(each, type=kind) for each in waiting]
+                waiting = []
+            elif isinstance(part, tuple) and part and isinstance(part[0], str):
+                waiting.append(Function(part[0], self._typed(part, start=1)))
+        self.functions += waiting
+
+    def _action(self, part: tuple[Sexpr, ...]) -> None:
+        name = show(part[1]) if len(part) > 1 else "unnamed"
+        fields = {show(key): value for key, value in zip(part[2::2], part[3::2], strict=False)}
+        unknown = set(fields) - {":parameters", ":precondition", ":effect"}
+        if unknown or len(part) % 2 or ":effect" not in fields:
+            message = f"action {name}: write :parameters (…) :precondition (…) :effect (…), each once"
+            self.wrong(message, place_of(part))
             return
         parameters = fields.get(":parameters", ())
-        typed = tuple(read_typed_list(parameters if isinstance(parameters, tuple) else (parameters,), self.faults))
-        self.actions.append(Action(name, typed, fields.get(":precondition", ("and",)), fields[":effect"]))
+        typed = self._typed(parameters if isinstance(parameters, tuple) else (parameters,))
+        precondition = read_condition(fields.get(":precondition", ()))
+        self.actions.append(Action(name, typed, precondition, read_effect(fields[":effect"]), place_of(part)))
 
     def domain(self, text: str) -> Domain:
         return Domain(
             name=self.name,
             requirements=self.requirements,
-            supertypes=tuple((each.name, each.type) for each in self.types),
+            supertypes=tuple(self.types),
             constants=tuple(self.constants),
             predicates=tuple(self.predicates),
+            functions=tuple(self.functions),
             actions=tuple(self.actions),
             derived=tuple(self.derived),
             text=text,
@@ -228,8 +319,6 @@ def _meanings(text: str) -> dict[str, str]:
 def _unknown_section(name: str) -> str:
     if name == "define":
         return "a second (define …) stands inside the domain: a parenthesis before it is not closed"
-    if name == ":functions":
-        return f"section {name}: {NUMBERS}"
     known = ":requirements, :types, :constants, :predicates, :action and :derived"
     return f"section {name[:60]} is not supported in a domain; its sections are {known}"
 
@@ -238,29 +327,29 @@ def heads_of(domain: Domain) -> Iterator[tuple[str, tuple[TypedName, ...]]]:
     """Everything that has parameters, and them."""
     yield from ((f"predicate {each.name}", each.parameters) for each in domain.predicates)
     yield from ((f"action {each.name}", each.parameters) for each in domain.actions)
-    yield from ((f"derived predicate {each.name}", each.parameters) for each, _ in domain.derived)
+    yield from ((f"derived predicate {each.predicate.name}", each.predicate.parameters) for each in domain.derived)
 
 
-def undeclared_types(domain: Domain) -> Iterator[tuple[str, str]]:
-    """Places and types that are not declared, which the translator does not notice: it takes such a type for one
-    without objects."""
+def undeclared_types(domain: Domain) -> Iterator[tuple[str, str, Place | None]]:
+    """Where types are used that are not declared: the translator takes such a type for one without objects."""
     for where, names in (("constants", domain.constants), *heads_of(domain)):
         for each in names:
             for kind in either(each.type):
                 if kind not in domain.types:
-                    yield where, kind
+                    yield where, kind, each.place
 
 
-def wrong_heads(domain: Domain) -> Iterator[tuple[DefectKind, str]]:
+def wrong_heads(domain: Domain) -> Iterator[tuple[DefectKind, str, Predicate]]:
     """Derived predicates that are not declared as they are defined, which crashes the translator."""
-    for head, _ in domain.derived:
+    for rule in domain.derived:
+        head = rule.predicate
         declared = domain.predicates_by_name.get(head.name)
         if declared is None:
-            fault = f"derived predicate {head.name}: it is not among the predicates"
-            yield DefectKind.UNDECLARED_PREDICATE, fault
+            message = f"derived predicate {head.name}: it is not among the predicates"
+            yield DefectKind.UNDECLARED_PREDICATE, message, head
         elif len(declared.parameters) != len(head.parameters):
-            fault = f"derived predicate {head.name}: it is declared with {len(declared.parameters)} argument(s)"
-            yield DefectKind.ARITY, fault
+            message = f"derived predicate {head.name}: it is declared with {len(declared.parameters)} argument(s)"
+            yield DefectKind.ARITY, message, head
 
 
 def reachable(start: Iterable[str], edges: Mapping[str, set[str]]) -> set[str]:
@@ -286,34 +375,22 @@ def outline(domain: Domain, without: Collection[str] = ()) -> str:
     Left out are derived predicates and those whose names are in `without`: no problem states them.
     """
     hidden = {*domain.rules, *without}
-    types = [TypedName(name, parent) for name, parent in domain.supertypes]
     lines = [f"Domain: {domain.name}"]
-    lines += [f"Types: {_listed(types)}"] if types else []
-    lines += [f"Constants: {_listed(domain.constants)}"] if domain.constants else []
+    lines += [f"Types: {_by_type(domain.supertypes)}"] if domain.supertypes else []
+    lines += [f"Constants: {_by_type(domain.constants)}"] if domain.constants else []
     lines.append("Predicates:")
-    lines += [_line(predicate) for predicate in domain.predicates if predicate.name not in hidden]
-    return "\n".join(lines)
+    shown = [predicate for predicate in domain.predicates if predicate.name not in hidden]
+    return "\n".join([*lines, *(f"{_signature(each)} {each.meaning}".rstrip() for each in shown)])
 
 
-def _line(predicate: Predicate) -> str:
-    return f"{_signature(predicate)} {predicate.meaning}".rstrip()
+def _signature(head: Predicate | Function) -> str:
+    parameters = typed_text(head.parameters)
+    return f"({head.name} {parameters})" if parameters else f"({head.name})"
 
 
-def _signature(predicate: Predicate) -> str:
-    parameters = " ".join(_typed(predicate.parameters))
-    return f"({predicate.name} {parameters})" if parameters else f"({predicate.name})"
-
-
-def _listed(names: Iterable[TypedName]) -> str:
+def _by_type(names: Iterable[TypedName]) -> str:
     """`a b - type; c - other`, in the order of the types."""
     by_type: dict[str, list[str]] = {}
     for each in names:
         by_type.setdefault(each.type, []).append(each.name)
-    return "; ".join(" ".join(listed) + ("" if kind == ANY_TYPE else f" - {kind}") for kind, listed in by_type.items())
-
-
-def _typed(parameters: tuple[TypedName, ...]) -> Iterator[str]:
-    """The parameters, with their type behind the last of a row of one type."""
-    for number, each in enumerate(parameters):
-        following = parameters[number + 1].type if number + 1 < len(parameters) else None
-        yield each.name if following == each.type or each.type == ANY_TYPE else f"{each.name} - {each.type}"
+    return "; ".join(" ".join(group) + ("" if kind == ANY_TYPE else f" - {kind}") for kind, group in by_type.items())

@@ -12,8 +12,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
+from pddlego.pddl.conditions import ANY_TYPE, Atom, Renaming, TypedName, read_atom, read_typed_list
 from pddlego.pddl.domain import Action, Domain
-from pddlego.pddl.problem import ANY_TYPE, Atom, Problem, TypedName, read_atom, read_typed_list, rename, rename_atom
+from pddlego.pddl.problem import Problem, rename
 from pddlego.pddl.sexpr import Sexpr, read_sexprs, show
 
 
@@ -181,8 +182,8 @@ class _Bench:
                 staying.setdefault(new.name, kind)
         self.objects = staying
         self.twins = {each for each in self.twins if self.objects.get(each.name, each.type) != each.type}
-        moved = rename(replace(self.before, facts=frozenset(self.facts)), names)
-        self.merged = {rename_atom(each, names): each for each in self.facts if _merges(each, names)}
+        moved = rename(replace(self.before, facts=frozenset(self.facts)), Renaming(names))
+        self.merged = {Renaming(names).atom(each): each for each in self.facts if _merges(each, names)}
         self.facts, self.goal = set(moved.facts), moved.goal
         self.carried = {old: new for old, new in names.items() if old != new}
 
@@ -300,7 +301,7 @@ class _Bench:
     # reading the lines
 
     def _current(self, atom: Atom) -> Atom:
-        return rename_atom(atom, self.renamed)
+        return Renaming(self.renamed).atom(atom)
 
     def _names_both(self, where: str, written: Atom) -> bool:
         """Whether a line names an object by its old and its new name, which would make it a fact about one thing."""
@@ -320,20 +321,17 @@ class _Bench:
 
     def _typed(self, line: str) -> list[TypedName]:
         reading = read_sexprs(line)
-        if reading.faults:
-            return []
-        faults: list[str] = []
-        parts = reading.expressions
+        parts: tuple[Sexpr, ...] = reading.expressions
         if len(parts) == 1 and isinstance(parts[0], tuple):
             parts = parts[0]
-        typed = list(read_typed_list(parts, faults))
-        return [] if faults else typed
+        typed, defects = read_typed_list(parts)
+        return [] if reading.defects or defects else list(typed)
 
     def _atoms(self, where: str, line: str, negation: bool = False) -> list[tuple[Atom, str]]:
         """The facts that a line states, each with a note on what was tolerated; an unreadable line is refused."""
         reading = read_sexprs(line)
-        parts = reading.expressions
-        note = "a parenthesis was missing" if reading.faults else ""
+        parts: tuple[Sexpr, ...] = reading.expressions
+        note = "a parenthesis was missing" if reading.defects else ""
         if parts and all(isinstance(part, str) for part in parts):
             parts, note = (tuple(parts),), "it stood without parentheses"
         found: list[tuple[Atom, str]] = []
@@ -356,7 +354,7 @@ class _Bench:
 
 def _merges(atom: Atom, names: Mapping[str, str]) -> bool:
     """Whether arguments of the fact that differ become the same under other names."""
-    return len(set(rename_atom(atom, names).args)) < len(set(atom.args))
+    return len(set(Renaming(names).atom(atom).args)) < len(set(atom.args))
 
 
 def _is_nothing(line: str | None) -> bool:
@@ -570,9 +568,9 @@ class DomainEditReport:
 
 def sections_of(domain: Domain) -> dict[str, Lines]:
     """The lines of a domain by section."""
-    rules = [f"(:derived {head} {show(condition)})" for head, condition in domain.derived]
+    rules = [f"(:derived {rule.predicate} {rule.condition})" for rule in domain.derived]
     return {
-        "types": {f"{name} - {parent}": f"{name} - {parent}" for name, parent in domain.supertypes},
+        "types": {str(each): str(each) for each in domain.supertypes},
         "constants": {each.name: str(each) for each in domain.constants},
         "predicates": {each.name: str(each) for each in domain.predicates},
         "rules": {rule: rule for rule in rules},
@@ -584,8 +582,8 @@ def action_text(action: Action) -> str:
     """An action as PDDL, a line for each of its parts."""
     parameters = " ".join(map(str, action.parameters))
     return (
-        f"(:action {action.name}\n    :parameters ({parameters})\n    :precondition {show(action.precondition)}\n"
-        f"    :effect {show(action.effect)})"
+        f"(:action {action.name}\n    :parameters ({parameters})\n    :precondition {action.precondition}\n"
+        f"    :effect {action.effect})"
     )
 
 
@@ -687,10 +685,10 @@ def _known(section: str, line: str, lines: Lines) -> list[str]:
 def _read(section: str, line: str) -> Iterator[tuple[str, str]]:
     """What a line says: the key and the text of each of its parts; nothing where it cannot be read."""
     reading = read_sexprs(line)
-    if reading.faults:
+    if reading.defects:
         return
     if section in ("types", "constants"):
-        for each in read_typed_list(reading.expressions, []):
+        for each in read_typed_list(reading.expressions)[0]:
             yield (str(each) if section == "types" else each.name), str(each)
         return
     for expression in reading.expressions:

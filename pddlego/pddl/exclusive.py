@@ -14,9 +14,9 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pddlego.pddl.derived import conjuncts, required_atoms, words
+from pddlego.pddl.conditions import Atom, Not, atoms_of, conjuncts, required_atoms
 from pddlego.pddl.domain import Action, Domain
-from pddlego.pddl.problem import Atom, Problem, read_atom
+from pddlego.pddl.problem import Problem
 from pddlego.pddl.rules import Defect, DefectKind, remark
 
 MAX_CANDIDATES, MAX_PARTS, MAX_ARGUMENTS = 500, 5, 2
@@ -84,7 +84,7 @@ def broken_invariants(domain: Domain, problem: Problem) -> Iterator[Defect]:
                 listed = " and ".join(map(str, facts))
                 message = f"{listed}: every action that makes one of them true makes another false, for {name}"
                 message += "; keep the one that is true at the beginning"
-                yield remark(DefectKind.BROKEN_INVARIANT, name, message)
+                yield remark(DefectKind.BROKEN_INVARIANT, name, message, facts[0].place)
 
 
 def _unbalanced(candidate: Candidate, action: _Effects) -> set[tuple[str, int]] | None:
@@ -110,14 +110,14 @@ def _unbalanced(candidate: Candidate, action: _Effects) -> set[tuple[str, int]] 
 def _effects(action: Action) -> _Effects:
     needs = frozenset(required_atoms(action.precondition))
     adds, deletes, others = set[Atom](), set[Atom](), set[str]()
-    for each in conjuncts(action.effect):
-        atom = read_atom(each)
-        if atom is not None:
-            adds.add(atom)
-        elif each[:1] == ("not",) and len(each) == 2 and (gone := read_atom(each[1])) is not None:
-            deletes.add(gone)
-        else:
-            others.update(words(each))
+    for part in conjuncts(action.effect):
+        match part:
+            case Atom():
+                adds.add(part)
+            case Not(part=Atom() as atom):
+                deletes.add(atom)
+            case _:
+                others.update(atom.predicate for atom in atoms_of(part))
     return _Effects(needs, frozenset(adds), frozenset(deletes - adds), frozenset(others))
 
 

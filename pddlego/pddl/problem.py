@@ -6,54 +6,60 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from pddlego.pddl.conditions import (
+    ANY_TYPE,
+    TRUE,
+    And,
+    Atom,
+    Compare,
+    Formula,
+    Not,
+    Renaming,
+    Term,
+    TypedName,
+    in_short,
+    read_atom,
+    read_condition,
+    read_term,
+    read_typed_list,
+)
 from pddlego.pddl.names import natural
-from pddlego.pddl.rules import NUMBERS
-from pddlego.pddl.sexpr import PddlSyntaxError, Sexpr, read_sexprs, show
-
-ANY_TYPE = "object"
+from pddlego.pddl.rules import Defect, PddlSyntaxError, numbers_defect, syntax_defect
+from pddlego.pddl.sexpr import Sexpr, place_of, placed, read_sexprs
 
 
 @dataclass(frozen=True)
-class TypedName:
-    """A name with its type: an object, a constant or a parameter. A type may read `(either a b)`."""
+class Metric:
+    """What a plan should have little or much of: `minimize` or `maximize` a numeric expression."""
 
-    name: str
-    type: str = ANY_TYPE
-
-    def __str__(self) -> str:
-        return f"{self.name} - {self.type}"
-
-
-@dataclass(frozen=True)
-class Atom:
-    """A fact: a predicate and its arguments, in lower case."""
-
-    predicate: str
-    args: tuple[str, ...] = ()
+    direction: str
+    term: Term
 
     def __str__(self) -> str:
-        return show((self.predicate, *self.args))
-
-    @property
-    def sort_key(self) -> tuple[object, ...]:
-        return (self.predicate, tuple(natural(arg) for arg in self.args))
+        return f"(:metric {self.direction} {self.term})"
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What is known (`objects`, `facts`) and what is wanted (`goal`, a condition). Sets, so order never matters."""
+    """What is known (`objects`, `facts`) and what is wanted (`goal`, a condition). Sets, so order never matters.
+
+    `values` are the numbers that `:init` assigns, such as `(= (total-cost) 0)`. They and the `metric` are kept and
+    written, and not planned with.
+    """
 
     name: str
     domain: str
     objects: frozenset[TypedName] = frozenset()
     facts: frozenset[Atom] = frozenset()
-    goal: Sexpr = ("and",)
+    goal: Formula = TRUE
+    values: frozenset[Compare] = frozenset()
+    metric: Metric | None = None
 
-    def with_goal(self, goal: Sexpr) -> Problem:
+    def with_goal(self, goal: Formula) -> Problem:
         """The same knowledge with another goal."""
         return replace(self, goal=goal)
 
@@ -63,31 +69,17 @@ class Problem:
     def sorted_facts(self) -> list[Atom]:
         return sorted(self.facts, key=lambda each: each.sort_key)
 
-    def as_sexpr(self) -> tuple[Sexpr, ...]:
-        """The problem as one expression, in canonical order."""
-        listed: list[Sexpr] = []
-        for each in self.sorted_objects():
-            listed += [each.name, "-", each.type]
-        facts: list[Sexpr] = [(each.predicate, *each.args) for each in self.sorted_facts()]
-        return (
-            "define",
-            ("problem", self.name),
-            (":domain", self.domain),
-            (":objects", *listed),
-            (":init", *facts),
-            (":goal", self.goal),
-        )
-
     def __str__(self) -> str:
         """Canonical text: objects grouped by type, one fact a line, both sorted."""
         objects = [
             "    " + " ".join(each.name for each in group) + f" - {kind}"
             for kind, group in groupby(self.sorted_objects(), key=lambda each: each.type)
         ]
-        facts = [f"    {each}" for each in self.sorted_facts()]
+        init = [f"    {each}" for each in (*self.sorted_facts(), *sorted(map(str, self.values)))]
         lines = [f"(define (problem {self.name})", f"  (:domain {self.domain})"]
-        lines += ["  (:objects", *objects, "  )", "  (:init", *facts, "  )", f"  (:goal {show(self.goal)})", ")"]
-        return "\n".join(lines)
+        lines += ["  (:objects", *objects, "  )", "  (:init", *init, "  )", f"  (:goal {self.goal})"]
+        lines += [f"  {self.metric}"] if self.metric else []
+        return "\n".join([*lines, ")"])
 
 
 def without(problem: Problem, constants: Iterable[TypedName]) -> Problem:
@@ -96,65 +88,70 @@ def without(problem: Problem, constants: Iterable[TypedName]) -> Problem:
     return replace(problem, objects=frozenset(each for each in problem.objects if each.name not in names))
 
 
-def rename(problem: Problem, names: Mapping[str, str]) -> Problem:
-    """The problem with every object that is a key of `names` renamed, all at once, in objects, facts and goal."""
-    return Problem(
-        problem.name,
-        problem.domain,
-        frozenset(TypedName(names.get(each.name, each.name), each.type) for each in problem.objects),
-        frozenset(rename_atom(each, names) for each in problem.facts),
-        _rename_arguments(problem.goal, names),
+def rename(problem: Problem, renaming: Renaming) -> Problem:
+    """The problem under new names: those of objects in objects, facts and goal, all at once."""
+    return replace(
+        problem,
+        objects=frozenset(renaming.typed(problem.objects)),
+        facts=frozenset(map(renaming.atom, problem.facts)),
+        goal=renaming.formula(problem.goal),
+        values=frozenset(Compare(each.operator, renaming.term(each.left), each.right) for each in problem.values),
     )
-
-
-def rename_atom(atom: Atom, names: Mapping[str, str]) -> Atom:
-    """The fact with its arguments renamed."""
-    return Atom(atom.predicate, tuple(names.get(arg, arg) for arg in atom.args))
 
 
 @dataclass(frozen=True)
 class ProblemReading:
-    """A text read as a problem: the problem as far as it could be made out, and what the value cannot hold."""
+    """A text read as a problem: the problem as far as it can be read, and what is wrong with the text.
+
+    `missing` are sections, `duplicates` objects that are declared twice, `negated` facts of `:init` under a `not`.
+    """
 
     problem: Problem
-    faults: tuple[str, ...] = ()
+    defects: tuple[Defect, ...] = ()
     missing: tuple[str, ...] = ()
-    duplicates: tuple[str, ...] = ()
+    duplicates: tuple[TypedName, ...] = ()
     negated: tuple[Atom, ...] = ()
 
 
 def parse_problem(text: str) -> Problem:
     """Read one problem file strictly.
 
-    Raises `PddlSyntaxError` with all faults if the text is not one whole, balanced `(define (problem …) …)` with
-    objects, facts and goal. Meaning (types, arities, declarations) is `check`'s business.
+    Raises `PddlSyntaxError` with everything that is wrong if the text is not one whole, balanced
+    `(define (problem …) …)` with objects, facts and goal. `check` compares it with a domain.
     """
     reading = read_problem(text)
-    faults = [*reading.faults, *(f"section {name} is missing" for name in reading.missing)]
-    faults += [f"object {name} is declared twice" for name in reading.duplicates]
-    faults += [f"(not {atom}) in :init: leave it out, what is not listed is false" for atom in reading.negated]
-    if faults:
-        raise PddlSyntaxError(faults)
+    defects = [*reading.defects, *(syntax_defect(f"section {name} is missing") for name in reading.missing)]
+    defects += [syntax_defect(f"object {each.name} is declared twice", each.place) for each in reading.duplicates]
+    listed = "in :init: leave it out, what is not listed is false"
+    defects += [syntax_defect(f"(not {atom}) {listed}", atom.place) for atom in reading.negated]
+    if defects:
+        raise PddlSyntaxError(defects)
     return reading.problem
 
 
 def read_problem(text: str) -> ProblemReading:
-    """Read a problem file as far as it goes. Total: any text gives a reading, faults and all."""
+    """Read a problem file as far as possible. Total: any text gives a reading."""
     sexprs = read_sexprs(text)
-    faults = list(sexprs.faults)
+    defects = list(sexprs.defects)
     blocks = [each for each in sexprs.expressions if isinstance(each, tuple)]
-    if any(isinstance(each, str) for each in sexprs.expressions):
-        faults.append("text stands outside the parentheses of (define …): give nothing but the problem file")
-    found = next((each for each in blocks if each and each[0] == "define"), None)
-    if found is None:
-        faults.append("no (define (problem …) …) was found")
-        return ProblemReading(Problem("unknown", "unknown"), tuple(faults), missing=(":objects", ":init", ":goal"))
+    word = next((place for each, place in placed(sexprs.expressions) if isinstance(each, str)), None)
+    if word is not None:
+        message = "text stands outside the parentheses of (define …): give nothing but the problem file"
+        defects.append(syntax_defect(message, word))
+    whole = next((each for each in blocks if each and each[0] == "define"), None)
+    if whole is None:
+        defects.append(syntax_defect("no (define (problem …) …) was found", (1, 1)))
+        nothing = Problem("unknown", "unknown")
+        return ProblemReading(nothing, tuple(defects), missing=(":objects", ":init", ":goal"))
     if len(blocks) > 1:
-        faults.append("more than one expression: give exactly one (define (problem …) …)")
-    if is_define(found, "domain"):
-        faults.append("the file defines a domain, not a problem; give the problem file in its place")
-        return ProblemReading(Problem("unknown", "unknown"), tuple(faults))
-    return _read_define(found[1:], faults)
+        second = next(each for each in blocks if each is not whole)
+        message = "more than one expression: give exactly one (define (problem …) …)"
+        defects.append(syntax_defect(message, place_of(second)))
+    if is_define(whole, "domain"):
+        message = "the file defines a domain, not a problem; give the problem file in its place"
+        defects.append(syntax_defect(message, place_of(whole)))
+        return ProblemReading(Problem("unknown", "unknown"), tuple(defects))
+    return _read_define(whole[1:], defects)
 
 
 def is_define(expression: tuple[Sexpr, ...], kind: str) -> bool:
@@ -163,118 +160,87 @@ def is_define(expression: tuple[Sexpr, ...], kind: str) -> bool:
     return isinstance(head, tuple) and head[:1] == (kind,)
 
 
-def _read_define(parts: tuple[Sexpr, ...], faults: list[str]) -> ProblemReading:
+def _read_define(parts: tuple[Sexpr, ...], defects: list[Defect]) -> ProblemReading:
     sections: dict[str, tuple[Sexpr, ...]] = {}
-    numbers: list[str] = []
     for part in parts:
+        place = place_of(part)
         if not isinstance(part, tuple) or not part or not isinstance(part[0], str):
-            faults.append(f"'{_short(part)}' is no section of a problem")
+            defects.append(syntax_defect(f"'{in_short(part)}' is no section of a problem", place))
         elif part[0] in sections:
-            faults.append(f"section {part[0]} appears twice: write it once")
-        elif part[0] in ("problem", ":domain", ":objects", ":init", ":goal", ":requirements"):
-            sections[part[0]] = part[1:]
-        elif part[0] == ":metric":
-            numbers.append(_short(part))
+            defects.append(syntax_defect(f"section {part[0]} appears twice: write it once", place))
+        elif part[0] in ("problem", ":domain", ":objects", ":init", ":goal", ":requirements", ":metric"):
+            sections[part[0]] = part
         else:
             known = ":domain, :objects, :init and :goal"
-            faults.append(f"section {part[0][:60]} is not supported in a problem; its sections are {known}")
+            message = f"section {part[0][:60]} is not supported in a problem; its sections are {known}"
+            defects.append(syntax_defect(message, place))
     missing = tuple(name for name in (":domain", ":objects", ":init", ":goal") if name not in sections)
-    objects = list(read_typed_list(sections.get(":objects", ()), faults))
-    counts = Counter(objects)
-    init = sections.get(":init", ())
-    numbers += [_short(item) for item in init if is_numeric(item)]
-    if numbers:
-        faults.append(f"{' and '.join(numbers[:2])}: {NUMBERS}")
-    facts, negated = _read_facts([item for item in init if not is_numeric(item)], faults)
+    objects, wrong = read_typed_list(sections.get(":objects", ()), start=1)
+    defects += wrong
+    numeric = [sections[":metric"]] if ":metric" in sections else []
+    facts, values, negated = _read_init(sections.get(":init", ())[1:], numeric, defects)
     problem = Problem(
         _word(sections.get("problem", ()), "unnamed"),
         _word(sections.get(":domain", ()), "unknown"),
         frozenset(objects),
         frozenset(facts),
-        _read_goal(sections.get(":goal"), faults),
+        goal=_read_goal(sections.get(":goal"), defects),
+        values=frozenset(values),
+        metric=_read_metric(sections.get(":metric", ()), defects),
     )
-    duplicates = tuple(each.name for each, count in counts.items() if count > 1)
-    return ProblemReading(problem, tuple(faults), missing, duplicates, tuple(negated))
+    seen = Counter[TypedName]()
+    duplicates = []
+    for each in objects:
+        seen[each] += 1
+        duplicates += [each] if seen[each] == 2 else []
+    return ProblemReading(problem, tuple(defects), missing, tuple(duplicates), tuple(negated))
 
 
-def read_typed_list(items: Iterable[Sexpr], faults: list[str]) -> Iterator[TypedName]:
-    """Read `a b - t c` as PDDL means it: names up to a `-` have the type after it, the rest have `object`."""
-    waiting: list[str] = []
-    parts = iter(items)
-    for part in parts:
-        if part == "-":
-            kind = next(parts, None)
-            if kind is None:
-                faults.append(f"the type is missing after '{' '.join(waiting)} -'")
-                continue
-            for name in waiting:
-                yield TypedName(name, show(kind))
-            waiting = []
-        elif isinstance(part, str):
-            waiting.append(part)
-        else:
-            faults.append(f"'{_short(part)}' stands in a list of typed names: write NAME - TYPE without parentheses")
-    for name in waiting:
-        yield TypedName(name)
-
-
-def read_atom(expression: Sexpr) -> Atom | None:
-    """The atom that the expression is, or None: a non-empty list of words that is no connective."""
-    if not isinstance(expression, tuple) or not expression or not all(isinstance(each, str) for each in expression):
-        return None
-    head, *args = (str(each) for each in expression)
-    return None if head in ("and", "or", "not", "=", "exists", "forall", "imply", "when") else Atom(head, tuple(args))
-
-
-def is_numeric(expression: Sexpr) -> bool:
-    """Whether the expression compares or sets numbers; `(= a b)` compares two objects."""
-    if not isinstance(expression, tuple) or not expression or expression[0] not in ("=", "<", ">", "<=", ">="):
-        return False
-    return any(isinstance(part, tuple) for part in expression[1:])
-
-
-def _read_facts(items: Iterable[Sexpr], faults: list[str]) -> tuple[list[Atom], list[Atom]]:
+def _read_init(
+    items: Iterable[Sexpr], numeric: list[tuple[Sexpr, ...]], defects: list[Defect]
+) -> tuple[list[Atom], list[Compare], list[Atom]]:
+    """The facts of `:init`, the numbers, and the facts under a `not`. `numeric` are other numbers of the problem."""
     facts: list[Atom] = []
+    values: list[Compare] = []
     negated: list[Atom] = []
+    wrong: list[Defect] = []
     for item in items:
-        atom = read_atom(item)
-        if atom is not None:
-            facts.append(atom)
-            continue
-        inner = read_atom(item[1]) if isinstance(item, tuple) and len(item) == 2 and item[0] == "not" else None
-        if inner is not None:
-            negated.append(inner)
-        else:
-            faults.append(f"'{_short(item)}' in :init is no fact: write (predicate object …)")
-    return facts, negated
+        match read_atom(item) or read_condition(item):
+            case Atom() as atom:
+                facts.append(atom)
+            case Not(part=Atom() as atom):
+                negated.append(atom)
+            case Compare() as value:
+                values.append(value)
+                numeric = [*numeric, item]  # type: ignore[list-item]
+            case _:
+                message = f"'{in_short(item)}' in :init is no fact: write (predicate object …)"
+                wrong.append(syntax_defect(message, place_of(item)))
+    if numeric:
+        defects.append(numbers_defect(" and ".join(map(in_short, numeric[:2])), place_of(numeric[0])))
+    defects += wrong
+    return facts, values, negated
 
 
-def _read_goal(section: tuple[Sexpr, ...] | None, faults: list[str]) -> Sexpr:
+def _read_metric(section: tuple[Sexpr, ...], defects: list[Defect]) -> Metric | None:
+    if len(section) == 3 and section[1] in ("minimize", "maximize"):
+        return Metric(str(section[1]), read_term(section[2]))
+    if section:
+        defects.append(syntax_defect("write (:metric minimize (total-cost))", place_of(section)))
+    return None
+
+
+def _read_goal(section: tuple[Sexpr, ...] | None, defects: list[Defect]) -> Formula:
     if section is None:
-        return ("and",)
-    if len(section) != 1 or not isinstance(section[0], tuple):
-        faults.append("the goal must be exactly one condition, as (:goal (and …))")
-        return ("and", *(each for each in section if isinstance(each, tuple)))
-    return section[0]
+        return TRUE
+    if len(section) != 2 or not isinstance(section[1], tuple):
+        defects.append(syntax_defect("the goal must be exactly one condition, as (:goal (and …))", place_of(section)))
+        return And(tuple(read_condition(part) for part in section[1:] if isinstance(part, tuple)))
+    return read_condition(section[1])
 
 
 def _word(section: tuple[Sexpr, ...], default: str) -> str:
-    return section[0] if section and isinstance(section[0], str) else default
-
-
-def _short(expression: Sexpr) -> str:
-    text = show(expression)
-    return text if len(text) <= 60 else text[:57] + "…"
-
-
-def _rename_arguments(condition: Sexpr, names: Mapping[str, str]) -> Sexpr:
-    """Rename objects in a condition, leaving predicate names (which stand first) alone."""
-    if isinstance(condition, str) or not condition:
-        return condition
-    return (
-        condition[0],
-        *(names.get(part, part) if isinstance(part, str) else _rename_arguments(part, names) for part in condition[1:]),
-    )
+    return section[1] if len(section) > 1 and isinstance(section[1], str) else default
 
 
 MOST = 10
@@ -292,9 +258,8 @@ def abbreviated(problem: Problem) -> str:
     typed = any(each.type != ANY_TYPE for each in objects)
     listed = [(each.type, f"{each.name} - {each.type}" if typed else each.name) for each in objects]
     facts = sorted((fact.predicate, str(fact)) for fact in problem.facts)
-    goal = problem.goal
-    wanted = list(goal[1:]) if isinstance(goal, tuple) and goal[:1] == ("and",) else [goal]
-    parts = sorted((show(part[0]) if part else "", show(part)) for part in wanted)
+    wanted = problem.goal.parts if isinstance(problem.goal, And) else (problem.goal,)
+    parts = sorted((str(part).strip("()").split(" ")[0], str(part)) for part in wanted)
     lines = [f"(define (problem {problem.name}) (:domain {problem.domain})"]
     lines += ["  (:objects", *_some(listed), "  )", "  (:init", *_some(facts), "  )"]
     lines += ["  (:goal (and", *_some(parts), "  ))", ")"]

@@ -8,14 +8,31 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from pddlego.pddl.check import declaration_remarks
-from pddlego.pddl.derived import conjuncts, expressions, required_atoms, words
-from pddlego.pddl.domain import Domain, either
+from pddlego.pddl.conditions import (
+    ANY_TYPE,
+    Atom,
+    Equal,
+    Exists,
+    Forall,
+    Formula,
+    Not,
+    Scope,
+    TypedName,
+    When,
+    atoms_of,
+    changed_atoms,
+    conjuncts,
+    names_in,
+    parts_of,
+    required_atoms,
+    scope_of,
+    walk,
+    word_of,
+)
+from pddlego.pddl.domain import Action, Domain, either
 from pddlego.pddl.exclusive import broken_invariants
-from pddlego.pddl.problem import ANY_TYPE, Atom, Problem, TypedName, read_atom, read_typed_list
+from pddlego.pddl.problem import Problem
 from pddlego.pddl.rules import Defect, DefectKind, remark
-from pddlego.pddl.sexpr import Sexpr, show
-
-Scope = dict[str, str]
 
 NEEDS = {
     "not": ":negative-preconditions",
@@ -60,18 +77,19 @@ def domain_remarks(domain: Domain) -> tuple[Defect, ...]:
     """What is most likely a mistake in a domain. Total; says most of a domain without defects."""
     found = list(declaration_remarks(domain))
     for action in domain.actions:
-        where, scope = f"action {action.name}", {each.name: each.type for each in action.parameters}
+        where, scope = f"action {action.name}", scope_of(action.parameters)
         found += _of_part(domain, action.precondition, f"{where}, precondition", scope)
         found += _of_part(domain, action.effect, f"{where}, effect", scope)
         found += _contradictions(action.precondition, f"{where}, precondition", DefectKind.CONTRADICTING_CONDITION)
         # What is asked for, and made false and true again, is a lock: some domains of the competitions have those.
         asked = frozenset(conjuncts(action.precondition))
         found += _contradictions(action.effect, f"{where}, effect", DefectKind.CONTRADICTING_EFFECT, asked)
-        if not any(True for _ in _literals(action.effect)):
-            found.append(remark(DefectKind.EMPTY_EFFECT, where, f"{where} changes nothing; write its effect"))
-    for predicate, condition in domain.derived:
-        scope = {each.name: each.type for each in predicate.parameters}
-        found += _of_part(domain, condition, f"derived predicate {predicate.name}", scope)
+        if not any(changed_atoms(action.effect)):
+            message = f"{where} changes nothing; write its effect"
+            found.append(remark(DefectKind.EMPTY_EFFECT, where, message, action.place))
+    for rule in domain.derived:
+        where, scope = f"derived predicate {rule.predicate.name}", scope_of(rule.predicate.parameters)
+        found += _of_part(domain, rule.condition, where, scope)
     return (*found, *_requirements(domain))
 
 
@@ -82,16 +100,17 @@ def problem_remarks(domain: Domain, problem: Problem) -> tuple[Defect, ...]:
     for each in problem.sorted_objects():
         if each.name in constants:
             message = f"object {each.name} is a constant of the domain; leave it out of :objects"
-            found.append(remark(DefectKind.OBJECT_IS_CONSTANT, each.name, message))
-    if not any(True for _ in _atoms(problem.goal)):
-        found.append(remark(DefectKind.EMPTY_GOAL, ":goal", "the goal asks for nothing; write what is to be reached"))
-    named = {*(arg for fact in problem.facts for arg in fact.args), *words(problem.goal)}
+            found.append(remark(DefectKind.OBJECT_IS_CONSTANT, each.name, message, each.place))
+    if not any(isinstance(node, Atom | Equal) for node, _ in walk(problem.goal)):
+        message = "the goal asks for nothing; write what is to be reached"
+        found.append(remark(DefectKind.EMPTY_GOAL, ":goal", message, problem.goal.place))
+    named = {*(arg for fact in problem.facts for arg in fact.args), *names_in(problem.goal)}
     for each in problem.sorted_objects():
         if each.name not in named | constants and not _may_be_used(domain, problem, each):
             message = f"object {each.name} stands in no fact and not in the goal; say something of it, or leave it out"
-            found.append(remark(DefectKind.UNUSED_OBJECT, each.name, message))
+            found.append(remark(DefectKind.UNUSED_OBJECT, each.name, message, each.place))
     used = {*domain.rules, *(fact.predicate for fact in problem.facts)}
-    used |= {atom.predicate for part in (problem.goal, *_conditions(domain)) for atom in _atoms(part)}
+    used |= {atom.predicate for part in (problem.goal, *domain.conditions()) for atom in atoms_of(part)}
     for name in dict.fromkeys(each.name for each in domain.predicates):
         if name not in used:
             message = f"predicate {name} is used by no action, no fact and not by the goal; use it, or leave it out"
@@ -99,30 +118,21 @@ def problem_remarks(domain: Domain, problem: Problem) -> tuple[Defect, ...]:
     return (*found, *_never_true(domain, problem), *broken_invariants(domain, problem))
 
 
-def _of_part(domain: Domain, part: Sexpr, where: str, scope: Scope) -> Iterator[Defect]:
+def _of_part(domain: Domain, part: Formula, where: str, scope: Scope) -> Iterator[Defect]:
     """Arguments of too wide a type, and variables that are bound twice."""
-    if not isinstance(part, tuple) or not part:
-        return
-    if part[0] in ("forall", "exists") and len(part) == 3 and isinstance(part[1], tuple):
-        variables = tuple(read_typed_list(part[1], []))
-        for variable in variables:
-            if variable.name in scope:
-                message = f"{show(part)}: {variable.name} is bound already; give it another name"
-                yield remark(DefectKind.SHADOWED_VARIABLE, where, f"{where}: {message}")
-        scope = {**scope, **{each.name: each.type for each in variables}}
-        yield from _of_part(domain, part[2], where, scope)
-        return
-    atom = read_atom(part)
-    if atom is None:
-        for each in part[1:]:
-            yield from _of_part(domain, each, where, scope)
-        return
-    predicate = domain.predicates_by_name.get(atom.predicate)
-    for given, wanted in zip(atom.args, predicate.parameters if predicate else (), strict=False):
-        kind = scope.get(given)
-        if kind is not None and _is_wider(domain, kind, wanted.type):
-            message = f"{atom}: {given} is a {kind}, and {atom.predicate} takes a {wanted.type}; give it that type"
-            yield remark(DefectKind.WIDER_TYPE, where, f"{where}: {message}")
+    for node, bound in walk(part, scope):
+        if isinstance(node, Exists | Forall):
+            for variable in node.variables:
+                if variable.name in bound:
+                    message = f"{where}: {node}: {variable.name} is bound already; give it another name"
+                    yield remark(DefectKind.SHADOWED_VARIABLE, where, message, variable.place)
+        elif isinstance(node, Atom):
+            predicate = domain.predicates_by_name.get(node.predicate)
+            for arg, wanted in zip(node.args, predicate.parameters if predicate else (), strict=False):
+                kind = bound.get(arg)
+                if kind is not None and _is_wider(domain, kind, wanted.type):
+                    message = f"{where}: {node}: {arg} is a {kind}, and {node.predicate} takes a {wanted.type}"
+                    yield remark(DefectKind.WIDER_TYPE, where, f"{message}; give it that type", node.place)
 
 
 def _is_wider(domain: Domain, kind: str, wanted: str) -> bool:
@@ -133,62 +143,27 @@ def _is_wider(domain: Domain, kind: str, wanted: str) -> bool:
 
 
 def _contradictions(
-    part: Sexpr, where: str, kind: DefectKind, meant: frozenset[Sexpr] = frozenset()
+    part: Formula, where: str, kind: DefectKind, meant: frozenset[Formula] = frozenset()
 ) -> Iterator[Defect]:
     """Facts that one conjunction asks for, or makes, both true and false, and that are not `meant` so."""
     true = set(required_atoms(part))
-    for each in conjuncts(part):
-        atom = read_atom(each[1]) if isinstance(each, tuple) and len(each) == 2 and each[0] == "not" else None
-        if atom is not None and atom in true and each[1] not in meant:
-            message = f"{where}: {atom} and (not {atom}) stand together; keep one"
-            yield remark(kind, where, message)
-    if isinstance(part, tuple) and part and part[0] in ("and", "or", "forall", "exists", "when", "imply"):
-        for each in part[1:]:
-            if isinstance(each, tuple) and each[:1] != ("not",):
-                yield from _contradictions(each, where, kind, meant)
-
-
-def _literals(part: Sexpr) -> Iterator[tuple[str, bool]]:
-    """The predicates that an effect makes true, and those that it makes false."""
-    if not isinstance(part, tuple) or not part:
-        return
-    if part[0] == "not" and len(part) == 2:
-        yield from ((name, not value) for name, value in _literals(part[1]))
-    elif part[0] == "and":
-        for each in part[1:]:
-            yield from _literals(each)
-    elif part[0] in ("when", "forall") and len(part) == 3:
-        yield from _literals(part[2])
-    elif isinstance(part[0], str):
-        yield part[0], True
-
-
-def _atoms(part: Sexpr) -> Iterator[Atom]:
-    """Every atom of a condition or effect, equalities too."""
-    atom = read_atom(part)
-    if atom is not None:
-        yield atom
-    elif isinstance(part, tuple) and part:
-        if part[0] == "=":
-            yield Atom("=", tuple(show(each) for each in part[1:]))
-            return
-        quantified = part[0] in ("forall", "exists")
-        for each in part[2 if quantified else 1 :]:
-            yield from _atoms(each)
-
-
-def _conditions(domain: Domain) -> list[Sexpr]:
-    """The preconditions and effects of actions, and the conditions of rules."""
-    found = [each for action in domain.actions for each in (action.precondition, action.effect)]
-    return found + [condition for _, condition in domain.derived]
+    for conjunct in conjuncts(part):
+        match conjunct:
+            case Not(part=Atom() as atom) if atom in true and atom not in meant:
+                message = f"{where}: {atom} and (not {atom}) stand together; keep one"
+                yield remark(kind, where, message, atom.place)
+    for inner in parts_of(part):
+        if not isinstance(part, Not) and not isinstance(inner, Not):
+            yield from _contradictions(inner, where, kind, meant)
 
 
 def _may_be_used(domain: Domain, problem: Problem, thing: TypedName) -> bool:
     """Whether something may happen with an object, or depend on it, though no fact names it."""
-    bound = (variable for each in (problem.goal, *_conditions(domain)) for variable in _quantified(each))
-    if any(domain.is_a(thing.type, variable.type) for variable in bound):
-        return True
-    changed = {name for action in domain.actions for name, value in _literals(action.effect) if value}
+    for condition in (problem.goal, *domain.conditions()):
+        quantified = (node for node, _ in walk(condition) if isinstance(node, Exists | Forall))
+        if any(domain.is_a(thing.type, variable.type) for node in quantified for variable in node.variables):
+            return True
+    changed = {name for action in domain.actions for name in _made(action)}
     for action in domain.actions:
         atoms = required_atoms(action.precondition)
         asked = {arg for atom in atoms if atom.predicate not in changed for arg in atom.args}
@@ -201,7 +176,7 @@ def _never_true(domain: Domain, problem: Problem) -> Iterator[Defect]:
     """What actions ask for that nothing makes true, where the goal is out of reach for that."""
     there = {*domain.rules, *(fact.predicate for fact in problem.facts)}
     asked = {action.name: {atom.predicate for atom in required_atoms(action.precondition)} for action in domain.actions}
-    made = {action.name: {name for name, value in _literals(action.effect) if value} for action in domain.actions}
+    made = {action.name: _made(action) for action in domain.actions}
     for _ in domain.actions:
         there |= {name for action in domain.actions if asked[action.name] <= there for name in made[action.name]}
     if there.issuperset(atom.predicate for atom in required_atoms(problem.goal)):
@@ -211,6 +186,11 @@ def _never_true(domain: Domain, problem: Problem) -> Iterator[Defect]:
             message = f"action {action.name} asks for {name}, of which no fact is listed and which no action can make"
             message += f" true before; add the facts of {name} to :init, or an effect to an action"
             yield remark(DefectKind.NEVER_TRUE, name, message)
+
+
+def _made(action: Action) -> set[str]:
+    """The predicates of which an action can make a fact true."""
+    return {atom.predicate for atom, value in changed_atoms(action.effect) if value}
 
 
 def _requirements(domain: Domain) -> Iterator[Defect]:
@@ -229,27 +209,26 @@ def needed_requirements(domain: Domain) -> dict[str, str]:
     found: dict[str, str] = {}
     typed = [each for predicate in domain.predicates for each in predicate.parameters]
     typed += [each for action in domain.actions for each in action.parameters]
-    if any(name != ANY_TYPE for name, _ in domain.supertypes) or any(each.type != ANY_TYPE for each in typed):
+    if any(each.name != ANY_TYPE for each in domain.supertypes) or any(each.type != ANY_TYPE for each in typed):
         found[":typing"] = "a type"
     if domain.derived:
         found[":derived-predicates"] = "a derived predicate"
     conditions = [(action.precondition, f"action {action.name}") for action in domain.actions]
-    conditions += [(condition, f"derived predicate {head.name}") for head, condition in domain.derived]
+    conditions += [(rule.condition, f"derived predicate {rule.predicate.name}") for rule in domain.derived]
     for action in domain.actions:
-        for part in expressions(action.effect):
-            if part[0] in ("when", "forall"):
-                found[":conditional-effects"] = f"'{part[0]}' in action {action.name}"
-                conditions += [(part[1], f"action {action.name}")] if part[0] == "when" and len(part) == 3 else []
+        for node, _ in walk(action.effect):
+            if isinstance(node, When | Forall):
+                found[":conditional-effects"] = f"'{word_of(node)}' in action {action.name}"
+                conditions += [(node.condition, f"action {action.name}")] if isinstance(node, When) else []
     for condition, where in conditions:
-        for part in expressions(condition):
-            name = NEEDS.get(str(part[0]))
-            if name is not None and not (part[0] == "not" and part[1:2] and part[1][:1] == ("=",)):
-                found[name] = f"'{part[0]}' in {where}"
+        for name, word in requirements_of(condition):
+            found[name] = f"'{word}' in {where}"
     return found
 
 
-def _quantified(part: Sexpr) -> Iterator[TypedName]:
-    """The variables that forall and exists bind in an expression."""
-    for each in expressions(part):
-        if each[0] in ("forall", "exists") and len(each) == 3 and isinstance(each[1], tuple):
-            yield from read_typed_list(each[1], [])
+def requirements_of(condition: Formula) -> Iterator[tuple[str, str]]:
+    """The requirements of what a condition uses, each with the word that needs it."""
+    for node, _ in walk(condition):
+        word = word_of(node)
+        if word in NEEDS and not (isinstance(node, Not) and isinstance(node.part, Equal)):
+            yield NEEDS[word], word

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
+from typing import TypeAlias
 
 
 class DefectKind(str, Enum):
@@ -65,28 +67,55 @@ class DefectKind(str, Enum):
         return self.value.replace(" ", "-")
 
 
+Place: TypeAlias = tuple[int, int]
+"""A position in a text: line and column, both counted from 1."""
+
+
 @dataclass(frozen=True)
 class Defect:
-    """One defect: its kind, the atom or name it is about, and what to do. `blocking` ones make planning impossible."""
+    """One defect: its kind, the atom or name it is about, and what to do. `blocking` ones make planning impossible.
+
+    `place` is its position in the text that was checked; None for what is missing from the text, and for a value that
+    was not read from one.
+    """
 
     kind: DefectKind
     subject: str
     message: str
     blocking: bool = True
+    place: Place | None = None
 
     def __str__(self) -> str:
         return self.message
 
 
+class PddlSyntaxError(ValueError):
+    """A text is not the PDDL it should be. `defects` lists everything that is wrong, `faults` their messages."""
+
+    def __init__(self, defects: Iterable[Defect]) -> None:
+        self.defects = tuple(defects)
+        self.faults = tuple(defect.message for defect in self.defects)
+        super().__init__("; ".join(self.faults))
+
+    def __reduce__(self) -> tuple[type[PddlSyntaxError], tuple[tuple[Defect, ...]]]:
+        return type(self), (self.defects,)
+
+
 NUMBERS = "numbers and action costs are not supported; leave them out"
-"""The end of the fault of a text with numeric fluents or a metric."""
+"""The end of the message about numeric fluents, action costs and metrics."""
 
 
-def text_defect(fault: str) -> Defect:
-    """The blocking defect of a text's fault: what PDDL allows and pddlego does not support is not a syntax error."""
-    return Defect(DefectKind.NOT_SUPPORTED if fault.endswith(NUMBERS) else DefectKind.SYNTAX, fault, fault)
+def syntax_defect(message: str, place: Place | None = None) -> Defect:
+    """A text that breaks the grammar of PDDL."""
+    return Defect(DefectKind.SYNTAX, message, message, place=place)
 
 
-def remark(kind: DefectKind, subject: str, message: str) -> Defect:
-    """What is most likely a mistake, and stops nothing."""
-    return Defect(kind, subject, message, blocking=False)
+def numbers_defect(what: str, place: Place | None = None) -> Defect:
+    """Numbers in a text: legal PDDL, which is not planned with here."""
+    message = f"{what}: {NUMBERS}"
+    return Defect(DefectKind.NOT_SUPPORTED, message, message, place=place)
+
+
+def remark(kind: DefectKind, subject: str, message: str, place: Place | None = None) -> Defect:
+    """A likely mistake that does not prevent planning."""
+    return Defect(kind, subject, message, blocking=False, place=place)

@@ -1,7 +1,7 @@
-"""S-expressions: the layer below PDDL. Text in, nested tuples of lower-case words out.
+"""S-expressions: the layer below PDDL. Text in, nested tuples of lower-case words out, each list with its position.
 
-Reading never stops at the first fault: it returns all expressions that can be made out and a list of what was wrong,
-so that a check can show every fault of a text at once.
+Reading never stops at the first error: it returns every expression that can be read and a list of defects, so that a
+check can report everything that is wrong with a text at once.
 """
 
 from __future__ import annotations
@@ -9,65 +9,90 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import repeat
 from typing import TypeAlias
+
+from pddlego.pddl.rules import Defect, Place, syntax_defect
 
 Sexpr: TypeAlias = "str | tuple[Sexpr, ...]"
 
 MAX_DEPTH = 100
 """Deepest nesting that is read. Real domains stay below 15; beyond this a text is an accident or an attack."""
 
-_TOKEN = re.compile(r";[^\n]*|[()]|[^\s();]+")
+_TOKEN = re.compile(r"[()]|[^\s();]+|;.*")
 
 
-class PddlSyntaxError(ValueError):
-    """A text is not the PDDL it should be. `faults` lists everything that is wrong, one sentence each."""
+class Expression(tuple[Sexpr, ...]):
+    """A list that was read from a text. `places` holds the position of its parenthesis, then those of its parts."""
 
-    def __init__(self, faults: Iterable[str]) -> None:
-        self.faults = tuple(faults)
-        super().__init__("; ".join(self.faults))
+    places: list[Place]
+
+
+def place_of(part: Sexpr) -> Place | None:
+    """The position of a list that was read from a text; None for a word, and for a list that code made."""
+    return part.places[0] if isinstance(part, Expression) else None
+
+
+def placed(part: Iterable[Sexpr], start: int = 0) -> Iterator[tuple[Sexpr, Place | None]]:
+    """The parts of a list from number `start` on, each with its position."""
+    parts = tuple(part)[start:]
+    return zip(parts, part.places[start + 1 :] if isinstance(part, Expression) else repeat(None), strict=False)
 
 
 @dataclass(frozen=True)
 class SexprReading:
-    """What could be read: top-level expressions in order, and the faults of the text."""
+    """The top-level expressions of a text in order, and its defects. `unclosed` counts missing parentheses, `extra`
+    those that close nothing."""
 
-    expressions: tuple[Sexpr, ...]
-    faults: tuple[str, ...]
+    expressions: Expression
+    defects: tuple[Defect, ...] = ()
+    unclosed: int = 0
+    extra: int = 0
 
 
 def read_sexprs(text: str) -> SexprReading:
     """Read all expressions of `text`. Total: any string gives a reading.
 
     A parenthesis that is never closed is closed at the end of the text, a closing one too many is skipped, and nesting
-    deeper than `MAX_DEPTH` ends the reading; each of these is a fault.
+    deeper than `MAX_DEPTH` ends the reading; each of these is a defect.
     """
-    stack: list[tuple[int, list[Sexpr]]] = []
-    top: list[Sexpr] = []
-    faults: list[str] = []
-    stray = 0
-    for token, position in _tokens(text):
-        if token == "(":
-            if len(stack) >= MAX_DEPTH:
-                faults.append(f"parentheses are nested more than {MAX_DEPTH} deep: the text is read no further")
-                return SexprReading((), tuple(faults))
-            stack.append((position, []))
-        elif token == ")":
-            if stack:
-                _, items = stack.pop()
-                (stack[-1][1] if stack else top).append(tuple(items))
-            else:
-                stray += 1
-        else:
-            (stack[-1][1] if stack else top).append(token)
-    if stray:
-        faults.append(f"unbalanced parenthesis: {stray} closing one(s) too many")
-    if stack:
-        where = _place(text, stack[-1][0])
-        faults.append(f"unbalanced parenthesis: {len(stack)} closing one(s) missing; the one opened at {where} is open")
-        while stack:
-            _, items = stack.pop()
-            (stack[-1][1] if stack else top).append(tuple(items))
-    return SexprReading(tuple(top), tuple(faults))
+    items: list[Sexpr] = []
+    places = [(1, 1)]
+    stack: list[tuple[list[Sexpr], list[Place]]] = []
+    extra = 0
+    for number, line in enumerate(text.lower().split("\n"), start=1):
+        for match in _TOKEN.finditer(line):
+            token, place = match.group(), (number, match.start() + 1)
+            if token == "(":
+                if len(stack) >= MAX_DEPTH:
+                    message = f"parentheses are nested more than {MAX_DEPTH} deep: the text is read no further"
+                    return SexprReading(_expression([], [(1, 1)]), (syntax_defect(message, place),))
+                places.append(place)
+                stack.append((items, places))
+                items, places = [], [place]
+            elif token == ")":
+                if stack:
+                    whole = _expression(items, places)
+                    items, places = stack.pop()
+                    items.append(whole)
+                else:
+                    extra += 1
+            elif token[0] != ";":
+                items.append(token)
+                places.append(place)
+    defects = []
+    if extra:
+        defects.append(syntax_defect(f"unbalanced parenthesis: {extra} closing one(s) too many", (1, 1)))
+    unclosed, innermost = len(stack), places[0]
+    while stack:
+        whole = _expression(items, places)
+        items, places = stack.pop()
+        items.append(whole)
+    if unclosed:
+        message = f"unbalanced parenthesis: {unclosed} closing one(s) missing; "
+        message += f"the one opened at line {innermost[0]}, '{_excerpt(text, innermost)}' is open"
+        defects.append(syntax_defect(message, innermost))
+    return SexprReading(_expression(items, places), tuple(defects), unclosed, extra)
 
 
 def show(expression: Sexpr) -> str:
@@ -77,14 +102,13 @@ def show(expression: Sexpr) -> str:
     return "(" + " ".join(show(part) for part in expression) + ")"
 
 
-def _tokens(text: str) -> Iterator[tuple[str, int]]:
-    for match in _TOKEN.finditer(text):
-        token = match.group()
-        if not token.startswith(";"):
-            yield token.lower(), match.start()
+def _expression(items: list[Sexpr], places: list[Place]) -> Expression:
+    expression = Expression(items)
+    expression.places = places
+    return expression
 
 
-def _place(text: str, position: int) -> str:
-    line = text.count("\n", 0, position) + 1
-    excerpt = " ".join(text[position : position + 30].split())
-    return f"line {line}, '{excerpt}'"
+def _excerpt(text: str, place: Place) -> str:
+    line, column = place
+    rest = "\n".join(text.split("\n")[line - 1 :])
+    return " ".join(rest[column - 1 : column + 29].split())

@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from pddlego.pddl import Domain, Problem, Sexpr
+from pddlego.pddl import Domain, Problem
 from pddlego.pddl.derived import recursive_predicate
 from pddlego.pddl.names import natural
 from pddlego.pddl.problem import without
-from pddlego.pddl.sexpr import read_sexprs
+from pddlego.pddl.sexpr import Sexpr, read_sexprs
 
 MAX_VARIANTS = 5_000
 """Most conjunctions that one condition, and operators that one ground action, may compile into."""
@@ -136,7 +136,7 @@ def _translate(domain: Domain, problem: Problem) -> tuple[Any, Any]:
         options.set_options(["domain", "problem"])
     stated = replace(without(problem, domain.constants), domain=domain.name)
     try:
-        task = parsing_functions.parse_task(_domain_lists(domain.text), _lists(stated.as_sexpr()))
+        task = parsing_functions.parse_task(_domain_lists(domain.text), _problem_lists(stated))
         normalize.normalize(task)
         return task, instantiate.explore(task)
     except (ParseError, SystemExit) as error:
@@ -150,6 +150,19 @@ def _translate(domain: Domain, problem: Problem) -> tuple[Any, Any]:
 @lru_cache(maxsize=8)
 def _domain_lists(text: str) -> Any:
     return _lists(read_sexprs(text).expressions[0])
+
+
+def _problem_lists(problem: Problem) -> Any:
+    """A problem as the nested lists that the translator takes, in canonical order."""
+    objects = [word for each in problem.sorted_objects() for word in (each.name, "-", each.type)]
+    return [
+        "define",
+        ["problem", problem.name],
+        [":domain", problem.domain],
+        [":objects", *objects],
+        [":init", *([fact.predicate, *fact.args] for fact in problem.sorted_facts())],
+        [":goal", _lists(read_sexprs(str(problem.goal)).expressions[0])],
+    ]
 
 
 def _lists(expression: Sexpr) -> Any:

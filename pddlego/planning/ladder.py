@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from pddlego.pddl import Domain, Problem, Sexpr
+from pddlego.pddl import Domain, Formula, Problem
 from pddlego.planning.result import BREADTH_FIRST, Plan, Planner, PlanStatus, PlanStep, Search
 
 
@@ -14,7 +14,7 @@ class Rung:
     """One goal of the ladder, with the search that suits it."""
 
     name: str
-    goal: Sexpr
+    goal: Formula
     search: Search = BREADTH_FIRST
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol
 
-from pddlego.pddl import Domain, Problem, Sexpr
+from pddlego.pddl import Domain, Problem
+from pddlego.pddl.conditions import Formula
 
 
 class PlanStatus(str, Enum):
@@ -63,7 +64,7 @@ class PlanResult:
     """The answer of one planning call: a plan if and only if the status is `solved`. `seconds` is wall time."""
 
     status: PlanStatus
-    goal: Sexpr
+    goal: Formula
     plan: Plan | None = None
     message: str = ""
     seconds: float = 0.0

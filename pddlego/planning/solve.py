@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 from pddlego.pddl import Defect, DefectKind, Domain, Problem, check
 from pddlego.pddl.check import check_domain, check_reading
+from pddlego.pddl.conditions import TRUE
 from pddlego.pddl.domain import read_domain
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.remarks import domain_remarks, problem_remarks
-from pddlego.pddl.rules import text_defect
+from pddlego.pddl.rules import remark
 from pddlego.planning.result import NOTHING_THERE, Plan, PlanResult, PlanStatus, Search
 from pddlego.planning.validate import goal_holds, speaks_of_nothing, validate
 from pddlego.planning.world import World
@@ -98,7 +99,7 @@ class CheckedProblem:
 def checked_domain(text: str) -> CheckedDomain:
     """Check a domain: what is wrong with its text, else all defects, else what is most likely a mistake. Total."""
     reading = read_domain(text)
-    defects = tuple(map(text_defect, reading.faults)) or check_domain(reading.domain)
+    defects = reading.defects or check_domain(reading.domain)
     if any(each.blocking for each in defects):
         return CheckedDomain(None, defects)
     return CheckedDomain(reading.domain, (*defects, *domain_remarks(reading.domain)))
@@ -115,14 +116,14 @@ def checked_problem(domain: Domain, text: str) -> CheckedProblem:
 
 
 def _goal(domain: Domain, problem: Problem) -> Iterator[Defect]:
-    if problem.goal in ((), ("and",)):
+    if problem.goal == TRUE:
         return  # said already
     ways = World(domain, problem).cases(problem.goal)
     if ways > MOST_CASES:
         message = f"the goal has {ways:,} ways to be true, and is not looked at; bind fewer variables at once"
-        yield Defect(DefectKind.TOO_LARGE, ":goal", message, blocking=False)
+        yield remark(DefectKind.TOO_LARGE, ":goal", message, problem.goal.place)
         return
     if goal_holds(domain, problem):
         why = NOTHING_THERE if speaks_of_nothing(domain, problem) else "there is nothing to plan"
         message = f"the goal is true in the initial state: {why}; ask for what is not there yet"
-        yield Defect(DefectKind.GOAL_TRUE, ":goal", message, blocking=False)
+        yield remark(DefectKind.GOAL_TRUE, ":goal", message, problem.goal.place)

@@ -42,8 +42,8 @@ def solve_fast_downward(domain: Domain, problem: Problem, search: Search) -> Pla
         # The optimal engine does not take axioms, which quantified goals become: then any plan is better than none.
         engines.insert(0, "fast-downward-opt")
     try:
-        text, goal = write_out(domain, stated.goal)
-        parsed = _reader().parse_problem_string(text, str(stated.with_goal(goal)))
+        plain, goal = write_out(domain, stated.goal)
+        parsed = _reader().parse_problem_string(plain.text, str(stated.with_goal(goal)))
         for name in engines:
             with OneshotPlanner(name=name) as engine:
                 result = engine.solve(parsed)
@@ -89,14 +89,14 @@ def to_unified(domain: Domain, problem: Problem) -> Any:
     if circle:
         why = f"The derived predicate {circle} is recursive, and it has no derived predicates."
         raise ExchangeError("unified-planning cannot hold the problem", why, "Write the domain without it.")
-    text, goal = write_out(domain, problem.goal)
+    plain, goal = write_out(domain, problem.goal)
     stated = replace(without(problem, domain.constants), domain=domain.name, goal=goal)
     environment = up.shortcuts.get_environment()
     strict, environment.error_used_name = environment.error_used_name, False  # a type and a predicate may share a name
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # it warns of that as well
-            return up.io.PDDLReader().parse_problem_string(text, str(stated))
+            return up.io.PDDLReader().parse_problem_string(plain.text, str(stated))
     except (UPException, ParseBaseException, AssertionError, KeyError, ValueError, SyntaxError) as error:
         why = " ".join(str(error).split())[:300] or type(error).__name__
         what = "unified-planning cannot hold the problem"

@@ -12,9 +12,10 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import Enum
 
-from pddlego.pddl import Atom, Domain, PddlSyntaxError, Problem, Sexpr
+from pddlego.pddl import Atom, Domain, PddlSyntaxError, Problem
+from pddlego.pddl.conditions import And, Exists, Forall, Formula, Imply, Not, Or, Renaming
 from pddlego.pddl.names import nearest
-from pddlego.pddl.sexpr import show
+from pddlego.pddl.rules import Defect, syntax_defect
 from pddlego.planning.result import Plan, PlanStep
 from pddlego.planning.world import World
 from pddlego.util.answers import spoken
@@ -27,32 +28,24 @@ INDENT = "    "
 Binding = Mapping[str, str]
 
 
-def advice(world: World, condition: Sexpr, state: AbstractSet[Atom], binding: Binding, wanted: bool = True) -> str:
+def advice(world: World, condition: Formula, state: AbstractSet[Atom], binding: Binding, wanted: bool = True) -> str:
     """What to change so that `condition` is as `wanted` in `state`; empty if it is already."""
-    if world.holds(condition, state, binding) is wanted or isinstance(condition, str):
+    if world.holds(condition, state, binding) is wanted:
         return ""
-    head, parts = condition[0] if condition else "and", condition[1:]
-
-    def each(conditions: Iterable[Sexpr], value: bool = wanted) -> Iterable[str]:
-        return (advice(world, part, state, binding, value) for part in conditions)
-
-    if head == "not":
-        return advice(world, parts[0], state, binding, not wanted)
-    if head in ("and", "or"):
-        return _joined(each(parts), all_of=(head == "and") is wanted)
-    if head == "imply":
-        return _joined((*each(parts[:1], not wanted), *each(parts[1:])), all_of=not wanted)
-    if head in ("exists", "forall"):
-        cases = (advice(world, parts[1], state, case, wanted) for case in world.bindings(parts[0], binding))
-        return _joined(cases, all_of=(head == "forall") is wanted)
-    return f"(Set {bound(condition, binding)} to {'true' if wanted else 'false'})"
-
-
-def bound(condition: Sexpr, binding: Binding) -> str:
-    """A condition as text, with objects in place of the variables."""
-    if isinstance(condition, str):
-        return binding.get(condition, condition)
-    return "(" + " ".join(bound(part, binding) for part in condition) + ")" if condition else show(condition)
+    match condition:
+        case Not():
+            return advice(world, condition.part, state, binding, not wanted)
+        case And() | Or():
+            pieces = (advice(world, part, state, binding, wanted) for part in condition.parts)
+            return _joined(pieces, all_of=isinstance(condition, And) is wanted)
+        case Imply():
+            first = advice(world, condition.condition, state, binding, not wanted)
+            return _joined((first, advice(world, condition.consequence, state, binding, wanted)), all_of=not wanted)
+        case Exists() | Forall():
+            cases = world.bindings(condition.variables, binding)
+            pieces = (advice(world, condition.part, state, case, wanted) for case in cases)
+            return _joined(pieces, all_of=isinstance(condition, Forall) is wanted)
+    return f"(Set {Renaming(binding).formula(condition)} to {'true' if wanted else 'false'})"
 
 
 def _joined(found: Iterable[str], all_of: bool) -> str:
@@ -167,18 +160,19 @@ def parse_plan(text: str) -> Plan:
     that is no action.
     """
     steps: list[PlanStep] = []
-    faults: list[str] = []
+    defects: list[Defect] = []
     for number, line in enumerate(text.splitlines(), start=1):
         said = line.partition(";")[0].strip().lower()
         if not said:
             continue
         match = _LINE.match(said)
         if match is None:
-            faults.append(f"line {number}, '{line.strip()[:60]}', is no action: write (action object …)")
+            message = f"line {number}, '{line.strip()[:60]}', is no action: write (action object …)"
+            defects.append(syntax_defect(message, (number, 1)))
         else:
             steps.append(PlanStep(match.group(1), tuple(match.group(2).split())))
-    if faults:
-        raise PddlSyntaxError(faults[:MOST_FAULTS])
+    if defects:
+        raise PddlSyntaxError(defects[:MOST_FAULTS])
     return Plan(tuple(steps))
 
 

@@ -10,10 +10,22 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import product
 
-from pddlego.pddl import Atom, Domain, Problem, Sexpr
-from pddlego.pddl.derived import required_atoms
-from pddlego.pddl.domain import Action
-from pddlego.pddl.problem import TypedName, read_typed_list
+from pddlego.pddl import Atom, Domain, Problem
+from pddlego.pddl.conditions import (
+    And,
+    Equal,
+    Exists,
+    Forall,
+    Formula,
+    Imply,
+    Not,
+    Or,
+    TypedName,
+    When,
+    parts_of,
+    required_atoms,
+)
+from pddlego.pddl.domain import Action, Rule
 from pddlego.planning.result import PlanStep
 
 State = frozenset[Atom]
@@ -36,47 +48,52 @@ class World:
             self._of_type[kind] = [each.name for each in self.objects if self.domain.is_a(each.type, kind)]
         return self._of_type[kind]
 
-    def cases(self, condition: Sexpr) -> int:
+    def cases(self, condition: Formula) -> int:
         """How many ways there are to bind the variables of a condition, nested ones multiplied."""
-        if isinstance(condition, str) or not condition:
-            return 1
-        if condition[0] in ("exists", "forall") and len(condition) == 3 and isinstance(condition[1], tuple):
-            number = math.prod(len(self.of_type(variable.type)) for variable in read_typed_list(condition[1], []))
-            return max(1, number) * self.cases(condition[2])
-        return sum(self.cases(part) for part in condition[1:])
+        inner = [self.cases(part) for part in parts_of(condition)]
+        if isinstance(condition, Exists | Forall):
+            number = math.prod(len(self.of_type(variable.type)) for variable in condition.variables)
+            return max(1, number) * sum(inner)
+        return sum(inner) if inner else 1
 
-    def holds(self, condition: Sexpr, state: AbstractSet[Atom], binding: Mapping[str, str]) -> bool:
+    def holds(self, condition: Formula, state: AbstractSet[Atom], binding: Mapping[str, str]) -> bool:
         """Whether `condition` is true in `state` under `binding` (closed world)."""
-        if isinstance(condition, str) or not condition:
-            return not condition
-        head, parts = condition[0], condition[1:]
-        if head == "and":
-            return all(self.holds(part, state, binding) for part in parts)
-        if head == "or":
-            return any(self.holds(part, state, binding) for part in parts)
-        if head == "not":
-            return not self.holds(parts[0], state, binding)
-        if head == "imply":
-            return not self.holds(parts[0], state, binding) or self.holds(parts[1], state, binding)
-        if head in ("exists", "forall"):
-            cases = (self.holds(parts[1], state, each) for each in self.bindings(parts[0], binding))
-            return any(cases) if head == "exists" else all(cases)
-        names = [binding.get(str(part), str(part)) for part in parts]
-        if head == "=":
-            return names[0] == names[1]
-        return self._atom_holds(Atom(str(head), tuple(names)), state)
+        match condition:
+            case Atom():
+                args = tuple([binding.get(arg, arg) for arg in condition.args])
+                return self._atom_holds(Atom(condition.predicate, args), state)
+            case And():
+                return all(self.holds(part, state, binding) for part in condition.parts)
+            case Not():
+                return not self.holds(condition.part, state, binding)
+            case Or():
+                return any(self.holds(part, state, binding) for part in condition.parts)
+            case Imply():
+                return not self.holds(condition.condition, state, binding) or self.holds(
+                    condition.consequence, state, binding
+                )
+            case Exists():
+                return any(
+                    self.holds(condition.part, state, case) for case in self.bindings(condition.variables, binding)
+                )
+            case Forall():
+                return all(
+                    self.holds(condition.part, state, case) for case in self.bindings(condition.variables, binding)
+                )
+            case Equal():
+                return binding.get(condition.left, condition.left) == binding.get(condition.right, condition.right)
+        return False
 
-    def is_vacuous(self, condition: Sexpr, state: AbstractSet[Atom], binding: Mapping[str, str]) -> bool:
+    def is_vacuous(self, condition: Formula, state: AbstractSet[Atom], binding: Mapping[str, str]) -> bool:
         """Whether a true condition speaks of everything of a kind, of which there is nothing."""
-        if isinstance(condition, str) or not condition:
-            return False
-        head, parts = condition[0], condition[1:]
-        if head == "and":
-            return bool(parts) and all(self.is_vacuous(part, state, binding) for part in parts)
-        if head == "imply":
-            return not self.holds(parts[0], state, binding)
-        if head == "forall":
-            return all(self.is_vacuous(parts[1], state, each) for each in self.bindings(parts[0], binding))
+        match condition:
+            case And():
+                return bool(condition.parts) and all(self.is_vacuous(part, state, binding) for part in condition.parts)
+            case Imply():
+                return not self.holds(condition.condition, state, binding)
+            case Forall():
+                cases = self.bindings(condition.variables, binding)
+                return all(self.is_vacuous(condition.part, state, case) for case in cases)
         return False
 
     def binding(self, step: PlanStep) -> dict[str, str]:
@@ -98,31 +115,27 @@ class World:
         return adds, deletes
 
     def _collect(
-        self, effect: Sexpr, state: AbstractSet[Atom], binding: Mapping[str, str], adds: set[Atom], deletes: set[Atom]
+        self, effect: Formula, state: AbstractSet[Atom], binding: Mapping[str, str], adds: set[Atom], deletes: set[Atom]
     ) -> None:
-        if isinstance(effect, str) or not effect:
-            return
-        head, parts = effect[0], effect[1:]
-        if head == "and":
-            for part in parts:
-                self._collect(part, state, binding, adds, deletes)
-        elif head == "when":
-            if self.holds(parts[0], state, binding):
-                self._collect(parts[1], state, binding, adds, deletes)
-        elif head == "forall":
-            for each in self.bindings(parts[0], binding):
-                self._collect(parts[1], state, each, adds, deletes)
-        else:
-            negated = head == "not"
-            literal = parts[0] if negated else effect
-            names = [binding.get(str(part), str(part)) for part in literal[1:]]
-            (deletes if negated else adds).add(Atom(str(literal[0]), tuple(names)))
+        match effect:
+            case Atom():
+                adds.add(Atom(effect.predicate, tuple([binding.get(arg, arg) for arg in effect.args])))
+            case Not(part=Atom() as atom):
+                deletes.add(Atom(atom.predicate, tuple([binding.get(arg, arg) for arg in atom.args])))
+            case And():
+                for part in effect.parts:
+                    self._collect(part, state, binding, adds, deletes)
+            case When():
+                if self.holds(effect.condition, state, binding):
+                    self._collect(effect.effect, state, binding, adds, deletes)
+            case Forall():
+                for case in self.bindings(effect.variables, binding):
+                    self._collect(effect.part, state, case, adds, deletes)
 
-    def bindings(self, variables: Sexpr, binding: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
+    def bindings(self, variables: tuple[TypedName, ...], binding: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
         """Every way to give objects to quantified variables, each with `binding`."""
-        typed = list(read_typed_list(variables if isinstance(variables, tuple) else (variables,), []))
-        for chosen in itertools.product(*(self.of_type(variable.type) for variable in typed)):
-            yield {**binding, **{variable.name: name for variable, name in zip(typed, chosen, strict=True)}}
+        for chosen in itertools.product(*(self.of_type(variable.type) for variable in variables)):
+            yield {**binding, **{variable.name: name for variable, name in zip(variables, chosen, strict=True)}}
 
     def _atom_holds(self, atom: Atom, state: AbstractSet[Atom]) -> bool:
         rules = self._rules.get(atom.predicate)
@@ -132,18 +145,16 @@ class World:
             return False
         self._open.add(atom)
         try:
-            return any(self._follows(atom, *rule, state) for rule in rules)
+            return any(self._follows(atom, rule, state) for rule in rules)
         finally:
             self._open.discard(atom)
 
-    def _follows(
-        self, atom: Atom, parameters: tuple[TypedName, ...], condition: Sexpr, state: AbstractSet[Atom]
-    ) -> bool:
+    def _follows(self, atom: Atom, rule: Rule, state: AbstractSet[Atom]) -> bool:
         """Whether one rule makes the atom true: its arguments are of the rule's types, and its condition holds."""
-        pairs = list(zip(parameters, atom.args, strict=True))
+        pairs = list(zip(rule.predicate.parameters, atom.args, strict=True))
         if not all(self.domain.is_a(self.types.get(arg, parameter.type), parameter.type) for parameter, arg in pairs):
             return False
-        return self.holds(condition, state, {parameter.name: arg for parameter, arg in pairs})
+        return self.holds(rule.condition, state, {parameter.name: arg for parameter, arg in pairs})
 
 
 Key = tuple[str, int, str]

@@ -19,8 +19,9 @@ from typing import Any, Literal
 from pydantic import TypeAdapter, ValidationError
 
 from pddlego.errors import SettingError
-from pddlego.pddl import Atom, Domain, PddlSyntaxError, Problem, Sexpr, TypedName, parse_domain
+from pddlego.pddl import Atom, Domain, PddlSyntaxError, Problem, TypedName, parse_domain
 from pddlego.pddl.check import check_reading
+from pddlego.pddl.conditions import And
 from pddlego.pddl.names import natural
 from pddlego.pddl.problem import read_problem
 
@@ -180,5 +181,5 @@ def make_problem(
     """A problem whose goal is a conjunction. `objects` are their names by type."""
     typed = frozenset(TypedName(name, kind) for kind, names in objects.items() for name in names)
     atoms = frozenset(Atom(head, tuple(args)) for head, *args in facts)
-    wanted: Sexpr = ("and", *sorted(goal))
+    wanted = And(tuple(Atom(head, tuple(args)) for head, *args in sorted(goal)))
     return Problem(f"{domain}-task", domain, typed, atoms, wanted)

@@ -27,7 +27,7 @@ from tests.scale import PATIENCE
 REQUEST = Request(
     "edit",
     (Message("user", "x" * 300),),
-    Situation("", "", Domain("d", (), (), (), (), (), (), ""), Problem("p", "d")),
+    Situation("", "", Domain("d"), Problem("p", "d")),
 )
 
 

@@ -30,7 +30,7 @@ from tests.model_server import ModelServer, answer, fault
 REQUEST = Request(
     "edit",
     (Message("user", "hello"),),
-    Situation("", "", Domain("d", (), (), (), (), (), (), ""), Problem("p", "d")),
+    Situation("", "", Domain("d"), Problem("p", "d")),
 )
 
 

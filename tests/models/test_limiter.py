@@ -19,7 +19,7 @@ from pddlego.models.limiter import OUTPUT_ESTIMATE, Price, SharedLimiter, Spendi
 from pddlego.pddl import Domain, Problem
 from pddlego.runs.ledger import Ledger, LedgerEntry, read_ledger
 
-DOMAIN = Domain("d", (), (), (), (), (), (), "")
+DOMAIN = Domain("d")
 REQUEST = Request("edit", (Message("user", "x" * 300),), Situation("", "", DOMAIN, Problem("p", "d")))
 PRICE = Price(1_000_000.0, 2_000_000.0, 500_000.0)  # 1 for a token in, 2 for one out, half for a cached one
 

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pddlego.pddl import DefectKind, Domain, Problem, TypedName, check, parse_domain, parse_problem
+from pddlego.pddl.conditions import parse_condition
 
 DOMAIN = parse_domain("""(define (domain d) (:requirements :adl)
   (:types room thing - object small - thing direction)
@@ -48,7 +49,7 @@ def test_a_sound_problem_has_no_defect() -> None:
         (problem(goal="(exists (?x - thing) (at ?x))"), DefectKind.ARGUMENT_TYPE, "?x is a thing"),
         (problem(goal="(exists (?x - nothing) (at ?x))"), DefectKind.UNDECLARED_TYPE, "nothing"),
         (problem(goal="(exists (at a))"), DefectKind.SYNTAX, "write (exists"),
-        (problem(goal="(not (at a) (at b))"), DefectKind.SYNTAX, "takes exactly 1"),
+        (problem(goal="(not (at a) (at b))"), DefectKind.SYNTAX, "takes 1 part"),
         (problem(init="(near a)"), DefectKind.DERIVED_INIT, "leave it out of :init"),
         ("(define (problem p) (:domain e) (:objects) (:init) (:goal (and)))", DefectKind.DOMAIN_NAME, "names domain e"),
     ],
@@ -78,7 +79,9 @@ def test_what_a_planner_does_not_mind_is_not_blocking() -> None:
 
 
 def test_a_value_is_checked_like_a_text() -> None:
-    value = Problem("p", "d", frozenset({TypedName("a", "room"), TypedName("a", "thing")}), goal=("at", "a"))
+    value = Problem(
+        "p", "d", frozenset({TypedName("a", "room"), TypedName("a", "thing")}), goal=parse_condition("(at a)")
+    )
     assert [each.kind for each in check(DOMAIN, value)] == [DefectKind.TWO_TYPES]
 
 
@@ -93,3 +96,19 @@ def test_the_starting_problem_of_coin_is_sound() -> None:
 
     domain: Domain = parse_domain(resources.read("domains", "coin.pddl"))
     assert check(domain, parse_problem(resources.read("domains", "coin-start.pddl"))) == ()
+
+
+def test_every_defect_has_a_position_in_the_text() -> None:
+    text = """(define (problem p) (:domain d)
+  (:objects a - room
+            c - nothing)
+  (:init (at a)
+         (at x))
+  (:goal (and (at a)
+              (in ?y a))))"""
+    places = {each.kind: each.place for each in check(DOMAIN, text)}
+    assert places == {
+        DefectKind.UNDECLARED_TYPE: (3, 13),
+        DefectKind.UNDECLARED_OBJECT: (5, 10),
+        DefectKind.VARIABLE: (7, 15),
+    }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pddlego.pddl import parse_domain
+from pddlego.pddl.conditions import And
 from pddlego.pddl.domain import Domain
 from pddlego.pddl.perturb import corrupted
 from pddlego.util import resources
@@ -20,7 +21,7 @@ def conditions(found: Domain) -> int:
     whole = 0
     for action in found.actions:
         for part in (action.precondition, action.effect):
-            whole += len(part) - 1 if part[:1] == ("and",) else bool(part)
+            whole += len(part.parts) if isinstance(part, And) else 1
     return whole
 
 

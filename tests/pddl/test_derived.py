@@ -5,16 +5,10 @@ import random
 import pytest
 
 from pddlego.methods.textgames.setting_files import load_setting
-from pddlego.pddl import Atom, Domain, Problem, Sexpr, TypedName, parse_domain
+from pddlego.pddl import TRUE, Atom, Domain, Problem, TypedName, parse_condition, parse_domain
 from pddlego.pddl.derived import recursive_predicate, write_out
-from pddlego.pddl.sexpr import read_sexprs
 from pddlego.planning import ProcessPlanner, Search
 from pddlego.planning.validate import goal_holds
-
-
-def condition(text: str) -> Sexpr:
-    return read_sexprs(text).expressions[0]
-
 
 CAUGHT = parse_domain("""(define (domain d) (:requirements :adl :derived-predicates)
   (:types thing) (:predicates (link ?a ?b - thing) (lonely ?x - thing) (known ?x - thing))
@@ -26,8 +20,8 @@ CAUGHT = parse_domain("""(define (domain d) (:requirements :adl :derived-predica
 
 
 def test_a_definition_does_not_catch_the_variables_of_its_caller() -> None:
-    text, goal = write_out(CAUGHT, condition("(exists (?y - thing) (and (lonely ?y) (known ?y)))"))
-    written = parse_domain(text)
+    written, goal = write_out(CAUGHT, parse_condition("(exists (?y - thing) (and (lonely ?y) (known ?y)))"))
+    assert parse_domain(str(written)) == written
     assert {each.name for each in written.predicates} == {"link"}
     assert not written.derived
     objects = frozenset(TypedName(name, "thing") for name in "abc")
@@ -36,7 +30,9 @@ def test_a_definition_does_not_catch_the_variables_of_its_caller() -> None:
     for _ in range(60):
         pairs = [(a, b) for a in "abc" for b in "abc" if rng.random() < 0.3]
         facts = frozenset(Atom("link", pair) for pair in pairs)
-        first = Problem("p", "d", objects, facts, condition("(exists (?y - thing) (and (not (lonely ?y)) (known ?y)))"))
+        first = Problem(
+            "p", "d", objects, facts, parse_condition("(exists (?y - thing) (and (not (lonely ?y)) (known ?y)))")
+        )
         second = first.with_goal(write_out(CAUGHT, first.goal)[1])
         answers.add(goal_holds(CAUGHT, first))
         assert goal_holds(CAUGHT, first) == goal_holds(written, second)
@@ -45,7 +41,7 @@ def test_a_definition_does_not_catch_the_variables_of_its_caller() -> None:
 
 
 def test_conditions_and_effects_of_actions_are_written_out() -> None:
-    (action,) = parse_domain(write_out(CAUGHT, ("and",))[0]).actions
+    (action,) = write_out(CAUGHT, TRUE)[0].actions
     assert "lonely" not in str(action) and "known" not in str(action)
 
 
@@ -55,9 +51,9 @@ def test_the_ladder_of_cooking_means_the_same_without_its_derived_predicates() -
     for number in range(40):
         problem = _cooking(setting.domain, random.Random(number))
         for rung in setting.ladder:
-            text, goal = write_out(setting.domain, rung.goal)
+            plain, goal = write_out(setting.domain, rung.goal)
             holds = goal_holds(setting.domain, problem.with_goal(rung.goal))
-            assert holds == goal_holds(parse_domain(text), problem.with_goal(goal)), rung.name
+            assert holds == goal_holds(plain, problem.with_goal(goal)), rung.name
             seen.add((rung.name, holds))
     assert len(seen) >= 10, "most goals were met true and false"
 
@@ -84,20 +80,21 @@ def test_a_recursive_definition_is_named() -> None:
     domain = parse_domain(text)
     assert recursive_predicate(domain) in ("p", "q")
     with pytest.raises(ValueError, match="is recursive"):
-        write_out(domain, ("and",))
+        write_out(domain, TRUE)
 
 
 def test_a_domain_without_derived_predicates_stays_as_it_is(coin: object) -> None:
     domain = load_setting("coin").domain
-    assert write_out(domain, ("at", "x")) == (domain.text, ("at", "x"))
+    goal = Atom("at", ("x",))
+    assert write_out(domain, goal) == (domain, goal)
 
 
 def test_new_names_are_used_by_nobody() -> None:
     text = """(define (domain d) (:types thing) (:predicates (link ?a ?b - thing) (r ?x - thing))
       (:derived (r ?x - thing) (exists (?y - thing) (link ?x ?y)))
       (:action a :parameters (?v1 ?y - thing) :precondition (and (r ?v1) (r ?y)) :effect (link ?y ?v1)))"""
-    (action,) = parse_domain(write_out(parse_domain(text), ("and",))[0]).actions
-    assert str(action.precondition).count("'?v1'") == 1, "only where the action itself names it"
+    (action,) = write_out(parse_domain(text), TRUE)[0].actions
+    assert str(action.precondition).count("?v1 ") == 1, "only where the action itself names it"
 
 
 def test_a_rule_counts_only_for_the_types_that_it_names(planner: ProcessPlanner) -> None:
@@ -107,10 +104,10 @@ def test_a_rule_counts_only_for_the_types_that_it_names(planner: ProcessPlanner)
       (:action act :parameters (?x) :precondition (p ?x) :effect (done)))"""
     domain = parse_domain(text)
     objects = frozenset({TypedName("one", "a"), TypedName("two", "b")})
-    exists: Sexpr = ("exists", ("?x",), ("p", "?x"))
+    exists = parse_condition("(exists (?x) (p ?x))")
     for predicate, arg, possible in (("g", "one", False), ("f", "one", True), ("g", "two", True), ("f", "two", False)):
-        problem = Problem("p", "d", objects, frozenset({Atom(predicate, (arg,))}), ("done",))
-        written = parse_domain(write_out(domain, problem.goal)[0])
+        problem = Problem("p", "d", objects, frozenset({Atom(predicate, (arg,))}), parse_condition("(done)"))
+        written = write_out(domain, problem.goal)[0]
         solved = {planner.solve(each, problem, Search()).plan is not None for each in (domain, written)}
         assert solved == {possible}
         assert goal_holds(domain, problem.with_goal(exists)) is possible

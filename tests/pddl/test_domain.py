@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pddlego.pddl import PddlSyntaxError, TypedName, parse_domain
+from pddlego.pddl.conditions import parse_condition
 
 TEXT = """; a comment
 (define (domain D)
@@ -21,7 +22,7 @@ def test_what_a_domain_holds() -> None:
     assert domain.is_a("room", "place")
     assert not domain.is_a("place", "room")
     assert domain.is_a("vehicle", "(either room vehicle)")
-    assert domain.actions_by_name["go"].precondition == ("at", "?r")
+    assert domain.actions_by_name["go"].precondition == parse_condition("(at ?r)")
     assert ";" not in domain.text
 
 

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pddlego.pddl import Atom, Edit, EntryKind, Problem, SectionEdit, TypedName, apply_edit, diff, parse_problem
+from pddlego.pddl.conditions import parse_condition
 from tests.pddl.strategies import ROOMS, atoms, edits, names, problems, typed_names, wild_edits
 
 HOUSE = parse_problem("""(define (problem house) (:domain d)
@@ -109,7 +110,7 @@ def test_a_placeholder_gets_its_name_everywhere() -> None:
     report = apply_edit(HOUSE, objects(replace={"loc1 - location": "garage - location"}))
     assert Atom("connected", ("kitchen", "garage", "south")) in report.problem.facts
     assert Atom("connected", ("pantry", "loc10", "east")) in report.problem.facts
-    assert report.problem.goal == ("at", "garage")
+    assert report.problem.goal == parse_condition("(at garage)")
     assert report.renamed == (("loc1", "garage"),)
     assert not diff(HOUSE, report.problem, dict(report.renamed))
 

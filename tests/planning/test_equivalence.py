@@ -6,6 +6,7 @@ import pytest
 
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.pddl import Atom, Domain, Problem, TypedName, parse_domain
+from pddlego.pddl.conditions import And, parse_condition
 from pddlego.pddl.perturb import anonymous
 from pddlego.planning.equivalence import Equivalence, equivalence, named_alike
 from pddlego.planning.solve import checked_problem
@@ -35,14 +36,14 @@ def test_a_task_is_itself_also_under_names_that_say_nothing(name: str) -> None:
 def test_another_goal_or_another_start_is_another_task(name: str) -> None:
     domain, problem = task(name)
     lost = sorted(problem.facts, key=str)[0]
-    other = problem.with_goal(("and", (lost.predicate, *lost.args)))
+    other = problem.with_goal(And((lost,)))
     assert equivalence((domain, problem), (domain, other)) is Equivalence.DIFFERENT
 
 
 def test_different_goals_that_cannot_be_reached_are_not_the_same() -> None:
     domain, problem = task("blocks")
     first, second = sorted(each.name for each in problem.objects)[:2]
-    impossible = [problem.with_goal(("on", name, name)) for name in (first, second)]
+    impossible = [problem.with_goal(parse_condition(f"(on {name} {name})")) for name in (first, second)]
     assert equivalence((domain, impossible[0]), (domain, impossible[1])) is Equivalence.NO_GOAL
     assert equivalence((domain, impossible[0]), (domain, problem)) is Equivalence.DIFFERENT
 
@@ -69,7 +70,7 @@ def test_transitions_are_the_states_and_what_leads_between_them() -> None:
     domain = parse_domain("""(define (domain d) (:predicates (p) (q))
       (:action a :parameters () :precondition (p) :effect (and (q) (not (p))))
       (:action b :parameters () :precondition (q) :effect (q)))""")
-    start = Problem("x", "d", facts=frozenset({Atom("p")}), goal=("q",))
+    start = Problem("x", "d", facts=frozenset({Atom("p")}), goal=parse_condition("(q)"))
     found = transitions(domain, start)
     assert [len(state) for state in found.states] == [1, 1]
     assert [(one, step.action, other) for one, step, other in found.edges] == [(0, "a", 1), (1, "b", 1)]
@@ -93,7 +94,7 @@ def toggles(wanted: int) -> tuple[Domain, Problem]:
     )
     heads = " ".join(f"({name})" for name in names)
     domain = parse_domain(f"(define (domain d) (:requirements :negative-preconditions) (:predicates {heads}) {parts})")
-    return domain, Problem("p", "d", goal=("and", *((name,) for name in names[:wanted])))
+    return domain, Problem("p", "d", goal=And(tuple(map(Atom, names[:wanted]))))
 
 
 def test_systems_that_look_alike_are_told_apart_without_a_search() -> None:
@@ -106,7 +107,7 @@ def test_what_would_take_for_ever_is_not_looked_at() -> None:
     wide = parse_domain("""(define (domain d) (:predicates (p ?x))
       (:action a :parameters (?a ?b ?c ?d ?e ?f ?g ?h) :precondition (and) :effect (p ?a)))""")
     things = frozenset(TypedName(f"o{number}") for number in range(10))
-    problem = Problem("p", "d", things, frozenset(), ("p", "o1"))
+    problem = Problem("p", "d", things, frozenset(), parse_condition("(p o1)"))
     assert not transitions(wide, problem).whole
     assert equivalence((wide, problem), (wide, problem)) is Equivalence.TOO_LARGE
     variables = " ".join(f"?v{number}" for number in range(8))

@@ -14,6 +14,7 @@ from pddlego.methods.setting_files import setting_names
 from pddlego.methods.textgames.options import TEXT_GAME
 from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.pddl import Domain, Problem, parse_domain, parse_problem
+from pddlego.pddl.conditions import parse_condition
 from pddlego.planning.ground import GroundTask, ground
 from pddlego.planning.unified import ExchangeError, from_unified, to_unified
 from pddlego.planning.world import transitions
@@ -86,7 +87,7 @@ def test_problems_that_were_played_come_back_as_the_same_task(name: str, tmp_pat
 def test_a_recipe_comes_back_as_the_same_task() -> None:
     domain = load_setting("cooking-hard").domain
     facts = ("recipe_known", "ingredient carrot", "wanted carrot sliced", "have carrot", "have knife")
-    there_and_back(domain, kitchen(*facts).with_goal(("eaten", "meal")))
+    there_and_back(domain, kitchen(*facts).with_goal(parse_condition("(eaten meal)")))
 
 
 @pytest.mark.parametrize("file", COMPETITION, ids=lambda file: file.stem)

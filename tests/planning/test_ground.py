@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from pddlego.pddl import Domain, Problem, parse_domain, parse_problem
+from pddlego.pddl.conditions import parse_condition
 from pddlego.planning import PlanStatus, ProcessPlanner, Search
 from pddlego.planning.ground import NotPlannableError, ground
 from pddlego.planning.search import find_plan
@@ -36,7 +37,7 @@ def test_quantified_preconditions() -> None:
 
 
 def test_a_disjunctive_goal_leaves_no_artificial_step() -> None:
-    goal = ("or", ("cut", "b"), ("have", "a"))
+    goal = parse_condition("(or (cut b) (have a))")
     assert solve(RECIPE, DINNER.with_goal(goal)) == ["(take a)"]
 
 
@@ -47,7 +48,7 @@ def test_conditional_effects() -> None:
 
 
 def test_out_of_reach_even_without_deletes() -> None:
-    assert ground(COIN, explored(4, 2, seed=0).with_goal(("have", "coin"))) is None
+    assert ground(COIN, explored(4, 2, seed=0).with_goal(parse_condition("(have coin)"))) is None
 
 
 def test_operators_are_in_the_order_of_the_domain_not_of_names() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pddlego.methods.textgames.memory import no_plan
-from pddlego.pddl import Domain, Problem, Sexpr
+from pddlego.pddl import Domain, Formula, Problem, parse_condition
 from pddlego.planning import Plan, PlanResult, PlanStatus, PlanStep, ProcessPlanner, Rung, Search, climb
 from tests.methods.textgames.houses import COIN, UNVISITED, explored
 
@@ -17,7 +17,7 @@ class ScriptedPlanner:
     """Answers with the listed statuses in order, and keeps what it was asked."""
 
     statuses: list[PlanStatus]
-    asked: list[tuple[Sexpr, Search]] = field(default_factory=list)
+    asked: list[tuple[Formula, Search]] = field(default_factory=list)
     description: Mapping[str, Any] = field(default_factory=dict)
 
     def solve(self, domain: Domain, problem: Problem, search: Search, seconds: float | None = None) -> PlanResult:
@@ -31,9 +31,9 @@ class ScriptedPlanner:
 
 
 RUNGS = (
-    Rung("first", ("have", "coin")),
+    Rung("first", parse_condition("(have coin)")),
     Rung("second", UNVISITED, Search.parse("astar(hmax)")),
-    Rung("third", ("at", "room0")),
+    Rung("third", parse_condition("(at room0)")),
 )
 
 

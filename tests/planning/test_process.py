@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pddlego.errors import UsageError
-from pddlego.pddl import Atom, Problem, Sexpr, TypedName, parse_domain
+from pddlego.pddl import And, Atom, Problem, TypedName, parse_condition, parse_domain
 from pddlego.planning import PlanResult, PlanStatus, ProcessPlanner, Search
 from pddlego.planning.graphplan.values import Graphplan, GraphSearch, Question
 from pddlego.planning.ground import Operator, ground
@@ -39,9 +39,9 @@ def hanoi(discs: int) -> Problem:
     facts |= {Atom("smaller", (names[b], names[a])) for a in range(discs) for b in range(a + 1, discs)}
     facts |= {Atom("clear", ("p2",)), Atom("clear", ("p3",)), Atom("clear", ("d1",)), Atom("on", (names[-1], "p1"))}
     facts |= {Atom("on", pair) for pair in itertools.pairwise(names)}
-    wanted: list[Sexpr] = [("on", names[-1], "p3"), *(("on", a, b) for a, b in itertools.pairwise(names))]
+    wanted = (Atom("on", (names[-1], "p3")), *(Atom("on", pair) for pair in itertools.pairwise(names)))
     objects = frozenset(TypedName(name) for name in [*names, *pegs])
-    return Problem("towers", "hanoi", objects, frozenset(facts), ("and", *wanted))
+    return Problem("towers", "hanoi", objects, frozenset(facts), And(wanted))
 
 
 def alive(pid: int) -> bool:
@@ -80,7 +80,7 @@ def test_a_near_goal_among_many_switches_needs_no_other_search() -> None:
     domain = parse_domain("""(define (domain switches) (:predicates (off ?x) (on ?x))
       (:action turn_on :parameters (?x) :precondition (off ?x) :effect (and (on ?x) (not (off ?x)))))""")
     facts = frozenset(Atom("off", (name,)) for name in names)
-    goal: Sexpr = ("and", ("on", "s70"), ("on", "s90"))
+    goal = parse_condition("(and (on s70) (on s90))")
     task = ground(domain, Problem("p", "switches", frozenset(map(TypedName, names)), facts, goal))
     assert task is not None
     everything = replace(task, operators=tuple(_turned_on(each) for each in names))
@@ -116,11 +116,11 @@ def test_no_limit_of_time(planner: ProcessPlanner) -> None:
 
 def test_the_four_ways_of_having_no_plan(planner: ProcessPlanner) -> None:
     problem = explored(5, 2, seed=3)
-    true = planner.solve(COIN, problem.with_goal(("visited", "room0")), Search())
+    true = planner.solve(COIN, problem.with_goal(parse_condition("(visited room0)")), Search())
     assert true.status is PlanStatus.ALREADY_TRUE
-    unreachable = planner.solve(COIN, problem.with_goal(("have", "coin")), Search())
+    unreachable = planner.solve(COIN, problem.with_goal(parse_condition("(have coin)")), Search())
     assert unreachable.status is PlanStatus.UNSOLVABLE
-    invalid = planner.solve(COIN, problem.with_goal(("have", "gold")), Search())
+    invalid = planner.solve(COIN, problem.with_goal(parse_condition("(have gold)")), Search())
     assert invalid.status is PlanStatus.INVALID
     assert "gold is not declared" in invalid.message
     with ProcessPlanner(timeout=0.5) as hasty:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pddlego.pddl import Atom, parse_domain, parse_problem
+from pddlego.pddl.conditions import parse_condition
 from pddlego.planning import Plan, PlanStep, validate
 from pddlego.planning.validate import goal_holds, speaks_of_nothing
 from pddlego.planning.world import World
@@ -78,7 +79,7 @@ def test_derived_predicates_follow_their_rules_even_round_a_circle() -> None:
       (:init (link a b) (link b a) (link b c)) (:goal (path a c)))""")
     world = World(domain, problem)
     assert goal_holds(domain, problem)
-    assert not world.holds(("path", "a", "e"), problem.facts, {})
+    assert not world.holds(parse_condition("(path a e)"), problem.facts, {})
 
 
 @pytest.mark.parametrize(

@@ -17,11 +17,12 @@ from pddlego.models.base import Feedback, Message, Request, cut_off, shortened
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import Defect
 from pddlego.pddl.check import check_domain, check_reading
+from pddlego.pddl.conditions import TRUE
 from pddlego.pddl.diff import domain_diff
 from pddlego.pddl.domain import read_domain
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.remarks import domain_remarks
-from pddlego.pddl.rules import DefectKind, text_defect
+from pddlego.pddl.rules import DefectKind
 from pddlego.util.answers import spoken
 
 What = Literal["domain", "problem", "task"]
@@ -202,11 +203,10 @@ def defects_of(draft: Draft, step: Step) -> tuple[Defect, ...]:
     """What makes planning impossible in the file that the component belongs to, as far as it is there."""
     reading = read_domain(draft.domain)
     if step.kind not in OF_PROBLEM:
-        faults = tuple(map(text_defect, reading.faults))
-        return faults or tuple(each for each in check_domain(reading.domain) if each.blocking)
+        return reading.defects or tuple(each for each in check_domain(reading.domain) if each.blocking)
     problem = read_problem(draft.problem)
     if step.kind in ("objects", "init"):  # the goal is not there yet
-        problem = replace(problem, problem=problem.problem.with_goal(("and",)))
+        problem = replace(problem, problem=problem.problem.with_goal(TRUE))
     if step.kind == "objects":
         problem = replace(problem, problem=replace(problem.problem, facts=frozenset()))
     return tuple(each for each in check_reading(reading.domain, problem) if each.blocking)

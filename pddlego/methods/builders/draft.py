@@ -144,7 +144,7 @@ class Draft:
     def _whole_domain(self, text: str) -> Draft:
         files = repair(text, "")
         reading = read_domain(file_in(text) if _guesses(files) else files.domain)
-        if reading.faults or any(each.blocking for each in check_domain(reading.domain)):
+        if reading.defects or any(each.blocking for each in check_domain(reading.domain)):
             return replace(self, sections={"actions": {"": text}})  # as it is, for the check to say what is wrong
         return self.with_domain(reading.domain)
 
@@ -152,7 +152,7 @@ class Draft:
         files = repair(self.domain, text)
         problem = read_problem(file_in(text) if _guesses(files) else files.problem).problem
         objects = tuple(Typed(name=each.name, type=each.type) for each in problem.sorted_objects())
-        return replace(self, objects=objects, facts=tuple(map(str, problem.sorted_facts())), goal=show(problem.goal))
+        return replace(self, objects=objects, facts=tuple(map(str, problem.sorted_facts())), goal=str(problem.goal))
 
 
 def _guesses(files: Repaired) -> bool:

@@ -14,8 +14,8 @@ from pddlego.methods.builders.options import MODES, TEXT, BuilderOptions
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.methods.setting_files import checked, read_setting
 from pddlego.pddl import Atom, Domain, Problem
+from pddlego.pddl.conditions import required_atoms
 from pddlego.pddl.names import from_name, natural
-from pddlego.pddl.problem import read_atom
 from pddlego.planning.validate import goal_holds
 from pddlego.util import resources
 
@@ -78,8 +78,7 @@ def described(wording: Wording, task: Problem) -> str:
     """A problem in the words of a wording: its objects, what is true, and what is wanted."""
     names = _names(wording, task)
     facts = [said for fact in task.sorted_facts() if (said := _said(wording, fact))]
-    goal = task.goal[1:] if task.goal[:1] == ("and",) else (task.goal,)
-    wanted = [_said(wording, atom) for each in goal if (atom := read_atom(each)) is not None]
+    wanted = [_said(wording, atom) for atom in required_atoms(task.goal)]
     told = ". ".join(each[:1].upper() + each[1:] for each in facts)
     return " ".join((wording.objects.format(names=names), f"{told}.", wording.goal.format(facts=" and ".join(wanted))))
 

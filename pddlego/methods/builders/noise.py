@@ -19,7 +19,7 @@ from pddlego.methods.builders.draft import Draft
 from pddlego.methods.builders.reference import ReferenceModel
 from pddlego.models import Completion, Request
 from pddlego.pddl import Domain, Problem
-from pddlego.pddl.derived import conjuncts
+from pddlego.pddl.conditions import conjuncts, read_condition
 from pddlego.pddl.perturb import corrupted
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.sexpr import read_sexprs, show
@@ -86,7 +86,7 @@ def _plain(text: str) -> str:
 
 
 def _wanted(problem: Problem) -> frozenset[str]:
-    return frozenset(show(each) for each in conjuncts(problem.goal))
+    return frozenset(map(str, conjuncts(problem.goal)))
 
 
 def erring(value: dict[str, Any], domain: Domain, rng: random.Random) -> dict[str, Any]:
@@ -124,5 +124,4 @@ def _without(values: list[Any], place: int) -> list[Any]:
 
 
 def _parts(text: str) -> list[str]:
-    expressions = read_sexprs(text).expressions
-    return [show(each) for expression in expressions for each in conjuncts(expression)]
+    return [str(part) for each in read_sexprs(text).expressions for part in conjuncts(read_condition(each))]

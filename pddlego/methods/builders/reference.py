@@ -10,8 +10,7 @@ from pddlego.errors import ModelError
 from pddlego.methods.builders.building import BuilderRequest
 from pddlego.models import Completion, Request
 from pddlego.pddl import Domain, Problem
-from pddlego.pddl.problem import TypedName
-from pddlego.pddl.sexpr import show
+from pddlego.pddl.conditions import TypedName
 
 
 class ReferenceModel:
@@ -43,31 +42,34 @@ class ReferenceModel:
 
 def component_of(kind: str, domain: Domain, problem: Problem, action: str = "") -> dict[str, Any]:
     """A component of a domain and a problem, as JSON values. Raises `KeyError` for a kind or an action that is none."""
-    derived = {head.name for head, _ in domain.derived}
+    derived = set(domain.rules)
     if kind in ("parameters", "preconditions", "effects", "action"):
         found = domain.actions_by_name[action]
         own: dict[str, Any] = {"parameters": _typed(found.parameters)}
-        needs, changes = {"precondition": show(found.precondition)}, {"effect": show(found.effect)}
-        used = show((found.precondition, found.effect))
+        needs, changes = {"precondition": str(found.precondition)}, {"effect": str(found.effect)}
+        used = f"{found.precondition} {found.effect}"
         new = [each for each in domain.predicates if f"({each.name} " in used or f"({each.name})" in used]
         heads = [_head(each.name, each.parameters) | {"about": each.meaning} for each in new]
         added: dict[str, Any] = {"new_predicates": heads}
         parts = {"parameters": own, "preconditions": {**needs, **added}, "effects": {**changes, **added}}
         return {"name": found.name, **parts.get(kind, {**own, **needs, **changes, **added})}
     components: dict[str, dict[str, Any]] = {
-        "types": {"types": [{"name": name, "parent": parent, "about": ""} for name, parent in domain.supertypes]},
+        "types": {"types": [{"name": each.name, "parent": each.type, "about": ""} for each in domain.supertypes]},
         "constants": {"constants": _typed(domain.constants)},
         "predicates": {
             "predicates": [_head(each.name, each.parameters) | {"about": each.meaning} for each in domain.predicates]
         },
         "functions": {"functions": []},
         "rules": {
-            "rules": [_head(head.name, head.parameters) | {"condition": show(body)} for head, body in domain.derived]
+            "rules": [
+                _head(rule.predicate.name, rule.predicate.parameters) | {"condition": str(rule.condition)}
+                for rule in domain.derived
+            ]
         },
         "action-list": {"actions": [{"name": each.name, "about": ""} for each in domain.actions]},
         "objects": {"objects": _typed(tuple(problem.sorted_objects()))},
         "init": {"facts": [str(fact) for fact in problem.sorted_facts() if fact.predicate not in derived]},
-        "goal": {"goal": show(problem.goal)},
+        "goal": {"goal": str(problem.goal)},
         "domain": {"domain": domain.text},
         "problem": {"problem": str(problem)},
     }

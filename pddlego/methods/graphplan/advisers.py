@@ -23,7 +23,6 @@ from pddlego.methods.base import BuiltIn
 from pddlego.models.base import Completion, Feedback, Message, Model, Request
 from pddlego.models.limiter import SLICE
 from pddlego.pddl import Domain
-from pddlego.pddl.sexpr import show
 from pddlego.planning import PlanResult
 from pddlego.planning.graphplan.graph import relevance
 from pddlego.planning.graphplan.values import (
@@ -285,7 +284,7 @@ def question_request(prompts: Prompts, question: Question) -> Request:
         f"graphplan/{question.purpose}",
         domain=question.domain.text.strip(),
         initial=sorted(map(str, question.problem.facts)),
-        goal=show(question.problem.goal),
+        goal=question.problem.goal,
         level=question.level,
         facts=question.facts,
         candidates=[written(name, question.domain) for name in question.candidates],

@@ -31,6 +31,7 @@ from pddlego.methods.planning_settings import example_action
 from pddlego.models.base import Feedback, shortened
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import PddlSyntaxError
+from pddlego.pddl.conditions import And
 from pddlego.planning import Plan, PlanResult, PlanStatus, Search, validate
 from pddlego.planning.graphplan.values import (
     Advise,
@@ -99,7 +100,7 @@ class TaskEpisode(ABC):
         setting, meter, cell = self.setting, self.meter, self.cell
         yield started(cell, setting, self.tools, meter.limits, "graphplan")
         goal = self.task.problem.goal
-        goals = len(goal) - 1 if goal[:1] == ("and",) else 1
+        goals = len(goal.parts) if isinstance(goal, And) else 1
         yield Given(self.domain.name, self.task.name, self.task.size, goals, setting.share, self.removed)
         yield from self._conclude((yield from self.plan()))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
@@ -11,7 +10,9 @@ from typing import Any
 
 from pddlego.errors import UsageError
 from pddlego.methods.programs.events import DESCRIBED, SOLVED, Evaluated, Written
-from pddlego.pddl import Domain, Sexpr
+from pddlego.pddl import Domain
+from pddlego.pddl.conditions import And
+from pddlego.pddl.sexpr import Sexpr, read_sexprs
 from pddlego.planning import Plan, PlanStep, validate
 from pddlego.planning.validate import FaultKind, PlanFault
 from pddlego.runs.folders import find_journal
@@ -80,8 +81,12 @@ def arguments_of(domain: Domain, task: Task) -> tuple[set[Any], set[Any], set[An
     objects = {(each.name, each.type) if domain.supertypes else each.name for each in listed}
     init = {(fact.predicate, *fact.args) for fact in problem.sorted_facts()}
     goal = problem.goal
-    parts: Iterable[Sexpr] = goal[1:] if isinstance(goal, tuple) and goal[:1] == ("and",) else (goal,)
-    return objects, init, {part for part in parts if part}
+    parts = goal.parts if isinstance(goal, And) else (goal,)
+    return objects, init, {_tuples(read_sexprs(str(part)).expressions[0]) for part in parts}
+
+
+def _tuples(part: Sexpr) -> Sexpr:
+    return part if isinstance(part, str) else tuple(map(_tuples, part))
 
 
 def attempt(sandbox: Sandbox, program: str, domain: Domain, task: Task, limits: SandboxLimits, whole: bool) -> Trial:

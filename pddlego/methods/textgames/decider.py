@@ -37,7 +37,6 @@ from pddlego.methods.textgames.world import Intention, ObservedGame, as_said, in
 from pddlego.models import Completion, Model
 from pddlego.pddl import Problem
 from pddlego.pddl.exclusive import contradictions
-from pddlego.pddl.sexpr import show
 from pddlego.planning import Planner, PlanStatus, PlanStep
 from pddlego.planning.ladder import climb
 
@@ -231,7 +230,7 @@ class Decider:
             placeholder=self._placeholders.next,
             reworded=retry.repeated if self._takes_no_temperature else 0,
             schemas=self._schemas,
-            goals=tuple(show(rung.goal) for rung in self.setting.ladder) if self.setting.keeps_goals else (),
+            goals=tuple(str(rung.goal) for rung in self.setting.ladder) if self.setting.keeps_goals else (),
             written=self._written,
             repeating=self._memory.repeating,
             reference=self.setting.reference,

@@ -38,8 +38,8 @@ from pddlego.pddl import (
     parse_domain,
     parse_problem,
 )
+from pddlego.pddl.conditions import parse_condition, read_atom
 from pddlego.pddl.exclusive import parse_invariant
-from pddlego.pddl.problem import read_atom
 from pddlego.pddl.sexpr import read_sexprs
 from pddlego.planning import Rung, Search
 from pddlego.util import resources
@@ -88,7 +88,7 @@ def reading_rule(domain: Domain, number: int, read: ReadingRule) -> ReadingRule:
 def _is_facts(text: str) -> bool:
     reading = read_sexprs(text)
     atoms = [read_atom(each) for each in reading.expressions]
-    return bool(atoms) and None not in atoms and not reading.faults
+    return bool(atoms) and None not in atoms and not reading.defects
 
 
 def fixed_rule(rule: FixedRule) -> FixedRule:
@@ -265,10 +265,10 @@ def _parameter(key: str, read: Parameter) -> Parameter:
 
 
 def _rung(domain: Domain, start: Problem, rung: RungTable) -> Rung:
-    reading = read_sexprs(rung.goal)
-    if reading.faults or len(reading.expressions) != 1:
-        raise ValueError(f"ladder '{rung.name}': the goal is not one PDDL condition")
-    goal = reading.expressions[0]
+    try:
+        goal = parse_condition(rung.goal)
+    except PddlSyntaxError as error:
+        raise ValueError(f"ladder '{rung.name}': the goal is not one PDDL condition") from error
     _check_problem(f"ladder '{rung.name}'", domain, start.with_goal(goal))
     return Rung(rung.name, goal, Search.parse(rung.search))
 
@@ -299,8 +299,7 @@ def _removable(file: SettingFile, ladder: tuple[Rung, ...], baseline: GameSettin
 
 
 def _stated(domain: Domain, name: str) -> str:
-    derived = {predicate.name for predicate, _ in domain.derived}
-    if name not in domain.predicates_by_name or name in derived:
+    if name not in domain.predicates_by_name or name in domain.rules:
         raise ValueError(f"planning.only_planned: '{name}' is no predicate that a fact can have")
     return name
 

@@ -18,7 +18,6 @@ from pddlego.methods import base
 from pddlego.methods.setting_files import SettingHead
 from pddlego.pddl import Atom, Domain, Problem, TypedName, from_name
 from pddlego.pddl.exclusive import Invariant
-from pddlego.pddl.sexpr import show
 from pddlego.planning import Planner, PlanStatus, PlanStep, Rung
 from pddlego.util.text import filled, names_in
 
@@ -315,9 +314,7 @@ class GameSetting(base.Setting):
             "only_planned": self.only_planned,
             "reading": [each.model_dump() for each in self.reading],
             "invariants": [each.about for each in self.invariants],
-            "ladder": [
-                {"name": each.name, "goal": show(each.goal), "search": str(each.search)} for each in self.ladder
-            ],
+            "ladder": [{"name": each.name, "goal": str(each.goal), "search": str(each.search)} for each in self.ladder],
             "map": self.map.model_dump() if self.map else None,
         }
 

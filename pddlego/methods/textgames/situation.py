@@ -8,20 +8,11 @@ from dataclasses import dataclass, field, replace
 from pddlego.errors import UsageError
 from pddlego.methods.textgames.settings import ActionRule, GameSetting, ReadingRule, Removable
 from pddlego.models.base import Feedback
-from pddlego.pddl import Atom, Domain, PddlSyntaxError, Problem, Sexpr, parse_domain, same_name
-from pddlego.pddl.sexpr import show
+from pddlego.pddl import Atom, Domain, PddlSyntaxError, Problem, parse_domain, same_name
+from pddlego.pddl.conditions import Formula
 from pddlego.planning import Rung, Search
 
-UNWRITTEN = Domain(
-    name="unwritten",
-    requirements=(),
-    supertypes=(),
-    constants=(),
-    predicates=(),
-    actions=(),
-    derived=(),
-    text="",
-)
+UNWRITTEN = Domain("unwritten")
 """The domain before the first answer."""
 
 SEARCH = Search.parse("wastar")
@@ -40,7 +31,7 @@ class Written:
     commands of its actions. Without goals the problem's own is the one; without commands the setting's count."""
 
     domain: Domain
-    goals: tuple[Sexpr, ...] = ()
+    goals: tuple[Formula, ...] = ()
     commands: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -113,8 +104,8 @@ def rule_of(setting: GameSetting, action: str) -> ActionRule | None:
     return exact or next((rule for name, rule in setting.actions.items() if same_name(name, action)), None)
 
 
-def _name(goal: Sexpr) -> str:
-    text = show(goal)
+def _name(goal: Formula) -> str:
+    text = str(goal)
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 2]} …"
 
 

@@ -29,7 +29,7 @@ from pddlego.methods.thought_of_search.space import (
     canonical,
 )
 from pddlego.pddl import Atom, Domain
-from pddlego.pddl.problem import read_atom
+from pddlego.pddl.conditions import And
 from pddlego.planning import Plan, PlanStep, validate
 from pddlego.planning.world import Simulator, World
 from pddlego.sandbox import Sandbox
@@ -192,10 +192,9 @@ def _is_state(state: Any) -> bool:
 def _goal_of(domain: Domain, task: Task) -> set[tuple[str, ...]]:
     """The facts of a goal. Raises `SettingError` for a goal that is more than facts."""
     goal = task.problem.goal
-    parts = goal[1:] if isinstance(goal, tuple) and goal[:1] == ("and",) else (goal,)
-    atoms = [read_atom(part) for part in parts]
-    derived = {predicate.name for predicate, _ in domain.derived}
-    if any(atom is None or atom.predicate in derived or atom.predicate in ("not", "or") for atom in atoms):
+    parts = goal.parts if isinstance(goal, And) else (goal,)
+    atoms = [part for part in parts if isinstance(part, Atom) and part.predicate not in domain.rules]
+    if len(atoms) < len(parts):
         why = f"The goal of {task.name} is more than facts that must be true."
         raise SettingError(f"{domain.name} cannot be played as a search space", why, "Choose another mode.")
-    return {(atom.predicate, *atom.args) for atom in atoms if atom is not None}
+    return {(atom.predicate, *atom.args) for atom in atoms}

@@ -6,14 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from pddlego.pddl.conditions import ANY_TYPE, Atom, TypedName, atoms_of, changed_atoms, read_condition
 from pddlego.pddl.names import is_name, nearest
-from pddlego.pddl.problem import ANY_TYPE, TypedName
 from pddlego.pddl.remarks import with_implied
-from pddlego.pddl.sexpr import Sexpr, show
+from pddlego.pddl.sexpr import show
 from pddlego.pddl.tolerant import declare as uses
 from pddlego.pddl.tolerant.lexical import Note
-from pddlego.pddl.tolerant.parts import Parts, untyped
-from pddlego.pddl.tolerant.structure import Section
+from pddlego.pddl.tolerant.structure import Parts, renamed, untyped
 
 Parameters = Mapping[str, tuple[str, ...]]
 """The types that each predicate's arguments have."""
@@ -45,14 +44,23 @@ class _User:
 
     def __init__(self, parts: Parts, declared: Note) -> None:
         self.parts, self.declared = parts, declared
+        self._read()
+
+    def _read(self) -> None:
+        """Read the actions and every atom of them, of the facts and of the goals from their sections."""
+        self.actions = list(map(uses.action_of, self.parts.actions))
+        self.uses = [use for action in self.actions for use in uses.uses_in(action)]
+        facts = (each for each in self.parts.init or () if isinstance(each, tuple) and each)
+        self.facts = [Atom(show(head), tuple(map(show, args))) for head, *args in facts]
+        self.wanted = [atom for each in self.parts.goal for atom in atoms_of(read_condition(each))]
 
     def types(self) -> None:
         parts = self.parts
         used = [each.type for each in parts.objects_and_constants]
         for predicate in parts.predicates:
             used += [each.type for each in uses.typed(predicate[1:])]
-        for action in parts.actions:
-            used += [each.type for each in uses.parameters_of(action)]
+        for action in self.actions:
+            used += [each.type for each in action.parameters]
         known = {each.name for each in parts.types} | {each.type for each in parts.types}
         for name in sorted(set(used) - known - {ANY_TYPE}):
             if is_name(name):
@@ -62,11 +70,11 @@ class _User:
     def constants(self) -> None:
         """What actions name must be a constant: objects that they name, and names that they compare variables with."""
         parts = self.parts
-        listed = {each for action in parts.actions for each in uses.compared(action)}
+        listed = {each for action in self.actions for each in uses.compared(action)}
         times = Counter(name for name, _ in listed)
         # What is compared with variables of several types has none that could be told.
         compared = {name: kind for name, kind in sorted(listed) if times[name] == 1}
-        named = {word for action in parts.actions for atom, _ in uses.atoms_of(action) for word in atom[1:]}
+        named = {arg for atom, _ in self.uses for arg in atom.args}
         moved = [each for each in parts.objects or () if each.name in named or each.name in compared]
         for each in moved:
             self.declared(f"{each.name} is a constant: an action names it")
@@ -85,43 +93,44 @@ class _User:
         parts = self.parts
         declared = self._declared()
         meant: dict[str, str] = {}
-        for name, *args in self._all_atoms():
+        for atom in self._all_atoms():
+            name = atom.predicate
             bare = name.removeprefix("is-").removeprefix("is_")
             close = [each for each in (f"is-{bare}", f"is_{bare}", bare) if each in declared and each != name]
-            if name not in declared and len(close) == 1 and len(declared[close[0]]) == len(args):
+            if name not in declared and len(close) == 1 and len(declared[close[0]]) == len(atom.args):
                 meant[name] = close[0]
         for name, right in meant.items():
             self.declared(f"{name} is the predicate {right}")
         if meant:
-            parts.actions = [_renamed(each, meant) for each in parts.actions]
-            parts.init = None if parts.init is None else _renamed(parts.init, meant)
-            parts.goals = [_renamed(each, meant) for each in parts.goals]
+            parts.actions = [renamed(each, meant) for each in parts.actions]
+            parts.init = None if parts.init is None else renamed(parts.init, meant)
+            parts.goals = [renamed(each, meant) for each in parts.goals]
+            self._read()
 
-    def _all_atoms(self) -> Iterator[tuple[str, ...]]:
+    def _all_atoms(self) -> Iterator[Atom]:
         """Every atom of both files."""
-        yield from (atom for action in self.parts.actions for atom, _ in uses.atoms_of(action))
-        yield from self._facts()
-        yield from (atom for each in self.parts.goal for atom, _ in uses.atoms(each, {}))
-
-    def _facts(self) -> list[tuple[str, ...]]:
-        return [tuple(map(show, each)) for each in self.parts.init or () if isinstance(each, tuple) and each]
+        yield from (atom for atom, _ in self.uses)
+        yield from self.facts
+        yield from self.wanted
 
     def predicates(self) -> None:
         parts = self.parts
         heads = (each[1] for each in parts.others if each[0] == ":derived" and len(each) > 1)
-        known = {*self._declared(), *(show(each[0]) for each in heads if isinstance(each, tuple) and each)}
+        known = {
+            *(show(each[0]) for each in parts.predicates if each),
+            *(show(each[0]) for each in heads if isinstance(each, tuple) and each),
+        }
         kinds = {each.name: each.type for each in parts.objects_and_constants}
-        used = [use for action in parts.actions for use in uses.atoms_of(action)]
-        can_be_true = {name for name, *_ in self._facts()}
-        can_be_true |= {name for action in parts.actions for name in uses.changed(action)}
-        asked = {name for action in parts.actions for name in uses.asked(action)}
-        for name, types in uses.used_predicates(iter(used), known, kinds.get).items():
+        can_be_true = {fact.predicate for fact in self.facts}
+        can_be_true |= {atom.predicate for action in self.actions for atom, _ in changed_atoms(action.effect)}
+        asked = {name for action in self.actions for name in uses.asked(action.precondition)}
+        for name, types in uses.used_predicates(self.uses, known, kinds.get).items():
             if name in asked and name not in can_be_true:
                 continue  # nothing makes it true, nothing changes it: it may be another one's name
             self._add_predicate(name, types)
         # What only :init says has no effect, unless it is another one's name.
-        rest = known.union(self._declared())
-        facts: uses.Atoms = ((fact, {}) for fact in self._facts())
+        rest = known.union(show(each[0]) for each in parts.predicates if each)
+        facts: list[uses.Use] = [(fact, {}) for fact in self.facts]
         new = uses.used_predicates(facts, rest, lambda word: kinds.get(word, ANY_TYPE))
         for name, types in new.items():
             if len(new) > MOST_NEW or nearest(name, rest) is None:
@@ -138,7 +147,7 @@ class _User:
         Planners do not look at it, so that nothing but the check depends on what is written there.
         """
         parts, known = self.parts, {each.name for each in self.parts.types}
-        demanded = uses.demanded(use for action in parts.actions for use in uses.atoms_of(action))
+        demanded = uses.demanded(self.uses)
         parents = {each.name: each.type for each in parts.types}
         for number, predicate in enumerate(parts.predicates):
             arguments = uses.typed(predicate[1:])
@@ -157,21 +166,24 @@ class _User:
         Those that stand only in effects, or in what must be false, could be meant in several ways, and stay.
         """
         parameters = self._parameters()
-        for number, action in enumerate(self.parts.actions):
-            given = uses.parameters_of(action)
-            missing = uses.free_variables(action, {each.name for each in given}, parameters)
+        missing_in = [uses.free_variables(action, parameters) for action in self.actions]
+        for number, (action, missing) in enumerate(zip(self.actions, missing_in, strict=True)):
             if missing:
-                listed = ", ".join(f"{each.name} - {each.type}" for each in missing)
-                self.declared(f"{show(action[1])} has the parameters {listed}, too: its precondition names them")
-                self.parts.actions[number] = uses.with_parameters(action, (*given, *missing))
+                self.declared(
+                    f"{action.name} has the parameters {', '.join(map(str, missing))}, too: its precondition names them"
+                )
+                section = self.parts.actions[number]
+                self.parts.actions[number] = uses.with_parameters(section, (*action.parameters, *missing))
+        if any(missing_in):
+            self._read()
 
     def objects(self) -> tuple[str, ...]:
-        parts, parameters, facts = self.parts, self._parameters(), self._facts()
-        wanted = [atom for each in parts.goal for atom, _ in uses.atoms(each, {})]
+        parts, parameters, facts = self.parts, self._parameters(), self.facts
+        wanted = self.wanted
         if parts.types:
             self._type_by_use([*facts, *wanted], parameters)
         known = [each.name for each in parts.objects_and_constants]
-        said = {word for fact in facts for word in fact[1:]}
+        said = {arg for fact in facts for arg in fact.args}
         found = uses.used_objects([*facts, *wanted], known, parameters)
         # What stands only in the goal is nowhere in the world: it may be another one's name.
         new = [TypedName(name, kind) for name, kind in found.items() if name in said]
@@ -186,7 +198,7 @@ class _User:
 
     def _parameters(self) -> Parameters:
         """The types of the predicates' arguments: as declared, else as the actions' parameters demand."""
-        demanded = uses.demanded(use for action in self.parts.actions for use in uses.atoms_of(action))
+        demanded = uses.demanded(self.uses)
         return {
             name: tuple(
                 demanded.get((name, place), kind) if kind == ANY_TYPE else kind for place, kind in enumerate(kinds)
@@ -199,7 +211,7 @@ class _User:
             show(each[0]): tuple(one.type for one in uses.typed(each[1:])) for each in self.parts.predicates if each
         }
 
-    def _type_by_use(self, facts: list[tuple[str, ...]], parameters: Parameters) -> None:
+    def _type_by_use(self, facts: list[Atom], parameters: Parameters) -> None:
         """Objects that were declared without a type, in a domain with types."""
         parts = self.parts
         told = {each.name for each in parts.objects_and_constants if each.type != ANY_TYPE}
@@ -221,22 +233,9 @@ class _User:
         if unknown:
             self.declared(f"requirements {' '.join(unknown)} are of no use here")
             parts.requirements = [each for each in parts.requirements if each in uses.KNOWN]
-        goal = parts.goals[0][0] if parts.goals and parts.goals[0] else ()
-        needed = uses.flags_needed(parts.actions, goal, bool(parts.types))
+        goal = read_condition(parts.goals[0][0] if parts.goals and parts.goals[0] else ())
+        needed = uses.flags_needed(self.actions, goal, bool(parts.types))
         missing = sorted(needed - with_implied(parts.requirements))
         if missing:
             self.declared(f"requirements {' '.join(missing)}")
             parts.requirements += missing
-
-
-def _renamed(expressions: Section, names: Mapping[str, str]) -> Section:
-    """The expressions with predicates, which stand first in a list, under other names."""
-
-    def renamed(part: Sexpr) -> Sexpr:
-        if not isinstance(part, tuple) or not part:
-            return part
-        first, *rest = part
-        word = names.get(first, first) if isinstance(first, str) else renamed(first)
-        return (word, *map(renamed, rest))
-
-    return tuple(map(renamed, expressions))

@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from pddlego.pddl.check import check_domain, check_reading
+from pddlego.pddl.conditions import ANY_TYPE, TRUE, TypedName
 from pddlego.pddl.domain import Domain, parse_domain
-from pddlego.pddl.problem import ANY_TYPE, Problem, TypedName, read_problem
-from pddlego.pddl.rules import Defect, text_defect
-from pddlego.pddl.sexpr import PddlSyntaxError, Sexpr, show
+from pddlego.pddl.problem import Problem, read_problem
+from pddlego.pddl.rules import Defect, PddlSyntaxError
+from pddlego.pddl.sexpr import Sexpr, show
 from pddlego.pddl.tolerant import by_use, declare, structure
 from pddlego.pddl.tolerant.lexical import Note, read_file
-from pddlego.pddl.tolerant.parts import Parts
-from pddlego.pddl.tolerant.structure import PROBLEM_SECTIONS, Section
+from pddlego.pddl.tolerant.structure import PROBLEM_SECTIONS, Parts, Section
 
 MAX_TEXT = 1_000_000
 """Characters of a file that is repaired; the longest answer that is read has a fifth of it."""
@@ -250,11 +250,10 @@ def read_pair(domain: str, problem: str, goal_needed: bool = True) -> PairReadin
     reading = read_problem(files.problem)
     if not goal_needed:
         missing = tuple(name for name in reading.missing if name != ":goal")
-        reading = replace(reading, problem=reading.problem.with_goal(("and",)), missing=missing)
+        reading = replace(reading, problem=reading.problem.with_goal(TRUE), missing=missing)
     try:
         value = parse_domain(files.domain)
     except PddlSyntaxError as error:
-        faults = tuple(map(text_defect, error.faults))
-        return PairReading(files, None, reading.problem, faults)
+        return PairReading(files, None, reading.problem, error.defects)
     in_problem = tuple(each for each in check_reading(value, reading) if each.blocking)
     return PairReading(files, value, reading.problem, check_domain(value), in_problem)

@@ -31,19 +31,19 @@ def read_file(text: str, kind: str, note: Note) -> list[Sexpr]:
     if cleaned[:start].strip():
         note("text stood before the file")
     reading = read_sexprs(cleaned[start:])
-    if any("missing" in each for each in reading.faults):
+    if reading.unclosed:
         if is_cut_off(text, kind):
             return []  # what is there is not the whole
         closed, keys = _closed_before_keys(cleaned[start : cleaned.rfind(")") + 1])  # prose may follow
         for key in keys:
             note(f"{MISSING} before {key}")
         reading = read_sexprs(closed)
-        if any("missing" in each for each in reading.faults):
+        if reading.unclosed:
             note(UNCLOSED)
-    early = any("too many" in each for each in reading.faults)
+    early = reading.extra > 0
     if early:
         note("there were closing parentheses too many")
-    first, *rest = reading.expressions or ((),)
+    first, *rest = tuple(reading.expressions) or ((),)
     parts = list(first[1:]) if isinstance(first, tuple) else []
     heads = {each[0] for each in parts if isinstance(each, tuple) and each}
     if not early and heads >= ({":init", ":goal"} if kind == "problem" else {":action"}):
@@ -118,7 +118,7 @@ def is_cut_off(text: str, kind: str) -> bool:
     start = _start(cleaned, kind)
     if start is None or "(" not in cleaned[max(start, cleaned.rfind(")")) :]:
         return False
-    return any("missing" in each for each in read_sexprs(cleaned[start:]).faults)
+    return read_sexprs(cleaned[start:]).unclosed > 0
 
 
 def _clean(text: str, note: Note) -> str:

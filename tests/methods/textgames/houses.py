@@ -6,7 +6,8 @@ import heapq
 import random
 from collections.abc import Callable
 
-from pddlego.pddl import Atom, Domain, Problem, Sexpr, TypedName, parse_domain
+from pddlego.pddl import Atom, Domain, Formula, Problem, TypedName, parse_domain
+from pddlego.pddl.conditions import parse_condition
 from pddlego.planning.validate import goal_holds
 from pddlego.util import resources
 
@@ -16,7 +17,7 @@ Place = tuple[int, int]
 
 OFFSETS = {"north": (0, 1), "south": (0, -1), "east": (1, 0), "west": (-1, 0)}
 OPPOSITE = {"north": "south", "south": "north", "east": "west", "west": "east"}
-UNVISITED: Sexpr = ("exists", ("?x", "-", "location"), ("and", ("at", "?x"), ("not", ("visited", "?x"))))
+UNVISITED = parse_condition("(exists (?x - location) (and (at ?x) (not (visited ?x))))")
 
 
 class House:
@@ -127,7 +128,7 @@ def random_workshop(seed: int) -> Problem:
     return _with_open_goal(WORKSHOP, problem, lambda: _workshop_goal(rng, places, things))
 
 
-def _with_open_goal(domain: Domain, problem: Problem, draw: Callable[[], Sexpr]) -> Problem:
+def _with_open_goal(domain: Domain, problem: Problem, draw: Callable[[], Formula]) -> Problem:
     """The problem with a goal that is, if a few draws find one, not true from the start."""
     for _ in range(6):
         problem = problem.with_goal(draw())
@@ -136,17 +137,17 @@ def _with_open_goal(domain: Domain, problem: Problem, draw: Callable[[], Sexpr])
     return problem
 
 
-def _workshop_goal(rng: random.Random, places: list[str], things: list[str]) -> Sexpr:
+def _workshop_goal(rng: random.Random, places: list[str], things: list[str]) -> Formula:
     place, thing = rng.choice(places), rng.choice(things)
-    goals: list[Sexpr] = [
-        ("in", thing, place),
-        ("and", ("in", thing, place), ("not", ("held", thing))),
-        ("forall", ("?t", "-", "thing"), ("held", "?t")),
-        ("exists", ("?p", "-", "place"), ("and", ("at", "?p"), ("not", ("lit", "?p")), ("not", ("=", "?p", place)))),
-        ("or", ("and", ("lit", place), ("in", thing, place)), ("closed",)),
-        ("imply", ("lit", place), ("held", thing)),
-        ("and", ("closed",), ("held", thing)),
-        ("forall", ("?p", "-", "place"), ("imply", ("lit", "?p"), ("in", thing, "?p"))),
+    goals = [
+        parse_condition(f"(in {thing} {place})"),
+        parse_condition(f"(and (in {thing} {place}) (not (held {thing})))"),
+        parse_condition("(forall (?t - thing) (held ?t))"),
+        parse_condition(f"(exists (?p - place) (and (at ?p) (not (lit ?p)) (not (= ?p {place}))))"),
+        parse_condition(f"(or (and (lit {place}) (in {thing} {place})) (closed))"),
+        parse_condition(f"(imply (lit {place}) (held {thing}))"),
+        parse_condition(f"(and (closed) (held {thing}))"),
+        parse_condition(f"(forall (?p - place) (imply (lit ?p) (in {thing} ?p)))"),
     ]
     return rng.choice(goals)
 
@@ -179,7 +180,7 @@ WORKSHOP = parse_domain("""(define (domain workshop)
     :effect (closed)))""")
 
 
-def random_goal(rng: random.Random, rooms: list[str], depth: int) -> Sexpr:
+def random_goal(rng: random.Random, rooms: list[str], depth: int) -> Formula:
     """A condition over the predicates of Coin Collector: literals, connectives, quantifiers, equality."""
     kinds = ["at", "have", "unvisited", "open", "shut", "not"] + (
         ["and", "or", "imply", "exists", "forall"] * bool(depth)
@@ -187,24 +188,20 @@ def random_goal(rng: random.Random, rooms: list[str], depth: int) -> Sexpr:
     kind = rng.choice(kinds)
     room, other = rng.choice(rooms), rng.choice(rooms)
     if kind == "at":
-        return ("at", room)
+        return parse_condition(f"(at {room})")
     if kind == "have":
-        return ("have", "coin")
+        return parse_condition("(have coin)")
     if kind == "unvisited":
         return UNVISITED
     if kind == "open":
-        return ("not", ("closed_door", room, other))
+        return parse_condition(f"(not (closed_door {room} {other}))")
     if kind == "shut":
-        return ("closed_door", room, other)
+        return parse_condition(f"(closed_door {room} {other})")
     if kind == "not":
-        return ("not", ("at", room))
+        return parse_condition(f"(not (at {room}))")
     if kind in ("and", "or", "imply"):
-        return (kind, random_goal(rng, rooms, depth - 1), random_goal(rng, rooms, depth - 1))
-    variable: Sexpr = ("?r", "-", "location")
+        return parse_condition(f"({kind} {random_goal(rng, rooms, depth - 1)} {random_goal(rng, rooms, depth - 1)})")
+    variable = "(?r - location)"
     if kind == "exists":
-        return (
-            "exists",
-            variable,
-            ("and", ("at", "?r"), ("not", ("=", "?r", room)), ("not", ("closed_door", "?r", other))),
-        )
-    return ("forall", variable, ("imply", ("closed_door", "?r", room), ("or", ("at", room), ("visited", "?r"))))
+        return parse_condition(f"(exists {variable} (and (at ?r) (not (= ?r {room})) (not (closed_door ?r {other}))))")
+    return parse_condition(f"(forall {variable} (imply (closed_door ?r {room}) (or (at {room}) (visited ?r))))")

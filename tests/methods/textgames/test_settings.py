@@ -9,6 +9,7 @@ from pddlego.methods.base import check_seed
 from pddlego.methods.setting_files import parse_overrides, setting_names
 from pddlego.methods.textgames.setting_files import load_setting, parse_range
 from pddlego.methods.textgames.settings import GameSetting
+from pddlego.pddl.conditions import parse_condition
 from pddlego.planning import PlanStep
 from pddlego.util import resources
 
@@ -23,7 +24,7 @@ def test_the_paper_s_setting(coin: GameSetting) -> None:
     assert (coin.fold, coin.max_steps) == ("train", 50)
     assert (coin.seeds["dev"], coin.seeds["test"]) == (range(10), range(10, 60))
     assert [str(rung.search) for rung in coin.ladder] == ["bfs", "bfs"]
-    assert coin.ladder[1].goal == ("exists", ("?x", "-", "location"), ("and", ("at", "?x"), ("not", ("visited", "?x"))))
+    assert coin.ladder[1].goal == parse_condition("(exists (?x - location) (and (at ?x) (not (visited ?x))))")
 
 
 def test_every_action_is_one_command(coin: GameSetting) -> None:

@@ -14,7 +14,6 @@ from pddlego.models.base import Feedback, shortened
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import EDIT_SCHEMA, Defect, DefectKind, EditReport, Problem
 from pddlego.pddl.domain import outline
-from pddlego.pddl.sexpr import show
 
 
 @dataclass(frozen=True)
@@ -145,7 +144,7 @@ def full_request(prompts: Prompts, purpose: str, situation: Situation) -> Reques
         "textgames/full-turn",
         domain=situation.domain.text,
         commands=dict(situation.written.commands) if situation.written else {},
-        own_goals=tuple(map(show, situation.written.goals)) if situation.written else (),
+        own_goals=tuple(map(str, situation.written.goals)) if situation.written else (),
         valid_commands=situation.valid_commands,
         repeating=situation.repeating,
         **_changing(situation),

@@ -24,14 +24,14 @@ from pddlego.pddl import (
     EditSyntaxError,
     EntryKind,
     SectionEdit,
-    Sexpr,
     apply_edit,
     check,
     same_name,
 )
+from pddlego.pddl.conditions import Formula, parse_condition, read_condition
 from pddlego.pddl.domain import read_domain
 from pddlego.pddl.edit import SectionModel, apply_domain_edit, first_object
-from pddlego.pddl.sexpr import read_sexprs, show
+from pddlego.pddl.sexpr import read_sexprs
 from pddlego.pddl.tolerant import is_cut_off, read_pair
 from pddlego.util.answers import spoken
 from pddlego.util.text import names_in
@@ -166,7 +166,7 @@ class FullFormalizer:
                 situation.problem, _feedback(reading.in_domain, ()), None, reading.in_domain + mended
             )
         in_domain = (*reading.in_domain, *_of_actions(reading.domain, parts.commands, situation))
-        wanted = tuple(goal for text in situation.goals for goal in read_sexprs(text).expressions) or goals
+        wanted = tuple(map(parse_condition, situation.goals)) or goals
         for goal in wanted if not reading.defects else ():
             stated = reading.problem.with_goal(goal)
             in_problem += [each for each in check(reading.domain, stated) if each.blocking and each not in in_problem]
@@ -184,13 +184,13 @@ class FullFormalizer:
 NO_DOMAIN = Feedback("invalid answer", "there is no domain file in it: write (define (domain …) …)")
 
 
-def read_goals(text: str) -> tuple[tuple[Sexpr, ...], tuple[Defect, ...]]:
-    """The goals of an answer, one expression each, and what of it is none."""
+def read_goals(text: str) -> tuple[tuple[Formula, ...], tuple[Defect, ...]]:
+    """The goals of an answer, one expression each, and the defects of its text."""
     reading = read_sexprs(text)
-    found = dict.fromkeys(each for each in reading.expressions if isinstance(each, tuple) and each)
-    goals = tuple(goal[1] if goal[0] == ":goal" and len(goal) == 2 else goal for goal in found)[:MOST_GOALS]
-    faults = tuple(Defect(DefectKind.SYNTAX, fault, f"goals: {fault}") for fault in reading.faults)
-    return goals, faults
+    parts = dict.fromkeys(part for part in reading.expressions if isinstance(part, tuple) and part)
+    goals = [read_condition(part[1] if part[0] == ":goal" and len(part) == 2 else part) for part in parts]
+    defects = tuple(replace(defect, message=f"goals: {defect}") for defect in reading.defects)
+    return tuple(goals[:MOST_GOALS]), defects
 
 
 def _of_actions(domain: Domain, commands: Mapping[str, str], situation: Situation) -> Iterator[Defect]:
@@ -295,7 +295,7 @@ class FullEditor:
         report = apply_edit(situation.problem, Edit(edit.objects.as_value(), edit.init.as_value()), constants)
         report = EditReport(report.problem, (*domain.entries, *report.entries), report.renamed)
         commands = {name.lower(): in_braces(said) for name, said in edit.commands.items() if said.strip()}
-        last = map(show, situation.written.goals) if situation.written else ()
+        last = map(str, situation.written.goals) if situation.written else ()
         goals = "\n".join(last if edit.goals is None else edit.goals)
         parts = FullAnswer(domain.text, str(report.problem), goals, commands)
         proposal = replace(self._whole.read_parts(parts, situation), report=report)

@@ -19,10 +19,10 @@ from pddlego.methods.textgames.settings import GameSetting, ReadingRule
 from pddlego.methods.textgames.situation import Exchange, Situation
 from pddlego.models.base import Completion, Request
 from pddlego.pddl import Atom, Edit, Problem, apply_edit, edit_between, to_name
+from pddlego.pddl.conditions import read_atom, read_typed_list
 from pddlego.pddl.edit import as_lines, domain_edit_between
 from pddlego.pddl.names import is_name
-from pddlego.pddl.problem import read_atom, read_typed_list
-from pddlego.pddl.sexpr import read_sexprs, show
+from pddlego.pddl.sexpr import read_sexprs
 from pddlego.util.text import filled, names_in
 
 
@@ -58,7 +58,7 @@ def _applied(rule: ReadingRule, names: Mapping[str, str], problem: Problem, cons
     kept = {fact for fact in problem.facts if not any(_fits(fact, pattern) for pattern in patterns)}
     facts = kept | {fact for each in rule.add for fact in _atoms(filled(each, names))}
     known = {each.name for each in problem.objects} | constants
-    declared = (each for text in rule.objects for each in read_typed_list(tuple(filled(text, names).split()), []))
+    declared = (each for text in rule.objects for each in read_typed_list(filled(text, names).split())[0])
     objects = {each for each in declared if each.name not in known}
     return Problem(problem.name, problem.domain, problem.objects | objects, frozenset(facts), problem.goal)
 
@@ -105,7 +105,7 @@ def full_edit(situation: Situation, reference: GameSetting, edit: Mapping[str, o
 
 
 def _goals(reference: GameSetting) -> list[str]:
-    return [show(rung.goal) for rung in reference.ladder]
+    return [str(rung.goal) for rung in reference.ladder]
 
 
 def _commands(reference: GameSetting) -> dict[str, str]:

@@ -17,6 +17,7 @@ from itertools import permutations
 from pddlego.methods.textgames.reader.text import Exit, Room, read_room, revealed_room
 from pddlego.methods.textgames.situation import Exchange, Situation
 from pddlego.pddl import Atom, Domain, Edit, Problem, SectionEdit, TypedName, apply_edit, edit_between, to_name
+from pddlego.pddl.conditions import atoms_of
 
 OPPOSITE = {"north": "south", "south": "north", "east": "west", "west": "east"}
 OFFSET = {"north": (0, 1), "south": (0, -1), "east": (1, 0), "west": (-1, 0)}
@@ -35,13 +36,9 @@ def is_placeholder(room: str) -> bool:
 def doors_once(domain: Domain) -> bool:
     """Whether moving in this domain looks at a closed door both ways, so that one fact is enough for both."""
     move = domain.actions_by_name.get("move")
-    waiting, found = [move.precondition if move else ()], set()
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, tuple):
-            waiting += part
-            found |= {part[1:]} if part[:1] == ("closed_door",) else set()
-    return any(rooms[::-1] in found for rooms in found)
+    atoms = atoms_of(move.precondition) if move else ()
+    rooms = {atom.args for atom in atoms if atom.predicate == "closed_door"}
+    return any(each[::-1] in rooms for each in rooms)
 
 
 @dataclass

@@ -372,7 +372,7 @@ def changed(problem: Problem, error: Edited, rng: random.Random, renames: Mappin
     lines = [f"(define (problem {problem.name})", f"  (:domain {problem.domain})"]
     for name in ("objects", "init"):
         lines += [f"  (:{name}", *(f"    {each}" for each in parts[name]["add"]), "  )"]
-    return "\n".join([*lines, f"  (:goal {show(problem.goal)})", ")"])
+    return "\n".join([*lines, f"  (:goal {problem.goal})", ")"])
 
 
 def in_problem(answer: str, error: Edited, rng: random.Random) -> str:

@@ -26,6 +26,7 @@ from pddlego.methods.textgames.reader.text import (
     taken_thing,
 )
 from pddlego.pddl import Atom, Problem, TypedName, to_name
+from pddlego.pddl.conditions import And
 from pddlego.planning import Rung, Search
 
 PREPARE = "prepare the meal"
@@ -92,8 +93,9 @@ class PaperCooking:
         """Goals that come before those of the ladder now."""
         if not self._ready() or self._recipe is None:
             return ()
-        made = ((PREPARED[verb], to_name(food)) for verb, food in self._recipe.directions if verb in PREPARED)
-        return (Rung(PREPARE, ("and", *made, ("at", KITCHEN)), Search.parse("gbf(hff)")),)
+        verbs = ((verb, to_name(food)) for verb, food in self._recipe.directions if verb in PREPARED)
+        made = (Atom(PREPARED[verb], (food,)) for verb, food in verbs)
+        return (Rung(PREPARE, And((*made, Atom("at", (KITCHEN,)))), Search.parse("gbf(hff)")),)
 
     def plan_ended(self, rung: str | None) -> None:
         """A plan for the goal was carried out to its end."""

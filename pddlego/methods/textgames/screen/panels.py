@@ -19,6 +19,7 @@ from pddlego.methods.textgames.events import Observed, Planned, status_of
 from pddlego.methods.textgames.screen.map import draw, fits, house_of
 from pddlego.methods.textgames.screen.view import GameView, expected_problem, problem_of
 from pddlego.pddl import EntryKind, diff, from_name
+from pddlego.pddl.conditions import Renaming
 from pddlego.pddl.diff import domain_parts
 from pddlego.pddl.domain import read_domain
 from pddlego.pddl.problem import rename
@@ -167,7 +168,7 @@ def domain_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Pan
 def domain_lines_of(view: GameView) -> list[str]:
     """The parts of the domain, a line each; none for a text that is no domain."""
     reading = read_domain(view.domain)
-    return [] if reading.faults else list(domain_parts(reading.domain).values())
+    return [] if reading.defects else list(domain_parts(reading.domain).values())
 
 
 def problem_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
@@ -238,7 +239,7 @@ def problem_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
     What only got another name stands above and counts as what stayed.
     """
     renamed = _renamed(frame)
-    before, after = rename(problem_of(frame.before), dict(renamed)), problem_of(frame.after)
+    before, after = rename(problem_of(frame.before), Renaming(dict(renamed))), problem_of(frame.after)
     lines = [Text(clean(f"{old} {glyphs.arrow} {new}"), "cyan") for old, new in renamed]
     if lines:
         lines.append(Text())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pddlego.errors import UsageError
 from pddlego.methods.thought_of_search.space import Which
-from pddlego.pddl import Domain, Sexpr
-from pddlego.pddl.problem import read_typed_list
+from pddlego.pddl import Domain
+from pddlego.pddl.conditions import Atom, Equal, Exists, Forall, Formula, parts_of, word_of
 
 _GOAL = """def is_goal(state, goal):
     return all(fact in state for fact in goal)"""
@@ -83,13 +83,14 @@ def functions_for(domain: Domain) -> dict[Which, str]:
     return {"successors": _SUCCESSORS.format(parents=repr(parents), actions=repr(actions)), "goal": _GOAL}
 
 
-def _plain(part: Sexpr) -> object:
-    """A condition with the variables of quantifiers as pairs of a name and a type."""
-    if isinstance(part, str):
-        return part
-    if not part:
-        return ("and",)
-    if part[0] in ("exists", "forall"):
-        variables = tuple((each.name, each.type) for each in read_typed_list(part[1], []))
-        return (part[0], variables, _plain(part[2]))
-    return tuple(_plain(each) for each in part)
+def _plain(formula: Formula) -> object:
+    """A condition or effect as nested tuples, with the variables of quantifiers as pairs of a name and a type."""
+    match formula:
+        case Atom():
+            return (formula.predicate, *formula.args)
+        case Equal():
+            return ("=", formula.left, formula.right)
+        case Exists() | Forall():
+            variables = tuple((each.name, each.type) for each in formula.variables)
+            return (word_of(formula), variables, _plain(formula.part))
+    return (word_of(formula), *map(_plain, parts_of(formula)))

@@ -21,6 +21,7 @@ from pddlego.methods.textgames.formalize.full import (
 from pddlego.methods.textgames.situation import UNWRITTEN, Situation, Written, read_written, written_text
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import Problem, parse_domain, parse_problem
+from pddlego.pddl.conditions import parse_condition
 from pddlego.pddl.tolerant import read_pair
 from pddlego.planning import PlanStatus, ProcessPlanner, Search
 from pddlego.planning.corpus import check_pair, read_pairs
@@ -65,18 +66,18 @@ def test_two_files_are_found_in_every_form(answer: str) -> None:
 
 
 def test_a_file_that_is_left_out_stays_as_it_was() -> None:
-    known = situation(written=Written(parse_domain(DOMAIN), goals=(("at", "attic"),)))
+    known = situation(written=Written(parse_domain(DOMAIN), goals=(parse_condition("(at attic)"),)))
     known = Situation(**{**vars(known), "domain": parse_domain(DOMAIN), "problem": parse_problem(PROBLEM)})
     moved = PROBLEM.replace("(at hall)", "(at attic)").replace("(:goal (at attic))", "(:goal (at hall))")
     proposal = whole().read(f"<problem>{moved}</problem>", known)
     assert proposal.feedback is None
     assert proposal.written is not None
     assert proposal.written.domain.text == parse_domain(DOMAIN).text
-    assert proposal.problem.goal == ("at", "hall")
+    assert proposal.problem.goal == parse_condition("(at hall)")
     other = whole().read(f"<domain>{DOMAIN.replace('hall', 'lobby')}</domain>", known)
     assert other.problem == parse_problem(PROBLEM)
     assert other.written is not None
-    assert other.written.goals == (("at", "attic"),)
+    assert other.written.goals == (parse_condition("(at attic)"),)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +115,7 @@ def test_goals_are_tried_in_the_order_of_the_answer() -> None:
     )
     proposal = whole().read(answer, situation())
     assert proposal.written is not None
-    assert proposal.written.goals == (("at", "attic"), ("at", "hall"))
+    assert proposal.written.goals == (parse_condition("(at attic)"), parse_condition("(at hall)"))
 
 
 def test_without_schemas_every_action_needs_a_command_of_its_parameters() -> None:

@@ -15,6 +15,7 @@ from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Message, Request
 from pddlego.pddl import Atom, Problem, TypedName
+from pddlego.pddl.conditions import parse_condition
 from pddlego.planning.world import World
 from tests.methods.textgames.reader.asking import Diary
 
@@ -100,7 +101,7 @@ def test_what_is_missing_is_what_the_domain_calls_missing(setting: GameSetting) 
         problem = Problem("p", "cooking-world", objects, frozenset(facts))
         world = World(setting.domain, problem)
         things = [each.name for each in world.objects if setting.domain.is_a(each.type, "thing")]
-        missing = {name for name in things if world.holds(("missing", name), problem.facts, {})}
+        missing = {name for name in things if world.holds(parse_condition(f"(missing {name})"), problem.facts, {})}
         assert missing_things(House.of(problem)) == missing
         drawn += len(missing)
     assert drawn > 60

@@ -1,0 +1,487 @@
+"""Conditions and effects of PDDL as values: a closed set of frozen classes with their text, reader and visitors.
+
+`read_condition(str(condition)) == condition` for every condition, and the same for effects: positions do not compare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias, cast
+
+from pddlego.pddl.names import natural
+from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, Place, syntax_defect
+from pddlego.pddl.sexpr import Sexpr, place_of, placed, read_sexprs, show
+
+ANY_TYPE = "object"
+
+
+@dataclass(frozen=True)
+class TypedName:
+    """A name with its type: an object, a constant or a parameter. A type may read `(either a b)`."""
+
+    name: str
+    type: str = ANY_TYPE
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.name} - {self.type}"
+
+
+@dataclass(frozen=True)
+class Atom:
+    """A predicate and its arguments, in lower case: a fact, a condition, or an effect that makes it true."""
+
+    predicate: str
+    args: tuple[str, ...] = ()
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"({' '.join((self.predicate, *self.args))})"
+
+    @property
+    def sort_key(self) -> tuple[object, ...]:
+        return (self.predicate, tuple(natural(arg) for arg in self.args))
+
+
+@dataclass(frozen=True)
+class Equal:
+    """Two names of one object."""
+
+    left: str
+    right: str
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"(= {self.left} {self.right})"
+
+
+@dataclass(frozen=True)
+class Not:
+    """A negated condition; in an effect, an atom that becomes false."""
+
+    part: Formula
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"(not {self.part})"
+
+
+@dataclass(frozen=True)
+class And:
+    """A conjunction of conditions or of effects. Without parts it is always true, and changes nothing."""
+
+    parts: tuple[Formula, ...] = ()
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"({' '.join(('and', *map(str, self.parts)))})"
+
+
+@dataclass(frozen=True)
+class Or:
+    """A disjunction. Without parts it is never true."""
+
+    parts: tuple[Formula, ...]
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"({' '.join(('or', *map(str, self.parts)))})"
+
+
+@dataclass(frozen=True)
+class Imply:
+    """An implication."""
+
+    condition: Formula
+    consequence: Formula
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"(imply {self.condition} {self.consequence})"
+
+
+@dataclass(frozen=True)
+class Exists:
+    """A condition that is true for some values of its variables."""
+
+    variables: tuple[TypedName, ...]
+    part: Formula
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"(exists ({typed_text(self.variables)}) {self.part})"
+
+
+@dataclass(frozen=True)
+class Forall:
+    """A condition that is true for all values of its variables, or an effect that happens for all of them."""
+
+    variables: tuple[TypedName, ...]
+    part: Formula
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"(forall ({typed_text(self.variables)}) {self.part})"
+
+
+@dataclass(frozen=True)
+class When:
+    """An effect that happens only if a condition is true."""
+
+    condition: Formula
+    effect: Formula
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"(when {self.condition} {self.effect})"
+
+
+@dataclass(frozen=True)
+class Term:
+    """A numeric expression: a number or a name (`words` is its text), or a list such as `(distance ?a ?b)`."""
+
+    head: str
+    parts: tuple[Term, ...] | None = None
+
+    def __str__(self) -> str:
+        return self.head if self.parts is None else f"({' '.join((self.head, *map(str, self.parts)))})"
+
+
+@dataclass(frozen=True)
+class Compare:
+    """A comparison of two numbers with `=`, `<`, `>`, `<=` or `>=`."""
+
+    operator: str
+    left: Term
+    right: Term
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"({self.operator} {self.left} {self.right})"
+
+
+@dataclass(frozen=True)
+class Change:
+    """An effect that changes a number with `increase`, `decrease`, `assign`, `scale-up` or `scale-down`."""
+
+    operator: str
+    fluent: Term
+    value: Term
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"({self.operator} {self.fluent} {self.value})"
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """A part of a text that is not a condition or effect, with the reason. `parts` are its readable parts."""
+
+    text: str
+    message: str
+    kind: DefectKind = DefectKind.SYNTAX
+    parts: tuple[Formula, ...] = ()
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Formula: TypeAlias = "Atom | Equal | Not | And | Or | Imply | Exists | Forall | When | Compare | Change | Unreadable"
+"""A condition or an effect. Conditions have no `When` and `Change`; effects have none of `Equal`, `Or`, `Imply`,
+`Exists` and `Compare`, except inside the condition of a `When`."""
+
+TRUE = And()
+
+Scope = Mapping[str, str]
+"""The variables that are bound at some place, with their types."""
+
+
+def parts_of(formula: Formula) -> tuple[Formula, ...]:
+    """The conditions and effects directly inside of one."""
+    match formula:
+        case Atom():
+            return ()
+        case And() | Or() | Unreadable():
+            return formula.parts
+        case Not() | Exists() | Forall():
+            return (formula.part,)
+        case Imply():
+            return (formula.condition, formula.consequence)
+        case When():
+            return (formula.condition, formula.effect)
+    return ()
+
+
+def word_of(formula: Formula) -> str:
+    """The word that a condition or effect begins with: `and`, `forall`, or the predicate of an atom."""
+    return str(formula).lstrip("(").partition(" ")[0].rstrip(")")
+
+
+def walk(formula: Formula, scope: Scope | None = None) -> Iterator[tuple[Formula, Scope]]:
+    """A condition or effect and everything inside of it, outermost first, each with the variables bound there."""
+    stack = [(formula, scope or {})]
+    while stack:
+        node, bound = stack.pop()
+        yield node, bound
+        if isinstance(node, Exists | Forall):
+            bound = {**bound, **scope_of(node.variables)}
+        stack += [(part, bound) for part in reversed(parts_of(node))]
+
+
+def atoms_of(formula: Formula) -> Iterator[Atom]:
+    """Every atom in a condition or effect, negated ones and those under quantifiers included."""
+    return (node for node, _ in walk(formula) if isinstance(node, Atom))
+
+
+def changed_atoms(effect: Formula) -> Iterator[tuple[Atom, bool]]:
+    """The atoms that an effect may change, each with whether it becomes true."""
+    match effect:
+        case Atom():
+            yield effect, True
+        case Not(part=Atom() as atom):
+            yield atom, False
+        case When():
+            yield from changed_atoms(effect.effect)
+        case _:
+            for part in parts_of(effect):
+                yield from changed_atoms(part)
+
+
+def names_in(formula: Formula) -> Iterator[str]:
+    """The objects and variables that a condition or effect names."""
+    for node, _ in walk(formula):
+        match node:
+            case Atom():
+                yield from node.args
+            case Equal():
+                yield from (node.left, node.right)
+
+
+def scope_of(variables: Iterable[TypedName]) -> dict[str, str]:
+    """The types of variables by their names."""
+    return {variable.name: variable.type for variable in variables}
+
+
+def with_parts(formula: Formula, change: Callable[[Formula], Formula]) -> Formula:
+    """The same condition or effect with each of its direct parts replaced by `change(part)`."""
+    match formula:
+        case And() | Or() | Unreadable():
+            return replace(formula, parts=tuple(map(change, formula.parts)))
+        case Not() | Exists() | Forall():
+            return replace(formula, part=change(formula.part))
+        case Imply():
+            return replace(formula, condition=change(formula.condition), consequence=change(formula.consequence))
+        case When():
+            return replace(formula, condition=change(formula.condition), effect=change(formula.effect))
+    return formula
+
+
+@dataclass(frozen=True)
+class Renaming:
+    """New names for objects and variables, for predicates and for types. Names that are not listed stay."""
+
+    names: Mapping[str, str] = field(default_factory=dict)
+    predicates: Mapping[str, str] = field(default_factory=dict)
+    types: Mapping[str, str] = field(default_factory=dict)
+
+    def typed(self, variables: Iterable[TypedName]) -> tuple[TypedName, ...]:
+        return tuple(TypedName(self._name(each.name), self.types.get(each.type, each.type)) for each in variables)
+
+    def atom(self, atom: Atom) -> Atom:
+        return Atom(self.predicates.get(atom.predicate, atom.predicate), tuple(map(self._name, atom.args)))
+
+    def formula(self, formula: Formula) -> Formula:
+        """The condition or effect under the new names."""
+        match formula:
+            case Atom():
+                return self.atom(formula)
+            case Equal():
+                return Equal(self._name(formula.left), self._name(formula.right))
+            case Compare():
+                return replace(formula, left=self.term(formula.left), right=self.term(formula.right))
+            case Change():
+                return replace(formula, fluent=self.term(formula.fluent), value=self.term(formula.value))
+            case Exists() | Forall():
+                formula = replace(formula, variables=self.typed(formula.variables))
+        return with_parts(formula, self.formula)
+
+    def term(self, term: Term) -> Term:
+        if term.parts is None:
+            return Term(self._name(term.head))
+        return Term(self.predicates.get(term.head, term.head), tuple(map(self.term, term.parts)))
+
+    def _name(self, name: str) -> str:
+        return self.names.get(name, name)
+
+
+def conjuncts(formula: Formula) -> tuple[Formula, ...]:
+    """The parts of a conjunction, those of nested conjunctions included; anything else is its own only conjunct."""
+    if isinstance(formula, And):
+        return tuple(conjunct for part in formula.parts for conjunct in conjuncts(part))
+    return (formula,)
+
+
+def required_atoms(condition: Formula) -> list[Atom]:
+    """The conjuncts of a condition that are atoms."""
+    return [part for part in conjuncts(condition) if isinstance(part, Atom)]
+
+
+def typed_text(names: Iterable[TypedName]) -> str:
+    """Typed names as PDDL writes them, `?a ?b - room ?c - door`, without the type `object` at the end."""
+    names = tuple(names)
+    last = max((number for number, each in enumerate(names) if each.type != ANY_TYPE), default=-1)
+    words = []
+    for number, each in enumerate(names):
+        words.append(each.name)
+        following = names[number + 1].type if number + 1 < len(names) else None
+        if number <= last and each.type != following:
+            words += ["-", each.type]
+    return " ".join(words)
+
+
+# reading
+
+COMPARISONS = frozenset(("=", "<", ">", "<=", ">="))
+
+CHANGES = frozenset(("increase", "decrease", "assign", "scale-up", "scale-down"))
+
+ARGUMENTS = {"not": 1, "imply": 2, "when": 2, "exists": 2, "forall": 2, "=": 2, "<": 2, ">": 2, "<=": 2, ">=": 2}
+"""The number of parts that follow a word."""
+
+CONNECTIVES = frozenset(("and", "or", "not", "imply", "exists", "forall", "when", "="))
+
+
+def parse_condition(text: str) -> Formula:
+    """The one condition in a text. Raises `PddlSyntaxError` for a text that is not one expression."""
+    reading = read_sexprs(text)
+    if reading.defects:
+        raise PddlSyntaxError(reading.defects)
+    if len(reading.expressions) != 1:
+        raise PddlSyntaxError([syntax_defect("write one condition", (1, 1))])
+    return read_condition(reading.expressions[0])
+
+
+def read_condition(part: Sexpr) -> Formula:
+    """The condition that an expression is. Total: what is not a condition becomes `Unreadable`."""
+    return _read(part, read_condition, "a condition", frozenset({"when"}))
+
+
+def read_effect(part: Sexpr) -> Formula:
+    """The effect that an expression is. Total: what is not an effect becomes `Unreadable`."""
+    formula = _read(part, read_effect, "an effect", CONNECTIVES - {"and", "not", "forall", "when"})
+    if isinstance(formula, Not) and not isinstance(formula.part, Atom | Unreadable):
+        return _misplaced(part[1], str(part[1][0]) if part[1] else "and", "an effect")
+    return formula
+
+
+def _read(part: Sexpr, inner: Callable[[Sexpr], Formula], what: str, misplaced: frozenset[str]) -> Formula:
+    place = place_of(part)
+    if isinstance(part, str) or (part and not isinstance(part[0], str)):
+        return Unreadable(show(part), f"{show(part)} is no condition: write (predicate ?x …)", place=place)
+    head, rest = (str(part[0]), part[1:]) if part else ("and", ())
+    if head not in ARGUMENTS and head not in ("and", "or"):
+        return _read_leaf(part, head, rest)
+    if head in misplaced:
+        return _misplaced(part, head, what)
+    if head in ARGUMENTS and len(rest) != ARGUMENTS[head] and head not in ("exists", "forall"):
+        message = f"{show(part)}: '{head}' takes {ARGUMENTS[head]} part(s)"
+        return Unreadable(show(part), message, DefectKind.SYNTAX, tuple(map(inner, rest)), place)
+    match head:
+        case "and":
+            return And(tuple(map(inner, rest)), place)
+        case "or":
+            return Or(tuple(map(inner, rest)), place)
+        case "not":
+            return Not(inner(rest[0]), place)
+        case "imply":
+            return Imply(inner(rest[0]), inner(rest[1]), place)
+        case "when":
+            return When(read_condition(rest[0]), inner(rest[1]), place)
+        case "exists" | "forall":
+            return _read_quantified(part, inner)
+    return _read_leaf(part, head, rest)
+
+
+def _read_quantified(part: tuple[Sexpr, ...], inner: Callable[[Sexpr], Formula]) -> Formula:
+    place = place_of(part)
+    if len(part) != 3 or not isinstance(part[1], tuple):
+        return Unreadable(show(part), f"{show(part)}: write ({part[0]} (?x - type) (…))", place=place)
+    variables, defects = read_typed_list(part[1])
+    if defects:
+        return Unreadable(show(part), f"{show(part)}: {defects[0]}", place=place)
+    return (Exists if part[0] == "exists" else Forall)(variables, inner(part[2]), place)
+
+
+def _read_leaf(part: tuple[Sexpr, ...], head: str, rest: tuple[Sexpr, ...]) -> Formula:
+    """An atom, an equality, or numbers that are compared or changed."""
+    place = place_of(part)
+    words = _words(rest)
+    if words is not None:
+        if head == "=":
+            return Equal(words[0], words[1], place)
+        if head not in COMPARISONS:
+            return Atom(head, words, place)
+    if head in COMPARISONS:
+        return Compare(head, read_term(rest[0]), read_term(rest[1]), place)
+    if head in CHANGES and len(rest) == 2 and isinstance(rest[0], tuple):
+        return Change(head, read_term(rest[0]), read_term(rest[1]), place)
+    wrong = next(show(each) for each in rest if not isinstance(each, str))
+    reason = "stands where a variable or an object must; there are no functions here: make it a parameter"
+    return Unreadable(show(part), f"{show(part)}: {wrong} {reason}", place=place)
+
+
+def read_term(part: Sexpr) -> Term:
+    """The numeric expression that an expression is."""
+    if isinstance(part, str):
+        return Term(part)
+    return Term(show(part[0]) if part else "", tuple(map(read_term, part[1:])))
+
+
+def _misplaced(part: Sexpr, head: str, what: str) -> Unreadable:
+    message = f"{show(part)}: '{head}' cannot stand in {what}; write the literals that hold in every case"
+    return Unreadable(show(part), message, DefectKind.MISPLACED, place=place_of(part))
+
+
+def read_atom(part: Sexpr) -> Atom | None:
+    """The atom that an expression is, or None: a non-empty list of words that does not begin with a connective."""
+    words = _words(part) if isinstance(part, tuple) else None
+    return Atom(words[0], words[1:], place_of(part)) if words and words[0] not in CONNECTIVES else None
+
+
+def _words(parts: tuple[Sexpr, ...]) -> tuple[str, ...] | None:
+    """The parts of a list if all of them are words."""
+    return cast(tuple[str, ...], tuple(parts)) if set(map(type, parts)) <= {str} else None
+
+
+def read_typed_list(part: Iterable[Sexpr], start: int = 0) -> tuple[tuple[TypedName, ...], list[Defect]]:
+    """Read the parts of a list from number `start` on as `a b - t c`, and report what is wrong with it.
+
+    The names before a `-` have the type after it, the rest have `object`.
+    """
+    names: list[TypedName] = []
+    defects: list[Defect] = []
+    waiting: list[tuple[str, Place | None]] = []
+    parts = placed(part, start)
+    for word, place in parts:
+        if word == "-":
+            kind, _ = next(parts, (None, None))
+            if kind is None:
+                listed = " ".join(name for name, _ in waiting)
+                defects.append(syntax_defect(f"the type is missing after '{listed} -'", place))
+                continue
+            names += [TypedName(name, show(kind), at) for name, at in waiting]
+            waiting = []
+        elif isinstance(word, str):
+            waiting.append((word, place))
+        else:
+            message = f"'{in_short(word)}' stands in a list of typed names: write NAME - TYPE without parentheses"
+            defects.append(syntax_defect(message, place))
+    return (*names, *(TypedName(name, ANY_TYPE, at) for name, at in waiting)), defects
+
+
+def in_short(part: Sexpr) -> str:
+    """The first 60 characters of an expression."""
+    text = show(part)
+    return text if len(text) <= 60 else text[:57] + "…"

@@ -1,0 +1,121 @@
+"""Conditions and effects as values: text, reader, visitors."""
+
+from __future__ import annotations
+
+from hypothesis import given
+
+from pddlego.pddl import Domain, Formula, Problem, Renaming, parse_condition
+from pddlego.pddl.conditions import (
+    Atom,
+    Change,
+    Compare,
+    Forall,
+    Term,
+    TypedName,
+    Unreadable,
+    When,
+    atoms_of,
+    changed_atoms,
+    read_condition,
+    read_effect,
+    typed_text,
+    walk,
+)
+from pddlego.pddl.domain import parse_domain, read_domain
+from pddlego.pddl.problem import Metric, read_problem
+from pddlego.pddl.sexpr import read_sexprs
+from tests.pddl.strategies import comparisons, conditions, domains, effects, problems
+
+
+@given(conditions | comparisons)
+def test_a_condition_is_read_as_it_is_written(condition: Formula) -> None:
+    assert read_condition(read_sexprs(str(condition)).expressions[0]) == condition
+
+
+@given(effects)
+def test_an_effect_is_read_as_it_is_written(effect: Formula) -> None:
+    assert read_effect(read_sexprs(str(effect)).expressions[0]) == effect
+
+
+@given(domains)
+def test_a_domain_is_read_as_it_is_written(domain: Domain) -> None:
+    assert read_domain(str(domain)).domain == domain
+
+
+@given(problems, comparisons)
+def test_numbers_of_a_problem_are_read_as_they_are_written(problem: Problem, value: Compare) -> None:
+    term = Term("total-cost", ())
+    numeric = Problem(
+        problem.name,
+        problem.domain,
+        problem.objects,
+        problem.facts,
+        problem.goal,
+        frozenset({Compare("=", term, Term("0")), value}),
+        Metric("minimize", term),
+    )
+    assert read_problem(str(numeric)).problem == numeric
+
+
+@given(conditions)
+def test_renaming_to_the_same_names_changes_nothing(condition: Formula) -> None:
+    assert Renaming({"kitchen": "kitchen"}, {"at": "at"}).formula(condition) == condition
+
+
+@given(conditions)
+def test_every_atom_is_renamed(condition: Formula) -> None:
+    renamed = Renaming({"kitchen": "pantry"}, {"at": "is_at"}).formula(condition)
+    assert not any(atom.predicate == "at" or "kitchen" in atom.args for atom in atoms_of(renamed))
+
+
+def test_positions_are_those_of_the_text_and_do_not_compare() -> None:
+    condition = parse_condition("(and (at ?x)\n  (not (have coin)))")
+    places = {str(node): node.place for node, _ in walk(condition)}
+    assert places["(at ?x)"] == (1, 6)
+    assert places["(have coin)"] == (2, 8)
+    assert condition == parse_condition("(and (at ?x) (not (have coin)))")
+
+
+def test_variables_are_bound_where_their_quantifier_says() -> None:
+    condition = parse_condition("(and (p ?x) (exists (?y - room) (forall (?z) (q ?y ?z))))")
+    scopes = {str(node): dict(scope) for node, scope in walk(condition)}
+    assert scopes["(p ?x)"] == {}
+    assert scopes["(q ?y ?z)"] == {"?y": "room", "?z": "object"}
+
+
+def test_conditional_effects_change_what_their_effect_says() -> None:
+    effect = read_effect(read_sexprs("(forall (?x) (when (p ?x) (and (q ?x) (not (r ?x)))))").expressions[0])
+    assert isinstance(effect, Forall)
+    assert isinstance(effect.part, When)
+    assert [(atom.predicate, value) for atom, value in changed_atoms(effect)] == [("q", True), ("r", False)]
+
+
+def test_numeric_effects_are_represented() -> None:
+    effect = read_effect(read_sexprs("(increase (total-cost) (distance ?a ?b))").expressions[0])
+    assert effect == Change("increase", Term("total-cost", ()), Term("distance", (Term("?a"), Term("?b"))))
+
+
+def test_what_is_not_a_condition_keeps_its_text_and_says_why() -> None:
+    for text in ("(not (p) (q))", "(exists ?x (p ?x))", "(when (p) (q))", "(at (next ?x))"):
+        condition = parse_condition(text)
+        assert isinstance(condition, Unreadable)
+        assert str(condition) == text
+        assert condition.message.startswith(text)
+
+
+def test_object_is_written_where_it_would_change_the_meaning() -> None:
+    names = (TypedName("a"), TypedName("b", "room"), TypedName("c", "room"), TypedName("d"))
+    assert typed_text(names) == "a - object b c - room d"
+
+
+def test_a_derived_predicate_may_be_asked_for_in_a_conditional_effect() -> None:
+    from pddlego.pddl.check import check_domain
+
+    domain = parse_domain("""(define (domain d) (:predicates (p ?x) (q ?x) (r ?x))
+      (:derived (r ?x) (p ?x))
+      (:action a :parameters (?x) :effect (when (r ?x) (q ?x))))""")
+    assert not check_domain(domain)
+
+
+def test_atoms_compare_without_their_position() -> None:
+    assert Atom("p", ("a",)) in {parse_condition("  (p a)")}
