@@ -57,8 +57,8 @@ def main() -> None:
         with ProcessPlanner() as planner:
             recorder = RecordingPlanner(planner)
             play(load_setting(name), "edit", SEEDS, recorder)
-        goals = {each.goal: each.name for each in load_setting(name).ladder}
-        searches = {each.name: str(each.search) for each in load_setting(name).ladder}
+        goals = {each.goal: each.name for each in load_setting(name).start.ladder}
+        searches = {each.name: str(each.search) for each in load_setting(name).start.ladder}
         optimal = _optima(recorder.calls)
         for goal, rung in goals.items():
             mine = [

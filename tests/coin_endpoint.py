@@ -13,8 +13,9 @@ from pddlego.methods.textgames.reader.base import as_json
 from pddlego.methods.textgames.reader.coin import CoinRules
 from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.situation import Exchange, Situation
+from pddlego.methods.textgames.situation import Exchange
 from pddlego.pddl import apply_edit, parse_problem
+from tests.methods.textgames.situations import situation_with
 from tests.model_server import Reply, streamed_slowly
 
 
@@ -33,7 +34,7 @@ def next_command(body: dict[str, Any]) -> str:
         else:
             exchanges.append(Exchange(command, message["content"].split("\nValid actions:")[0]))
     coin = _coin()
-    return CoinRules().command(Situation("coin", "", coin.domain, coin.start, (), tuple(exchanges)))
+    return CoinRules().command(situation_with("coin", "", coin.start.domain, coin.start.problem, (), tuple(exchanges)))
 
 
 def next_edit(body: dict[str, Any]) -> str:
@@ -46,7 +47,7 @@ def next_edit(body: dict[str, Any]) -> str:
     news = [Exchange(None, begun.group(1).strip())] if begun else []
     news += [Exchange(command, said.strip()) for command, said in did]
     coin = _coin()
-    known = Situation("coin", "", coin.domain, parse_problem(problem), tuple(news))
+    known = situation_with("coin", "", coin.start.domain, parse_problem(problem), tuple(news))
     return json.dumps(as_json(CoinRules().edit(replace(known, placeholder=placeholder[1] if placeholder else ""))))
 
 
@@ -55,15 +56,15 @@ def next_files(body: dict[str, Any]) -> str:
     text = body["messages"][-1]["content"]
     files = text.partition("The problem file:\n")[2].partition("\n\n")[0]
     coin = _coin()
-    problem = parse_problem(files) if files else coin.start
+    problem = parse_problem(files) if files else coin.start.problem
     begun = re.search(r"^The game begins:\n(.*?)(?=^Command: |\n\nCommands that)", text, re.MULTILINE | re.DOTALL)
     did = re.findall(r"^Command: (.*)\n(.*?)(?=^Command: |\n\nCommands that)", text, re.MULTILINE | re.DOTALL)
     news = [Exchange(None, begun.group(1).strip())] if begun else []
     news += [Exchange(command, said.strip()) for command, said in did]
-    edit = CoinRules().edit(Situation("coin", "", coin.domain, problem, tuple(news)))
-    known = apply_edit(problem, edit, coin.domain.constants).problem
-    goals = "\n".join(str(rung.goal) for rung in coin.ladder)
-    domain = "" if files else f"<domain>\n{coin.domain.text}\n</domain>\n"
+    edit = CoinRules().edit(situation_with("coin", "", coin.start.domain, problem, tuple(news)))
+    known = apply_edit(problem, edit, coin.start.domain.constants).problem
+    goals = "\n".join(str(rung.goal) for rung in coin.start.ladder)
+    domain = "" if files else f"<domain>\n{coin.start.domain.text}\n</domain>\n"
     return f"{domain}<problem>\n{known}\n</problem>\n<goals>\n{goals}\n</goals>"
 
 

@@ -54,10 +54,10 @@ def test_whatever_the_recipe_says_nothing_else_is_done_to_a_food(cooking: GameSe
 
 def _effects(setting: GameSetting, problem: Problem) -> Iterator[Atom]:
     """What the actions that are possible in the problem make true."""
-    world = World(setting.domain, problem)
-    for action in setting.domain.actions:
+    world = World(setting.start.domain, problem)
+    for action in setting.start.domain.actions:
         named = [
-            [one.name for one in world.objects if setting.domain.is_a(one.type, each.type)]
+            [one.name for one in world.objects if setting.start.domain.is_a(one.type, each.type)]
             for each in action.parameters
         ]
         for arguments in itertools.product(*named):
@@ -68,10 +68,10 @@ def _effects(setting: GameSetting, problem: Problem) -> Iterator[Atom]:
 
 def test_the_meal_waits_for_every_ingredient(cooking: GameSetting, planner: ProcessPlanner) -> None:
     ready = ["recipe_known", "ingredient carrot", "wanted carrot sliced", "ingredient salt", "have carrot", "have salt"]
-    done = climb(planner, cooking.domain, kitchen(*ready, "is carrot sliced"), cooking.ladder)
+    done = climb(planner, cooking.start.domain, kitchen(*ready, "is carrot sliced"), cooking.start.ladder)
     assert done.plan is not None
     assert [str(step) for step in done.plan.steps] == ["(prepare_meal)", "(eat_meal)"]
-    raw = climb(planner, cooking.domain, kitchen(*ready, "thing_at knife corridor"), cooking.ladder)
+    raw = climb(planner, cooking.start.domain, kitchen(*ready, "thing_at knife corridor"), cooking.start.ladder)
     assert raw.plan is not None and len(raw.plan) == 6, "the knife is fetched first"
     assert "(slice carrot)" in [str(step) for step in raw.plan.steps]
 
@@ -83,7 +83,7 @@ def test_a_likely_place_comes_before_any_place_before_a_room(cooking: GameSettin
     def rung(*facts: str) -> str | None:
         base = kitchen(*facts)
         problem = Problem(base.name, base.domain, base.objects | objects, base.facts)
-        return climb(planner, cooking.domain, problem, cooking.ladder).rung
+        return climb(planner, cooking.start.domain, problem, cooking.start.ladder).rung
 
     assert rung(*known, "likely carrot fridge") == "search a likely place for a missing thing"
     assert rung(*known, "likely carrot corridor") == "search a likely place for a missing thing"
@@ -95,7 +95,7 @@ def test_a_likely_place_comes_before_any_place_before_a_room(cooking: GameSettin
 
 def test_the_recipe_is_read_once_and_from_the_hand_too(cooking: GameSetting, planner: ProcessPlanner) -> None:
     def rung(*facts: str) -> str | None:
-        return climb(planner, cooking.domain, kitchen(*facts), cooking.ladder).rung
+        return climb(planner, cooking.start.domain, kitchen(*facts), cooking.start.ladder).rung
 
     assert rung("thing_at cookbook kitchen") == "read the recipe"
     assert rung("have cookbook") == "read the recipe"
@@ -105,12 +105,12 @@ def test_the_recipe_is_read_once_and_from_the_hand_too(cooking: GameSetting, pla
 
 def test_nothing_is_searched_once_everything_is_known(cooking: GameSetting, planner: ProcessPlanner) -> None:
     facts = ["recipe_known", "ingredient carrot", "wanted carrot fried", "thing_at carrot corridor"]
-    result = climb(planner, cooking.domain, kitchen(*facts, "closed fridge kitchen"), cooking.ladder)
+    result = climb(planner, cooking.start.domain, kitchen(*facts, "closed fridge kitchen"), cooking.start.ladder)
     assert result.rung == "eat the meal"
     # The carrot cannot be reached: no exploring, the problem must be wrong.
     lost = [each for each in kitchen(*facts, "closed fridge kitchen").facts if each.predicate != "connected"]
     problem = Problem("p", "cooking-world", kitchen().objects, frozenset(lost))
-    assert climb(planner, cooking.domain, problem, cooking.ladder).rung is None
+    assert climb(planner, cooking.start.domain, problem, cooking.start.ladder).rung is None
 
 
 @pytest.mark.parametrize(("way", "thing"), [("sliced", "knife"), ("fried", "stove"), ("grilled", "barbeque")])
@@ -125,7 +125,9 @@ def test_what_a_recipe_takes_is_sought(cooking: GameSetting, planner: ProcessPla
     }
     base = kitchen(*facts)
     bare = frozenset(each for each in base.facts if each.predicate != "thing_at")
-    result = climb(planner, cooking.domain, Problem("p", "cooking-world", base.objects, bare), cooking.ladder)
+    result = climb(
+        planner, cooking.start.domain, Problem("p", "cooking-world", base.objects, bare), cooking.start.ladder
+    )
     assert result.rung == "search a likely place for a missing thing"
 
 
@@ -134,9 +136,9 @@ def test_a_map_is_followed_without_directions(planner: ProcessPlanner) -> None:
     text = """(define (problem p) (:domain map-reader) (:objects a b c - location)
       (:init (at a) (visited a) (box_at a) (connected a b east) (connected b a west) (on_map b c) (item_at coin c))
       (:goal (and)))"""
-    result = climb(planner, setting.domain, parse_problem(text), setting.ladder)
+    result = climb(planner, setting.start.domain, parse_problem(text), setting.start.ladder)
     assert result.plan is not None
-    assert [setting.command(step, setting.start) for step in result.plan.steps] == [
+    assert [setting.start.command(step) for step in result.plan.steps] == [
         "move east",
         "",
         "take coin",
@@ -152,7 +154,10 @@ def test_a_map_is_followed_only_from_rooms_that_were_not_seen(planner: ProcessPl
     text = """(define (problem p) (:domain map-reader) (:objects a b c - location)
       (:init (at a) (visited a) (map_known) (on_map a c) (item_at coin c) (box_at a) (connected a b east))
       (:goal (and)))"""
-    assert climb(planner, setting.domain, parse_problem(text), setting.ladder).rung == "be in a room not yet visited"
+    assert (
+        climb(planner, setting.start.domain, parse_problem(text), setting.start.ladder).rung
+        == "be in a room not yet visited"
+    )
 
 
 def test_a_place_that_was_wrong_is_not_tried_again(planner: ProcessPlanner) -> None:
@@ -162,7 +167,7 @@ def test_a_place_that_was_wrong_is_not_tried_again(planner: ProcessPlanner) -> N
         text = f"""(define (problem p) (:domain text-world-commonsense)
           (:objects a - location cup - item shelf - holder)
           (:init (at a) (visited a) (holder_at shelf a) {facts}) (:goal (and)))"""
-        return climb(planner, setting.domain, parse_problem(text), setting.ladder).rung
+        return climb(planner, setting.start.domain, parse_problem(text), setting.start.ladder).rung
 
     assert rung("(have cup) (belongs cup shelf)") == "put everything away"
     assert rung("(have cup) (belongs cup shelf) (tried cup shelf)") is None
@@ -173,7 +178,7 @@ def test_a_place_that_was_wrong_is_not_tried_again(planner: ProcessPlanner) -> N
 @pytest.mark.parametrize("name", setting_names(TEXT_GAME))
 def test_every_setting_starts_sound_and_says_every_step(name: str) -> None:
     setting = load_setting(name)
-    assert not check(setting.domain, setting.start)
-    assert set(setting.actions) == set(setting.domain.actions_by_name)
-    spans = sorted((each.start, each.stop) for each in setting.folds.values())
+    assert not check(setting.start.domain, setting.start.problem)
+    assert set(setting.start.actions) == set(setting.start.domain.actions_by_name)
+    spans = sorted((each.start, each.stop) for each in setting.game.folds.values())
     assert all(stop <= start for (_, stop), (start, _) in itertools.pairwise(spans))

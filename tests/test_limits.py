@@ -21,6 +21,7 @@ from pddlego.pddl.tolerant import repair
 from pddlego.planning import PlanStatus, ProcessPlanner, Search
 from tests.methods.textgames.grid_house import small_house
 from tests.methods.textgames.playing import ForgetfulModel, ended, of, play
+from tests.methods.textgames.situations import situation_with
 from tests.model_server import ModelServer, answer
 from tests.scale import scaled
 
@@ -42,7 +43,7 @@ def million(domain: str) -> str:
 
 @pytest.fixture
 def situation(coin: GameSetting) -> Situation:
-    return Situation("coin", "", coin.domain, coin.start)
+    return situation_with("coin", "", coin.start.domain, coin.start.problem)
 
 
 @pytest.mark.parametrize(
@@ -71,12 +72,12 @@ def test_nesting_without_end(situation: Situation, method: PddlEdit | PddlGen, t
 
 
 def test_a_million_objects(coin: GameSetting, planner: ProcessPlanner, situation: Situation) -> None:
-    proposal = PddlGen(PROMPTS).read(million(coin.domain.name), situation)
+    proposal = PddlGen(PROMPTS).read(million(coin.start.domain.name), situation)
     assert proposal.feedback is not None
     assert proposal.feedback.evidence == (
         f"the problem has {OBJECTS:,} objects, and at most {MAX_OBJECTS:,} are planned with",
     )
-    assert planner.solve(coin.domain, proposal.problem, Search()).status is PlanStatus.INVALID
+    assert planner.solve(coin.start.domain, proposal.problem, Search()).status is PlanStatus.INVALID
 
 
 def test_an_answer_of_100_megabytes(coin: GameSetting, planner: ProcessPlanner, model_server: ModelServer) -> None:
@@ -111,7 +112,7 @@ def test_names_as_long_as_an_answer(coin: GameSetting, planner: ProcessPlanner) 
 
 def test_only_so_many_defects_are_looked_for(coin: GameSetting) -> None:
     facts = " ".join(f"(at nowhere{n})" for n in range(500))
-    found = check(coin.domain, f"(define (problem p) (:domain x) (:objects) (:init {facts}) (:goal (have coin)))")
+    found = check(coin.start.domain, f"(define (problem p) (:domain x) (:objects) (:init {facts}) (:goal (have coin)))")
     assert sum(each.blocking for each in found) == MAX_DEFECTS
 
 
@@ -121,12 +122,12 @@ def test_names_that_are_all_alike(coin: GameSetting, declared: int, length: int)
     names = [f"room{n:0{length - 4}d}" for n in range(declared + 60)]
     objects, facts = " ".join(names[:declared]), " ".join(f"(visited {each})" for each in names[declared:])
     text = f"(define (problem p) (:domain x) (:objects {objects} - location) (:init {facts}) (:goal (have coin)))"
-    assert sum(each.blocking for each in check(coin.domain, text)) == MAX_DEFECTS
+    assert sum(each.blocking for each in check(coin.start.domain, text)) == MAX_DEFECTS
 
 
 def test_a_flood_of_harmless_defects_is_cut_short(coin: GameSetting) -> None:
     facts = " ".join(f"(not (at r{n}))" for n in range(5000))
-    found = check(coin.domain, f"(define (problem p) (:domain x) (:objects) (:init {facts}) (:goal (far away)))")
+    found = check(coin.start.domain, f"(define (problem p) (:domain x) (:objects) (:init {facts}) (:goal (far away)))")
     assert len(found) == MAX_DEFECTS + 1
     assert found[-1].blocking, "what makes planning impossible is found behind them"
 
@@ -135,5 +136,13 @@ def test_a_key_as_long_as_an_answer(situation: Situation) -> None:
     key = "k" * 150_000
     for text in (f'{{"{key}": 1}}', f'{{"init": {{"{key}": 1, "{key}": 2}}}}'):
         feedback = PddlEdit(PROMPTS).read(text, situation).feedback
-        again = Situation("coin", "", situation.domain, situation.problem, feedback=feedback, rejected=text, attempt=1)
+        again = situation_with(
+            "coin",
+            "",
+            situation.knowledge.domain,
+            situation.knowledge.problem,
+            feedback=feedback,
+            rejected=text,
+            attempt=1,
+        )
         assert PddlEdit(PROMPTS).request(again).characters < 40_000

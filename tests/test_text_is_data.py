@@ -12,11 +12,12 @@ from pddlego.methods.textgames.formalize.edit import PddlEdit
 from pddlego.methods.textgames.formalize.gen import PddlGen
 from pddlego.methods.textgames.reader.noise import NoisyReader
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.situation import Exchange, Situation
+from pddlego.methods.textgames.situation import Exchange
 from pddlego.models.prompts import Prompts
 from pddlego.planning import PlanStep, ProcessPlanner
 from tests.methods.textgames.grid_house import small_house
 from tests.methods.textgames.playing import of, play
+from tests.methods.textgames.situations import situation_with
 
 PROMPTS = Prompts("coin")
 NAMES = [
@@ -39,7 +40,7 @@ NAMES = [
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_name_that_is_none_reaches_nothing(coin: GameSetting, name: str) -> None:
-    situation = Situation("coin", "", coin.domain, coin.start)
+    situation = situation_with("coin", "", coin.start.domain, coin.start.problem)
     edit = {"objects": {"add": [f"{name} - location"]}, "init": {"add": [f"(at {name})"]}}
     file = f"(define (problem p) (:domain d) (:objects {name} - location) (:init (at {name})) (:goal (have coin)))"
     for method, answer in ((PddlEdit(PROMPTS), json.dumps(edit)), (PddlGen(PROMPTS), file)):
@@ -50,20 +51,23 @@ def test_a_name_that_is_none_reaches_nothing(coin: GameSetting, name: str) -> No
 @pytest.mark.parametrize("text", ["{{ 7*7 }}", "{% for x in y %}", "{0}", "%(x)s", "<script>", "{#"])
 def test_what_a_game_says_is_no_template(coin: GameSetting, text: str) -> None:
     looked = (Exchange(None, f"You see {text}."),)
-    request = PddlEdit(PROMPTS).request(Situation("coin", text, coin.domain, coin.start, looked, looked, rejected=text))
+    request = PddlEdit(PROMPTS).request(
+        situation_with("coin", text, coin.start.domain, coin.start.problem, looked, looked, rejected=text)
+    )
     assert f"You see {text}." in request.messages[-1].content
     assert "49" not in request.messages[-1].content
 
 
 def test_a_template_is_filled_once(coin: GameSetting) -> None:
-    (hole,) = re.findall(r"\{(\w+)\}", coin.actions["take"].command)
-    known = len(coin.domain.actions_by_name["take"].parameters)
-    assert coin.command(PlanStep("take", (f"{{{hole}}}", "x")[:known]), coin.start) == coin.actions["take"].command
+    (hole,) = re.findall(r"\{(\w+)\}", coin.start.actions["take"].command)
+    known = len(coin.start.domain.actions_by_name["take"].parameters)
+    assert coin.start.command(PlanStep("take", (f"{{{hole}}}", "x")[:known])) == coin.start.actions["take"].command
 
 
 def test_every_command_comes_from_a_template(coin: GameSetting, planner: ProcessPlanner) -> None:
     templates = [
-        re.compile(re.sub(r"\\\{\w+\\\}", r"[a-z0-9 -]+", re.escape(each.command))) for each in coin.actions.values()
+        re.compile(re.sub(r"\\\{\w+\\\}", r"[a-z0-9 -]+", re.escape(each.command)))
+        for each in coin.start.actions.values()
     ]
     sent = set()
     for seed in range(5):

@@ -88,7 +88,7 @@ def _engine(java: str | None) -> str:
 
     began = time.perf_counter()
     setting = load_setting("coin")
-    observation = make_game(setting, setting.folds[setting.fold].start, java).start()
+    observation = make_game(setting, setting.all_seeds.start, java).start()
     try:
         engine = version("textworld-express")
     except PackageNotFoundError as error:

@@ -29,10 +29,10 @@ from pddlego.methods.textgames.resume import (
     Moment,
     RecordedGame,
     check_not_over,
+    known_at,
     moment_at,
     read_correction,
     restart_at,
-    setting_at,
 )
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models.endpoint import Access, Endpoint
@@ -175,16 +175,16 @@ def _corrected(played: RecordedGame, moment: Moment, step: int, file: str | None
 
 def _about(played: RecordedGame, moment: Moment, step: int) -> Iterator[str]:
     """What whoever edits the problem should see above it."""
-    setting = setting_at(played, moment)
-    yield f"{setting.title}, seed {played.episode.seed}: the problem after step {step}."
+    known = known_at(played, moment)
+    yield f"{played.episode.setting.title}, seed {played.episode.seed}: the problem after step {step}."
     yield "Correct it, save, and leave the editor; the agent plans with it at once. Empty the file to give up."
     last = next((each for each in reversed(played.observed) if each.step <= step), None)
     if last is not None:
         yield f"The game's last answer{f' to {last.command}' if last.command else ''}:"
         yield last.read or last.text
-    predicates = " ".join(str(each) for each in setting.domain.predicates)
+    predicates = " ".join(str(each) for each in known.domain.predicates)
     yield f"Predicates: {predicates}"
-    for defect in check(setting.domain, moment.latest):
+    for defect in check(known.domain, moment.latest):
         yield f"Check: {defect.message}"
 
 

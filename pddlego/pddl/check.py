@@ -295,9 +295,11 @@ def declaration_remarks(domain: Domain) -> Iterator[Defect]:
     below = sorted(
         {each for each in domain.supertypes if each.type != ANY_TYPE}, key=lambda each: (each.name, each.type)
     )
+    parents: dict[str, list[str]] = defaultdict(list)
+    for each in below:
+        parents[each.name].append(each.type)
     for each in _repeated(below, key=lambda each: each.name):
-        parents = [other.type for other in below if other.name == each.name]
-        message = f"type {each.name} stands below {' and '.join(parents)}; keep one unless it is of both"
+        message = f"type {each.name} stands below {' and '.join(parents[each.name])}; keep one unless it is of both"
         yield remark(DefectKind.DUPLICATE_TYPE, each.name, message, each.place)
     for each in _repeated(domain.supertypes):
         message = f"type {each.name} is declared twice; once is enough"
@@ -363,8 +365,11 @@ def _constants(domain: Domain) -> Iterator[Defect]:
 
 def _repeated_predicates(domain: Domain) -> Iterator[tuple[Predicate, set[int]]]:
     """The predicates that are declared more than once, with their numbers of arguments."""
+    arities: dict[str, set[int]] = defaultdict(set)
+    for predicate in domain.predicates:
+        arities[predicate.name].add(len(predicate.parameters))
     for predicate in _repeated(domain.predicates, key=lambda each: each.name):
-        yield predicate, {len(each.parameters) for each in domain.predicates if each.name == predicate.name}
+        yield predicate, arities[predicate.name]
 
 
 def _repeated(items: Iterable[T], key: Callable[[T], object] = lambda item: item) -> list[T]:
@@ -459,6 +464,8 @@ class _DomainChecker(_Checker):
 
     def _overlap(self, kind: str, wanted: str) -> bool:
         """Whether an object can be of both types, as far as is declared."""
+        if self.domain.is_a(kind, wanted):
+            return True
         known = self.domain.types
         if any(each not in known for each in (*either(kind), *either(wanted))):
             return True  # undeclared types are reported elsewhere

@@ -216,7 +216,16 @@ def parts_of(formula: Formula) -> tuple[Formula, ...]:
 
 def word_of(formula: Formula) -> str:
     """The word that a condition or effect begins with: `and`, `forall`, or the predicate of an atom."""
-    return str(formula).lstrip("(").partition(" ")[0].rstrip(")")
+    match formula:
+        case Atom():
+            return formula.predicate
+        case Equal():
+            return "="
+        case Compare() | Change():
+            return formula.operator
+        case Unreadable():
+            return formula.text.strip("() ").partition(" ")[0]
+    return type(formula).__name__.lower()
 
 
 def walk(formula: Formula, scope: Scope | None = None) -> Iterator[tuple[Formula, Scope]]:

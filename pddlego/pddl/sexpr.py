@@ -72,7 +72,8 @@ def read_sexprs(text: str) -> SexprReading:
                 items, places = [], [place]
             elif token == ")":
                 if stack:
-                    whole = _expression(items, places)
+                    whole = Expression(items)
+                    whole.places = places
                     items, places = stack.pop()
                     items.append(whole)
                 else:

@@ -17,17 +17,17 @@ from pddlego.episode.events import Outcome
 from pddlego.errors import BudgetSpentError
 from pddlego.evaluation.cluster import ActorGauge, ActorLimiter, Permits
 from pddlego.evaluation.table import result_table
-from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Message, Request
 from pddlego.models.limiter import SharedLimiter, Spending
 from pddlego.pddl import Domain, Problem
+from tests.methods.textgames.situations import situation_with
 from tests.model_server import ModelServer, answer
 from tests.scale import PATIENCE
 
 REQUEST = Request(
     "edit",
     (Message("user", "x" * 300),),
-    Situation("", "", Domain("d"), Problem("p", "d")),
+    situation_with("", "", Domain("d"), Problem("p", "d")),
 )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
+from pddlego.episode.loop import Retry
 from pddlego.errors import PddlegoError
 from pddlego.evaluation.config import resolve
 from pddlego.evaluation.setup import read_prices
@@ -38,6 +39,7 @@ from pddlego.pddl.tolerant import RepairKind, repair
 from pddlego.planning import Planner, PlanStatus, Search
 from pddlego.runs.journal import read_journal
 from tests.fuzz import texts
+from tests.methods.textgames.situations import situation_with
 
 
 @dataclass(frozen=True)
@@ -51,20 +53,26 @@ class Bench:
 
 def situation_of(setting: GameSetting) -> Situation:
     looked = (Exchange(None, "You are in the kitchen."),)
-    return Situation(
-        setting.prompts, "task", setting.domain, setting.start, looked, looked, ("move north", "look around")
+    return situation_with(
+        setting.asking.prompts,
+        "task",
+        setting.start.domain,
+        setting.start.problem,
+        looked,
+        looked,
+        ("move north", "look around"),
     )
 
 
 def answer(bench: Bench, text: str) -> None:
     """An answer, in every mode: it gives a proposal, and the next request can be written."""
     for setting in bench.settings:
-        prompts, situation = Prompts(setting.prompts), situation_of(setting)
+        prompts, situation = Prompts(setting.asking.prompts), situation_of(setting)
         for method in (PddlEdit(prompts), PddlGen(prompts), PddlEdit(prompts, False), PddlGen(prompts, False)):
             found = method.read(text, situation)
             assert str(parse_problem(str(found.problem))) == str(found.problem) or found.feedback
-            contradictions(found.problem, setting.invariants)
-            again = replace(situation, feedback=found.feedback, rejected=text, attempt=1)
+            contradictions(found.problem, setting.start.invariants)
+            again = replace(situation, retry=Retry(1, text, found.feedback))
             assert method.request(again).characters < 100_000
         ActionGen(prompts).read(text, situation)
 
@@ -76,10 +84,10 @@ def edit(bench: Bench, text: str) -> None:
         parsed = parse_edit(text)
     except EditSyntaxError:
         return
-    report = apply_edit(setting.start, parsed, setting.domain.constants)
-    diff(setting.start, report.problem, dict(report.renamed))
-    apply_edit(report.problem, parsed, setting.domain.constants)
-    sound, status = solvable(bench, setting.domain.text, str(report.problem))
+    report = apply_edit(setting.start.problem, parsed, setting.start.domain.constants)
+    diff(setting.start.problem, report.problem, dict(report.renamed))
+    apply_edit(report.problem, parsed, setting.start.domain.constants)
+    sound, status = solvable(bench, setting.start.domain.text, str(report.problem))
     assert not sound or status is not PlanStatus.INVALID, "what the check lets through can be planned with"
 
 

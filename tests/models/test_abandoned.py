@@ -15,7 +15,6 @@ from pddlego.episode.ask import completed
 from pddlego.episode.events import Outcome, Retrying
 from pddlego.errors import ModelError
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Completion, Message, Request
 from pddlego.models.base import ScriptedModel
 from pddlego.models.limiter import SharedLimiter
@@ -25,12 +24,13 @@ from pddlego.planning import ProcessPlanner
 from tests.dripping_server import DrippingServer, wait_until
 from tests.methods.textgames.grid_house import small_house
 from tests.methods.textgames.playing import agent, ended, of
+from tests.methods.textgames.situations import situation_with
 from tests.model_server import ModelServer, answer, fault
 
 REQUEST = Request(
     "edit",
     (Message("user", "hello"),),
-    Situation("", "", Domain("d"), Problem("p", "d")),
+    situation_with("", "", Domain("d"), Problem("p", "d")),
 )
 
 

@@ -13,10 +13,10 @@ import pytest
 
 from pddlego.errors import ModelError, UsageError
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Completion, Message, Request
 from pddlego.models.cache import FOLDER, AnswerCache, CachedModel, default_path
 from pddlego.models.endpoint import Access, Endpoint, make_endpoint, prepare_cache
+from tests.methods.textgames.situations import situation_with
 from tests.model_server import ModelServer, answer
 
 
@@ -42,7 +42,9 @@ def cache(tmp_path: Path) -> AnswerCache:
 
 @pytest.fixture
 def request_(coin: GameSetting) -> Request:
-    return Request("edit", (Message("user", "What now?"),), Situation("coin", "", coin.domain, coin.start))
+    return Request(
+        "edit", (Message("user", "What now?"),), situation_with("coin", "", coin.start.domain, coin.start.problem)
+    )
 
 
 def test_the_same_request_of_another_episode_costs_nothing(cache: AnswerCache, request_: Request) -> None:

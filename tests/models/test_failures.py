@@ -14,13 +14,13 @@ import pytest
 from pddlego.episode import events as ev
 from pddlego.errors import ModelError, OutOfTimeError
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Completion, Message, Request
 from pddlego.models.openai import MAX_REPLY, OpenAIModel
 from pddlego.pddl import EDIT_SCHEMA
 from pddlego.planning import ProcessPlanner
 from tests.methods.textgames.grid_house import small_house
 from tests.methods.textgames.playing import of, play
+from tests.methods.textgames.situations import situation_with
 from tests.model_server import ModelServer, Reply, answer, fault
 
 KEY = "sk-canary-0123456789abcdef"
@@ -96,7 +96,7 @@ CASES = [
 
 @pytest.fixture
 def request_(coin: GameSetting) -> Request:
-    situation = Situation("coin", "", coin.domain, coin.start)
+    situation = situation_with("coin", "", coin.start.domain, coin.start.problem)
     return Request("edit", (Message("user", "What?"),), situation, EDIT_SCHEMA)
 
 

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from pddlego.errors import BudgetSpentError, JournalError
 from pddlego.evaluation.table import spent_elsewhere
-from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Message, Request
 from pddlego.models.limiter import OUTPUT_ESTIMATE, Price, SharedLimiter, Spending
 from pddlego.pddl import Domain, Problem
 from pddlego.runs.ledger import Ledger, LedgerEntry, read_ledger
+from tests.methods.textgames.situations import situation_with
 
 DOMAIN = Domain("d")
-REQUEST = Request("edit", (Message("user", "x" * 300),), Situation("", "", DOMAIN, Problem("p", "d")))
+REQUEST = Request("edit", (Message("user", "x" * 300),), situation_with("", "", DOMAIN, Problem("p", "d")))
 PRICE = Price(1_000_000.0, 2_000_000.0, 500_000.0)  # 1 for a token in, 2 for one out, half for a cached one
 
 

@@ -12,13 +12,13 @@ import pytest
 
 from pddlego.errors import BudgetSpentError, ModelError, UsageError
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Message, Request
 from pddlego.models.credentials import address_of, secrets_of, without_credentials
 from pddlego.models.dialect import Sampling
 from pddlego.models.limiter import SharedLimiter, Spending
 from pddlego.models.openai import OpenAIModel
 from pddlego.pddl import EDIT_SCHEMA
+from tests.methods.textgames.situations import situation_with
 from tests.model_server import ModelServer, Reply, answer, fault
 
 KEY = "sk-canary-0123456789abcdef"
@@ -26,7 +26,7 @@ KEY = "sk-canary-0123456789abcdef"
 
 @pytest.fixture
 def request_(coin: GameSetting) -> Request:
-    situation = Situation("coin", "", coin.domain, coin.start)
+    situation = situation_with("coin", "", coin.start.domain, coin.start.problem)
     messages = (Message("system", "Answer in JSON."), Message("user", "What?"))
     return Request("edit", messages, situation, EDIT_SCHEMA)
 

@@ -4,14 +4,14 @@ import pytest
 
 from pddlego.errors import ModelError
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Completion, Message, Request
 from pddlego.models.transcript import RecordedCall, TranscriptModel
+from tests.methods.textgames.situations import situation_with
 
 
 def request(coin: GameSetting, purpose: str, *texts: str) -> Request:
     messages = tuple(Message("user", text) for text in texts)
-    return Request(purpose, messages, Situation("", "", coin.domain, coin.start))
+    return Request(purpose, messages, situation_with("", "", coin.start.domain, coin.start.problem))
 
 
 def recorded(*texts: str) -> TranscriptModel:

@@ -49,10 +49,10 @@ def test_the_ladder_of_cooking_means_the_same_without_its_derived_predicates() -
     setting = load_setting("cooking-hard")
     seen: set[tuple[str, bool]] = set()
     for number in range(40):
-        problem = _cooking(setting.domain, random.Random(number))
-        for rung in setting.ladder:
-            plain, goal = write_out(setting.domain, rung.goal)
-            holds = goal_holds(setting.domain, problem.with_goal(rung.goal))
+        problem = _cooking(setting.start.domain, random.Random(number))
+        for rung in setting.start.ladder:
+            plain, goal = write_out(setting.start.domain, rung.goal)
+            holds = goal_holds(setting.start.domain, problem.with_goal(rung.goal))
             assert holds == goal_holds(plain, problem.with_goal(goal)), rung.name
             seen.add((rung.name, holds))
     assert len(seen) >= 10, "most goals were met true and false"
@@ -84,7 +84,7 @@ def test_a_recursive_definition_is_named() -> None:
 
 
 def test_a_domain_without_derived_predicates_stays_as_it_is(coin: object) -> None:
-    domain = load_setting("coin").domain
+    domain = load_setting("coin").start.domain
     goal = Atom("at", ("x",))
     assert write_out(domain, goal) == (domain, goal)
 

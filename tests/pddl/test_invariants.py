@@ -27,19 +27,19 @@ def problem(*facts: str) -> Problem:
 def test_every_setting_says_what_cannot_be(coin: GameSetting) -> None:
     for name in setting_names(TEXT_GAME):
         setting = load_setting(name)
-        if "feedback" not in setting.protocol.without:  # who is told of nothing needs no words for it
-            assert setting.invariants, name
-        assert contradictions(setting.start, setting.invariants) == ()
+        if "feedback" not in setting.asking.protocol.without:  # who is told of nothing needs no words for it
+            assert setting.start.invariants, name
+        assert contradictions(setting.start.problem, setting.start.invariants) == ()
 
 
 def test_two_places_at_once(coin: GameSetting) -> None:
-    found = contradictions(problem("(at kitchen)", "(at attic)", "(visited attic)"), coin.invariants)
+    found = contradictions(problem("(at kitchen)", "(at attic)", "(visited attic)"), coin.start.invariants)
     assert found == ("(at attic) and (at kitchen): the agent is in one place",)
 
 
 def test_two_rooms_behind_one_exit(coin: GameSetting) -> None:
     facts = "(connected kitchen attic north)", "(connected kitchen cellar north)", "(connected kitchen hall south)"
-    (found,) = contradictions(problem(*facts), coin.invariants)
+    (found,) = contradictions(problem(*facts), coin.start.invariants)
     assert found.startswith("(connected kitchen attic north) and (connected kitchen cellar north):")
 
 
@@ -70,7 +70,7 @@ def test_a_variable_that_stands_twice_is_one_value() -> None:
 )
 def test_what_is_no_invariant(coin: GameSetting, once: str, never: tuple[str, ...], says: str) -> None:
     with pytest.raises(ValueError, match=says):
-        parse_invariant(coin.domain, "trial", once, never)
+        parse_invariant(coin.start.domain, "trial", once, never)
 
 
 ROOMS = st.sampled_from("abc")
@@ -121,12 +121,12 @@ def test_what_was_known_to_contradict_itself_is_not_rejected_again(coin: GameSet
 
 def test_a_placeholder_that_is_used_for_two_doors(coin: GameSetting) -> None:
     facts = "(connected kitchen loc2 south)", "(connected corridor loc2 east)", "(connected loc2 kitchen north)"
-    (found,) = contradictions(problem(*facts), coin.invariants)
+    (found,) = contradictions(problem(*facts), coin.start.invariants)
     assert found.startswith("(connected corridor loc2 east) and (connected kitchen loc2 south):")
     assert "a number that is not in use" in found
-    assert contradictions(problem(*facts, "(visited loc2)"), coin.invariants) == ()
+    assert contradictions(problem(*facts, "(visited loc2)"), coin.start.invariants) == ()
     named = (each.replace("loc2", "pantry") for each in facts)
-    assert contradictions(problem(*named), coin.invariants) == ()
+    assert contradictions(problem(*named), coin.start.invariants) == ()
 
 
 @pytest.mark.parametrize(
@@ -135,6 +135,6 @@ def test_a_placeholder_that_is_used_for_two_doors(coin: GameSetting) -> None:
 )
 def test_exceptions_that_are_none(coin: GameSetting, names: str, unless: str, says: str) -> None:
     with pytest.raises(ValueError, match=says):
-        parse_invariant(coin.domain, "trial", "(connected * ?x *)", (), names, unless)
+        parse_invariant(coin.start.domain, "trial", "(connected * ?x *)", (), names, unless)
     with pytest.raises(ValueError, match="belong to `once`"):
-        parse_invariant(coin.domain, "trial", "", ("(at ?x)", "(visited ?x)"), "loc")
+        parse_invariant(coin.start.domain, "trial", "", ("(at ?x)", "(visited ?x)"), "loc")

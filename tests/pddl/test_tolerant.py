@@ -206,8 +206,8 @@ def test_what_would_need_a_guess_is_left_and_reported(
 def test_what_is_sound_comes_out_as_it_was(coin: GameSetting) -> None:
     assert repair(DOMAIN, PROBLEM).repairs == ()
     assert repair(DOMAIN, PROBLEM).problem == PROBLEM
-    again = repair(coin.domain.text, str(coin.start))
-    assert (again.domain, again.problem) == (coin.domain.text, str(coin.start))
+    again = repair(coin.start.domain.text, str(coin.start.problem))
+    assert (again.domain, again.problem) == (coin.start.domain.text, str(coin.start.problem))
 
 
 PIECES = st.sampled_from(

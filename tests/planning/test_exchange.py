@@ -79,13 +79,13 @@ def test_problems_that_were_played_come_back_as_the_same_task(name: str, tmp_pat
     (journal,) = find_journals(newest_run(tmp_path / "runs"))
     texts = [event.text for event in read_journal(journal, make_codec()).events if isinstance(event, Accepted)]
     setting = load_setting(name)
-    problem = parse_problem(texts[-1]) if texts else setting.start
-    for rung in setting.ladder:
-        there_and_back(setting.domain, problem.with_goal(rung.goal))
+    problem = parse_problem(texts[-1]) if texts else setting.start.problem
+    for rung in setting.start.ladder:
+        there_and_back(setting.start.domain, problem.with_goal(rung.goal))
 
 
 def test_a_recipe_comes_back_as_the_same_task() -> None:
-    domain = load_setting("cooking-hard").domain
+    domain = load_setting("cooking-hard").start.domain
     facts = ("recipe_known", "ingredient carrot", "wanted carrot sliced", "have carrot", "have knife")
     there_and_back(domain, kitchen(*facts).with_goal(parse_condition("(eaten meal)")))
 

@@ -67,11 +67,11 @@ def test_fast_downward_plans_for_derived_predicates_too(planner: ProcessPlanner)
     missing = ("recipe_known", "ingredient carrot", "closed fridge kitchen", "likely carrot fridge")
     with ProcessPlanner("fast-downward", timeout=60) as oracle:
         for facts in ((*ready, "thing_at knife corridor"), missing):
-            for rung in setting.ladder:
+            for rung in setting.start.ladder:
                 problem = kitchen(*facts).with_goal(rung.goal)
-                mine, theirs = (each.solve(setting.domain, problem, rung.search) for each in (planner, oracle))
+                mine, theirs = (each.solve(setting.start.domain, problem, rung.search) for each in (planner, oracle))
                 assert mine.status is theirs.status, rung.name
                 for each in filter(None, (mine.plan, theirs.plan)):
-                    assert validate(setting.domain, problem, each) is None
+                    assert validate(setting.start.domain, problem, each) is None
                 if rung.search == BFS and mine.plan and theirs.plan:
                     assert len(mine.plan) <= len(theirs.plan), rung.name

@@ -19,7 +19,6 @@ from pddlego.pddl import Defect
 from pddlego.pddl.check import check_domain, check_reading
 from pddlego.pddl.conditions import TRUE
 from pddlego.pddl.diff import domain_diff
-from pddlego.pddl.domain import read_domain
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.remarks import domain_remarks
 from pddlego.pddl.rules import DefectKind
@@ -142,7 +141,7 @@ def component(
 
 def changes(before: Draft, after: Draft) -> Iterator[Accepted]:
     """What a component changed, as events: of the domain, of the problem, or of neither."""
-    changed = domain_diff(read_domain(before.domain).domain, read_domain(after.domain).domain)
+    changed = domain_diff(before.reading.domain, after.reading.domain)
     if changed.added or changed.removed:
         yield Accepted("domain", after.domain, changed.added, changed.removed)
     old = {*map(typed, before.objects), *before.facts, f"goal {before.goal}"}
@@ -194,14 +193,14 @@ def _empty_effects(draft: Draft, step: Step) -> list[Defect]:
     """Actions that the component completes and that change nothing: a remark, but no later component can fix it."""
     if step.kind not in ("effects", "action", "domain"):
         return []
-    found = domain_remarks(read_domain(draft.domain).domain)
+    found = domain_remarks(draft.reading.domain)
     empty = [defect for defect in found if defect.kind is DefectKind.EMPTY_EFFECT]
     return [defect for defect in empty if step.kind == "domain" or defect.subject == f"action {step.action}"]
 
 
 def defects_of(draft: Draft, step: Step) -> tuple[Defect, ...]:
     """What makes planning impossible in the file that the component belongs to, as far as it is there."""
-    reading = read_domain(draft.domain)
+    reading = draft.reading
     if step.kind not in OF_PROBLEM:
         return reading.defects or tuple(each for each in check_domain(reading.domain) if each.blocking)
     problem = read_problem(draft.problem)

@@ -31,7 +31,7 @@ from pddlego.methods.builders.components import (
 )
 from pddlego.pddl import Domain, parse_domain
 from pddlego.pddl.check import check_domain
-from pddlego.pddl.domain import read_domain
+from pddlego.pddl.domain import DomainReading, read_domain
 from pddlego.pddl.edit import Lines, domain_text, sections_of
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.remarks import needed_requirements
@@ -61,6 +61,11 @@ class Draft:
         plain = domain_text(self.name, (":strips",), self.sections)
         needed = needed_requirements(read_domain(plain).domain)
         return domain_text(self.name, (":strips", *sorted(needed)), self.sections)
+
+    @cached_property
+    def reading(self) -> DomainReading:
+        """The domain as far as it can be read, and what is wrong with its text."""
+        return read_domain(self.domain)
 
     @property
     def problem(self) -> str:

@@ -38,8 +38,8 @@ class Agent:
         self._model = thinking.model
         self._meter = Meter(episode.limits, clock)
         self._memory = Memory(episode.plans and "remedies" not in episode.without, episode.whole_memory)
-        self._rules = FixedRules(self.setting.rules, self.setting.script if episode.plans else "")
-        self._world = ObservedGame(self.setting, game, self._memory, self._meter, self._rules)
+        self._rules = FixedRules(self.setting.fixed.rules, self.setting.fixed.script if episode.plans else "")
+        self._world = ObservedGame(self.setting.observing, game, self._memory, self._meter, self._rules)
         self._decider = Decider(episode, thinking, self._world, self._look_again)
 
     def run(self) -> Iterator[Event]:
@@ -53,7 +53,7 @@ class Agent:
 
     def _episode(self) -> Generator[Event, None, None]:
         yield started(self.episode, self._model)
-        yield self._world.start(self._decider.problem)
+        yield self._world.start()
         if self.restart is not None:
             yield from self._go_back(self.restart)
         while True:
@@ -63,7 +63,7 @@ class Agent:
 
     def _go_back(self, restart: Restart) -> Iterator[Event]:
         """Begin where another episode was. Raises `ReplayError`."""
-        yield from self._world.go_back(restart, self._decider.problem)
+        yield from self._world.go_back(restart)
         self._memory.go_back_to(restart.known)
         self._decider.go_back(restart)
         yield resumed(restart)
@@ -84,7 +84,7 @@ class Agent:
                 return
             observed = yield from self._send(intention)
             if observed.refused and self.episode.rewinds:
-                yield from self._world.rewind(self._decider.problem)
+                yield from self._world.rewind()
             surprised = self.episode.monitors and (observed.refused or observed.surprise)
             if surprised or self.episode.replan_every_step or verdict.kind == "replaced":
                 return
@@ -111,7 +111,7 @@ class Agent:
 
     def _send(self, intention: Intention) -> Generator[Event, None, Observed]:
         """Send one command. Raises `OverError` where that ends the game or the steps."""
-        observed = self._world.send(intention, self._decider.problem)
+        observed = self._world.send(intention, self._decider.known)
         yield observed
         if observed.won:
             raise OverError(Outcome.WON)
@@ -122,9 +122,9 @@ class Agent:
 
     def _look_again(self) -> Iterator[Event]:
         """Look around: what was missed may be seen again."""
-        command = self.setting.look
+        command = self.setting.observing.look
         if command and self._world.seen.look:
-            yield self._world.look(command, self._decider.problem)
+            yield self._world.look(command)
         elif command in self._world.seen.valid_commands:
             verdict, intention = yield from self._judge_command(Intention(command))
             if verdict.kind != "rejected":

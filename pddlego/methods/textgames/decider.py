@@ -22,6 +22,7 @@ from pddlego.methods.textgames.formalize.base import (
     without_planned,
 )
 from pddlego.methods.textgames.formalize.gen import read_file
+from pddlego.methods.textgames.knowledge import Knowledge, read_written
 from pddlego.methods.textgames.memory import (
     UNREACHABLE,
     Placeholders,
@@ -31,8 +32,7 @@ from pddlego.methods.textgames.memory import (
     unless_contradicting,
     unless_incomplete,
 )
-from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.situation import Situation, read_written, schemas, setting_with
+from pddlego.methods.textgames.situation import Seen, Situation
 from pddlego.methods.textgames.world import Intention, ObservedGame, as_said, intended
 from pddlego.models import Completion, Model
 from pddlego.pddl import Problem
@@ -54,34 +54,29 @@ class Thinking:
 
 
 class Decider:
-    """Keeps what is known of the game as a problem, and makes commands of it. `look` looks around in the game."""
+    """Keeps what is known of the game, and makes commands of it. `look` looks around in the game."""
 
     def __init__(
         self, episode: Episode, thinking: Thinking, world: ObservedGame, look: Callable[[], Iterator[Event]]
     ) -> None:
         self.episode, self.setting = episode, episode.setting
-        self.problem = self.setting.start
+        self.known = self.setting.start
         self.hint = Retry()
         self.rung: str | None = None
         self._method, self._model, self._planner = thinking.method, thinking.model, thinking.planner
         self._overseer = thinking.overseer
         self._world, self._memory, self._rules, self._meter = world, world.memory, world.rules, world.meter
         self._look = look
-        self._placeholders = Placeholders(self.setting.placeholder)
-        given = episode.writes_domain and "schemas" not in episode.without
-        self._schemas = schemas(self.setting) if given else ()
-        self._written = read_written(self.setting.begun_with) if self.setting.begun_with else None
+        self._placeholders = Placeholders(self.known.placeholder)
         self._notes: tuple[str, ...] = ()
         self._given: Problem | None = None
         self._was_asked = self._takes_no_temperature = False
 
     def go_back(self, restart: Restart) -> None:
         """Know what another episode knew there; what a person corrected is planned with at once."""
-        self.problem = restart.before
+        self.known = self.known.with_problem(restart.before)
         if restart.written:
-            self._written = read_written(restart.written)
-            self.setting = setting_with(self.episode.setting, self._written, self.problem)
-            self._world.setting = self.setting
+            self.known = self.setting.start.rewritten(read_written(restart.written), restart.before)
         self._placeholders.used(restart.before)
         nothing_to_ask = self.episode.plans and not self._memory.news
         self._given = restart.corrected or (restart.before if nothing_to_ask else None)
@@ -90,7 +85,8 @@ class Decider:
         """What to do next: ask until an answer leads to a plan (or is a command), at most `1 + retries` times."""
         expected = self._as_expected()
         if expected is not None:
-            attempt = yield from self._plan(Retry(), str(expected), ProblemProposal(expected), source="plan")
+            proposal = ProblemProposal(self.known.with_problem(expected))
+            attempt = yield from self._plan(Retry(), str(expected), proposal, source="plan")
             if attempt.value is not None:
                 self._memory.went_as_planned()
                 return attempt.value
@@ -110,14 +106,14 @@ class Decider:
         news = self._memory.news
         if not self.episode.monitors or self.hint.feedback or not news or any(each.after is None for each in news):
             return None
-        expected = replace(self.problem, facts=news[-1].after or frozenset())
-        return without_planned(expected, self.setting.only_planned)[0]
+        expected = replace(self.known.problem, facts=news[-1].after or frozenset())
+        return without_planned(expected, self.known.only_planned)[0]
 
     def _attempt(self, retry: Retry) -> Generator[Event, None, Attempt[Intentions]]:
         if self._given is not None:  # by a person, or by a record that needs no answer
             given, self._given = self._given, None
-            attempt = yield from self._plan(retry, str(given), ProblemProposal(given))
-            self.problem = given  # it stands, even if it takes more than that for a plan
+            attempt = yield from self._plan(retry, str(given), ProblemProposal(self.known.with_problem(given)))
+            self.known = self.known.with_problem(given)  # it stands, even if it takes more than that for a plan
             return attempt
         if self._memory.look_is_due(retry.attempt, retry.failed_with(UNREACHABLE)):
             yield from self._look()
@@ -127,13 +123,13 @@ class Decider:
         proposal = unless_incomplete(self._method.read(answer, situation), completion)
         if isinstance(proposal, ProblemProposal):
             last = retry.attempt >= self.episode.most_retries
-            proposal = unless_contradicting(proposal, self.problem, self.setting.invariants, last)
+            proposal = unless_contradicting(proposal, self.known, last)
         if proposal.feedback is not None:
             yield rejected(retry, proposal.feedback, proposal)
             return Attempt(answer, feedback=proposal.feedback)
         if isinstance(proposal, CommandProposal):
             return Attempt(answer, (Intention(proposal.command),))
-        question = partial(edit_question, self.problem, proposal, situation)
+        question = partial(edit_question, self.known.problem, proposal, situation)
         verdict = yield from judge(self._overseer, "edits", question, self._meter)
         if verdict.kind == "rejected":
             yield rejected(retry, verdict.feedback, proposal)
@@ -145,15 +141,13 @@ class Decider:
     def _plan(
         self, retry: Retry, answer: str, proposal: ProblemProposal, source: Source = "model"
     ) -> Generator[Event, None, Attempt[Intentions]]:
-        problem, setting = self._rules.known(proposal.problem), self.setting
-        if proposal.written is not None:
-            setting = setting_with(self.episode.setting, proposal.written, problem)
+        known = proposal.knowledge.with_problem(self._rules.known(proposal.problem))
         ladder = climb(
-            *(self._planner, setting.domain, problem, self._rules.ladder(setting.ladder)),
-            lambda step: self._objection(setting, step, problem),
+            *(self._planner, known.domain, known.problem, self._rules.ladder(known.ladder)),
+            lambda step: self._objection(known, step),
             lambda: self._meter.seconds_left,
         )
-        intentions, planned = intended(setting, problem, ladder)
+        intentions, planned = intended(known, ladder)
         self.rung = ladder.rung
         last = ladder.tried[-1]
         if last.status is PlanStatus.CRASHED:
@@ -177,63 +171,49 @@ class Decider:
             intentions = tuple(Intention(line.strip()) for line in verdict.text.splitlines() if line.strip())
             steps = tuple(PlannedStep("(by a person)", intention.command) for intention in intentions)
             planned = replace(planned, plan=steps)
-        yield from self._accept(proposal, setting, source)
+        yield from self._accept(proposal, source)
         yield planned
         return Attempt(answer, intentions)
 
-    def _objection(self, setting: GameSetting, step: PlanStep, problem: Problem) -> str:
+    def _objection(self, known: Knowledge, step: PlanStep) -> str:
         """Why no plan may begin with this step now; empty if one may."""
-        command = setting.command(step, problem)
+        command = known.command(step)
         if not command:
             return "how to do that is not known yet"
         return self._memory.refusals.objection(as_said(command, self._world.seen.valid_commands))
 
     def _accepted(self, proposal: ProblemProposal, source: Source) -> tuple[Accepted, ...]:
         """What is said of a proposal that is accepted: of the domain, where that changed, and of the problem."""
-        domain = (
-            domain_accepted(self.setting.domain, self._written, proposal.written)
-            if proposal.written is not None
-            else ()
-        )
-        return *domain, accepted(self.problem, proposal, self.setting.invariants, source)
+        domain = domain_accepted(self.known, proposal.knowledge)
+        return *domain, accepted(self.known.problem, proposal, source)
 
-    def _accept(self, proposal: ProblemProposal, setting: GameSetting, source: Source) -> Iterator[Accepted]:
+    def _accept(self, proposal: ProblemProposal, source: Source) -> Iterator[Accepted]:
         events = self._accepted(proposal, source)
-        if source == "model" and (proposal.problem != self.problem or len(events) > 1):
+        if source == "model" and (proposal.problem != self.known.problem or len(events) > 1):
             self._memory.problem_changed()
-        self.problem, self.setting = proposal.problem, setting
-        self._world.setting = setting
-        if proposal.written is not None:
-            self._written = proposal.written
-        self._placeholders.used(self.problem)
+        self.known = proposal.knowledge
+        self._placeholders.used(self.known.problem)
         self._notes = tuple(str(entry) for entry in proposal.report.unmatched) if proposal.report else ()
         yield from events
 
     def _situation(self, retry: Retry) -> Situation:
-        situation = Situation(
-            rules=self.setting.reader,
-            task=self._world.game.task,
-            domain=self.setting.domain,
-            problem=self.problem,
+        seen = Seen(
             news=tuple(self._memory.to_read(retry.attempt, retry.failed_with(UNREACHABLE))),
             history=tuple(self._memory.history),
-            valid_commands=self.setting.shown(self._world.seen.valid_commands),
-            notes=self._notes,
-            feedback=retry.feedback,
-            rejected=retry.rejected,
-            attempt=retry.attempt,
-            reading=self.setting.reading,
-            only_planned=self.setting.only_planned,
-            repeated=retry.repeated,
-            contradictions=contradictions(self.problem, self.setting.invariants),
+            valid_commands=self.setting.asking.shown(self._world.seen.valid_commands),
             refused=self._memory.refusals.repeated,
+            repeating=self._memory.repeating,
+        )
+        situation = Situation(
+            self.known,
+            self._world.game.task,
+            seen,
+            retry,
+            notes=self._notes,
+            contradictions=contradictions(self.known.problem, self.known.invariants),
             placeholder=self._placeholders.next,
             reworded=retry.repeated if self._takes_no_temperature else 0,
-            schemas=self._schemas,
-            goals=tuple(str(rung.goal) for rung in self.setting.ladder) if self.setting.keeps_goals else (),
-            written=self._written,
-            repeating=self._memory.repeating,
-            reference=self.setting.reference,
+            reader=self.setting.reader,
         )
         return ablated(situation, self.episode.without)
 
@@ -243,6 +223,6 @@ class Decider:
             return Completion("")
         self._meter.check_call()
         self._was_asked = True
-        completion = yield from ask(self._model, remedied(request, situation), self._meter, situation.attempt)
+        completion = yield from ask(self._model, remedied(request, situation), self._meter, situation.retry.attempt)
         self._takes_no_temperature = self._takes_no_temperature or "temperature" in completion.not_taken
         return completion

@@ -42,12 +42,12 @@ class Episode:
     @property
     def without(self) -> frozenset[str]:
         """The parts that are out: those of the variant, and those that no mode has in this setting."""
-        return frozenset((*self.variant.without, *self.setting.protocol.without))
+        return frozenset((*self.variant.without, *self.setting.asking.protocol.without))
 
     @property
     def most_retries(self) -> int:
         """How often a question is asked again at most: the setting may have a number of its own."""
-        attempts = self.setting.protocol.attempts
+        attempts = self.setting.asking.protocol.attempts
         return self.retries if attempts is None else attempts - 1
 
     @property

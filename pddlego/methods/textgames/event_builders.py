@@ -11,13 +11,14 @@ from pddlego.methods.textgames.episode import Episode, Restart
 from pddlego.methods.textgames.events import GameEvent, Resumed
 from pddlego.methods.textgames.formalize.base import ProblemProposal, Proposal
 from pddlego.methods.textgames.formalize.gen import read_file
-from pddlego.methods.textgames.situation import Situation, Written, written_text
+from pddlego.methods.textgames.knowledge import Knowledge, written_text
+from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Model
 from pddlego.models.base import Feedback
-from pddlego.pddl import Defect, DefectKind, Diff, Domain, Problem, diff
+from pddlego.pddl import Defect, DefectKind, Diff, Problem, diff
 from pddlego.pddl.diff import domain_diff
-from pddlego.pddl.exclusive import Invariant, contradictions
-from pddlego.runs.store import DOMAIN
+from pddlego.pddl.exclusive import contradictions
+from pddlego.runs.store import DOMAIN, DOMAIN_FROM
 
 MODELS_GOALS = "a goal of the model's"
 """Stands on the ladder before the model has written its goals."""
@@ -26,7 +27,8 @@ MODELS_GOALS = "a goal of the model's"
 def started(episode: Episode, model: Model) -> Started:
     """What is played, by which method and model, under which limits."""
     setting = episode.setting
-    goals = tuple(rung.name for rung in setting.ladder) or (MODELS_GOALS,) if episode.plans else ()
+    begun_with = setting.sources.get(DOMAIN_FROM, "")
+    goals = tuple(rung.name for rung in setting.start.ladder) or (MODELS_GOALS,) if episode.plans else ()
     return Started(
         setting=setting.name,
         title=setting.title,
@@ -40,7 +42,7 @@ def started(episode: Episode, model: Model) -> Started:
             "goals": goals,
             "map": setting.map.model_dump() if setting.map else None,
             **({"writes_domain": True} if episode.writes_domain else {}),
-            **({DOMAIN: setting.begun_with} if episode.writes_domain and setting.begun_with else {}),
+            **({DOMAIN: begun_with} if episode.writes_domain and begun_with else {}),
         },
     )
 
@@ -54,14 +56,13 @@ def rejected(retry: Retry, feedback: Feedback, proposal: Proposal) -> Rejected:
     return Rejected(retry.attempt, feedback, lines, kinds)
 
 
-def accepted(
-    before: Problem, proposal: ProblemProposal, invariants: Sequence[Invariant], source: Source = "model"
-) -> Accepted:
+def accepted(before: Problem, proposal: ProblemProposal, source: Source = "model") -> Accepted:
     """A proposal is accepted: what it changed, and what was wrong with it and harmless."""
     report = proposal.report
     renamed = report.renamed if report else ()
     changed = diff(before, proposal.problem, dict(renamed))
-    messages = contradictions(proposal.problem, invariants)  # the model is told of them with its next request
+    # The model is told of them with its next request.
+    messages = contradictions(proposal.problem, proposal.knowledge.invariants)
     harmless = (Defect(DefectKind.CONTRADICTION, each, each, blocking=False) for each in messages)
     defects = (*proposal.defects, *harmless)
     return Accepted(
@@ -77,9 +78,12 @@ def accepted(
     )
 
 
-def domain_accepted(before: Domain, last: Written | None, written: Written) -> tuple[Accepted, ...]:
-    """A domain is accepted, if it is another than before or its commands are: what changed in it."""
-    changed = domain_diff(before, written.domain)
+def domain_accepted(before: Knowledge, after: Knowledge) -> tuple[Accepted, ...]:
+    """A domain of the model's is accepted, if it is another than before or its commands are: what changed in it."""
+    last, written = before.written, after.written
+    if written is None or written is last:
+        return ()
+    changed = domain_diff(before.domain, written.domain)
     same_commands = last is not None and last.commands == written.commands
     if not changed.added and not changed.removed and same_commands:
         return ()

@@ -8,10 +8,10 @@ from dataclasses import replace
 from pddlego.errors import UsageError
 from pddlego.methods.base import Variant, WorstCase, whole
 from pddlego.methods.registry import make_codec
+from pddlego.methods.textgames.knowledge import beginning_with, reference_of, unwritten
 from pddlego.methods.textgames.options import WRITES_DOMAIN, TextGameOptions
-from pddlego.methods.textgames.setting_files import load_setting, parse_search
-from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.situation import beginning_with, unwritten
+from pddlego.methods.textgames.setting_files import load_setting, parse_search, with_searches
+from pddlego.methods.textgames.settings import Asking, GameSetting, Removable
 from pddlego.models.base import MAX_REJECTED
 from pddlego.runs.folders import place_of
 from pddlego.runs.store import DOMAIN_FROM, kept_domain, read_results
@@ -25,12 +25,11 @@ def load(name: str, options: TextGameOptions) -> GameSetting:
     """The setting with what the user changed. Raises `UsageError` and `SettingError`."""
     setting = load_setting(name, options.parameters, options.max_steps, options.fold, options.search)
     searches = {rung: parse_search(text) for rung, text in options.searches.items()}
-    ladder = tuple(replace(rung, search=searches.get(rung.name, rung.search)) for rung in setting.ladder)
-    setting = replace(setting, ladder=ladder)
+    setting = with_searches(setting, lambda rung: searches.get(rung.name, rung.search))
     if options.domain_from is None:
         return setting
     text = domain_of(options.domain_from, name)
-    return replace(setting, begun_with=text, sources={**setting.sources, DOMAIN_FROM: text})
+    return replace(setting, sources={**setting.sources, DOMAIN_FROM: text})
 
 
 def domain_of(place: str, setting: str) -> str:
@@ -53,9 +52,9 @@ def worst_case(setting: GameSetting, mode: str, options: TextGameOptions, retrie
     base, *_ = whole(mode).split("-")  # the modes that write a domain share their prompts
     prompts = {name: len(text) for name, text in setting.sources.items() if name.startswith("prompts/")}
     own = sum(length for name, length in prompts.items() if base in name or "notes" in name)
-    attempts = setting.protocol.attempts or 1 + retries
+    attempts = setting.asking.protocol.attempts or 1 + retries
     calls = setting.max_steps * attempts
-    return WorstCase(calls, own + len(setting.domain.text) + GROWTH + MAX_REJECTED)
+    return WorstCase(calls, own + len(setting.start.domain.text) + GROWTH + MAX_REJECTED)
 
 
 def setting_for(setting: GameSetting, variant: Variant, given: str | None = None) -> GameSetting:
@@ -67,9 +66,17 @@ def setting_for(setting: GameSetting, variant: Variant, given: str | None = None
     setting = without_parts(setting, variant.without)
     if variant.mode.name not in WRITES_DOMAIN:
         return setting
-    text = setting.begun_with if given is None else given
-    blank = unwritten(setting, variant.mode.name == "full-own-goals", variant.without)
-    return beginning_with(blank, text) if text else replace(blank, begun_with="")
+    text = setting.sources.get(DOMAIN_FROM, "") if given is None else given
+    reference = reference_of(setting.start)
+    blank = unwritten(reference, variant.mode.name == "full-own-goals", variant.without)
+    return replace(
+        setting,
+        sources={**setting.sources, DOMAIN_FROM: text},
+        start=beginning_with(blank, text) if text else blank,
+        reader=replace(setting.reader, reference=reference),
+        fixed=replace(setting.fixed, script=""),
+        removable=Removable(),
+    )
 
 
 def without_parts(setting: GameSetting, without: Collection[str]) -> GameSetting:
@@ -81,26 +88,20 @@ def without_parts(setting: GameSetting, without: Collection[str]) -> GameSetting
         _check_part(setting, part, without)
     removable = setting.removable
     if "ladder" in without and "domain" not in without:  # with another domain there is another ladder anyway
-        setting = replace(setting, ladder=removable.ladder, rules=(*setting.rules, *removable.rules))
+        rules = (*setting.fixed.rules, *removable.rules)
+        start = replace(setting.start, ladder=removable.ladder)
+        setting = replace(setting, start=start, fixed=replace(setting.fixed, rules=rules))
     if "recipe" in without:
-        setting = replace(setting, hidden=(*setting.hidden, *removable.recipe))
+        hidden = (*setting.asking.hidden, *removable.recipe)
+        setting = replace(setting, asking=replace(setting.asking, hidden=hidden))
     baseline = removable.baseline
     if "domain" in without and baseline is not None:
-        setting = replace(
-            setting,
-            domain=baseline.domain,
-            start=baseline.start,
-            ladder=baseline.ladder,
-            actions=baseline.actions,
-            rules=baseline.rules,
-            script=baseline.script,
-            only_planned=baseline.only_planned,
-            invariants=baseline.invariants,
-            map=baseline.map,
-        )
+        start = replace(baseline.start, placeholder=setting.start.placeholder)
+        setting = replace(setting, start=start, fixed=baseline.fixed, map=baseline.map)
     if "prompts" in without and baseline is not None:
-        own = setting.protocol.model_copy(update={"one_message": baseline.protocol.one_message})
-        setting = replace(setting, prompts=baseline.prompts, hidden=(*setting.hidden, *baseline.hidden), protocol=own)
+        own, theirs = setting.asking, baseline.asking
+        protocol = own.protocol.model_copy(update={"one_message": theirs.protocol.one_message})
+        setting = replace(setting, asking=Asking(theirs.prompts, (*own.hidden, *theirs.hidden), protocol))
     return setting
 
 
@@ -114,7 +115,8 @@ def _check_part(setting: GameSetting, part: str, without: Collection[str]) -> No
         "recipe": bool(removable.recipe),
     }
     why = "" if there.get(part, True) else f"Its file does not say what to play without its {part}."
-    if part in setting.protocol.without:
-        why = f"It is played without {', '.join(setting.protocol.without)} in every mode."
+    out = setting.asking.protocol.without
+    if part in out:
+        why = f"It is played without {', '.join(out)} in every mode."
     if why:
         raise UsageError(f"{setting.name} has no {part} to take out", why, f"Leave '-no-{part}' out.")

@@ -17,7 +17,7 @@ from pddlego.methods.textgames.play import make_game, make_method
 from pddlego.methods.textgames.reader import ReaderModel, can_answer
 from pddlego.methods.textgames.reader.text import read_room
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.situation import Exchange, Situation
+from pddlego.methods.textgames.situation import Exchange, Seen, Situation
 from pddlego.models import Request
 from pddlego.pddl import Atom, Problem, parse_problem, to_name
 from pddlego.planning import Planner, Search
@@ -67,21 +67,22 @@ def optimum(setting: GameSetting, seed: int, planner: Planner) -> int | None:
 
     Raises `EngineError` if the game cannot be played.
     """
-    readable = can_answer(setting.reader, bool(setting.reading), "edit") is None
-    if setting.game not in DOORS_ONLY or not readable or setting.parameters["limitInventorySize"].value:
+    readable = can_answer(setting.reader.name, bool(setting.reader.rules), "edit") is None
+    played = setting.game
+    if played.name not in DOORS_ONLY or not readable or played.parameters["limitInventorySize"].value:
         return None
     game = make_game(setting, seed)
     looks = _explore(setting, seed, game, planner)
     known = _as_at_the_start(setting, game.task, looks)
     if known is None:
         return None
-    result = planner.solve(setting.domain, known.with_goal(setting.ladder[0].goal), Search())
+    result = planner.solve(setting.start.domain, known.with_goal(setting.start.ladder[0].goal), Search())
     return len(result.plan) if result.plan else None
 
 
 def _explore(setting: GameSetting, seed: int, game: Game, planner: Planner) -> list[Exchange]:
     """See every room."""
-    exploring = replace(setting, ladder=setting.ladder[-1:])
+    exploring = replace(setting, start=replace(setting.start, ladder=setting.start.ladder[-1:]))
     episode = Episode(exploring, seed, "edit", Limits(EXPLORING_STEPS), retries=0)
     method = make_method("edit", exploring, seed)
     agent = Agent(episode, game, Thinking(method, ReaderModel(), planner))
@@ -94,7 +95,7 @@ def _as_at_the_start(setting: GameSetting, task: str, looks: list[Exchange]) -> 
     if not rooms:
         return None
     news = tuple(looks)
-    situation = Situation(setting.reader, task, setting.domain, setting.start, news, news, reading=setting.reading)
+    situation = Situation(setting.start, task, Seen(news, news), reader=setting.reader)
     problem = parse_problem(ReaderModel().complete(Request("gen", (), situation)).text)
     exits = {(fact.args[0], fact.args[2]): fact.args[1] for fact in problem.facts if fact.predicate == "connected"}
     doors = {(to_name(room.name), each.direction) for room in rooms for each in room.exits if each.door}

@@ -18,15 +18,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import replace
 
+from pddlego.episode.loop import Retry
 from pddlego.methods.textgames.formalize.base import ProblemProposal, Proposal, with_unmatched
+from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.situation import Exchange, Situation
 from pddlego.models import Completion, Request
 from pddlego.models.base import CUT_OFF, Feedback, cut_off
 from pddlego.pddl import Defect, DefectKind, Problem
-from pddlego.pddl.exclusive import Invariant, contradictions
+from pddlego.pddl.exclusive import contradictions
 from pddlego.pddl.tolerant import MISSING
 from pddlego.planning import LadderResult, PlanStatus
 
@@ -188,32 +190,32 @@ MORE_TOKENS = 16_384
 
 def remedied(request: Request, situation: Situation) -> Request:
     """The request with what the last failure asks for."""
-    unfinished = situation.feedback is not None and situation.feedback.category == CUT_OFF
-    hotter = INCREASE * (situation.repeated - situation.reworded)
+    unfinished = situation.retry.failed_with(CUT_OFF)
+    hotter = INCREASE * (situation.retry.repeated - situation.reworded)
     return replace(request, temperature_increase=hotter, max_tokens=MORE_TOKENS if unfinished else None)
 
 
 def ablated(situation: Situation, without: Collection[str]) -> Situation:
     """The situation as a mode `without` some of its parts sees it (`modes.ABLATIONS`)."""
     if "remedies" in without or "feedback" in without:
-        situation = replace(situation, repeated=0, reworded=0)
+        situation = replace(situation, retry=replace(situation.retry, repeated=0), reworded=0)
     if "feedback" in without:
-        news = tuple(replace(each, unforeseen="") for each in situation.news)
-        situation = replace(situation, news=news, notes=(), contradictions=(), refused=(), feedback=None, rejected="")
+        news = tuple(replace(each, unforeseen="") for each in situation.seen.news)
+        seen = replace(situation.seen, news=news, refused=())
+        retry = Retry(situation.retry.attempt)
+        situation = replace(situation, seen=seen, retry=retry, notes=(), contradictions=())
     return situation
 
 
-def unless_contradicting(
-    proposal: ProblemProposal, before: Problem, invariants: Sequence[Invariant], last: bool
-) -> ProblemProposal:
+def unless_contradicting(proposal: ProblemProposal, before: Knowledge, last: bool) -> ProblemProposal:
     """The proposal, with a feedback of its own if the problem contradicts itself in a way in which `before` did not.
 
     On the `last` try it is planned with all the same: a map with a fault is better than none.
     """
     if proposal.feedback is not None or last:
         return proposal
-    known = contradictions(before, invariants)
-    new = tuple(each for each in contradictions(proposal.problem, invariants) if each not in known)
+    known = contradictions(before.problem, before.invariants)
+    new = tuple(each for each in contradictions(proposal.problem, before.invariants) if each not in known)
     if not new:
         return proposal
     feedback = with_unmatched(Feedback(DefectKind.CONTRADICTION.value, CONTRADICTS, new), proposal.report)

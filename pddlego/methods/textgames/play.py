@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from pddlego.episode.approval import Overseer
 from pddlego.episode.events import Event, Limits, Started
+from pddlego.episode.loop import Retry
 from pddlego.errors import UsageError
 from pddlego.methods.base import Tools, check_seed, parse_variant
 from pddlego.methods.textgames.agent import Agent
@@ -23,7 +24,7 @@ from pddlego.methods.textgames.games.engines import BUILT_IN, GameSpec, foreign_
 from pddlego.methods.textgames.loading import setting_for
 from pddlego.methods.textgames.options import MODES, WRITES_DOMAIN, TextGameOptions
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.situation import Exchange, Situation
+from pddlego.methods.textgames.situation import Exchange, Seen, Situation, Terms
 from pddlego.models import Model
 from pddlego.models.base import Feedback
 from pddlego.models.prompts import Prompts
@@ -42,23 +43,15 @@ def make_method(mode: str, setting: GameSetting, seed: int, person: Person | Non
     method = _method(mode, setting, seed, person)
     again = Feedback("trial", "trial", ("trial",))
     looked = (Exchange(None, "trial"), Exchange("trial", "trial"))
-    first = Situation(
-        rules=setting.reader,
-        task="trial",
-        domain=setting.domain,
-        problem=setting.start,
-        news=looked,
-        history=looked,
-        valid_commands=("trial",),
-        notes=("trial",),
-    )
-    for situation in (first, replace(first, feedback=again, rejected="trial", attempt=1)):
-        method.request(situation)
+    seen = Seen(looked, looked, ("trial",))
+    for retry in (Retry(), Retry(1, "trial", again)):
+        method.request(Situation(setting.start, "trial", seen, retry, notes=("trial",), reader=setting.reader))
     return method
 
 
 def _method(name: str, setting: GameSetting, seed: int, person: Person | None) -> Formalizer:
-    prompts, variant, protocol = Prompts(setting.prompts), parse_variant(name, MODES), setting.protocol
+    asking, variant = setting.asking, parse_variant(name, MODES)
+    prompts, protocol = Prompts(asking.prompts), asking.protocol
     without = (*variant.without, *protocol.without)
     tolerant, one_message = "tolerance" not in without, protocol.one_message
     if variant.mode.name == "edit":
@@ -66,7 +59,8 @@ def _method(name: str, setting: GameSetting, seed: int, person: Person | None) -
     if variant.mode.name == "gen":
         return PddlGen(prompts, tolerant, one_message=one_message)
     if variant.mode.name in WRITES_DOMAIN:
-        return FullEditor(prompts, tolerant) if variant.mode.name == "full-edit" else FullFormalizer(prompts, tolerant)
+        method = FullEditor if variant.mode.name == "full-edit" else FullFormalizer
+        return method(prompts, setting.start, _terms(setting, without), tolerant)
     if variant.mode.name == "act":
         return ActionGen(prompts, checked="check" not in without, one_message=one_message)
     if variant.mode.name == "random":
@@ -76,13 +70,23 @@ def _method(name: str, setting: GameSetting, seed: int, person: Person | None) -
     return HumanActions(person)
 
 
+def _terms(setting: GameSetting, without: Collection[str]) -> Terms:
+    """What a model that writes the domain is bound to: the names and parameters of actions, as PDDL, and goals."""
+    reference = setting.reader.reference
+    rules = reference.actions if reference is not None and "schemas" not in without else {}
+    heads = ((name, " ".join(map(str, rule.parameters or ()))) for name, rule in sorted(rules.items()))
+    goals = tuple(str(rung.goal) for rung in setting.start.ladder) if reference is not None else ()
+    return Terms(tuple(f"{name} ({parameters})" for name, parameters in heads), goals)
+
+
 def make_game(setting: GameSetting, seed: int, java: str | None = None) -> Game:
     """The game of a setting. Raises `UsageError` for an unknown engine or seed, `EngineError` if the engine fails."""
     check_seed(setting, seed)
-    values = {name: each.value for name, each in setting.parameters.items()}
-    spec = GameSpec(setting.game, values, seed, setting.fold)
-    if setting.engine != BUILT_IN:
-        return foreign_game(setting.engine, spec)
+    played = setting.game
+    values = {name: each.value for name, each in played.parameters.items()}
+    spec = GameSpec(played.name, values, seed, played.fold)
+    if played.engine != BUILT_IN:
+        return foreign_game(played.engine, spec)
     from pddlego.methods.textgames.games.textworld import TextWorldGame, shared_machine
 
     return TextWorldGame(spec, lambda: shared_machine(java))

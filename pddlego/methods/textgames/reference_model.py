@@ -29,6 +29,6 @@ def stand_in(name: str, cell: Cell, setting: GameSetting | None) -> ReaderModel 
 
 def check_reader(setting: GameSetting, mode: str) -> None:
     """Raises `UsageError` if the built-in reader cannot play the setting in this mode."""
-    why = can_answer(setting.reader, bool(setting.reading), whole(mode))
+    why = can_answer(setting.reader.name, bool(setting.reader.rules), whole(mode))
     if why:
         raise UsageError(f"The built-in reader cannot play {setting.name} in mode {mode}", *why)

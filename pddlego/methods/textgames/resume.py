@@ -11,11 +11,11 @@ from pddlego.methods.textgames.episode import Episode, Repeated, Restart
 from pddlego.methods.textgames.events import Observed, Resumed
 from pddlego.methods.textgames.formalize.base import ProblemProposal
 from pddlego.methods.textgames.formalize.gen import read_file
+from pddlego.methods.textgames.knowledge import Knowledge, beginning_with
 from pddlego.methods.textgames.play import make_method
-from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.situation import Situation, beginning_with
+from pddlego.methods.textgames.situation import Situation
 from pddlego.pddl import PddlSyntaxError, Problem, parse_problem
-from pddlego.runs.store import DOMAIN
+from pddlego.runs.store import DOMAIN, DOMAIN_FROM
 
 
 @dataclass(frozen=True)
@@ -59,9 +59,9 @@ def moment_at(played: RecordedGame, step: int) -> Moment:
         why = f"The episode has the steps 0 to {last}." if last >= 0 else "The game never answered."
         raise UsageError(f"There is no step {step}", why, "Choose another.")
     _check_not_before_resumption(played, step)
-    problem, known, seen = played.episode.setting.start, 0, 0
+    problem, known, seen = played.episode.setting.start.problem, 0, 0
     commands: list[Repeated] = []
-    answer, written = "", played.episode.setting.begun_with
+    answer, written = "", played.episode.setting.sources.get(DOMAIN_FROM, "")
     for event in played.events:
         if isinstance(event, Observed) and event.repeated:
             continue  # the game began anew, and these brought it back
@@ -113,15 +113,15 @@ def read_correction(played: RecordedGame, moment: Moment, text: str) -> ProblemP
     return read_file(text, _situation(played, moment))
 
 
-def setting_at(played: RecordedGame, moment: Moment) -> GameSetting:
-    """The setting of the episode, with the domain that the model had written at that moment, if any."""
-    setting = played.episode.setting
-    return beginning_with(setting, moment.written) if moment.written else setting
+def known_at(played: RecordedGame, moment: Moment) -> Knowledge:
+    """What the agent knew at that moment, with the domain that the model had written, if any."""
+    start = played.episode.setting.start
+    known = beginning_with(start, moment.written) if moment.written else start
+    return known.with_problem(moment.problem)
 
 
 def _situation(played: RecordedGame, moment: Moment) -> Situation:
-    setting = setting_at(played, moment)
-    return Situation(setting.reader, "", setting.domain, moment.problem, only_planned=setting.only_planned)
+    return Situation(known_at(played, moment), reader=played.episode.setting.reader)
 
 
 def check_not_over(played: RecordedGame, step: int) -> None:

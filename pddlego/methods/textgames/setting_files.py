@@ -12,14 +12,19 @@ from pydantic import ValidationError
 
 from pddlego.errors import SettingError, UsageError
 from pddlego.methods.setting_files import SettingTable, read_setting
+from pddlego.methods.textgames.knowledge import ActionRule, Knowledge
 from pddlego.methods.textgames.options import TEXT_GAME
 from pddlego.methods.textgames.settings import (
-    ActionRule,
     ActionTable,
+    Asking,
+    Fixed,
     FixedRule,
     GameSetting,
     MapRule,
+    Observing,
     Parameter,
+    Played,
+    ReaderRules,
     ReadingRule,
     Removable,
     RungTable,
@@ -132,16 +137,23 @@ def load_setting(
     setting = _build(name)
     setting = _with_parameters(setting, overrides or {})
     if fold is not None:
-        if fold not in setting.folds:
-            listed = ", ".join(setting.folds)
+        game = setting.game
+        if fold not in game.folds:
+            listed = ", ".join(game.folds)
             raise UsageError(f"{name} has no fold '{fold}'", f"Its folds are: {listed}.", "Choose one with --fold.")
-        setting = replace(setting, fold=fold, all_seeds=setting.folds[fold])
+        setting = replace(setting, game=replace(game, fold=fold), all_seeds=game.folds[fold])
     if max_steps is not None:
         setting = replace(setting, max_steps=max_steps)
     if search is not None:
         chosen = parse_search(search)
-        setting = replace(setting, ladder=tuple(replace(rung, search=chosen) for rung in setting.ladder))
+        setting = with_searches(setting, lambda rung: chosen)
     return setting
+
+
+def with_searches(setting: GameSetting, chosen: Callable[[Rung], Search]) -> GameSetting:
+    """The setting with a search for each goal of its ladder."""
+    ladder = tuple(replace(rung, search=chosen(rung)) for rung in setting.start.ladder)
+    return replace(setting, start=replace(setting.start, ladder=ladder))
 
 
 def parse_search(text: str) -> Search:
@@ -189,39 +201,48 @@ def _build(name: str, is_baseline: bool = False) -> GameSetting:
             name=name,
             title=file.title,
             about=file.about,
-            engine=file.game.engine,
-            game=file.game.name,
-            fold=fold,
             max_steps=file.game.max_steps,
-            refused=file.game.refused,
-            folds=folds,
-            all_seeds=folds[fold],
             seeds={split: parse_range(seeds) for split, seeds in file.seeds.items()},
-            parameters={key: _parameter(key, each) for key, each in file.parameters.items()},
-            drop=file.observation.drop,
-            keep=file.observation.keep,
-            score=file.observation.score,
-            look=checked_command("observation.look", file.observation.look),
-            domain=domain,
-            start=start,
-            ladder=ladder,
-            actions=_action_rules(domain, file.actions),
-            prompts=file.prompts.folder,
-            only_planned=tuple(_stated(domain, name) for name in file.planning.only_planned),
-            placeholder=file.planning.placeholder,
-            reader=file.prompts.reader or file.prompts.folder,
-            rules=tuple(fixed_rule(each) for each in file.rule if not each.ablated),
-            script=file.planning.script,
-            hidden=file.prompts.hidden,
-            protocol=file.protocol,
-            removable=_removable(file, ladder, baseline),
-            reading=tuple(reading_rule(domain, number, each) for number, each in enumerate(file.reading, 1)),
-            map=_map_rule(domain, file.map) if file.map else None,
+            all_seeds=folds[fold],
             sources=sources,
-            invariants=tuple(parse_invariant(domain, **each.model_dump()) for each in file.invariant),
+            game=Played(
+                file.game.engine,
+                file.game.name,
+                fold,
+                folds,
+                {key: _parameter(key, each) for key, each in file.parameters.items()},
+            ),
+            start=_knowledge(file, domain, start, ladder),
+            observing=_observing(file),
+            asking=Asking(file.prompts.folder, file.prompts.hidden, file.protocol),
+            reader=ReaderRules(
+                file.prompts.reader or file.prompts.folder,
+                tuple(reading_rule(domain, number, each) for number, each in enumerate(file.reading, 1)),
+            ),
+            fixed=Fixed(tuple(fixed_rule(each) for each in file.rule if not each.ablated), file.planning.script),
+            map=_map_rule(domain, file.map) if file.map else None,
+            removable=_removable(file, ladder, baseline),
         )
     except ValueError as error:
         raise SettingError(f"envs/{name}.toml is no setting", f"{error}.", "Mend the file.") from error
+
+
+def _knowledge(file: SettingFile, domain: Domain, start: Problem, ladder: tuple[Rung, ...]) -> Knowledge:
+    return Knowledge(
+        domain,
+        start,
+        ladder,
+        _action_rules(domain, file.actions),
+        only_planned=tuple(_stated(domain, name) for name in file.planning.only_planned),
+        invariants=tuple(parse_invariant(domain, **each.model_dump()) for each in file.invariant),
+        placeholder=file.planning.placeholder,
+    )
+
+
+def _observing(file: SettingFile) -> Observing:
+    table = file.observation
+    look = checked_command("observation.look", table.look)
+    return Observing(file.game.refused, table.drop, table.keep, table.score, look)
 
 
 def _check_patterns(file: SettingFile) -> None:
@@ -305,7 +326,7 @@ def _stated(domain: Domain, name: str) -> str:
 
 
 def _with_parameters(setting: GameSetting, overrides: Mapping[str, str]) -> GameSetting:
-    parameters = dict(setting.parameters)
+    parameters = dict(setting.game.parameters)
     for key, text in overrides.items():
         if key not in parameters:
             raise UsageError(f"{setting.name} has no parameter '{key}'", _describe(parameters), "Use --set KEY=VALUE.")
@@ -318,7 +339,8 @@ def _with_parameters(setting: GameSetting, overrides: Mapping[str, str]) -> Game
             why = f"It takes a whole number from {known.min} to {known.max} ({known.about})."
             raise UsageError(f"{key}={text} is not possible", why, _describe(parameters))
         parameters[key] = known.model_copy(update={"value": value})
-    return replace(setting, parameters=parameters, overrides=dict(overrides))
+    game = replace(setting.game, parameters=parameters, overrides=dict(overrides))
+    return replace(setting, game=game)
 
 
 def _describe(parameters: Mapping[str, Parameter]) -> str:

@@ -16,10 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from pddlego.errors import EngineError, SettingError
 from pddlego.methods import base
 from pddlego.methods.setting_files import SettingHead
-from pddlego.pddl import Atom, Domain, Problem, TypedName, from_name
-from pddlego.pddl.exclusive import Invariant
-from pddlego.planning import Planner, PlanStatus, PlanStep, Rung
-from pddlego.util.text import filled, names_in
+from pddlego.methods.textgames.knowledge import Knowledge
+from pddlego.planning import Planner, PlanStatus, Rung
 
 Offset = Annotated[int, Field(ge=-1, le=1)]
 
@@ -169,21 +167,6 @@ class SettingFile(SettingHead):
 
 
 @dataclass(frozen=True)
-class ActionRule:
-    """How a PDDL action is said in the game, and what the game answers if the plan is right (a regular expression).
-
-    An empty command means that it is not known yet how to say it: a plan is carried out up to such a step. `where` is a
-    fact of the problem in which values of the command are looked up that are no parameters of the action. `parameters`
-    are what the command calls the action's parameters, in order, where the domain may call them otherwise.
-    """
-
-    command: str
-    expect: str
-    where: Atom | None = None
-    parameters: tuple[TypedName, ...] | None = None
-
-
-@dataclass(frozen=True)
 class Removable:
     """What `-no-ladder`, `-no-domain`, `-no-prompts` and `-no-recipe` leave, or put in place.
 
@@ -201,79 +184,30 @@ def _fits(patterns: tuple[str, ...], text: str) -> bool:
     return any(re.search(pattern, text) for pattern in patterns)
 
 
-def _looked_up(where: Atom, given: Mapping[str, str], problem: Problem) -> Mapping[str, str]:
-    """The values of the variables of `where` in the first fact that fits; none where no fact does."""
-    for fact in problem.sorted_facts():
-        if fact.predicate == where.predicate and len(fact.args) == len(where.args):
-            found = dict(zip(where.args, fact.args, strict=True))
-            if all(given.get(name, value) == value for name, value in found.items() if name.startswith("?")):
-                return found
-    return {}
+@dataclass(frozen=True)
+class Played:
+    """Which game an engine plays: its name, the fold of its variations, and its parameters.
+
+    `overrides` are the parameters that the user changed, as text.
+    """
+
+    engine: str
+    name: str
+    fold: str
+    folds: Mapping[str, range]
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    overrides: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class GameSetting(base.Setting):
-    """One playable setting with its domain, starting problem and goal ladder.
+class Observing:
+    """What is read of the game's answers. `refused`, `drop` and `keep` are patterns; `look` is a command."""
 
-    `placeholder` is what names of rooms begin with that were not seen yet (`loc`: loc1, loc2, …), empty for none. Where
-    a model writes the domain, `reference` is the setting as its files say it (for stand-ins, never for a prompt), and
-    the ladder is the model's unless the setting `keeps_goals`; `begun_with` is the text of a domain written before.
-    """
-
-    max_steps: int
-    engine: str
-    game: str
-    fold: str
-    refused: tuple[str, ...]
-    folds: Mapping[str, range]
-    parameters: Mapping[str, Parameter]
-    drop: tuple[str, ...]
-    keep: tuple[str, ...]
-    score: bool
-    look: str
-    domain: Domain
-    start: Problem
-    ladder: tuple[Rung, ...]
-    actions: Mapping[str, ActionRule]
-    prompts: str
-    only_planned: tuple[str, ...] = ()
-    placeholder: str = ""
-    reading: tuple[ReadingRule, ...] = ()
-    map: MapRule | None = None
-    overrides: Mapping[str, str] = field(default_factory=dict)
-    invariants: tuple[Invariant, ...] = ()
-    reader: str = ""
-    rules: tuple[FixedRule, ...] = ()
-    script: str = ""
-    hidden: tuple[str, ...] = ()
-    protocol: Protocol = field(default_factory=Protocol)
-    removable: Removable = Removable()
-    keeps_goals: bool = False
-    reference: GameSetting | None = None
-    begun_with: str = ""
-
-    def command(self, step: PlanStep, problem: Problem) -> str:
-        """The game command of a plan step, empty if it has none yet.
-
-        What the command says beyond the action's parameters is looked up in the problem: where no fact gives it, the
-        command has a hole. A `KeyError` cannot happen: every action has a checked template, and one that a model wrote
-        was checked to be the game's, or to have a command.
-        """
-        rule, given = self.actions[step.action], self.given(step)
-        values = {**(_looked_up(rule.where, given, problem) if rule.where else {}), **given}
-        words = {name.lstrip("?"): from_name(value) for name, value in values.items()}
-        said = filled(rule.command, dict.fromkeys(names_in(rule.command), "") | words)
-        return said if rule.where is None else " ".join(said.split())
-
-    def given(self, step: PlanStep) -> dict[str, str]:
-        """What each parameter of a step stands for, by the name that its command has for it."""
-        own = self.actions[step.action].parameters
-        parameters = self.domain.actions_by_name[step.action].parameters if own is None else own
-        return {each.name: arg for each, arg in zip(parameters, step.args, strict=True)}
-
-    def shown(self, commands: tuple[str, ...]) -> tuple[str, ...]:
-        """Of valid commands those that a model may choose from."""
-        return tuple(each for each in commands if not _fits(self.hidden, each))
+    refused: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    score: bool = False
+    look: str = ""
 
     def read(self, text: str) -> str:
         """What the formalizer reads of an observation: whole sentences, without those that are dropped."""
@@ -289,10 +223,58 @@ class GameSetting(base.Setting):
         """Whether the game answered that nothing happened."""
         return _fits(self.refused, text)
 
+
+@dataclass(frozen=True)
+class Asking:
+    """How a model is asked: the folder of prompts, patterns of commands that are not shown, the paper's protocol."""
+
+    prompts: str = ""
+    hidden: tuple[str, ...] = ()
+    protocol: Protocol = field(default_factory=Protocol)
+
+    def shown(self, commands: tuple[str, ...]) -> tuple[str, ...]:
+        """Of valid commands those that a model may choose from."""
+        return tuple(each for each in commands if not _fits(self.hidden, each))
+
+
+@dataclass(frozen=True)
+class ReaderRules:
+    """What the built-in reader reads by: rules of ours by their `name`, or `rules` that are data.
+
+    Where a model writes the domain, `reference` is what the files say, for the reader's answer and never for a prompt.
+    """
+
+    name: str = ""
+    rules: tuple[ReadingRule, ...] = ()
+    reference: Knowledge | None = None
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """Commands that are sent because the game said something: rules that are data, and a script by its name."""
+
+    rules: tuple[FixedRule, ...] = ()
+    script: str = ""
+
+
+@dataclass(frozen=True)
+class GameSetting(base.Setting):
+    """One playable setting: what its file says, checked. `start` is what is known before the first observation."""
+
+    max_steps: int
+    game: Played
+    start: Knowledge
+    observing: Observing = Observing()
+    asking: Asking = field(default_factory=Asking)
+    reader: ReaderRules = ReaderRules()
+    fixed: Fixed = Fixed()
+    map: MapRule | None = None
+    removable: Removable = Removable()
+
     def check(self, planner: Planner) -> None:
         """Raises `SettingError` if the planner cannot plan for a goal of the ladder: no model could mend that."""
-        for rung in self.ladder:
-            result = planner.solve(self.domain, self.start.with_goal(rung.goal), rung.search)
+        for rung in self.start.ladder:
+            result = planner.solve(self.start.domain, self.start.problem.with_goal(rung.goal), rung.search)
             if result.status is PlanStatus.INVALID:
                 why = f"Goal '{rung.name}': {result.message}."
                 raise SettingError(f"{self.name} cannot be planned for", why, "Mend the domain or the goal.")
@@ -301,23 +283,31 @@ class GameSetting(base.Setting):
 
     def manifest(self) -> dict[str, Any]:
         """What a run folder records of the setting: plain JSON values."""
+        observing, start = self.observing, self.start
         return {
             "name": self.name,
-            "engine": self.engine,
-            "game": self.game,
-            "fold": self.fold,
+            "engine": self.game.engine,
+            "game": self.game.name,
+            "fold": self.game.fold,
             "max_steps": self.max_steps,
-            "parameters": {name: each.value for name, each in self.parameters.items()},
-            "overrides": dict(self.overrides),
-            "observation": {"drop": self.drop, "keep": self.keep, "score": self.score, "look": self.look},
-            "domain": self.domain.name,
-            "only_planned": self.only_planned,
-            "reading": [each.model_dump() for each in self.reading],
-            "invariants": [each.about for each in self.invariants],
-            "ladder": [{"name": each.name, "goal": str(each.goal), "search": str(each.search)} for each in self.ladder],
+            "parameters": {name: each.value for name, each in self.game.parameters.items()},
+            "overrides": dict(self.game.overrides),
+            "observation": {
+                "drop": observing.drop,
+                "keep": observing.keep,
+                "score": observing.score,
+                "look": observing.look,
+            },
+            "domain": start.domain.name,
+            "only_planned": start.only_planned,
+            "reading": [each.model_dump() for each in self.reader.rules],
+            "invariants": [each.about for each in start.invariants],
+            "ladder": [
+                {"name": each.name, "goal": str(each.goal), "search": str(each.search)} for each in start.ladder
+            ],
             "map": self.map.model_dump() if self.map else None,
         }
 
     def resolved(self) -> dict[str, Any]:
-        searches = {rung.name: str(rung.search) for rung in self.ladder}
-        return {"fold": self.fold, "max_steps": self.max_steps, "search": None, "searches": searches}
+        searches = {rung.name: str(rung.search) for rung in self.start.ladder}
+        return {"fold": self.game.fold, "max_steps": self.max_steps, "search": None, "searches": searches}

@@ -12,56 +12,57 @@ from pddlego.methods.textgames.episode import Restart, check_same
 from pddlego.methods.textgames.events import Observed, Planned, PlannedStep
 from pddlego.methods.textgames.fixed_rules import FixedRules
 from pddlego.methods.textgames.games import Game, Observation
+from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.memory import Memory
-from pddlego.methods.textgames.settings import GameSetting
+from pddlego.methods.textgames.settings import Observing
 from pddlego.methods.textgames.situation import Exchange
-from pddlego.pddl import Atom, Problem, from_name, same_name, to_name
+from pddlego.pddl import Atom, from_name, same_name, to_name
 from pddlego.planning import LadderResult, PlanStep
 from pddlego.planning.world import World
 
 
-def surprise(setting: GameSetting, step: PlanStep, text: str, problem: Problem, said: Iterable[str]) -> str:
+def surprise(known: Knowledge, step: PlanStep, text: str, said: Iterable[str]) -> str:
     """How `text` differs from what `step` should bring; empty if it does not.
 
     A parameter whose name the game has never said (`said` are its answers so far) is a placeholder: it may turn out to
     be anything new, but not something that the problem already knows under another name, because then the plan was
     made for a map that is wrong.
     """
-    expect = setting.actions[step.action].expect
+    expect = known.actions[step.action].expect
     if not expect:
         return ""
     match = re.search(expect, text)
     if match is None:
         return "the game answered otherwise than the plan expected"
-    predicted = _predicted(setting, step)
-    known = {each.name for each in problem.objects}
+    predicted = _predicted(known, step)
+    objects = {each.name for each in known.problem.objects}
     for name, seen in match.groupdict().items():
         wanted = predicted[name]
         if seen is None or same_name(seen, wanted):
             continue
-        if to_name(seen) in known or _was_said(wanted, said):
+        if to_name(seen) in objects or _was_said(wanted, said):
             return f"the plan expected {from_name(wanted)}, and it is {seen}"
     return ""
 
 
-def says_nothing_new(setting: GameSetting, step: PlanStep, read: str, said: Iterable[str]) -> bool:
+def says_nothing_new(known: Knowledge, step: PlanStep, read: str, said: Iterable[str]) -> bool:
     """Whether what was `read` of an answer that is no surprise tells nothing but what `step` should bring.
 
     It does not if it is that and no word more, or if the game has said all of it before.
     """
-    expect = setting.actions[step.action].expect
+    expect = known.actions[step.action].expect
     if not expect or read in said:
         return bool(expect)
     match = re.fullmatch(expect, read)
-    predicted = _predicted(setting, step)
+    predicted = _predicted(known, step)
     return match is not None and all(
         seen is not None and same_name(seen, predicted[name]) for name, seen in match.groupdict().items()
     )
 
 
-def _predicted(setting: GameSetting, step: PlanStep) -> dict[str, str]:
+def _predicted(known: Knowledge, step: PlanStep) -> dict[str, str]:
     """What each parameter of a step stands for, without its `?`."""
-    return {name.lstrip("?"): value for name, value in setting.given(step).items()}
+    return {name.lstrip("?"): value for name, value in known.given(step).items()}
 
 
 def as_said(command: str, valid: Iterable[str]) -> str:
@@ -94,15 +95,15 @@ class Intention:
     by_rule: bool = False
 
 
-def intended(setting: GameSetting, problem: Problem, ladder: LadderResult) -> tuple[tuple[Intention, ...], Planned]:
+def intended(known: Knowledge, ladder: LadderResult) -> tuple[tuple[Intention, ...], Planned]:
     """The commands of the plan that the ladder gave, up to the first step without one; and all of it as an event."""
     steps = ladder.plan.steps if ladder.plan else ()
-    world = World(setting.domain, problem)
-    states = accumulate(steps, lambda state, step: world.after(step, state), initial=problem.facts)
+    world = World(known.domain, known.problem)
+    states = accumulate(steps, lambda state, step: world.after(step, state), initial=known.problem.facts)
     intentions = []
     for step, (before, after) in zip(steps, pairwise(states), strict=True):
         added, removed = (tuple(sorted(map(str, facts))) for facts in (after - before, before - after))
-        planned = PlannedStep(str(step), setting.command(step, problem), added, removed)
+        planned = PlannedStep(str(step), known.command(step), added, removed)
         intentions.append(Intention(planned.command, step, planned, after))
     shown = tuple(each.planned for each in intentions if each.planned)
     said = next((number for number, each in enumerate(intentions) if not each.command), len(intentions))
@@ -120,38 +121,35 @@ def unforeseen(intention: Intention, difference: str, refused: bool) -> str:
 
 
 class ObservedGame:
-    """A game under way, with what was seen of it. `seen` is its last answer.
+    """A game under way, with what was seen of it. `seen` is its last answer."""
 
-    The actions of its `setting` say what is expected of their commands.
-    """
-
-    def __init__(self, setting: GameSetting, game: Game, memory: Memory, meter: Meter, rules: FixedRules) -> None:
+    def __init__(self, observing: Observing, game: Game, memory: Memory, meter: Meter, rules: FixedRules) -> None:
         self.seen = Observation("")
-        self.setting, self.game, self.memory, self.meter, self.rules = setting, game, memory, meter, rules
+        self.observing, self.game, self.memory, self.meter, self.rules = observing, game, memory, meter, rules
         self._worked: list[tuple[str, str]] = []
 
-    def start(self, problem: Problem) -> Observed:
+    def start(self) -> Observed:
         """The first look."""
-        return self._taken_in(None, self.game.start(), problem)
+        return self._taken_in(None, self.game.start())
 
-    def send(self, intention: Intention, problem: Problem) -> Observed:
-        """Send a command; `problem` is what the agent knew when it planned it."""
-        return self._taken_in(intention, self.game.step(intention.command), problem)
+    def send(self, intention: Intention, known: Knowledge) -> Observed:
+        """Send a command; `known` is what the agent knew when it planned it."""
+        return self._taken_in(intention, self.game.step(intention.command), known)
 
-    def look(self, command: str, problem: Problem) -> Observed:
+    def look(self, command: str) -> Observed:
         """Look around for nothing: the game has already said what there is to see."""
-        return self._taken_in(Intention(command), self._looked(), problem, free=True)
+        return self._taken_in(Intention(command), self._looked(), free=True)
 
-    def go_back(self, restart: Restart, problem: Problem) -> Iterator[Observed]:
+    def go_back(self, restart: Restart) -> Iterator[Observed]:
         """Bring the game to where another episode was, by its commands. Raises `ReplayError`."""
         check_same("the first look", restart.look, self.seen.text)
         for repeated in restart.commands:
             answer = self._looked() if repeated.free else self.game.step(repeated.command)
             check_same(f"'{repeated.command}'", repeated.text, answer.text)
             intention = Intention(repeated.command)
-            yield self._taken_in(intention, answer, problem, repeated.unforeseen, repeated.free)
+            yield self._taken_in(intention, answer, None, repeated.unforeseen, repeated.free)
 
-    def rewind(self, problem: Problem) -> Iterator[Observed]:
+    def rewind(self) -> Iterator[Observed]:
         """Begin the game anew and repeat the commands that had worked (PDDLego+). Raises `ReplayError`."""
         self.seen = self.game.start()
         for command, text in self._worked:
@@ -164,22 +162,27 @@ class ObservedGame:
         return replace(self.seen, text=self.seen.look)
 
     def _taken_in(
-        self, intention: Intention | None, answer: Observation, problem: Problem, told: str = "", free: bool = False
+        self,
+        intention: Intention | None,
+        answer: Observation,
+        known: Knowledge | None = None,
+        told: str = "",
+        free: bool = False,
     ) -> Observed:
         """Take in what the game answered, and say whether it was refused or surprising. `told` is what the model was
         told of it in another episode."""
-        setting = self.setting
-        refused = setting.is_refused(answer.text)
-        difference, exchange = "", Exchange(intention.command if intention else None, setting.read(answer.text))
-        if intention is not None and intention.step is not None and not answer.won:
+        refused = self.observing.is_refused(answer.text)
+        read = self.observing.read(answer.text)
+        difference, exchange = "", Exchange(intention.command if intention else None, read)
+        if known is not None and intention is not None and intention.step is not None and not answer.won:
             said = [exchange.text for exchange in self.memory.history]
-            difference = surprise(setting, intention.step, answer.text, problem, said)
-            known = says_nothing_new(setting, intention.step, exchange.text, said)
-            if known and not (difference or refused) and answer.score == self.seen.score:
+            difference = surprise(known, intention.step, answer.text, said)
+            nothing_new = says_nothing_new(known, intention.step, exchange.text, said)
+            if nothing_new and not (difference or refused) and answer.score == self.seen.score:
                 exchange = replace(exchange, after=intention.after)
         if intention is not None:
             exchange = replace(exchange, unforeseen=told or unforeseen(intention, difference, refused))
-            if setting.score:
+            if self.observing.score:
                 exchange = replace(exchange, score=answer.score, gained=answer.score - self.seen.score)
         self.seen = answer
         self.meter.score = answer.score

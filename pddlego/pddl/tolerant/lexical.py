@@ -32,7 +32,7 @@ def read_file(text: str, kind: str, note: Note) -> list[Sexpr]:
         note("text stood before the file")
     reading = read_sexprs(cleaned[start:])
     if reading.unclosed:
-        if is_cut_off(text, kind):
+        if _opens_at_the_end(cleaned, start):
             return []  # what is there is not the whole
         closed, keys = _closed_before_keys(cleaned[start : cleaned.rfind(")") + 1])  # prose may follow
         for key in keys:
@@ -116,9 +116,14 @@ def is_cut_off(text: str, kind: str) -> bool:
     """
     cleaned = _clean(text, lambda what: None)
     start = _start(cleaned, kind)
-    if start is None or "(" not in cleaned[max(start, cleaned.rfind(")")) :]:
+    if start is None or not _opens_at_the_end(cleaned, start):
         return False
     return read_sexprs(cleaned[start:]).unclosed > 0
+
+
+def _opens_at_the_end(cleaned: str, start: int) -> bool:
+    """Whether a list begins behind the last closing parenthesis."""
+    return "(" in cleaned[max(start, cleaned.rfind(")")) :]
 
 
 def _clean(text: str, note: Note) -> str:

@@ -15,8 +15,9 @@ from pddlego.episode.events import Ended, Event, Limits, Outcome
 from pddlego.errors import BudgetSpentError, EngineError, ModelError, OutOfTimeError
 from pddlego.methods.textgames.events import Observed, Planned
 from pddlego.methods.textgames.games import Observation
+from pddlego.methods.textgames.knowledge import ActionRule
 from pddlego.methods.textgames.reader import ReaderModel
-from pddlego.methods.textgames.settings import ActionRule, GameSetting
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models import Completion, Request
 from pddlego.pddl import Domain, Problem
 from pddlego.planning import PlanResult, PlanStatus, ProcessPlanner, Search
@@ -152,7 +153,7 @@ def test_requests_do_not_grow_with_the_steps(coin: GameSetting, planner: Process
     assert len(asked) == 13
     assert len({each.messages[0].content for each in asked}) == 1
     assert all(len(each.messages) == 2 for each in asked)
-    problems = [str(coin.start), *(each.text for each in of(events, ev.Accepted))]
+    problems = [str(coin.start.problem), *(each.text for each in of(events, ev.Accepted))]
     around = [len(each.messages[1].content) - len(problem) for each, problem in zip(asked, problems, strict=False)]
     assert max(around[1:]) - min(around[1:]) < 40
 
@@ -160,7 +161,12 @@ def test_requests_do_not_grow_with_the_steps(coin: GameSetting, planner: Process
 def test_a_refusal_stops_the_plan_even_where_the_setting_expects_nothing(
     coin: GameSetting, planner: ProcessPlanner
 ) -> None:
-    careless = replace(coin, actions={name: ActionRule(rule.command, "") for name, rule in coin.actions.items()})
+    careless = replace(
+        coin,
+        start=replace(
+            coin.start, actions={name: ActionRule(rule.command, "") for name, rule in coin.start.actions.items()}
+        ),
+    )
     wrong = {
         "objects": {"add": ["kitchen loc1 loc2 - location"]},
         "init": {"add": ["(at kitchen) (visited kitchen) (visited loc1)", "(connected kitchen loc1 north)"]},
@@ -190,7 +196,7 @@ def test_a_lone_surrogate_in_an_answer_does_no_harm(coin: GameSetting, planner: 
 
 def test_a_plan_is_carried_out_up_to_a_step_that_nobody_can_say(coin: GameSetting, planner: ProcessPlanner) -> None:
     """As on a map without directions: the door is opened, and then no plan begins with something that can be said."""
-    mute = replace(coin, actions={**coin.actions, "move": ActionRule("", "")})
+    mute = replace(coin, start=replace(coin.start, actions={**coin.start.actions, "move": ActionRule("", "")}))
     game = GridHouse({("kitchen", "north"): "pantry"}, frozenset({frozenset({"kitchen", "pantry"})}))
     events = play(mute, planner, game, ReaderModel(), retries=0)
     first, second = of(events, Planned)[:2]
@@ -208,7 +214,7 @@ def test_the_score_is_read_where_the_setting_says_so(coin: GameSetting, planner:
         return [message.content for each in asked for message in each.messages[1:]]
 
     assert not any("Score:" in text for text in said(coin))
-    scored = said(replace(coin, score=True))
+    scored = said(replace(coin, observing=replace(coin.observing, score=True)))
     assert "Score:" not in scored[0], "before the first command there is nothing to tell"
     assert any("Score: 0.00" in text for text in scored)
 
@@ -222,7 +228,10 @@ def test_the_model_is_told_when_the_score_went_up_or_down(coin: GameSetting, pla
             return replace(answer, score=0.5 if len(self.commands) == 1 else 0.25)
 
     exits = {("kitchen", "north"): "hall", ("hall", "north"): "attic", ("attic", "north"): "loft"}
-    asked = of(play(replace(coin, score=True), planner, Rated(exits), ReaderModel()), ev.Asked)
+    asked = of(
+        play(replace(coin, observing=replace(coin.observing, score=True)), planner, Rated(exits), ReaderModel()),
+        ev.Asked,
+    )
     assert "Score: 0.50 (it went up)" in asked[1].messages[1].content
     assert "Score: 0.25 (it went down)" in asked[2].messages[1].content
 

@@ -26,7 +26,7 @@ NAMED = PlanStep("move", ("kitchen", "living_room", "north"))
     ],
 )
 def test_what_surprises(coin: GameSetting, step: PlanStep, text: str, expected: str) -> None:
-    found = surprise(coin, step, text, KNOWN, ["To the North you see the living room."])
+    found = surprise(coin.start.with_problem(KNOWN), step, text, ["To the North you see the living room."])
     assert found.startswith(expected)
     assert bool(found) is bool(expected)
 

@@ -32,13 +32,13 @@ KNOWN = json.dumps(
 def test_what_was_said_before_or_is_expected_to_the_word_is_nothing_new() -> None:
     setting = load_setting("cooking-easy")
     take, move = PlanStep("take", ("red_potato", "kitchen")), PlanStep("move", ("kitchen", "hall", "north"))
-    assert says_nothing_new(setting, take, "You take the red potato.", ())
-    assert not says_nothing_new(setting, take, "You take the red potato. It is hot.", ())
-    assert not says_nothing_new(setting, move, "You are in the hall. To the South you see the kitchen.", ())
+    assert says_nothing_new(setting.start, take, "You take the red potato.", ())
+    assert not says_nothing_new(setting.start, take, "You take the red potato. It is hot.", ())
+    assert not says_nothing_new(setting.start, move, "You are in the hall. To the South you see the kitchen.", ())
     assert says_nothing_new(
-        setting, move, "You are in the hall. You see a box.", ["You are in the hall. You see a box."]
+        setting.start, move, "You are in the hall. You see a box.", ["You are in the hall. You see a box."]
     )
-    assert not says_nothing_new(setting, PlanStep("eat_meal", ()), "You eat the meal.", ())
+    assert not says_nothing_new(setting.start, PlanStep("eat_meal", ()), "You eat the meal.", ())
 
 
 def test_after_moves_that_bring_nothing_new_no_model_is_asked(planner: ProcessPlanner) -> None:
@@ -69,9 +69,9 @@ def test_without_replanning_a_plan_is_carried_out_to_its_end(coin: GameSetting, 
 
 def test_a_name_that_was_not_known_is_news(coin: GameSetting) -> None:
     step = PlanStep("open_door", ("kitchen", "loc1", "south"))
-    assert not says_nothing_new(coin, step, "You open the wood door, revealing the pantry.", ())
+    assert not says_nothing_new(coin.start, step, "You open the wood door, revealing the pantry.", ())
     known = PlanStep("open_door", ("kitchen", "pantry", "south"))
-    assert says_nothing_new(coin, known, "You open the wood door, revealing the pantry.", ())
+    assert says_nothing_new(coin.start, known, "You open the wood door, revealing the pantry.", ())
 
 
 class Doubtful:

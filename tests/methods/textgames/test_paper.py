@@ -63,7 +63,7 @@ def test_the_papers_domain_loads_unchanged(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "domains" / "paper-coin.pddl").write_text(FIGURE_5)
     monkeypatch.chdir(tmp_path)
     setting = load_setting("paper-coin")
-    assert setting.domain == parse_domain(FIGURE_5)
+    assert setting.start.domain == parse_domain(FIGURE_5)
     done = run("play", "paper-coin", "--seed", "12", "--pace", "0", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
 
@@ -74,9 +74,13 @@ def test_a_command_looks_a_value_up_in_the_problem() -> None:
         """(define (problem p) (:domain environment) (:objects kitchen loc1 loc2 - location south east - direction)
         (:init (connected kitchen loc1 south) (connected kitchen loc2 east)) (:goal (and)))"""
     )
-    assert setting.command(PlanStep("open_door", ("kitchen", "loc2")), problem) == "open door to east"
-    assert setting.command(PlanStep("open_door", ("kitchen", "loc1")), problem) == "open door to south"
-    assert setting.command(PlanStep("open_door", ("loc1", "kitchen")), problem) == "open door to"
+    assert (
+        setting.start.with_problem(problem).command(PlanStep("open_door", ("kitchen", "loc2"))) == "open door to east"
+    )
+    assert (
+        setting.start.with_problem(problem).command(PlanStep("open_door", ("kitchen", "loc1"))) == "open door to south"
+    )
+    assert setting.start.with_problem(problem).command(PlanStep("open_door", ("loc1", "kitchen"))) == "open door to"
 
 
 @pytest.mark.parametrize(
@@ -152,8 +156,8 @@ def test_the_recipe_is_shown_or_is_not(planner: ProcessPlanner) -> None:
     for name in ("cooking-easy", "paper-cooking-easy"):
         setting = load_setting(name)
         listed = ("look around", "read cookbook", "examine cookbook", "move west")
-        assert "read cookbook" in setting.shown(listed)
-        hidden = of_variant(name, "act-no-recipe").shown(listed)
+        assert "read cookbook" in setting.asking.shown(listed)
+        hidden = of_variant(name, "act-no-recipe").asking.shown(listed)
         assert "move west" in hidden
         assert not any("cookbook" in each for each in hidden)
 

@@ -11,13 +11,13 @@ from pddlego.episode.events import Outcome
 from pddlego.methods.textgames.events import Observed
 from pddlego.methods.textgames.memory import INCREASE, MORE_TOKENS
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Request
 from pddlego.models.dialect import HOTTEST, Sampling
 from pddlego.models.openai import OpenAIModel
 from pddlego.planning import ProcessPlanner
 from tests.methods.textgames.grid_house import small_house
 from tests.methods.textgames.playing import ForgetfulModel, ended, of, play
+from tests.methods.textgames.situations import situation_with
 from tests.model_server import ModelServer, answer, fault
 
 BAD = '{"init": {"add": ["(at moon)"]}}'
@@ -92,7 +92,12 @@ def test_the_temperature_is_raised_within_bounds(
 ) -> None:
     model = OpenAIModel("m", "sk-canary-0123456789abcdef", model_server.url, Sampling(base))
     model.complete(
-        Request("edit", (), Situation("coin", "", coin.domain, coin.start), temperature_increase=temperature_increase)
+        Request(
+            "edit",
+            (),
+            situation_with("coin", "", coin.start.domain, coin.start.problem),
+            temperature_increase=temperature_increase,
+        )
     )
     assert model_server.requests[0]["temperature"] == pytest.approx(sent)
     assert "max_tokens" not in model_server.requests[0]
@@ -101,7 +106,9 @@ def test_the_temperature_is_raised_within_bounds(
 def test_an_endpoint_that_takes_no_limit_is_asked_without(coin: GameSetting, model_server: ModelServer) -> None:
     model_server.replies = [fault(400, "Unsupported parameter: max_tokens"), answer(json.dumps({}))]
     model = OpenAIModel("m", "sk-canary-0123456789abcdef", model_server.url)
-    request = Request("edit", (), Situation("coin", "", coin.domain, coin.start), max_tokens=MORE_TOKENS)
+    request = Request(
+        "edit", (), situation_with("coin", "", coin.start.domain, coin.start.problem), max_tokens=MORE_TOKENS
+    )
     model.complete(request)
     model.complete(request)
     assert [each.get("max_tokens") for each in model_server.requests] == [MORE_TOKENS, None, None]
@@ -180,6 +187,8 @@ def test_more_room_than_the_model_has_is_not_asked_for_again(coin: GameSetting, 
     too_much = "maximum context length is 8192 tokens. However, you requested 17000 tokens (16384 in the completion)"
     model_server.replies = [fault(400, too_much, "context_length_exceeded"), answer(json.dumps({}))]
     model = OpenAIModel("m", "sk-canary-0123456789abcdef", model_server.url)
-    request = Request("edit", (), Situation("coin", "", coin.domain, coin.start), max_tokens=MORE_TOKENS)
+    request = Request(
+        "edit", (), situation_with("coin", "", coin.start.domain, coin.start.problem), max_tokens=MORE_TOKENS
+    )
     assert [model.complete(request).attempts for _ in range(2)] == [2, 1]
     assert [each.get("max_tokens") for each in model_server.requests] == [MORE_TOKENS, None, None]

@@ -24,10 +24,10 @@ from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.resume import (
     RecordedGame,
     check_not_over,
+    known_at,
     moment_at,
     read_correction,
     restart_at,
-    setting_at,
 )
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.pddl import parse_problem
@@ -126,7 +126,7 @@ def test_what_a_correction_does_not_cover_is_still_news(coin: GameSetting, plann
 
 
 def test_another_game_is_noticed(coin: GameSetting, planner: ProcessPlanner) -> None:
-    restart = Restart("elsewhere", 1, (Repeated("move east", "You are on the moon."),), coin.start, 1)
+    restart = Restart("elsewhere", 1, (Repeated("move east", "You are on the moon."),), coin.start.problem, 1)
     events = play(coin, planner, small_house(), ReaderModel(), restart=restart)
     assert ended(events).outcome is Outcome.CRASHED
     assert "answers otherwise than recorded to 'move east'" in ended(events).message
@@ -200,7 +200,7 @@ def test_the_steps_before_a_resumption_are_in_the_other_journal(
 
 
 def test_the_first_look_must_be_the_same(coin: GameSetting, planner: ProcessPlanner) -> None:
-    restart = Restart("elsewhere", 0, (), coin.start, 0, None, "You are on the moon.")
+    restart = Restart("elsewhere", 0, (), coin.start.problem, 0, None, "You are on the moon.")
     events = play(coin, planner, small_house(), ReaderModel(), restart=restart)
     assert "answers otherwise than recorded to the first look" in ended(events).message
 
@@ -242,7 +242,7 @@ def test_a_variant_with_another_domain_is_resumed_with_that_domain(
     extended = str(first.latest).replace("(:init", "(:init (connected kitchen corridor south)")
     corrected = read_correction(played, first, extended.replace("kitchen - location", "kitchen corridor - location"))
     assert corrected.faults == ()
-    assert "visited" in str(played.episode.setting.ladder[0].goal)
+    assert "visited" in str(played.episode.setting.start.ladder[0].goal)
     item = str(first.latest).replace("(:init", "(:init (have coin)")
     assert any("have" in fault for fault in read_correction(played, first, item).faults)
     events = resumed(played, restart_at(played, 0, first, corrected.problem), planner)
@@ -252,12 +252,12 @@ def test_a_variant_with_another_domain_is_resumed_with_that_domain(
 def test_an_episode_that_began_with_a_domain_is_resumed_with_it(
     coin: GameSetting, planner: ProcessPlanner, tmp_path: Path
 ) -> None:
-    domain = coin.domain.text.replace("(define (domain coin-collector)", "(define (domain carried)")
+    domain = coin.start.domain.text.replace("(define (domain coin-collector)", "(define (domain carried)")
     played = recorded_in("full", tmp_path, coin, planner, carried=domain)
     first = moment_at(played, 0)
     assert first.written == domain
     assert first.problem.domain == "carried"
-    assert setting_at(played, first).domain.name == "carried"
+    assert known_at(played, first).domain.name == "carried"
     events = resumed(played, restart_at(played, 0, first, None), planner)
     assert ended(events).outcome is Outcome.WON
     assert not [event for event in of(events, ev.Accepted) if event.kind == "domain"]

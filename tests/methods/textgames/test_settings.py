@@ -15,33 +15,33 @@ from pddlego.util import resources
 
 
 def test_the_paper_s_setting(coin: GameSetting) -> None:
-    assert {name: each.value for name, each in coin.parameters.items()} == {
+    assert {name: each.value for name, each in coin.game.parameters.items()} == {
         "numLocations": 11,
         "includeDoors": 1,
         "numDistractorItems": 0,
         "limitInventorySize": 0,
     }
-    assert (coin.fold, coin.max_steps) == ("train", 50)
+    assert (coin.game.fold, coin.max_steps) == ("train", 50)
     assert (coin.seeds["dev"], coin.seeds["test"]) == (range(10), range(10, 60))
-    assert [str(rung.search) for rung in coin.ladder] == ["bfs", "bfs"]
-    assert coin.ladder[1].goal == parse_condition("(exists (?x - location) (and (at ?x) (not (visited ?x))))")
+    assert [str(rung.search) for rung in coin.start.ladder] == ["bfs", "bfs"]
+    assert coin.start.ladder[1].goal == parse_condition("(exists (?x - location) (and (at ?x) (not (visited ?x))))")
 
 
 def test_every_action_is_one_command(coin: GameSetting) -> None:
-    assert coin.command(PlanStep("move", ("a", "b", "north")), coin.start) == "move north"
-    assert coin.command(PlanStep("open_door", ("a", "b", "south")), coin.start) == "open door to south"
-    assert coin.command(PlanStep("take", ("coin", "living_room")), coin.start) == "take coin"
+    assert coin.start.command(PlanStep("move", ("a", "b", "north"))) == "move north"
+    assert coin.start.command(PlanStep("open_door", ("a", "b", "south"))) == "open door to south"
+    assert coin.start.command(PlanStep("take", ("coin", "living_room"))) == "take coin"
 
 
 def test_a_name_is_never_a_template(coin: GameSetting) -> None:
-    assert coin.command(PlanStep("take", ("{l}", "attic")), coin.start) == "take {l}"
+    assert coin.start.command(PlanStep("take", ("{l}", "attic"))) == "take {l}"
 
 
 def test_what_the_user_may_change() -> None:
     setting = load_setting("coin", {"numLocations": "5"}, 9, "dev", "astar(hmax)")
-    assert setting.parameters["numLocations"].value == 5
-    assert (setting.max_steps, setting.fold) == (9, "dev")
-    assert {str(rung.search) for rung in setting.ladder} == {"astar(hmax)"}
+    assert setting.game.parameters["numLocations"].value == 5
+    assert (setting.max_steps, setting.game.fold) == (9, "dev")
+    assert {str(rung.search) for rung in setting.start.ladder} == {"astar(hmax)"}
     assert setting.manifest()["overrides"] == {"numLocations": "5"}
 
 
@@ -142,9 +142,9 @@ def test_a_wrong_file_says_what_is_wrong(own: Path, old: str, new: str, says: st
 def test_a_setting_may_extend_another() -> None:
     easy, full = load_setting("cooking-easy"), load_setting("cooking-full")
     assert (easy.max_steps, full.max_steps) == (20, 150)
-    assert full.parameters["numLocations"].value == 11
-    assert full.parameters["numLocations"].about == easy.parameters["numLocations"].about
-    assert full.ladder == easy.ladder
+    assert full.game.parameters["numLocations"].value == 11
+    assert full.game.parameters["numLocations"].about == easy.game.parameters["numLocations"].about
+    assert full.start.ladder == easy.start.ladder
     files = ["envs/cooking-full.toml", "envs/cooking-easy.toml", "envs/_house.toml", "envs/_engine.toml"]
     assert [each for each in full.sources if each.startswith("envs/")] == files, "a run records them all"
     assert "_house" not in setting_names()
@@ -166,4 +166,4 @@ def test_an_extension_that_leads_nowhere(own: Path, extends: str, says: str) -> 
 def test_tables_are_merged_and_lists_replaced(own: Path) -> None:
     own.with_name("other.toml").write_text('extends = "mine"\ntitle = "Other"\n[game]\nrefused = ["no"]\n')
     other = load_setting("other")
-    assert (other.title, other.max_steps, other.refused) == ("Other", 50, ("no",))
+    assert (other.title, other.max_steps, other.observing.refused) == ("Other", 50, ("no",))

@@ -34,30 +34,28 @@ class ActionGen:
             messages = [Message("user", rules), Message("assistant", self._prompts.render("act-ready"))]
         else:
             messages = [Message("system", rules)]
-        for number, exchange in enumerate(situation.history):
+        for number, exchange in enumerate(situation.seen.history):
             if exchange.command is not None:
                 messages.append(Message("assistant", exchange.command))
-            valid = situation.valid_commands if number == len(situation.history) - 1 else ()
+            valid = situation.seen.valid_commands if number == len(situation.seen.history) - 1 else ()
             turn = self._prompts.render("act-turn", exchange=exchange, valid_commands=valid)
             messages.append(Message("user", turn))
-        if situation.feedback is not None:
-            messages.append(Message("assistant", shortened(situation.rejected)))
-            messages.append(
-                Message(
-                    "user", self._prompts.render("act-again", feedback=situation.feedback, repeated=situation.repeated)
-                )
-            )
+        if situation.retry.feedback is not None:
+            messages.append(Message("assistant", shortened(situation.retry.rejected)))
+            retry = situation.retry
+            again = self._prompts.render("act-again", feedback=retry.feedback, repeated=retry.repeated)
+            messages.append(Message("user", again))
         return Request("act", tuple(messages), situation)
 
     def read(self, answer: str, situation: Situation) -> CommandProposal:
         """The first line of the answer that is a valid command, whatever its case and decoration."""
-        valid = {_bare(each): each for each in situation.valid_commands}
+        valid = {_bare(each): each for each in situation.seen.valid_commands}
         for line in spoken(answer).splitlines():
             command = valid.get(_bare(line))
             if command is not None:
                 return CommandProposal(command)
         if not self._checked:
-            return CommandProposal(_unchecked(spoken(answer), situation.valid_commands))
+            return CommandProposal(_unchecked(spoken(answer), situation.seen.valid_commands))
         first = next((line.strip() for line in spoken(answer).splitlines() if line.strip()), "")
         if answer.strip() and not first:
             return CommandProposal("", cut_off())
@@ -75,9 +73,9 @@ class RandomActions:
         return None
 
     def read(self, answer: str, situation: Situation) -> CommandProposal:
-        if not situation.valid_commands:
+        if not situation.seen.valid_commands:
             return CommandProposal("", Feedback("no valid command", "the game lists no valid commands."))
-        return CommandProposal(self._random.choice(situation.valid_commands))
+        return CommandProposal(self._random.choice(situation.seen.valid_commands))
 
 
 def _unchecked(answer: str, valid: Sequence[str]) -> str:
@@ -105,7 +103,7 @@ class HumanActions:
         return None
 
     def read(self, answer: str, situation: Situation) -> CommandProposal:
-        command = " ".join(writable(self._person(situation.valid_commands)).split())
+        command = " ".join(writable(self._person(situation.seen.valid_commands)).split())
         return CommandProposal(command, None if command else Feedback("no command", "nothing was typed."))
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from pddlego.methods.textgames.situation import Situation, Written
+from pddlego.methods.textgames.knowledge import Knowledge
+from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Message, Request
 from pddlego.models.base import Feedback, shortened
 from pddlego.models.prompts import Prompts
@@ -18,17 +19,19 @@ from pddlego.pddl.domain import outline
 
 @dataclass(frozen=True)
 class ProblemProposal:
-    """What an answer makes of the problem. `feedback` says why it cannot be used; without it the problem is sound.
+    """What an answer makes of what is known. `feedback` says why it cannot be used; without it the problem is sound.
 
-    `report` is there for edits. `defects` are all that the check found, the harmless ones too. `written` is there where
-    the model writes the domain, too.
+    `report` is there for edits. `defects` are all that the check found, the harmless ones too.
     """
 
-    problem: Problem
+    knowledge: Knowledge
     feedback: Feedback | None = None
     report: EditReport | None = None
     defects: tuple[Defect, ...] = ()
-    written: Written | None = None
+
+    @property
+    def problem(self) -> Problem:
+        return self.knowledge.problem
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -98,14 +101,15 @@ def _bearable(feedback: Feedback | None) -> Feedback | None:
 
 def _changing(situation: Situation) -> dict[str, Any]:
     """What every request shows of a situation."""
+    retry = situation.retry
     return {
-        "problem": str(situation.problem),
-        "news": situation.news,
-        "feedback": _bearable(situation.feedback),
-        "rejected": shortened(situation.rejected),
-        "attempt": situation.attempt,
-        "repeated": situation.repeated,
-        "refused": situation.refused,
+        "problem": str(situation.knowledge.problem),
+        "news": situation.seen.news,
+        "feedback": _bearable(retry.feedback),
+        "rejected": shortened(retry.rejected),
+        "attempt": retry.attempt,
+        "repeated": retry.repeated,
+        "refused": situation.seen.refused,
         "reworded": situation.reworded,
     }
 
@@ -114,8 +118,9 @@ def problem_request(
     prompts: Prompts, purpose: str, situation: Situation, schema: bool = False, one_message: bool = False
 ) -> Request:
     """Ask for an edit or a whole problem file, as the purpose says. In `one_message` the fixed part stands first."""
-    domain, in_short = situation.domain.text, outline(situation.domain, situation.only_planned)
-    system = prompts.render(purpose, domain=domain, outline=in_short, task=situation.task)
+    domain = situation.knowledge.domain
+    in_short = outline(domain, situation.knowledge.only_planned)
+    system = prompts.render(purpose, domain=domain.text, outline=in_short, task=situation.task)
     user = prompts.render(
         "problem",
         purpose=purpose,
@@ -133,20 +138,21 @@ def problem_request(
 
 def full_request(prompts: Prompts, purpose: str, situation: Situation) -> Request:
     """Ask for a domain and a problem, as whole files or as edits (purpose `full-edit`)."""
+    written, terms = situation.knowledge.written, situation.terms
     system = prompts.render(
         "textgames/full",
         task=situation.task,
-        schemas=situation.schemas,
-        goals=situation.goals,
+        schemas=terms.schemas,
+        goals=terms.goals,
         edits=purpose == "full-edit",
     )
     user = prompts.render(
         "textgames/full-turn",
-        domain=situation.domain.text,
-        commands=dict(situation.written.commands) if situation.written else {},
-        own_goals=tuple(map(str, situation.written.goals)) if situation.written else (),
-        valid_commands=situation.valid_commands,
-        repeating=situation.repeating,
+        domain=situation.knowledge.domain.text,
+        commands=dict(written.commands) if written else {},
+        own_goals=tuple(map(str, written.goals)) if written else (),
+        valid_commands=situation.seen.valid_commands,
+        repeating=situation.seen.repeating,
         **_changing(situation),
     )
     return Request(purpose, (Message("system", system), Message("user", user)), situation)

@@ -40,7 +40,7 @@ class PddlEdit:
         self._whole = PddlGen(prompts, tolerant, one_message)
 
     def request(self, situation: Situation) -> Request:
-        if situation.repeated >= WHOLE:
+        if situation.retry.repeated >= WHOLE:
             return self._whole.request(situation)
         return problem_request(self._prompts, "edit", situation, schema=True, one_message=self._one_message)
 
@@ -58,10 +58,11 @@ class PddlEdit:
         except EditSyntaxError as error:
             unfinished = error.cut_off or (answer.strip() and not said.strip())
             invalid = cut_off() if unfinished else Feedback("invalid answer", f"{error}.")
-            return ProblemProposal(situation.problem, invalid)
-        report = apply_edit(situation.problem, edit, situation.domain.constants)
-        problem, left_out = without_planned(report.problem, situation.only_planned)
-        defects = (*check(situation.domain, problem), *left_out)
+            return ProblemProposal(situation.knowledge, invalid)
+        known = situation.knowledge
+        report = apply_edit(known.problem, edit, known.domain.constants)
+        problem, left_out = without_planned(report.problem, known.only_planned)
+        defects = (*check(known.domain, problem), *left_out)
         feedback = defects_feedback(defects)
         refused = report.refused if self._tolerant else report.of(*self._unfit)
         if refused:
@@ -69,4 +70,4 @@ class PddlEdit:
             feedback = Feedback("refused lines", "these lines of the edit cannot be applied:", lines)
         if feedback is not None:
             feedback = with_unmatched(feedback, report)
-        return ProblemProposal(problem, feedback, report, defects)
+        return ProblemProposal(known.with_problem(problem), feedback, report, defects)

@@ -11,7 +11,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pddlego.methods.textgames.formalize.base import ProblemProposal, full_request, with_unmatched
-from pddlego.methods.textgames.situation import MOST_GOALS, Situation, Written
+from pddlego.methods.textgames.knowledge import Knowledge, Written
+from pddlego.methods.textgames.situation import MOST_GOALS, Situation, Terms
 from pddlego.models import Request
 from pddlego.models.base import Feedback, cut_off
 from pddlego.models.prompts import Prompts
@@ -126,13 +127,16 @@ NOTHING = Feedback(
 
 
 class FullFormalizer:
-    """Asks for a domain and a problem file. A file that an answer leaves out stays as it was."""
+    """Asks for a domain and a problem file. A file that an answer leaves out stays as it was.
 
-    def __init__(self, prompts: Prompts, tolerant: bool = True) -> None:
-        self._prompts, self._tolerant = prompts, tolerant
+    `blank` is what is known before the first answer: its goals and commands are those that a domain must serve.
+    """
+
+    def __init__(self, prompts: Prompts, blank: Knowledge, terms: Terms, tolerant: bool = True) -> None:
+        self._prompts, self._blank, self._terms, self._tolerant = prompts, blank, terms, tolerant
 
     def request(self, situation: Situation) -> Request:
-        return full_request(self._prompts, "full", situation)
+        return full_request(self._prompts, "full", replace(situation, terms=self._terms))
 
     def read(self, answer: str, situation: Situation) -> ProblemProposal:
         """The files in an answer, repaired where that has one meaning; without tolerance they must need no repair."""
@@ -140,20 +144,21 @@ class FullFormalizer:
         parts = take_apart(said)
         if parts.is_empty:
             unfinished = bool(answer.strip()) and not said.strip()
-            return ProblemProposal(situation.problem, cut_off() if unfinished else NOTHING)
+            return ProblemProposal(situation.knowledge, cut_off() if unfinished else NOTHING)
         return self.read_parts(parts, situation)
 
     def read_parts(self, parts: FullAnswer, situation: Situation) -> ProblemProposal:
         """The proposal that the texts of two files are."""
         if any(is_cut_off(text, kind) for text, kind in ((parts.domain, "domain"), (parts.problem, "problem")) if text):
-            return ProblemProposal(situation.problem, cut_off())
-        if not situation.domain.text and not parts.domain.strip():
-            return ProblemProposal(situation.problem, NO_DOMAIN)
+            return ProblemProposal(situation.knowledge, cut_off())
+        known, terms = situation.knowledge, self._terms
+        if not known.domain.text and not parts.domain.strip():
+            return ProblemProposal(situation.knowledge, NO_DOMAIN)
         goals, unread = read_goals(parts.goals)
-        if not goals and not parts.problem and situation.written is not None:
-            goals = situation.written.goals  # they stand until another answer changes them
-        needed = not (situation.goals or goals)
-        reading = read_pair(parts.domain or situation.domain.text, parts.problem or str(situation.problem), needed)
+        if not goals and not parts.problem and known.written is not None:
+            goals = known.written.goals  # they stand until another answer changes them
+        needed = not (terms.goals or goals)
+        reading = read_pair(parts.domain or known.domain.text, parts.problem or str(known.problem), needed)
         mended = tuple(
             Defect(
                 DefectKind.REPAIRED, each.kind.value, str(each), not self._tolerant and REQUIREMENTS not in each.what
@@ -163,22 +168,22 @@ class FullFormalizer:
         in_problem = [*reading.in_problem, *unread]
         if reading.domain is None:
             return ProblemProposal(
-                situation.problem, _feedback(reading.in_domain, ()), None, reading.in_domain + mended
+                situation.knowledge, _feedback(reading.in_domain, ()), None, reading.in_domain + mended
             )
-        in_domain = (*reading.in_domain, *_of_actions(reading.domain, parts.commands, situation))
-        wanted = tuple(map(parse_condition, situation.goals)) or goals
+        in_domain = (*reading.in_domain, *_of_actions(reading.domain, parts.commands, terms, known.written))
+        wanted = tuple(map(parse_condition, terms.goals)) or goals
         for goal in wanted if not reading.defects else ():
             stated = reading.problem.with_goal(goal)
             in_problem += [each for each in check(reading.domain, stated) if each.blocking and each not in in_problem]
         problem = replace(reading.problem, domain=reading.domain.name)
-        if situation.goals or goals:
+        if terms.goals or goals:
             problem = problem.with_goal(wanted[0])
         defects = (*in_domain, *in_problem, *mended)
         blocking = tuple(each for each in mended if each.blocking)
-        commands = _commands(reading.domain, parts.commands, situation)
-        written = Written(reading.domain, () if situation.goals else goals, commands)
+        commands = {} if terms.schemas else _commands(reading.domain, parts.commands, known.written)
+        written = Written(reading.domain, () if terms.goals else goals, commands)
         feedback = _feedback((*in_domain, *blocking), in_problem)
-        return ProblemProposal(problem, feedback, None, defects, written)
+        return ProblemProposal(self._blank.rewritten(written, problem), feedback, None, defects)
 
 
 NO_DOMAIN = Feedback("invalid answer", "there is no domain file in it: write (define (domain …) …)")
@@ -193,14 +198,14 @@ def read_goals(text: str) -> tuple[tuple[Formula, ...], tuple[Defect, ...]]:
     return tuple(goals[:MOST_GOALS]), defects
 
 
-def _of_actions(domain: Domain, commands: Mapping[str, str], situation: Situation) -> Iterator[Defect]:
+def _of_actions(domain: Domain, commands: Mapping[str, str], terms: Terms, last: Written | None) -> Iterator[Defect]:
     """Actions that nobody could carry out in the game."""
     if not domain.actions:
         message = "the domain has no action: write one for each thing that the agent can do"
         yield Defect(DefectKind.NO_ACTIONS, domain.name, message)
-    heads = {schema.partition(" ")[0]: schema for schema in situation.schemas}
+    heads = {schema.partition(" ")[0]: schema for schema in terms.schemas}
     for action in domain.actions:
-        if situation.schemas:
+        if terms.schemas:
             name = next((each for each in heads if same_name(each, action.name)), None)
             if name is None:
                 message = f"action {action.name} is none of the game's; they are {', '.join(heads)}"
@@ -209,7 +214,7 @@ def _of_actions(domain: Domain, commands: Mapping[str, str], situation: Situatio
                 message = f"action {action.name} has other parameters than the game's: write {heads[name]}"
                 yield Defect(DefectKind.ARITY, action.name, message)
             continue
-        command = commands.get(action.name) or _last_commands(situation).get(action.name)
+        command = commands.get(action.name) or (last.commands if last else {}).get(action.name)
         if command is None:
             message = f"action {action.name} has no command: add a line '{action.name}: COMMAND' to <commands>"
             yield Defect(DefectKind.SYNTAX, action.name, message)
@@ -220,15 +225,9 @@ def _of_actions(domain: Domain, commands: Mapping[str, str], situation: Situatio
             yield Defect(DefectKind.VARIABLE, action.name, message)
 
 
-def _last_commands(situation: Situation) -> Mapping[str, str]:
-    return situation.written.commands if situation.written is not None else {}
-
-
-def _commands(domain: Domain, commands: Mapping[str, str], situation: Situation) -> dict[str, str]:
-    """The commands of the domain's actions, as far as the model gives them itself."""
-    if situation.schemas:
-        return {}
-    given = {**_last_commands(situation), **commands}
+def _commands(domain: Domain, commands: Mapping[str, str], last: Written | None) -> dict[str, str]:
+    """The commands of the domain's actions, as far as the model gives them, now or before."""
+    given = {**(last.commands if last else {}), **commands}
     return {each.name: given[each.name] for each in domain.actions if each.name in given}
 
 
@@ -259,12 +258,12 @@ class _FullEdit(BaseModel):
 class FullEditor:
     """Asks for edits of both files. An answer that is whole files is read as such."""
 
-    def __init__(self, prompts: Prompts, tolerant: bool = True) -> None:
-        self._prompts, self._tolerant = prompts, tolerant
-        self._whole = FullFormalizer(prompts, tolerant)
+    def __init__(self, prompts: Prompts, blank: Knowledge, terms: Terms, tolerant: bool = True) -> None:
+        self._prompts, self._terms, self._tolerant = prompts, terms, tolerant
+        self._whole = FullFormalizer(prompts, blank, terms, tolerant)
 
     def request(self, situation: Situation) -> Request:
-        return full_request(self._prompts, "full-edit", situation)
+        return full_request(self._prompts, "full-edit", replace(situation, terms=self._terms))
 
     def read(self, answer: str, situation: Situation) -> ProblemProposal:
         """An edit is accepted or rejected as a whole: after a rejected one both files are what they were."""
@@ -279,23 +278,24 @@ class FullEditor:
         except EditSyntaxError as error:
             unfinished = error.cut_off or (answer.strip() and not said.strip())
             return ProblemProposal(
-                situation.problem, cut_off() if unfinished else Feedback("invalid answer", f"{error}.")
+                situation.knowledge, cut_off() if unfinished else Feedback("invalid answer", f"{error}.")
             )
         except ValidationError as error:
             faults = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:10])
-            return ProblemProposal(situation.problem, Feedback("invalid answer", f"the JSON is no edit: {faults}."))
+            return ProblemProposal(situation.knowledge, Feedback("invalid answer", f"the JSON is no edit: {faults}."))
         return self._applied(edit, situation)
 
     def _applied(self, edit: _FullEdit, situation: Situation) -> ProblemProposal:
         changes: dict[str, SectionEdit] = {
             name: section.as_value() for name, section in edit.domain.items() if section is not None
         }
-        domain = apply_domain_edit(situation.domain, changes)
+        known = situation.knowledge
+        domain = apply_domain_edit(known.domain, changes)
         constants = read_domain(domain.text).domain.constants
-        report = apply_edit(situation.problem, Edit(edit.objects.as_value(), edit.init.as_value()), constants)
+        report = apply_edit(known.problem, Edit(edit.objects.as_value(), edit.init.as_value()), constants)
         report = EditReport(report.problem, (*domain.entries, *report.entries), report.renamed)
         commands = {name.lower(): in_braces(said) for name, said in edit.commands.items() if said.strip()}
-        last = map(str, situation.written.goals) if situation.written else ()
+        last = map(str, known.written.goals) if known.written else ()
         goals = "\n".join(last if edit.goals is None else edit.goals)
         parts = FullAnswer(domain.text, str(report.problem), goals, commands)
         proposal = replace(self._whole.read_parts(parts, situation), report=report)

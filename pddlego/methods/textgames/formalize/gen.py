@@ -32,11 +32,11 @@ class PddlGen:
             return read_strictly(answer, situation)
         said = spoken(answer)
         if is_cut_off(said, "problem") or (answer.strip() and not said.strip()):
-            return ProblemProposal(situation.problem, cut_off())
-        repaired = repair_problem(situation.domain.text, said)
+            return ProblemProposal(situation.knowledge, cut_off())
+        repaired = repair_problem(situation.knowledge.domain.text, said)
         mended = tuple(Defect(DefectKind.REPAIRED, each.kind.value, str(each), False) for each in repaired.repairs)
         proposal = read_file(repaired.problem, situation)
-        defects = proposal.defects + old_names(repaired.declared, proposal.problem, situation.problem)
+        defects = proposal.defects + old_names(repaired.declared, proposal.problem, situation.knowledge.problem)
         return replace(proposal, feedback=defects_feedback(defects), defects=defects + mended)
 
 
@@ -66,9 +66,9 @@ def read_file(text: str, situation: Situation) -> ProblemProposal:
 
 def read_strictly(text: str, situation: Situation) -> ProblemProposal:
     """The problem file that a text is, with nothing around it."""
-    reading = read_problem(text)
-    problem = replace(reading.problem, domain=situation.domain.name, goal=situation.problem.goal)
+    reading, known = read_problem(text), situation.knowledge
+    problem = replace(reading.problem, domain=known.domain.name, goal=known.problem.goal)
     needed = tuple(name for name in reading.missing if name in (":objects", ":init"))
-    problem, left_out = without_planned(problem, situation.only_planned)
-    defects = check_reading(situation.domain, replace(reading, problem=problem, missing=needed)) + left_out
-    return ProblemProposal(problem, defects_feedback(defects), None, defects)
+    problem, left_out = without_planned(problem, known.only_planned)
+    defects = check_reading(known.domain, replace(reading, problem=problem, missing=needed)) + left_out
+    return ProblemProposal(known.with_problem(problem), defects_feedback(defects), None, defects)

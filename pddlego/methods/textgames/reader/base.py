@@ -10,12 +10,13 @@ from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
 from pddlego.errors import ModelError
+from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.options import WRITES_DOMAIN
 from pddlego.methods.textgames.reader.coin import CoinRules, MapReaderRules
 from pddlego.methods.textgames.reader.cooking import CookingRules
 from pddlego.methods.textgames.reader.house import HouseRules
 from pddlego.methods.textgames.reader.twc import TidyRules
-from pddlego.methods.textgames.settings import GameSetting, ReadingRule
+from pddlego.methods.textgames.settings import ReadingRule
 from pddlego.methods.textgames.situation import Exchange, Situation
 from pddlego.models.base import Completion, Request
 from pddlego.pddl import Atom, Edit, Problem, apply_edit, edit_between, to_name
@@ -31,10 +32,10 @@ class PatternRules:
 
     def edit(self, situation: Situation) -> Edit:
         """The difference between the problem and what the rules, in their order, make of each answer."""
-        before = after = situation.problem
-        constants = frozenset(each.name for each in situation.domain.constants)
-        for exchange in situation.news:
-            for rule in situation.reading:
+        before = after = situation.knowledge.problem
+        constants = frozenset(each.name for each in situation.knowledge.domain.constants)
+        for exchange in situation.seen.news:
+            for rule in situation.reader.rules:
                 for match in _matches(rule, exchange):
                     after = _applied(rule, match, after, constants)
         return edit_between(before, after)
@@ -73,42 +74,44 @@ def _atoms(text: str) -> Iterable[Atom]:
     return (atom for each in read_sexprs(text).expressions for atom in [read_atom(each)] if atom is not None)
 
 
-def as_given(situation: Situation, reference: GameSetting) -> Situation:
+def as_given(situation: Situation, reference: Knowledge) -> Situation:
     """The situation as it would be with the setting's own domain: what the reading rules work in."""
-    known = situation.problem if situation.problem.objects or situation.problem.facts else reference.start
-    return replace(situation, domain=reference.domain, problem=known, only_planned=reference.only_planned)
+    problem = situation.knowledge.problem
+    known = problem if problem.objects or problem.facts else reference.problem
+    return replace(situation, knowledge=reference.with_problem(known))
 
 
-def full_answer(situation: Situation, reference: GameSetting, edit: Edit) -> str:
+def full_answer(situation: Situation, reference: Knowledge, edit: Edit) -> str:
     """Domain, problem, goals and commands as whole files, in the form that is asked for."""
-    given = as_given(situation, reference)
+    given = as_given(situation, reference).knowledge
     problem = apply_edit(given.problem, edit, reference.domain.constants).problem
-    same = not domain_edit_between(situation.domain, reference.domain)
+    same = not domain_edit_between(situation.knowledge.domain, reference.domain)
     parts = [] if same else [_part("domain", reference.domain.text)]
     parts.append(_part("problem", str(problem.with_goal(reference.ladder[0].goal))))
-    if not situation.goals:
+    if not situation.terms.goals:
         parts.append(_part("goals", "\n".join(_goals(reference))))
-    if not situation.schemas:
+    if not situation.terms.schemas:
         parts.append(_part("commands", "\n".join(f"{name}: {said}" for name, said in _commands(reference).items())))
     return "\n".join(parts)
 
 
-def full_edit(situation: Situation, reference: GameSetting, edit: Mapping[str, object]) -> str:
+def full_edit(situation: Situation, reference: Knowledge, edit: Mapping[str, object]) -> str:
     """The same as an edit; `edit` is that of the problem, in the paper's JSON."""
-    domain = domain_edit_between(situation.domain, reference.domain)
+    domain = domain_edit_between(situation.knowledge.domain, reference.domain)
     value: dict[str, object] = {"domain": as_lines(domain), **edit} if domain else dict(edit)
-    if not situation.goals and not (situation.written and situation.written.goals):
+    written = situation.knowledge.written
+    if not situation.terms.goals and not (written and written.goals):
         value["goals"] = _goals(reference)
-    if not situation.schemas:
+    if not situation.terms.schemas:
         value["commands"] = _commands(reference)
     return json.dumps(value, indent=1)
 
 
-def _goals(reference: GameSetting) -> list[str]:
+def _goals(reference: Knowledge) -> list[str]:
     return [str(rung.goal) for rung in reference.ladder]
 
 
-def _commands(reference: GameSetting) -> dict[str, str]:
+def _commands(reference: Knowledge) -> dict[str, str]:
     return {name: rule.command for name, rule in reference.actions.items()}
 
 
@@ -128,7 +131,7 @@ class CommandRules(Protocol):
     """Rules that can also choose commands without a planner."""
 
     def command(self, situation: Situation) -> str:
-        """The command to send next, from `situation.history`."""
+        """The command to send next, from `situation.seen.history`."""
 
 
 RULES: Mapping[str, type[HouseRules]] = {
@@ -183,21 +186,22 @@ class ReaderModel:
 
     def _answer(self, request: Request) -> str:
         situation = situation_of(request)
-        why = can_answer(situation.rules, bool(situation.reading), request.purpose)
+        why = can_answer(situation.reader.name, bool(situation.reader.rules), request.purpose)
         if why:
             raise ModelError(f"The built-in reader cannot answer for '{request.purpose}'", *why)
-        rules = PatternRules() if situation.reading else RULES[situation.rules]()
+        rules = PatternRules() if situation.reader.rules else RULES[situation.reader.name]()
         if request.purpose == "act":
             assert isinstance(rules, CommandRules)
             return rules.command(situation)
-        if situation.reference is not None:
-            edit = rules.edit(as_given(situation, situation.reference))
+        reference = situation.reader.reference
+        if reference is not None:
+            edit = rules.edit(as_given(situation, reference))
             if request.purpose == "full-edit":
-                return full_edit(situation, situation.reference, as_json(edit))
-            return full_answer(situation, situation.reference, edit)
+                return full_edit(situation, reference, as_json(edit))
+            return full_answer(situation, reference, edit)
         edit = rules.edit(situation)
         if request.purpose == "gen":
-            return str(apply_edit(situation.problem, edit, situation.domain.constants).problem)
+            return str(apply_edit(situation.knowledge.problem, edit, situation.knowledge.domain.constants).problem)
         return json.dumps(as_json(edit), indent=1)
 
 

@@ -23,7 +23,7 @@ class CoinRules(HouseRules):
     def command(self, situation: Situation) -> str:
         """Take the coin if it is here, else go towards the nearest room that was not visited."""
         house = House()
-        for exchange in situation.history:
+        for exchange in situation.seen.history:
             self.read(house, exchange)
         if house.has("item_at", "coin", house.here):
             return "take coin"
@@ -40,7 +40,7 @@ class MapReaderRules(HouseRules):
 
     def update(self, house: House, situation: Situation) -> None:
         """Take in the task with the first answer, and all that is new."""
-        if situation.news and situation.news[0].command is None:
+        if situation.seen.news and situation.seen.news[0].command is None:
             _read_task(house, situation.task)
         super().update(house, situation)
 

@@ -34,7 +34,7 @@ class CookingRules(HouseRules):
     def update(self, house: House, situation: Situation) -> None:
         """Take in all that is new, and state anew what is likely."""
         super().update(house, situation)
-        _guess(house, situation.history)
+        _guess(house, situation.seen.history)
 
     def read(self, house: House, exchange: Exchange) -> None:
         room, opened, recipe = house.read(exchange), read_opened(exchange.text), read_recipe(exchange.text)
@@ -58,10 +58,10 @@ class CookingRules(HouseRules):
     def command(self, situation: Situation) -> str:
         """What the script of the paper would do, else the nearest room that was not visited; then cook and eat."""
         house, script = House(), PaperCooking()
-        for exchange in situation.history:
+        for exchange in situation.seen.history:
             self.read(house, exchange)
             script.take_in(exchange.command, exchange.text)
-        valid = situation.valid_commands
+        valid = situation.seen.valid_commands
         while (due := script.due()) is not None:
             if due in valid:
                 return due

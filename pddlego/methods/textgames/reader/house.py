@@ -235,7 +235,7 @@ class HouseRules(ABC):
 
     def update(self, house: House, situation: Situation) -> None:
         """Take in all that is new."""
-        for exchange in situation.news:
+        for exchange in situation.seen.news:
             self.read(house, exchange)
 
     def edit(self, situation: Situation) -> Edit:
@@ -243,17 +243,17 @@ class HouseRules(ABC):
 
         What the domain has no words for is left out.
         """
-        before = situation.problem
+        before = situation.knowledge.problem
         number = int("".join(filter(str.isdigit, situation.placeholder)) or 1)
-        house = House.of(before, number, doors_once(situation.domain))
+        house = House.of(before, number, doors_once(situation.knowledge.domain))
         self.update(house, situation)
         known = {each.name for each in before.objects}
-        constants = situation.domain.constants
+        constants = situation.knowledge.domain.constants
         renamed = ((old, new) for old, new in house.renamed.items() if old in known)
         renaming = Edit(SectionEdit(replace=tuple((f"{old} - {ROOM}", f"{new} - {ROOM}") for old, new in renamed)))
         base = apply_edit(before, renaming, constants).problem
         given = {each.name for each in constants}
-        types, predicates = situation.domain.types, situation.domain.predicates_by_name
+        types, predicates = situation.knowledge.domain.types, situation.knowledge.domain.predicates_by_name
         own = frozenset(each for each in house.objects() if each.name not in given and each.type in types)
         facts = frozenset(fact for fact in house.all_facts() if fact.predicate in predicates)
         after = Problem(before.name, before.domain, own, facts, before.goal)

@@ -306,14 +306,14 @@ class NoisyReader(ReaderModel):
         """As the reader's, or with an error. Raises `ModelError`."""
         answer = super().complete(request)
         situation = situation_of(request)
-        again = situation.attempt > 0 and self.rate > 0
+        again = situation.retry.attempt > 0 and self.rate > 0
         if again and IDENTICAL in self.kinds and self._random.random() < SAME_AGAIN:
-            return replace(self._last, text=situation.rejected or self._last.text)
-        blind = again and situation.feedback is None and BLIND in self.kinds
+            return replace(self._last, text=situation.retry.rejected or self._last.text)
+        blind = again and situation.retry.feedback is None and BLIND in self.kinds
         error, self._error = self._error if blind else None, None
         if self._random.random() < (STILL_WRONG / (1 - SAME_AGAIN) if error else self.rate):
             answer = self._err(request, answer, error)
-        if situation.reference is not None and self._in_domains.random() < self.rate:
+        if situation.reader.reference is not None and self._in_domains.random() < self.rate:
             answer = self._err_in_domain(answer)
         self._last = answer
         return answer
@@ -354,7 +354,7 @@ class NoisyReader(ReaderModel):
             return changed(parse_problem(text), make, self._random, json.loads(edit)["objects"]["replace"])
         wrong = parse_edit(make(edit, self._random))
         situation = situation_of(request)
-        return str(apply_edit(situation.problem, wrong, situation.domain.constants).problem)
+        return str(apply_edit(situation.knowledge.problem, wrong, situation.knowledge.domain.constants).problem)
 
 
 def changed(problem: Problem, error: Edited, rng: random.Random, renames: Mapping[str, str | None]) -> str:

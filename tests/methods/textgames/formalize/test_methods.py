@@ -12,6 +12,7 @@ from pddlego.methods.textgames.situation import Situation
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import Atom, parse_problem
 from pddlego.util.answers import spoken
+from tests.methods.textgames.situations import situation_with
 
 PROMPTS = Prompts("coin")
 FILE = """(define (problem x) (:domain {domain})
@@ -20,7 +21,9 @@ FILE = """(define (problem x) (:domain {domain})
 
 @pytest.fixture
 def situation(coin: GameSetting) -> Situation:
-    return Situation("coin", "", coin.domain, coin.start, valid_commands=("move north", "take coin", "look around"))
+    return situation_with(
+        "coin", "", coin.start.domain, coin.start.problem, valid_commands=("move north", "take coin", "look around")
+    )
 
 
 def test_an_edit_that_breaks_the_check_is_not_usable(situation: Situation) -> None:
@@ -37,7 +40,7 @@ def test_a_line_that_cannot_be_read_is_not_usable(situation: Situation) -> None:
 
 def test_an_answer_without_json_leaves_the_problem_alone(situation: Situation) -> None:
     proposal = PddlEdit(PROMPTS).read("nothing changed", situation)
-    assert proposal.problem == situation.problem
+    assert proposal.problem == situation.knowledge.problem
     assert proposal.feedback is not None
 
 
@@ -54,7 +57,7 @@ def test_gen_reads_the_file_and_leaves_the_goal_to_the_ladder(situation: Situati
     proposal = PddlGen(PROMPTS).read(answer, situation)
     assert proposal.feedback is None
     assert Atom("at", ("kitchen",)) in proposal.problem.facts
-    assert proposal.problem.goal == situation.problem.goal
+    assert proposal.problem.goal == situation.knowledge.problem.goal
     assert proposal.problem.domain == "coin-collector"
 
 
@@ -106,14 +109,14 @@ def test_random_is_seeded_and_takes_any_valid_command(situation: Situation) -> N
     one, two = ([RandomActions(3).read("", situation).command] for _ in range(2))
     assert one == two
     source = RandomActions(3)
-    assert {source.read("", situation).command for _ in range(50)} == set(situation.valid_commands)
+    assert {source.read("", situation).command for _ in range(50)} == set(situation.seen.valid_commands)
 
 
 @pytest.mark.parametrize("method", [PddlEdit(PROMPTS), PddlGen(PROMPTS)])
 def test_what_comes_about_in_plans_only_is_left_out_with_a_word(coin: GameSetting, method: PddlEdit | PddlGen) -> None:
     """Whoever takes the coin may write that it is had; a goal that asks for it would be true for ever."""
     known = parse_problem(FILE.format(domain="coin-collector", goal="(:goal (have coin))"))
-    asked = Situation("coin", "", coin.domain, known, only_planned=("have",))
+    asked = situation_with("coin", "", coin.start.domain, known, only_planned=("have",))
     gen = str(known).replace("(at kitchen)", "(at kitchen) (have coin)")
     answer = '{"init": {"add": ["(have coin)"]}}' if isinstance(method, PddlEdit) else gen
     proposal = method.read(answer, asked)
@@ -154,7 +157,7 @@ BEFORE = """(define (problem house) (:domain coin-collector) (:objects kitchen l
     ids=["an old name beside a new one", "no new name", "never heard of", "declared"],
 )
 def test_an_old_name_beside_a_new_one_is_a_question(situation: Situation, objects: str, fact: str, asks: bool) -> None:
-    known = replace(situation, problem=parse_problem(BEFORE))
+    known = replace(situation, knowledge=situation.knowledge.with_problem(parse_problem(BEFORE)))
     text = f"(define (problem x) (:domain coin-collector) (:objects {objects} - location) (:init (at kitchen) {fact}))"
     proposal = PddlGen(PROMPTS).read(text, known)
     assert (proposal.feedback is not None) is asks

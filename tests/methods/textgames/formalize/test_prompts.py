@@ -19,6 +19,7 @@ from pddlego.models.prompts import Prompts
 from pddlego.pddl import Problem, apply_edit, check, parse_edit, parse_problem
 from tests.conftest import check_snapshot
 from tests.methods.textgames.reader.asking import Diary
+from tests.methods.textgames.situations import situation_with
 
 KNOWN = """(define (problem house) (:domain coin-collector) (:objects kitchen loc1 - location)
   (:init (at kitchen) (visited kitchen) (connected kitchen loc1 south) (closed_door kitchen loc1))
@@ -35,7 +36,7 @@ def situation(coin: GameSetting, **values: object) -> Situation:
     history = (Exchange(None, "You are in the kitchen.\nTo the South you see a closed wood door."), *NEWS)
     valid = ("look around", "move north")
     task = "Your task is to find the coin."
-    return Situation("coin", task, coin.domain, problem, NEWS, history, valid, **values)  # type: ignore[arg-type]
+    return situation_with("coin", task, coin.start.domain, problem, NEWS, history, valid, **values)  # type: ignore[arg-type]
 
 
 def text(request: Request) -> str:
@@ -61,7 +62,9 @@ def test_gen(coin: GameSetting) -> None:
 
 
 def test_the_first_request(coin: GameSetting) -> None:
-    first = Situation("coin", "", coin.domain, coin.start, (Exchange(None, "You are in the kitchen."),))
+    first = situation_with(
+        "coin", "", coin.start.domain, coin.start.problem, (Exchange(None, "You are in the kitchen."),)
+    )
     check_snapshot("prompt-edit-first.txt", text(PddlEdit(Prompts("coin")).request(first)))
 
 
@@ -82,30 +85,32 @@ TASK = "Your task is to take the coin that is located in the attic, and put it i
 @pytest.mark.parametrize("method", [PddlEdit, PddlGen, ActionGen])
 def test_the_prompts_of_each_game(name: str, method: type[PddlEdit | PddlGen | ActionGen]) -> None:
     setting = load_setting(name)
-    score, gained = (0.25, 0.25) if setting.score else (None, 0.0)
+    score, gained = (0.25, 0.25) if setting.observing.score else (None, 0.0)
     looked = (Exchange(None, "You are in the kitchen."), Exchange("take key", "You take the key.", score, gained))
-    asked = Situation(setting.prompts, TASK, setting.domain, setting.start, looked, looked, ("move north",))
-    request = method(Prompts(setting.prompts)).request(asked)
-    check_snapshot(f"prompt-{request.purpose}-{setting.prompts}.txt", text(request))
+    asked = situation_with(
+        setting.asking.prompts, TASK, setting.start.domain, setting.start.problem, looked, looked, ("move north",)
+    )
+    request = method(Prompts(setting.asking.prompts)).request(asked)
+    check_snapshot(f"prompt-{request.purpose}-{setting.asking.prompts}.txt", text(request))
 
 
 @pytest.mark.parametrize("name", GAMES)
 def test_the_demonstrations_are_what_the_reader_would_answer(name: str) -> None:
     """They speak the game's own language, fit the domain, and one begins where the other ends."""
     setting = load_setting(name)
-    prompts = Prompts(setting.prompts)
-    shown = {each: prompts.render(f"{setting.prompts}/{each}-example") for each in ("gen", "edit")}
+    prompts = Prompts(setting.asking.prompts)
+    shown = {each: prompts.render(f"{setting.asking.prompts}/{each}-example") for each in ("gen", "edit")}
     first, file = shown["gen"].split("begins:\n")[1].split("\nAnswer:\n")
     known = parse_problem(file)
-    assert not check(setting.domain, file)
+    assert not check(setting.start.domain, file)
     diary = Diary(setting, TASK)
     assert diary.tell(None, first) == known
     told, edit = shown["edit"].split("\nAnswer:\n")
-    report = apply_edit(known, parse_edit(edit), setting.domain.constants)
+    report = apply_edit(known, parse_edit(edit), setting.start.domain.constants)
     assert not report.unmatched
     assert not report.refused
     if name == "coin":
-        assert not check(setting.domain, report.problem)
+        assert not check(setting.start.domain, report.problem)
         return  # two commands told as one: the reader reads one at a time
     news = (each.partition("\n") for each in told.split("The agent did: ")[1:])
     exchanges = [Exchange(command, said.strip(), None, float("(it went up)" in said)) for command, _, said in news]

@@ -36,7 +36,7 @@ def behind_a_door() -> GridHouse:
 def with_open_doors(coin: GameSetting) -> str:
     """The domain, in which a closed door does not keep anybody from moving."""
     asked = "(connected ?from ?to ?d) (not (closed_door ?from ?to)) (not (closed_door ?to ?from))"
-    return coin.domain.text.replace(asked, "(connected ?from ?to ?d)")
+    return coin.start.domain.text.replace(asked, "(connected ?from ?to ?d)")
 
 
 def full(
@@ -70,7 +70,7 @@ def test_the_reader_wins_without_a_given_domain(coin: GameSetting, planner: Proc
     assert len(domains) == 1  # it is written once, and stays
     assert "coin - item" in " ".join(domains[0].added)
     asked = of(events, ev.Asked)
-    ours = [each.name for each in coin.domain.predicates if each.name not in ("at", "have", "visited", "item_at")]
+    ours = [each.name for each in coin.start.domain.predicates if each.name not in ("at", "have", "visited", "item_at")]
     assert not any(name in asked[0].messages[0].content for name in ours)
     assert ("open_door (?from - location" in asked[0].messages[0].content) is ("no-schemas" not in mode)
     assert ("(have coin)" in asked[0].messages[0].content) is (mode == "full-own-goals")
@@ -97,7 +97,9 @@ def test_a_refused_command_goes_back_with_its_action_and_costs_one_step(
 
 def test_going_back_repeats_what_had_worked_and_counts_it(coin: GameSetting, planner: ProcessPlanner) -> None:
     careless = with_open_doors(coin)
-    model = ForgetfulModel([f"<domain>{coin.domain.text}</domain>{PROBLEM}", f"<domain>{careless}</domain>{LATER}"])
+    model = ForgetfulModel(
+        [f"<domain>{coin.start.domain.text}</domain>{PROBLEM}", f"<domain>{careless}</domain>{LATER}"]
+    )
     game = GridHouse(
         {("kitchen", "north"): "hall", ("hall", "north"): "pantry"},
         frozenset({frozenset({"kitchen", "hall"}), frozenset({"hall", "pantry"})}),
@@ -125,7 +127,7 @@ def test_the_planners_error_goes_back(coin: GameSetting, planner: ProcessPlanner
     nowhere = PROBLEM.replace("(connected kitchen loc1 north) (connected loc1 kitchen north)", "")
     true = PROBLEM.replace("(:goal (at loc1))", "(:goal (at kitchen))")
     wrong = PROBLEM.replace("(:goal (at loc1))", "(:goal (at ?x))")
-    answers = [f"<domain>{coin.domain.text}</domain>{problem}" for problem in (nowhere, true, wrong)]
+    answers = [f"<domain>{coin.start.domain.text}</domain>{problem}" for problem in (nowhere, true, wrong)]
     model = ForgetfulModel(answers)
     events = full(coin, planner, model)
     assert ended(events).outcome is Outcome.WON
@@ -139,7 +141,7 @@ def test_the_planners_error_goes_back(coin: GameSetting, planner: ProcessPlanner
 
 def test_goals_of_the_model_are_a_ladder(coin: GameSetting, planner: ProcessPlanner) -> None:
     goals = "<goals>\n(have coin)\n(at loc1)\n</goals>"
-    model = ForgetfulModel([f"<domain>{coin.domain.text}</domain>{PROBLEM}{goals}"])
+    model = ForgetfulModel([f"<domain>{coin.start.domain.text}</domain>{PROBLEM}{goals}"])
     events = full(coin, planner, model)
     first = of(events, Planned)[0]
     assert [each.name for each in first.tried] == ["(have coin)", "(at loc1)"]
@@ -147,7 +149,7 @@ def test_goals_of_the_model_are_a_ladder(coin: GameSetting, planner: ProcessPlan
 
 
 def test_our_goals_must_be_sayable_in_the_models_domain(coin: GameSetting, planner: ProcessPlanner) -> None:
-    wordless = coin.domain.text.replace("visited", "seen")
+    wordless = coin.start.domain.text.replace("visited", "seen")
     model = ForgetfulModel([f"<domain>{wordless}</domain>{PROBLEM.replace('visited', 'seen')}"])
     events = full(coin, planner, model, "full-own-goals")
     (rejected,) = of(events, ev.Rejected)
@@ -180,7 +182,7 @@ def test_commands_that_repeat_are_noticed(commands: str, repeating: tuple[str, .
 def test_commands_that_repeat_are_told(coin: GameSetting, planner: ProcessPlanner) -> None:
     """A model whose goals send it to and fro."""
     there = PROBLEM.replace("(closed_door kitchen loc1)", "")
-    files = f"<domain>{coin.domain.text}</domain>" + there
+    files = f"<domain>{coin.start.domain.text}</domain>" + there
     back = files.replace("(at kitchen)", "(at loc1)").replace("(:goal (at loc1))", "(:goal (at kitchen))")
     model = ForgetfulModel([files, back] * 3)
     full(coin, planner, model, game=GridHouse({("kitchen", "north"): "pantry"}))
@@ -208,6 +210,6 @@ def test_a_kept_domain_is_begun_with_and_not_written_again(coin: GameSetting, pl
         assert ended(events).outcome is Outcome.WON
         assert not [event for event in of(events, Accepted) if event.kind == "domain"]
         assert "(:action move" in model.requests[0].messages[-1].content
-        assert domain_parts(played.domain) == domain_parts(coin.domain)
+        assert domain_parts(played.start.domain) == domain_parts(coin.start.domain)
         (started,) = of(events, Started)
         assert started.details["domain"] == kept == last_domain(events)

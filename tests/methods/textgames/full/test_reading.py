@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,7 +17,8 @@ from pddlego.methods.textgames.formalize.full import (
     in_braces,
     take_apart,
 )
-from pddlego.methods.textgames.situation import UNWRITTEN, Situation, Written, read_written, written_text
+from pddlego.methods.textgames.knowledge import UNWRITTEN, Knowledge, Written, read_written, written_text
+from pddlego.methods.textgames.situation import Situation, Terms
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import Problem, parse_domain, parse_problem
 from pddlego.pddl.conditions import parse_condition
@@ -38,12 +38,15 @@ PROBLEM = """(define (problem p) (:domain house) (:objects hall attic - room)
 SCHEMAS = ("move (?from - location ?to - location ?d - direction)",)
 
 
-def situation(schemas: tuple[str, ...] = SCHEMAS, **fields: Any) -> Situation:
-    return Situation("coin", "", UNWRITTEN, Problem("game", "unwritten"), schemas=schemas, **fields)
+BLANK = Knowledge(UNWRITTEN, Problem("game", "unwritten"))
 
 
-def whole() -> FullFormalizer:
-    return FullFormalizer(Prompts("coin"))
+def situation(known: Knowledge = BLANK) -> Situation:
+    return Situation(known)
+
+
+def whole(schemas: tuple[str, ...] = SCHEMAS) -> FullFormalizer:
+    return FullFormalizer(Prompts("coin"), BLANK, Terms(schemas))
 
 
 @pytest.mark.parametrize(
@@ -60,24 +63,24 @@ def whole() -> FullFormalizer:
 def test_two_files_are_found_in_every_form(answer: str) -> None:
     proposal = whole().read(answer, situation())
     assert proposal.feedback is None, proposal.feedback
-    assert proposal.written is not None
-    assert proposal.written.domain.name == "house"
+    assert proposal.knowledge.written is not None
+    assert proposal.knowledge.written.domain.name == "house"
     assert proposal.problem == parse_problem(PROBLEM)
 
 
 def test_a_file_that_is_left_out_stays_as_it_was() -> None:
-    known = situation(written=Written(parse_domain(DOMAIN), goals=(parse_condition("(at attic)"),)))
-    known = Situation(**{**vars(known), "domain": parse_domain(DOMAIN), "problem": parse_problem(PROBLEM)})
+    written = Written(parse_domain(DOMAIN), goals=(parse_condition("(at attic)"),))
+    known = situation(Knowledge(written.domain, parse_problem(PROBLEM), written=written))
     moved = PROBLEM.replace("(at hall)", "(at attic)").replace("(:goal (at attic))", "(:goal (at hall))")
     proposal = whole().read(f"<problem>{moved}</problem>", known)
     assert proposal.feedback is None
-    assert proposal.written is not None
-    assert proposal.written.domain.text == parse_domain(DOMAIN).text
+    assert proposal.knowledge.written is not None
+    assert proposal.knowledge.written.domain.text == parse_domain(DOMAIN).text
     assert proposal.problem.goal == parse_condition("(at hall)")
     other = whole().read(f"<domain>{DOMAIN.replace('hall', 'lobby')}</domain>", known)
     assert other.problem == parse_problem(PROBLEM)
-    assert other.written is not None
-    assert other.written.goals == (parse_condition("(at attic)"),)
+    assert other.knowledge.written is not None
+    assert other.knowledge.written.goals == (parse_condition("(at attic)"),)
 
 
 @pytest.mark.parametrize(
@@ -114,17 +117,17 @@ def test_goals_are_tried_in_the_order_of_the_answer() -> None:
         f"<domain>{DOMAIN}</domain><problem>{PROBLEM}</problem><goals>(at attic)\n(:goal (at hall))\n(at attic)</goals>"
     )
     proposal = whole().read(answer, situation())
-    assert proposal.written is not None
-    assert proposal.written.goals == (parse_condition("(at attic)"), parse_condition("(at hall)"))
+    assert proposal.knowledge.written is not None
+    assert proposal.knowledge.written.goals == (parse_condition("(at attic)"), parse_condition("(at hall)"))
 
 
 def test_without_schemas_every_action_needs_a_command_of_its_parameters() -> None:
     files = f"<domain>{DOMAIN}</domain><problem>{PROBLEM}</problem>"
-    said = whole().read(f"{files}<commands>move: go ?d</commands>", situation(()))
-    assert said.written is not None
-    assert said.written.commands == {"move": "go {d}"}
+    said = whole(()).read(f"{files}<commands>move: go ?d</commands>", situation())
+    assert said.knowledge.written is not None
+    assert said.knowledge.written.commands == {"move": "go {d}"}
     for commands, says in (("", "has no command"), ("<commands>move: go {where}</commands>", "names where")):
-        feedback = whole().read(files + commands, situation(())).feedback
+        feedback = whole(()).read(files + commands, situation()).feedback
         assert feedback is not None
         assert says in feedback.evidence[0]
 
@@ -147,9 +150,9 @@ def test_commands_are_marked_in_many_ways() -> None:
 def test_any_text_can_be_taken_apart_and_read(text: str) -> None:
     assert isinstance(take_apart(text), FullAnswer)
     for wrapped in (text, f"<domain>{text}", f"<problem>{text}</problem>", json.dumps(dict.fromkeys(PARTS, text))):
-        for method in (whole(), FullEditor(Prompts("coin"))):
+        for method in (whole(), FullEditor(Prompts("coin"), BLANK, Terms(SCHEMAS))):
             proposal = method.read(wrapped, situation())
-            assert proposal.feedback is not None or proposal.written is not None
+            assert proposal.feedback is not None or proposal.knowledge.written is not None
 
 
 @pytest.mark.slow
@@ -161,7 +164,7 @@ def test_recorded_pairs_get_the_verdicts_of_the_corpus_and_say_what_to_change(pl
         heads = known.domain.actions if known.domain else ()
         schemas = tuple(f"{each.name} ({' '.join(map(str, each.parameters))})" for each in heads)
         answer = json.dumps({"df": pair.domain, "pf": pair.problem})
-        proposal = whole().read(answer, situation(schemas or SCHEMAS))
+        proposal = whole(schemas or SCHEMAS).read(answer, situation())
         checked = check_pair(pair, planner)
         if checked.refused:
             refused += 1
@@ -170,8 +173,8 @@ def test_recorded_pairs_get_the_verdicts_of_the_corpus_and_say_what_to_change(pl
             assert checked.message in said, (pair.id, said)
         else:
             assert proposal.feedback is None, (pair.id, proposal.feedback)
-            assert proposal.written is not None
-            result = planner.solve(proposal.written.domain, proposal.problem, Search())
+            assert proposal.knowledge.written is not None
+            result = planner.solve(proposal.knowledge.written.domain, proposal.problem, Search())
             assert result.status in (PlanStatus.SOLVED, PlanStatus.UNSOLVABLE, PlanStatus.ALREADY_TRUE)
             assert proposal.problem.goal == known.problem.goal
             assert not checked.contradiction

@@ -164,7 +164,7 @@ def test_a_forked_child_leaves_the_machine_of_its_parent_alone() -> None:
 
 
 def test_what_is_read_of_a_room(coin: GameSetting) -> None:
-    assert coin.read(game().start().text) == (
+    assert coin.observing.read(game().start().text) == (
         "You are in the kitchen.\n"
         "To the North you see a closed wood door. To the South you see a closed wood door. "
         "To the East you see a closed patio door. To the West you see a closed plain door."

@@ -4,28 +4,31 @@ from __future__ import annotations
 
 from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.situation import Exchange, Situation
+from pddlego.methods.textgames.situation import Exchange
 from pddlego.models import Message, Request
 from pddlego.pddl import Atom, Problem, apply_edit, check, parse_edit
+from tests.methods.textgames.situations import situation_with
 
 
 class Diary:
     """A problem that the reader keeps up to date. Every edit must apply completely and leave nothing to complain of."""
 
     def __init__(self, setting: GameSetting, task: str = "") -> None:
-        self.setting, self.task, self.problem = setting, task, setting.start
+        self.setting, self.task, self.problem = setting, task, setting.start.problem
         self.history: list[Exchange] = []
 
     def read(self, *news: Exchange) -> Problem:
         self.history += news
         setting = self.setting
-        asked = Situation(setting.prompts, self.task, setting.domain, self.problem, news, tuple(self.history))
+        asked = situation_with(
+            setting.asking.prompts, self.task, setting.start.domain, self.problem, news, tuple(self.history)
+        )
         answer = ReaderModel().complete(Request("edit", (Message("user", ""),), asked)).text
-        report = apply_edit(self.problem, parse_edit(answer), self.setting.domain.constants)
+        report = apply_edit(self.problem, parse_edit(answer), self.setting.start.domain.constants)
         assert not report.unmatched
         assert not report.refused
         self.problem = report.problem
-        assert not check(self.setting.domain, self.problem)
+        assert not check(self.setting.start.domain, self.problem)
         return self.problem
 
     def tell(self, command: str | None, text: str, gained: float = 0.0) -> Problem:

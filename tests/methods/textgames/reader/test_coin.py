@@ -10,11 +10,12 @@ from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange, Situation
 from pddlego.models import Message, Request
 from pddlego.pddl import Atom, Problem, apply_edit, parse_edit, parse_problem
+from tests.methods.textgames.situations import situation_with
 
 
 def situation(coin: GameSetting, problem: Problem, *news: tuple[str | None, str], rules: str = "coin") -> Situation:
     exchanges = tuple(Exchange(command, text) for command, text in news)
-    return Situation(rules, "", coin.domain, problem, exchanges, exchanges)
+    return situation_with(rules, "", coin.start.domain, problem, exchanges, exchanges)
 
 
 def answer(purpose: str, asked: Situation) -> str:
@@ -22,7 +23,9 @@ def answer(purpose: str, asked: Situation) -> str:
 
 
 def after(coin: GameSetting, problem: Problem, *news: tuple[str | None, str]) -> Problem:
-    report = apply_edit(problem, parse_edit(answer("edit", situation(coin, problem, *news))), coin.domain.constants)
+    report = apply_edit(
+        problem, parse_edit(answer("edit", situation(coin, problem, *news))), coin.start.domain.constants
+    )
     assert not report.unmatched
     assert not report.refused
     return report.problem
@@ -32,7 +35,7 @@ FIRST = "You are in the kitchen.\nTo the North you see the corridor. To the Sout
 
 
 def test_a_first_look(coin: GameSetting) -> None:
-    problem = after(coin, coin.start, (None, FIRST))
+    problem = after(coin, coin.start.problem, (None, FIRST))
     assert {str(fact) for fact in problem.facts} == {
         "(at kitchen)",
         "(visited kitchen)",
@@ -45,7 +48,7 @@ def test_a_first_look(coin: GameSetting) -> None:
 
 
 def test_a_door_that_opens_gives_its_placeholder_a_name(coin: GameSetting) -> None:
-    known = after(coin, coin.start, (None, FIRST))
+    known = after(coin, coin.start.problem, (None, FIRST))
     problem = after(
         coin,
         known,
@@ -63,7 +66,7 @@ def test_a_closed_door_towards_a_known_place_of_the_grid_needs_no_placeholder(co
     """Kitchen, corridor north of it, pantry east of the corridor; the closed door south of the pantry is at (1, 0)."""
     problem = after(
         coin,
-        coin.start,
+        coin.start.problem,
         (None, "You are in the kitchen.\nTo the North you see the corridor. To the East you see the bedroom."),
         ("move north", "You are in the corridor.\nTo the South you see the kitchen. To the East you see the pantry."),
         (
@@ -76,13 +79,13 @@ def test_a_closed_door_towards_a_known_place_of_the_grid_needs_no_placeholder(co
 
 
 def test_a_door_that_turns_out_to_be_closed(coin: GameSetting) -> None:
-    known = after(coin, coin.start, (None, "You are in the kitchen.\nTo the North you see the corridor."))
+    known = after(coin, coin.start.problem, (None, "You are in the kitchen.\nTo the North you see the corridor."))
     problem = after(coin, known, ("move north", "You can't move there, the door is closed."))
     assert Atom("closed_door", ("corridor", "kitchen")) in problem.facts
 
 
 def test_the_coin(coin: GameSetting) -> None:
-    seen = after(coin, coin.start, (None, "You are in the kitchen. There is also a coin."))
+    seen = after(coin, coin.start.problem, (None, "You are in the kitchen. There is also a coin."))
     assert Atom("item_at", ("coin", "kitchen")) in seen.facts
     taken = after(coin, seen, ("take coin", "You take the coin."))
     assert Atom("have", ("coin",)) in taken.facts
@@ -90,27 +93,28 @@ def test_the_coin(coin: GameSetting) -> None:
 
 
 def test_gen_gives_the_file_that_the_edit_leads_to(coin: GameSetting) -> None:
-    text = answer("gen", situation(coin, coin.start, (None, FIRST)))
-    assert parse_problem(text) == after(coin, coin.start, (None, FIRST))
+    text = answer("gen", situation(coin, coin.start.problem, (None, FIRST)))
+    assert parse_problem(text) == after(coin, coin.start.problem, (None, FIRST))
 
 
 def test_act_goes_to_the_nearest_room_and_takes_the_coin(coin: GameSetting) -> None:
-    assert answer("act", situation(coin, coin.start, (None, FIRST))) == "move north"
+    assert answer("act", situation(coin, coin.start.problem, (None, FIRST))) == "move north"
     assert (
-        answer("act", situation(coin, coin.start, (None, "You are in the attic. There is also a coin."))) == "take coin"
+        answer("act", situation(coin, coin.start.problem, (None, "You are in the attic. There is also a coin.")))
+        == "take coin"
     )
-    assert answer("act", situation(coin, coin.start, (None, "You are in the attic."))) == "look around"
+    assert answer("act", situation(coin, coin.start.problem, (None, "You are in the attic."))) == "look around"
 
 
 def test_edits_are_in_the_format_of_the_paper(coin: GameSetting) -> None:
-    edit = json.loads(answer("edit", situation(coin, coin.start, (None, FIRST))))
+    edit = json.loads(answer("edit", situation(coin, coin.start.problem, (None, FIRST))))
     assert set(edit) == {"objects", "init"}
     assert set(edit["init"]) == {"add", "replace", "delete"}
 
 
 def test_what_the_reader_cannot_do_is_a_model_error(coin: GameSetting) -> None:
     with pytest.raises(ModelError) as caught:
-        answer("edit", situation(coin, coin.start, rules="chess"))
+        answer("edit", situation(coin, coin.start.problem, rules="chess"))
     assert "no rules for 'chess'" in str(caught.value)
     with pytest.raises(ModelError, match="cannot answer for 'poem'"):
-        answer("poem", situation(coin, coin.start))
+        answer("poem", situation(coin, coin.start.problem))

@@ -12,12 +12,12 @@ from pddlego.methods.textgames.reader.house import House
 from pddlego.methods.textgames.reference_model import check_reader
 from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Message, Request
 from pddlego.pddl import Atom, Problem, TypedName
 from pddlego.pddl.conditions import parse_condition
 from pddlego.planning.world import World
 from tests.methods.textgames.reader.asking import Diary
+from tests.methods.textgames.situations import situation_with
 
 KITCHEN = (
     "You are in the kitchen. In one part of the room you see a stove. There is also a fridge that is closed. "
@@ -99,8 +99,8 @@ def test_what_is_missing_is_what_the_domain_calls_missing(setting: GameSetting) 
             facts |= {Atom("thing_at", (thing, "kitchen"))} if rng.random() < 0.3 else set()
         objects = frozenset(TypedName(food, "item") for food in ("carrot", "salt"))
         problem = Problem("p", "cooking-world", objects, frozenset(facts))
-        world = World(setting.domain, problem)
-        things = [each.name for each in world.objects if setting.domain.is_a(each.type, "thing")]
+        world = World(setting.start.domain, problem)
+        things = [each.name for each in world.objects if setting.start.domain.is_a(each.type, "thing")]
         missing = {name for name in things if world.holds(parse_condition(f"(missing {name})"), problem.facts, {})}
         assert missing_things(House.of(problem)) == missing
         drawn += len(missing)
@@ -144,7 +144,7 @@ def test_what_a_person_wrote_into_the_problem_stays(diary: Diary) -> None:
 
 def test_where_it_does_not_choose_commands_it_says_so() -> None:
     setting = load_setting("twc")
-    asked = Situation("twc", "", setting.domain, setting.start)
+    asked = situation_with("twc", "", setting.start.domain, setting.start.problem)
     with pytest.raises(ModelError, match="cannot answer for 'act'"):
         ReaderModel().complete(Request("act", (Message("user", ""),), asked))
     with pytest.raises(UsageError, match="cannot play twc in mode act"):

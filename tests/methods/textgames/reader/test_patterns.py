@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from pddlego.methods.textgames.reader.base import PatternRules
 from pddlego.methods.textgames.settings import ReadingRule
-from pddlego.methods.textgames.situation import Exchange, Situation
+from pddlego.methods.textgames.situation import Exchange
 from pddlego.pddl import Atom, Problem, TypedName, apply_edit, parse_domain
+from tests.methods.textgames.situations import situation_with
 
 DOMAIN = parse_domain("""(define (domain d) (:types thing) (:constants box - thing)
   (:predicates (seen ?t - thing) (have ?t - thing) (wanted ?t - thing) (done)))""")
@@ -21,7 +22,7 @@ RULES = (
 
 
 def after(problem: Problem, *news: Exchange, rules: tuple[ReadingRule, ...] = RULES) -> Problem:
-    edit = PatternRules().edit(Situation("x", "", DOMAIN, problem, news, reading=rules))
+    edit = PatternRules().edit(situation_with("x", "", DOMAIN, problem, news, reading=rules))
     report = apply_edit(problem, edit, DOMAIN.constants)
     assert not report.unmatched
     assert not report.refused
@@ -55,7 +56,7 @@ def test_a_rule_may_depend_on_the_command(known: Problem) -> None:
 @given(st.text(), st.text())
 def test_any_answer_is_read(command: str, text: str) -> None:
     empty = Problem("p", "d")
-    PatternRules().edit(Situation("x", "", DOMAIN, empty, (Exchange(command, text),), reading=RULES))
+    PatternRules().edit(situation_with("x", "", DOMAIN, empty, (Exchange(command, text),), reading=RULES))
 
 
 def test_a_star_is_one_object_and_a_name_is_never_a_pattern(known: Problem) -> None:
@@ -65,11 +66,11 @@ def test_a_star_is_one_object_and_a_name_is_never_a_pattern(known: Problem) -> N
         ReadingRule(text="drop (?P<it>.+)", forget=("(seen {it})",)),
     )
     problem = replace(known, facts=pairs)
-    edit = PatternRules().edit(Situation("x", "", DOMAIN, problem, (Exchange("", "x"),), reading=rules))
+    edit = PatternRules().edit(situation_with("x", "", DOMAIN, problem, (Exchange("", "x"),), reading=rules))
     assert edit.init.delete == ("(wanted cup)",)
     assert (
         not PatternRules()
-        .edit(Situation("x", "", DOMAIN, problem, (Exchange("", "drop c*"),), reading=rules))
+        .edit(situation_with("x", "", DOMAIN, problem, (Exchange("", "drop c*"),), reading=rules))
         .init.delete
     )
 

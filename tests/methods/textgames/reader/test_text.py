@@ -87,10 +87,10 @@ def test_lists_with_and_without_and(things: tuple[Thing, ...]) -> None:
 def test_every_room_of_the_real_games_is_read_and_said_again(name: str) -> None:
     """What is read of a room, said again, is the room's text: nothing is lost, nothing is taken for another thing."""
     setting = load_setting(name)
-    parameters = {key: each.value for key, each in setting.parameters.items()}
+    parameters = {key: each.value for key, each in setting.game.parameters.items()}
     rooms = 0
     for seed in range(6):
-        rng, game = random.Random(seed), TextWorldGame(GameSpec(setting.game, parameters, seed, setting.fold))
+        rng, game = random.Random(seed), TextWorldGame(GameSpec(setting.game.name, parameters, seed, setting.game.fold))
         answer = game.start()
         for _ in range(25):
             room = read_room(answer.text)
