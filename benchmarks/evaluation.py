@@ -20,7 +20,8 @@ from typing import Any
 
 import pddlego
 from benchmarks.table import show
-from pddlego.runs.store import RESULTS, dump_results
+from pddlego.runs.store import RESULTS
+from pddlego.runs.summary import dump_summary
 from tests.coin_endpoint import next_command
 from tests.model_server import ModelServer, Reply, answer
 
@@ -122,7 +123,7 @@ def _report(place: Path) -> str:
         for number in range(1, EPISODES // len(played) + 1)
         for each in played
     ]
-    (place / "run" / RESULTS).write_text(dump_results(many))
+    (place / "run" / RESULTS).write_text("".join(map(dump_summary, many)))
     command = _command("report", "run", "--format", "html", "-o", "report.html")
     return f"{_timed(lambda: subprocess.run(command, cwd=place, capture_output=True, check=True)):.1f}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmarks.episodes import play
 from benchmarks.table import show
-from pddlego.methods.textgames.setting_files import load_setting
+from pddlego.methods.textgames.loading import load_setting
 from pddlego.planning import ProcessPlanner
 
 PAPER = {

@@ -20,7 +20,7 @@ from typing import Any
 
 from benchmarks.episodes import play
 from benchmarks.table import show
-from pddlego.methods.textgames.setting_files import load_setting
+from pddlego.methods.textgames.loading import load_setting
 from pddlego.pddl import Domain, Problem
 from pddlego.planning import Planner, PlanResult, ProcessPlanner, Search
 from pddlego.planning.ground import GOAL_STEP, GroundTask, ground

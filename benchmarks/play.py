@@ -8,7 +8,7 @@ from pathlib import Path
 from benchmarks.episodes import play
 from benchmarks.table import show
 from pddlego.methods.textgames.games.textworld import shared_machine
-from pddlego.methods.textgames.setting_files import load_setting
+from pddlego.methods.textgames.loading import load_setting
 from pddlego.planning import ProcessPlanner
 
 

@@ -7,9 +7,9 @@ from functools import partial
 from benchmarks.episodes import play
 from benchmarks.table import show
 from pddlego.methods.base import BuiltIn
-from pddlego.methods.textgames.reader import ReaderModel
+from pddlego.methods.textgames.loading import load_setting
+from pddlego.methods.textgames.reader.model import ReaderModel
 from pddlego.methods.textgames.reader.noise import NoisyReader
-from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.planning import ProcessPlanner
 
 NOISE = "reader+noise:0.3"

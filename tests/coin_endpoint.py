@@ -9,9 +9,9 @@ from functools import lru_cache
 from threading import Event
 from typing import Any
 
-from pddlego.methods.textgames.reader.base import as_json
-from pddlego.methods.textgames.reader.coin import CoinRules
-from pddlego.methods.textgames.setting_files import load_setting
+from pddlego.methods.textgames.loading import load_setting
+from pddlego.methods.textgames.reader.houses import CoinRules
+from pddlego.methods.textgames.reader.model import as_json
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange
 from pddlego.pddl import apply_edit, parse_problem

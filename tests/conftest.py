@@ -14,14 +14,13 @@ import pytest
 from hypothesis import settings
 
 from pddlego.episode.events import Event, Limits
-from pddlego.methods.textgames.agent import Agent
-from pddlego.methods.textgames.decider import Thinking
-from pddlego.methods.textgames.episode import Episode
+from pddlego.methods.textgames.agent import Agent, Thinking
 from pddlego.methods.textgames.events import Planned
+from pddlego.methods.textgames.loading import load_setting
 from pddlego.methods.textgames.play import make_method
-from pddlego.methods.textgames.reader import ReaderModel
-from pddlego.methods.textgames.setting_files import load_setting
+from pddlego.methods.textgames.reader.model import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
+from pddlego.methods.textgames.world import Episode
 from pddlego.planning import ProcessPlanner
 from tests.methods.textgames.grid_house import small_house
 from tests.model_server import ModelServer

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import pytest
 
 from pddlego.methods.setting_files import setting_names
+from pddlego.methods.textgames.loading import load_setting
 from pddlego.methods.textgames.options import TEXT_GAME
-from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.pddl import Atom, Problem, TypedName, check, parse_problem
 from pddlego.planning import PlanStep, ProcessPlanner, climb

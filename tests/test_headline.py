@@ -12,12 +12,12 @@ from collections.abc import Iterable
 import pytest
 
 from pddlego.episode.events import Ended, Limits, Outcome
-from pddlego.methods.textgames.episode import Episode
 from pddlego.methods.textgames.events import Observed
+from pddlego.methods.textgames.loading import load_setting
 from pddlego.methods.textgames.play import episode_events, make_game
-from pddlego.methods.textgames.reader import ReaderModel
-from pddlego.methods.textgames.setting_files import load_setting
+from pddlego.methods.textgames.reader.model import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
+from pddlego.methods.textgames.world import Episode
 from pddlego.planning import ProcessPlanner
 from pddlego.runs.journal import follow
 from tests.scale import scaled

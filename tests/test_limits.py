@@ -8,8 +8,7 @@ import pytest
 
 from pddlego.episode import events as ev
 from pddlego.episode.events import Outcome
-from pddlego.methods.textgames.formalize.edit import PddlEdit
-from pddlego.methods.textgames.formalize.gen import PddlGen
+from pddlego.methods.textgames.formalize.problems import PddlEdit, PddlGen
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Situation
 from pddlego.models.openai import OpenAIModel

@@ -8,8 +8,7 @@ import re
 import pytest
 
 from pddlego.methods.textgames.events import Observed
-from pddlego.methods.textgames.formalize.edit import PddlEdit
-from pddlego.methods.textgames.formalize.gen import PddlGen
+from pddlego.methods.textgames.formalize.problems import PddlEdit, PddlGen
 from pddlego.methods.textgames.reader.noise import NoisyReader
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange

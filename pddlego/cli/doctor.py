@@ -83,8 +83,8 @@ def _java(java: str | None) -> str:
 def _engine(java: str | None) -> str:
     from importlib.metadata import PackageNotFoundError, version
 
+    from pddlego.methods.textgames.loading import load_setting
     from pddlego.methods.textgames.play import make_game
-    from pddlego.methods.textgames.setting_files import load_setting
 
     began = time.perf_counter()
     setting = load_setting("coin")

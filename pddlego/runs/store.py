@@ -210,11 +210,6 @@ def journal_name(cell: Cell, attempt: int) -> str:
     return f"{cell.label}.jsonl" if attempt == 1 else f"{cell.label}.{attempt}.jsonl"
 
 
-def dump_results(summaries: Iterable[Summary]) -> str:
-    """The text of a `results.jsonl`."""
-    return "".join(map(dump_summary, summaries))
-
-
 def read_results(path: Path) -> list[Summary]:
     """Every line of `results.jsonl` up to the last whole one. Raises `JournalError` for a damaged one."""
     found = []

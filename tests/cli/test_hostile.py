@@ -16,8 +16,7 @@ import pytest
 
 from pddlego.episode.events import Outcome
 from pddlego.runs.cells import Cell
-from pddlego.runs.store import dump_results
-from pddlego.runs.summary import Summary
+from pddlego.runs.summary import Summary, dump_summary
 from pddlego.util.text import csv_cell, markdown_cell
 from tests.children import started
 from tests.cli.command import run, run_process
@@ -40,7 +39,7 @@ def evil_run(tmp_path: Path) -> Path:
         for mode, outcome in (("edit", Outcome.WON), ("act", Outcome.CRASHED))
         for seed in range(8)
     ]
-    (place / "results.jsonl").write_text(dump_results(results))
+    (place / "results.jsonl").write_text("".join(map(dump_summary, results)))
     (place / "manifest.json").write_text("{}")
     return tmp_path
 
@@ -169,7 +168,11 @@ def test_a_report_knows_the_prices_that_the_evaluation_was_given(tmp_path: Path)
     place = tmp_path / "runs" / "paid"
     place.mkdir(parents=True)
     results = [Summary(Cell("coin", "act", "m", 0), 1, Outcome.WON, "", 1.0)]
-    text = dump_results(results).replace('"tokens_in":0', '"tokens_in":2000000').replace('"calls":0', '"calls":2')
+    text = (
+        "".join(map(dump_summary, results))
+        .replace('"tokens_in":0', '"tokens_in":2000000')
+        .replace('"calls":0', '"calls":2')
+    )
     (place / "results.jsonl").write_text(text)
     prices = {"m": {"tokens_in": 1.0, "tokens_out": 2.0, "tokens_cached": None}}
     (place / "manifest.json").write_text(json.dumps({"prices": prices}))

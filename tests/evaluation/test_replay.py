@@ -21,16 +21,16 @@ from pddlego.episode.approval import ACCEPTED, Question, Verdict
 from pddlego.episode.events import Ended, Judged, Limits, Outcome
 from pddlego.errors import EngineError, JournalError, UsageError
 from pddlego.evaluation.replay import Recorded, Replayed, load_recorded, replay
-from pddlego.methods.textgames.episode import Episode
 from pddlego.methods.textgames.events import Observed
 from pddlego.methods.textgames.formalize.act import typed_before
 from pddlego.methods.textgames.games import Game, Observation
 from pddlego.methods.textgames.options import TextGameOptions
 from pddlego.methods.textgames.play import episode_events
 from pddlego.methods.textgames.play import play as play_game
-from pddlego.methods.textgames.reader import ReaderModel
+from pddlego.methods.textgames.reader.model import ReaderModel
 from pddlego.methods.textgames.resume import moment_at, restart_at
 from pddlego.methods.textgames.settings import GameSetting
+from pddlego.methods.textgames.world import Episode
 from pddlego.models.base import ScriptedModel
 from pddlego.planning import ProcessPlanner
 from pddlego.runs.folders import find_journal, find_journals, newest_run, place_of

@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from pddlego.methods.textgames.setting_files import load_setting
+from pddlego.methods.textgames.loading import load_setting
 from pddlego.planning import ProcessPlanner
 from tests.fuzz.targets import Bench, fuzz, targets
 

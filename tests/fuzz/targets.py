@@ -16,10 +16,9 @@ from pddlego.evaluation.config import resolve
 from pddlego.evaluation.setup import read_prices
 from pddlego.methods.registry import make_codec
 from pddlego.methods.textgames.formalize.act import ActionGen
-from pddlego.methods.textgames.formalize.edit import PddlEdit
-from pddlego.methods.textgames.formalize.gen import PddlGen
+from pddlego.methods.textgames.formalize.problems import PddlEdit, PddlGen
+from pddlego.methods.textgames.loading import load_setting
 from pddlego.methods.textgames.screen.view import GameView, fold
-from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange, Situation
 from pddlego.models.prompts import Prompts

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pddlego.methods.textgames.setting_files import load_setting
+from pddlego.methods.textgames.loading import load_setting
 from pddlego.planning import ProcessPlanner
 from tests.fuzz.targets import Bench, Target, fuzz, targets
 from tests.fuzz.texts import changed

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from pddlego.methods.textgames.setting_files import load_setting
+from pddlego.methods.textgames.loading import load_setting
 from pddlego.pddl import TRUE, Atom, Domain, Problem, TypedName, parse_condition, parse_domain
 from pddlego.pddl.derived import recursive_predicate, write_out
 from pddlego.planning import ProcessPlanner, Search

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from pddlego.episode import events as ev
 from pddlego.methods.setting_files import setting_names
+from pddlego.methods.textgames.loading import load_setting
 from pddlego.methods.textgames.options import TEXT_GAME
-from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.pddl import Atom, Problem, parse_problem
 from pddlego.pddl.exclusive import Invariant, contradictions, parse_invariant

@@ -11,8 +11,8 @@ from pddlego.errors import PddlegoError
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.methods.registry import make_codec
 from pddlego.methods.setting_files import setting_names
+from pddlego.methods.textgames.loading import load_setting
 from pddlego.methods.textgames.options import TEXT_GAME
-from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.pddl import Domain, Problem, parse_domain, parse_problem
 from pddlego.pddl.conditions import parse_condition
 from pddlego.planning.ground import GroundTask, ground

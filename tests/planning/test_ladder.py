@@ -78,7 +78,7 @@ def test_on_a_real_map(planner: ProcessPlanner) -> None:
 @pytest.mark.parametrize("first", [PlanStatus.TIMEOUT, PlanStatus.MEMORY])
 def test_what_ran_out_is_never_told_as_a_goal_that_is_true(first: PlanStatus) -> None:
     planner = ScriptedPlanner([first, PlanStatus.UNSOLVABLE, PlanStatus.ALREADY_TRUE])
-    told = no_plan(climb(planner, COIN, explored(3, 1, 0), RUNGS))
+    told = no_plan(climb(planner, COIN, explored(3, 1, 0), RUNGS).tried)
     assert told.category in ("planner timeout", "planner out of memory")
     assert "true before" not in told.message
     assert len(told.evidence) == 3

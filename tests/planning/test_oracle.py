@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pddlego.methods.textgames.setting_files import load_setting
+from pddlego.methods.textgames.loading import load_setting
 from pddlego.pddl import Domain, Problem
 from pddlego.planning import PlanStatus, ProcessPlanner, Search
 from pddlego.planning.validate import validate

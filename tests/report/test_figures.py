@@ -16,8 +16,7 @@ from pddlego.report.figures import draw_figures, paper_figures
 from pddlego.report.formats import published_shares
 from pddlego.report.svg import line_plot
 from pddlego.runs.cells import Cell
-from pddlego.runs.store import dump_results
-from pddlego.runs.summary import Measures, Summary
+from pddlego.runs.summary import Measures, Summary, dump_summary
 
 
 def summary(seed: int, score: float, times: tuple[tuple[float, float], ...] = ()) -> Summary:
@@ -105,7 +104,7 @@ def test_a_damaged_domain_is_not_the_domain_of_the_paper() -> None:
 
 
 def report_of(folder: Path, results: list[Summary]) -> Report:
-    (folder / "results.jsonl").write_text(dump_results(results))
+    (folder / "results.jsonl").write_text("".join(map(dump_summary, results)))
     (folder / "manifest.json").write_text("{}")
     return build_report([folder])
 

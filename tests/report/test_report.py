@@ -17,8 +17,7 @@ from pddlego.report import build_report, load_results
 from pddlego.report.formats import as_csv, as_json, markdown, success, table_1
 from pddlego.report.html import html
 from pddlego.runs.cells import Cell
-from pddlego.runs.store import dump_results
-from pddlego.runs.summary import Measures, Summary
+from pddlego.runs.summary import Measures, Summary, dump_summary
 from tests.display.rendering import drawn
 
 
@@ -49,7 +48,7 @@ RESULTS = [
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    (tmp_path / "results.jsonl").write_text(dump_results(RESULTS))
+    (tmp_path / "results.jsonl").write_text("".join(map(dump_summary, RESULTS)))
     (tmp_path / "manifest.json").write_text("{}")
     return tmp_path
 
@@ -106,7 +105,7 @@ def test_what_was_lost_and_played_again_was_paid_for_too() -> None:
 def test_folders_with_other_configurations_are_not_counted_together(tmp_path: Path) -> None:
     for name, retries in (("a", 5), ("b", 0)):
         (tmp_path / name).mkdir()
-        (tmp_path / name / "results.jsonl").write_text(dump_results(RESULTS))
+        (tmp_path / name / "results.jsonl").write_text("".join(map(dump_summary, RESULTS)))
         kept = {"method": "textgames", "options": {"fold": "train"}}
         manifest = {"schema": 2, "configuration": {"settings": {"coin": kept}, "retries": retries}}
         (tmp_path / name / "manifest.json").write_text(json.dumps(manifest))
@@ -145,7 +144,7 @@ def test_the_last_attempt_of_the_last_folder_counts(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         tries = [replace(episode("edit", 1, Outcome.CRASHED), attempt=number) for number in range(1, attempts)]
         final = replace(episode("edit", 1, outcome), attempt=attempts)
-        (tmp_path / name / "results.jsonl").write_text(dump_results([final, *tries]))
+        (tmp_path / name / "results.jsonl").write_text("".join(map(dump_summary, [final, *tries])))
         (tmp_path / name / "manifest.json").write_text("{}")
     assert [each.outcome for each in load_results([tmp_path / "a", tmp_path / "b"])] == [Outcome.LOST]
     assert [each.outcome for each in load_results([tmp_path / "b", tmp_path / "a"])] == [Outcome.WON]
@@ -182,7 +181,7 @@ def test_ablations_have_a_table_of_their_own_and_are_compared_with_the_whole_mod
         for model in ("m", "n")
         for seed in range(8)
     ]
-    (tmp_path / "a" / "results.jsonl").write_text(dump_results(results))
+    (tmp_path / "a" / "results.jsonl").write_text("".join(map(dump_summary, results)))
     (tmp_path / "a" / "manifest.json").write_text("{}")
     report = build_report([tmp_path / "a"])
     head, body = success(report)
@@ -227,7 +226,7 @@ ASKED = {"asked": [{"seeds": {"coin": list(range(10))}, "modes": ["edit"], "mode
 
 @pytest.fixture
 def interrupted(tmp_path: Path) -> Path:
-    (tmp_path / "results.jsonl").write_text(dump_results(INTERRUPTED))
+    (tmp_path / "results.jsonl").write_text("".join(map(dump_summary, INTERRUPTED)))
     (tmp_path / "manifest.json").write_text(json.dumps(ASKED))
     return tmp_path
 
@@ -258,7 +257,7 @@ def test_the_mean_score_stands_beside_the_success(tmp_path: Path) -> None:
     (row,) = rows(halves)
     assert (row.success, row.score) == (0.0, 0.375)
     assert "0.38" in drawn(results_table([row], 120), 120, 10)
-    (tmp_path / "results.jsonl").write_text(dump_results(halves))
+    (tmp_path / "results.jsonl").write_text("".join(map(dump_summary, halves)))
     (tmp_path / "manifest.json").write_text("{}")
     report = build_report([tmp_path])
     assert "| 0% | 0-66% | 0.38 |" in markdown(report)

@@ -25,15 +25,7 @@ from pddlego.models.limiter import SLICE
 from pddlego.pddl import Domain
 from pddlego.planning import PlanResult
 from pddlego.planning.graphplan.graph import relevance
-from pddlego.planning.graphplan.values import (
-    NOOP,
-    Advise,
-    GraphSearch,
-    GraphTask,
-    Moment,
-    Question,
-    Watch,
-)
+from pddlego.planning.graphplan.values import NOOP, Advise, GraphSearch, GraphTask, Moment, Question, Watch
 from pddlego.util.answers import spoken
 
 if TYPE_CHECKING:

@@ -4,22 +4,366 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
-from pddlego.episode.approval import Question, Verdict, judge
+from pddlego.episode.approval import REJECTED_BY_PERSON, Overseer, Question, Verdict, judge
+from pddlego.episode.ask import ask
 from pddlego.episode.budget import Meter, OverError
-from pddlego.episode.events import Event, Outcome
+from pddlego.episode.events import Accepted, Event, Outcome, Rejected, Source, Started
 from pddlego.episode.lifecycle import played
-from pddlego.episode.loop import Retry
-from pddlego.methods.textgames.decider import Decider, Thinking
-from pddlego.methods.textgames.episode import Episode, Restart
-from pddlego.methods.textgames.event_builders import resumed, started
-from pddlego.methods.textgames.events import Observed
-from pddlego.methods.textgames.fixed_rules import FixedRules
+from pddlego.episode.loop import Attempt, Retry, refine
+from pddlego.methods.textgames.events import GameEvent, Observed, Planned, PlannedStep, Resumed
+from pddlego.methods.textgames.formalize.problems import (
+    CommandProposal,
+    Formalizer,
+    ProblemProposal,
+    Proposal,
+    read_file,
+    unless_contradicting,
+    unless_incomplete,
+    with_unmatched,
+    without_planned,
+)
 from pddlego.methods.textgames.games import Game
-from pddlego.methods.textgames.memory import Memory
-from pddlego.methods.textgames.world import Intention, ObservedGame, as_said
+from pddlego.methods.textgames.knowledge import Knowledge, read_written, written_text
+from pddlego.methods.textgames.memory import (
+    UNREACHABLE,
+    Memory,
+    Placeholders,
+    ablated,
+    no_plan,
+    remedied,
+)
+from pddlego.methods.textgames.situation import Seen, Situation
+from pddlego.methods.textgames.world import Episode, Intention, ObservedGame, Restart, as_said, intended
+from pddlego.models import Completion, Model
+from pddlego.models.base import Feedback
+from pddlego.pddl import Defect, DefectKind, Diff, Problem, diff
+from pddlego.pddl.diff import domain_diff
+from pddlego.pddl.exclusive import contradictions
+from pddlego.planning import Planner, PlanStatus, PlanStep
+from pddlego.planning.ladder import climb
+from pddlego.runs.store import DOMAIN, DOMAIN_FROM
+
+MODELS_GOALS = "a goal of the model's"
+"""Stands on the ladder before the model has written its goals."""
+
+
+def started(episode: Episode, model: Model) -> Started:
+    """What is played, by which method and model, under which limits."""
+    setting = episode.setting
+    begun_with = setting.sources.get(DOMAIN_FROM, "")
+    goals = tuple(rung.name for rung in setting.start.ladder) or (MODELS_GOALS,) if episode.plans else ()
+    return Started(
+        setting=setting.name,
+        title=setting.title,
+        mode=episode.mode,
+        model=model.name,
+        seed=episode.seed,
+        task=setting.about,
+        limits=episode.limits,
+        played_by=GameEvent.method,
+        details={
+            "goals": goals,
+            "map": setting.map.model_dump() if setting.map else None,
+            **({"writes_domain": True} if episode.writes_domain else {}),
+            **({DOMAIN: begun_with} if episode.writes_domain and begun_with else {}),
+        },
+    )
+
+
+def rejected(retry: Retry, feedback: Feedback, proposal: Proposal) -> Rejected:
+    """An answer could not be used; `proposal` is what it was read as."""
+    if not isinstance(proposal, ProblemProposal):
+        return Rejected(retry.attempt, feedback)
+    lines = proposal.report.entries if proposal.report else ()
+    kinds = tuple(defect.kind.value for defect in proposal.defects)
+    return Rejected(retry.attempt, feedback, lines, kinds)
+
+
+def accepted(before: Problem, proposal: ProblemProposal, source: Source = "model") -> Accepted:
+    """A proposal is accepted: what it changed, and what was wrong with it and harmless."""
+    report = proposal.report
+    renamed = report.renamed if report else ()
+    changed = diff(before, proposal.problem, dict(renamed))
+    # The model is told of them with its next request.
+    messages = contradictions(proposal.problem, proposal.knowledge.invariants)
+    harmless = (Defect(DefectKind.CONTRADICTION, each, each, blocking=False) for each in messages)
+    defects = (*proposal.defects, *harmless)
+    return Accepted(
+        kind="problem",
+        text=str(proposal.problem),
+        added=added(changed),
+        removed=removed(changed),
+        renamed=renamed,
+        lines=report.entries if report else (),
+        defects=tuple(defect.message for defect in defects),
+        kinds=tuple(defect.kind.value for defect in defects),
+        source=source,
+    )
+
+
+def domain_accepted(before: Knowledge, after: Knowledge) -> tuple[Accepted, ...]:
+    """A domain of the model's is accepted, if it is another than before or its commands are: what changed in it."""
+    last, written = before.written, after.written
+    if written is None or written is last:
+        return ()
+    changed = domain_diff(before.domain, written.domain)
+    same_commands = last is not None and last.commands == written.commands
+    if not changed.added and not changed.removed and same_commands:
+        return ()
+    return (Accepted(kind=DOMAIN, text=written_text(written), added=changed.added, removed=changed.removed),)
+
+
+def added(changed: Diff) -> tuple[str, ...]:
+    """Objects and facts that are new."""
+    return tuple(str(each) for each in (*changed.added_objects, *changed.added_facts))
+
+
+def removed(changed: Diff) -> tuple[str, ...]:
+    """Objects and facts that are gone."""
+    return tuple(str(each) for each in (*changed.removed_objects, *changed.removed_facts))
+
+
+def resumed(restart: Restart) -> Resumed:
+    """Where an episode goes on, and what a person changed in the problem there."""
+    corrected = restart.corrected
+    changed = diff(restart.before, corrected or restart.before)
+    return Resumed(
+        source=restart.source,
+        step=restart.step,
+        before=str(restart.before),
+        known=restart.known,
+        corrected=str(corrected) if corrected else None,
+        written=restart.written,
+        added=added(changed),
+        removed=removed(changed),
+    )
+
+
+def edit_question(before: Problem, proposal: ProblemProposal, situation: Situation) -> Question:
+    """A proposal as a person is asked about it."""
+    renamed = proposal.report.renamed if proposal.report else ()
+    changed = diff(before, proposal.problem, dict(renamed))
+    return Question(
+        what="edits",
+        title="a change of the problem",
+        text=str(proposal.problem),
+        changes=True,
+        added=added(changed),
+        removed=removed(changed),
+        renamed=renamed,
+        faults=lambda text: read_file(text, situation).faults,
+        suffix=".pddl",
+    )
+
+
+def plan_question(commands: Sequence[str], goal: str, preview: tuple[Event, ...]) -> Question:
+    """A plan as a person is asked about it, with the problem that it was made for."""
+    return Question("plans", "a plan", "\n".join(commands), reason=goal, preview=preview)
+
+
+Intentions = tuple[Intention, ...]
+
+
+@dataclass(frozen=True)
+class Thinking:
+    """Who is asked in an episode: how, which model, which planner, and a person where there is one."""
+
+    method: Formalizer
+    model: Model
+    planner: Planner
+    overseer: Overseer | None = None
+
+
+def _unusable(
+    retry: Retry, answer: str, proposal: Proposal, feedback: Feedback
+) -> Generator[Event, None, Attempt[Intentions]]:
+    """An attempt that failed, and the event that says so."""
+    yield rejected(retry, feedback, proposal)
+    return Attempt(answer, feedback=feedback)
+
+
+class Decider:
+    """Keeps what is known of the game, and makes commands of it. `look` looks around in the game."""
+
+    def __init__(
+        self, episode: Episode, thinking: Thinking, world: ObservedGame, look: Callable[[], Iterator[Event]]
+    ) -> None:
+        self.episode, self.setting = episode, episode.setting
+        self.known = self.setting.start
+        self.hint = Retry()
+        self.rung: str | None = None
+        self._method, self._model, self._planner = thinking.method, thinking.model, thinking.planner
+        self._overseer = thinking.overseer
+        self._world, self._memory, self._rules, self._meter = world, world.memory, world.rules, world.meter
+        self._look = look
+        self._placeholders = Placeholders(self.known.placeholder)
+        self._notes: tuple[str, ...] = ()
+        self._given: Problem | None = None
+        self._was_asked = self._takes_no_temperature = False
+
+    def go_back(self, restart: Restart) -> None:
+        """Know what another episode knew there; what a person corrected is planned with at once."""
+        self.known = self.known.with_problem(restart.before)
+        if restart.written:
+            self.known = self.setting.start.rewritten(read_written(restart.written), restart.before)
+        self._placeholders.used(restart.before)
+        nothing_to_ask = self.episode.plans and not self._memory.news
+        self._given = restart.corrected or (restart.before if nothing_to_ask else None)
+
+    def decide(self) -> Generator[Event, None, Intentions]:
+        """What to do next: ask until an answer leads to a plan (or is a command), at most `1 + retries` times."""
+        expected = self._as_expected()
+        if expected is not None:
+            proposal = ProblemProposal(self.known.with_problem(expected))
+            attempt = yield from self._plan(Retry(), str(expected), proposal, source="plan")
+            if attempt.value is not None:
+                self._memory.went_as_planned()
+                return attempt.value
+            if attempt.feedback is not None and attempt.feedback.category == REJECTED_BY_PERSON:
+                self.hint = Retry(0, attempt.answer, attempt.feedback)
+        first, self.hint = self.hint, Retry()
+        self._was_asked = False
+        attempt = yield from refine(self._attempt, self.episode.most_retries, first)
+        if attempt.value is None:
+            raise OverError(Outcome.NO_PLAN, attempt.failure)
+        if self._was_asked:  # else the problem was given, and what it does not cover is still news
+            self._memory.news = []
+        return attempt.value
+
+    def _as_expected(self) -> Problem | None:
+        """The problem as the plan has left it, if the game answered exactly so and there is nothing else to read."""
+        news = self._memory.news
+        if not self.episode.monitors or self.hint.feedback or not news or any(each.after is None for each in news):
+            return None
+        expected = replace(self.known.problem, facts=news[-1].after or frozenset())
+        return without_planned(expected, self.known.only_planned)[0]
+
+    def _attempt(self, retry: Retry) -> Generator[Event, None, Attempt[Intentions]]:
+        if self._given is not None:  # by a person, or by a record that needs no answer
+            given, self._given = self._given, None
+            attempt = yield from self._plan(retry, str(given), ProblemProposal(self.known.with_problem(given)))
+            self.known = self.known.with_problem(given)  # it stands, even if it takes more than that for a plan
+            return attempt
+        if self._memory.look_is_due(retry.attempt, retry.failed_with(UNREACHABLE)):
+            yield from self._look()
+        situation = self._situation(retry)
+        completion = yield from self._ask(situation)
+        answer, proposal = completion.text, self._read(completion, situation)
+        if proposal.feedback is not None:
+            return (yield from _unusable(retry, answer, proposal, proposal.feedback))
+        if isinstance(proposal, CommandProposal):
+            return Attempt(answer, (Intention(proposal.command),))
+        question = partial(edit_question, self.known.problem, proposal, situation)
+        verdict = yield from judge(self._overseer, "edits", question, self._meter)
+        if verdict.kind == "rejected":
+            return (yield from _unusable(retry, answer, proposal, verdict.feedback))
+        if verdict.kind == "replaced":
+            proposal = read_file(verdict.text, situation)
+        return (yield from self._plan(retry, answer, proposal))
+
+    def _read(self, completion: Completion, situation: Situation) -> Proposal:
+        """What an answer proposes, with a feedback if it is incomplete or contradicts itself."""
+        proposal = unless_incomplete(self._method.read(completion.text, situation), completion)
+        if not isinstance(proposal, ProblemProposal):
+            return proposal
+        return unless_contradicting(proposal, self.known, situation.retry.attempt >= self.episode.most_retries)
+
+    def _plan(
+        self, retry: Retry, answer: str, proposal: ProblemProposal, source: Source = "model"
+    ) -> Generator[Event, None, Attempt[Intentions]]:
+        """Plan with what is proposed, and accept it if that leads to a plan."""
+        intentions, planned = self._climb(proposal)
+        if planned.tried[-1].status is PlanStatus.CRASHED:
+            yield planned
+            why = f"the planner failed, which is no fault of the answer: {planned.tried[-1].message}"
+            raise OverError(Outcome.CRASHED, why)
+        if not intentions:
+            feedback = with_unmatched(no_plan(planned.tried), proposal.report)
+            yield planned
+            self._meter.check_time()  # what ran out of the episode's time is no fault of the problem
+            if source == "plan":
+                return Attempt(answer, feedback=feedback)
+            return (yield from _unusable(retry, answer, proposal, feedback))
+        preview = *self._accepted(proposal, source), planned
+        commands = [intention.command for intention in intentions]
+        question = partial(plan_question, commands, planned.rung or "", preview)
+        verdict = yield from judge(self._overseer, "plans", question, self._meter)
+        if verdict.kind == "rejected":
+            yield planned
+            return (yield from _unusable(retry, answer, proposal, verdict.feedback))
+        if verdict.kind == "replaced":
+            intentions = tuple(Intention(line.strip()) for line in verdict.text.splitlines() if line.strip())
+            steps = tuple(PlannedStep("(by a person)", intention.command) for intention in intentions)
+            planned = replace(planned, plan=steps)
+        yield from self._accept(proposal, source)
+        yield planned
+        return Attempt(answer, intentions)
+
+    def _climb(self, proposal: ProblemProposal) -> tuple[Intentions, Planned]:
+        """The commands of a plan for the first goal that can be reached; none if no goal can."""
+        known = proposal.knowledge.with_problem(self._rules.known(proposal.problem))
+        ladder = climb(
+            *(self._planner, known.domain, known.problem, self._rules.ladder(known.ladder)),
+            lambda step: self._objection(known, step),
+            lambda: self._meter.seconds_left,
+        )
+        self.rung = ladder.rung
+        return intended(known, ladder)
+
+    def _objection(self, known: Knowledge, step: PlanStep) -> str:
+        """Why no plan may begin with this step now; empty if one may."""
+        command = known.command(step)
+        if not command:
+            return "how to do that is not known yet"
+        return self._memory.refusals.objection(as_said(command, self._world.seen.valid_commands))
+
+    def _accepted(self, proposal: ProblemProposal, source: Source) -> tuple[Accepted, ...]:
+        """What is said of a proposal that is accepted: of the domain, where that changed, and of the problem."""
+        domain = domain_accepted(self.known, proposal.knowledge)
+        return *domain, accepted(self.known.problem, proposal, source)
+
+    def _accept(self, proposal: ProblemProposal, source: Source) -> Iterator[Accepted]:
+        events = self._accepted(proposal, source)
+        if source == "model" and (proposal.problem != self.known.problem or len(events) > 1):
+            self._memory.problem_changed()
+        self.known = proposal.knowledge
+        self._placeholders.used(self.known.problem)
+        self._notes = tuple(str(entry) for entry in proposal.report.unmatched) if proposal.report else ()
+        yield from events
+
+    def _situation(self, retry: Retry) -> Situation:
+        seen = Seen(
+            news=tuple(self._memory.to_read(retry.attempt, retry.failed_with(UNREACHABLE))),
+            history=tuple(self._memory.history),
+            valid_commands=self.setting.asking.shown(self._world.seen.valid_commands),
+            refused=self._memory.refusals.repeated,
+            repeating=self._memory.repeating,
+        )
+        situation = Situation(
+            self.known,
+            self._world.game.task,
+            seen,
+            retry,
+            notes=self._notes,
+            contradictions=contradictions(self.known.problem, self.known.invariants),
+            placeholder=self._placeholders.next,
+            reworded=retry.repeated if self._takes_no_temperature else 0,
+            reader=self.setting.reader,
+        )
+        return ablated(situation, self.episode.without)
+
+    def _ask(self, situation: Situation) -> Generator[Event, None, Completion]:
+        request = self._method.request(situation)
+        if request is None:
+            return Completion("")
+        self._meter.check_call()
+        self._was_asked = True
+        completion = yield from ask(self._model, remedied(request, situation), self._meter, situation.retry.attempt)
+        self._takes_no_temperature = self._takes_no_temperature or "temperature" in completion.not_taken
+        return completion
 
 
 class Agent:
@@ -38,8 +382,8 @@ class Agent:
         self._model = thinking.model
         self._meter = Meter(episode.limits, clock)
         self._memory = Memory(episode.plans and "remedies" not in episode.without, episode.whole_memory)
-        self._rules = FixedRules(self.setting.fixed.rules, self.setting.fixed.script if episode.plans else "")
-        self._world = ObservedGame(self.setting.observing, game, self._memory, self._meter, self._rules)
+        self._world = ObservedGame(episode, game, self._memory, self._meter)
+        self._rules = self._world.rules
         self._decider = Decider(episode, thinking, self._world, self._look_again)
 
     def run(self) -> Iterator[Event]:

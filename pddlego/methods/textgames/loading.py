@@ -1,21 +1,387 @@
-"""Loads the setting of a text game, as its options change it."""
+"""Reads settings: `envs/NAME.toml` with its domain and problem, checked, and changed as options and variants ask."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
+from itertools import product
+from typing import TypeVar
 
-from pddlego.errors import UsageError
+from pydantic import ValidationError
+
+from pddlego.errors import SettingError, UsageError
 from pddlego.methods.base import Variant, WorstCase, whole
 from pddlego.methods.registry import make_codec
-from pddlego.methods.textgames.knowledge import beginning_with, reference_of, unwritten
-from pddlego.methods.textgames.options import WRITES_DOMAIN, TextGameOptions
-from pddlego.methods.textgames.setting_files import load_setting, parse_search, with_searches
-from pddlego.methods.textgames.settings import Asking, GameSetting, Removable
+from pddlego.methods.setting_files import SettingTable, read_setting
+from pddlego.methods.textgames.knowledge import ActionRule, Knowledge, beginning_with, reference_of, unwritten
+from pddlego.methods.textgames.options import TEXT_GAME, WRITES_DOMAIN, TextGameOptions
+from pddlego.methods.textgames.settings import (
+    ActionTable,
+    Asking,
+    Fixed,
+    FixedRule,
+    GameSetting,
+    MapRule,
+    Observing,
+    Parameter,
+    Played,
+    ReaderRules,
+    ReadingRule,
+    Removable,
+    RungTable,
+    SettingFile,
+)
 from pddlego.models.base import MAX_REJECTED
+from pddlego.pddl import (
+    Atom,
+    DefectKind,
+    Domain,
+    Edit,
+    PddlSyntaxError,
+    Problem,
+    SectionEdit,
+    apply_edit,
+    check,
+    parse_domain,
+    parse_problem,
+)
+from pddlego.pddl.conditions import parse_condition, read_atom
+from pddlego.pddl.exclusive import parse_invariant
+from pddlego.pddl.sexpr import read_sexprs
+from pddlego.planning import Rung, Search
 from pddlego.runs.folders import place_of
 from pddlego.runs.store import DOMAIN_FROM, kept_domain, read_results
+from pddlego.util import resources
 from pddlego.util.files import read_text
+from pddlego.util.text import names_in
+
+
+def groups_of(where: str, pattern: str) -> set[str]:
+    """The names of the pattern's groups. Raises `ValueError`, which says where, if it is no regular expression."""
+    try:
+        return set(re.compile(pattern).groupindex)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise ValueError(f"{where}: '{pattern}' is no regular expression ({error})") from error
+
+
+def checked_command(where: str, text: str) -> str:
+    """The command, or nothing. Raises `ValueError`, which says where, if it cannot be sent."""
+    if not text.isprintable() or text != text.strip():
+        raise ValueError(f"{where}: {text!r} is no command: one line without blanks at its ends")
+    if re.search(r"[{}]", re.sub(r"\{\w+\}", "", text)):
+        raise ValueError(f"{where}: '{text}' has a brace that belongs to no {{name}}")
+    return text
+
+
+def reading_rule(domain: Domain, number: int, read: ReadingRule) -> ReadingRule:
+    """The rule, its templates tried out with a name in place of every group."""
+    groups = groups_of(f"reading rule {number}", read.text) | groups_of(f"reading rule {number}", read.command)
+    if not read.text:
+        raise ValueError(f"reading rule {number}: its text matches everything")
+    for template in (*read.forget, *read.objects, *read.add):
+        unknown = sorted(names_in(template) - groups)
+        if unknown:
+            raise ValueError(f"reading rule {number}: '{template}' names {unknown}, which no group matches")
+    filled = [[re.sub(r"\{\w+\}", "x", each) for each in part] for part in (read.objects, read.add, read.forget)]
+    forgotten = (each.replace("*", "x") for each in filled[2])
+    edit = Edit(SectionEdit(add=tuple(filled[0])), SectionEdit(add=(*filled[1], *forgotten)))
+    report = apply_edit(Problem("trial", domain.name), edit, domain.constants)
+    unreadable = [str(each) for each in report.refused]
+    unreadable += [f"'{each}' is no fact" for part in filled[1:] for each in part if not _is_facts(each)]
+    kinds = (DefectKind.UNDECLARED_OBJECT, DefectKind.ARGUMENT_TYPE, DefectKind.TWO_TYPES)  # `x` stands for anything
+    wrong = [str(each) for each in check(domain, report.problem) if each.blocking and each.kind not in kinds]
+    if unreadable or wrong:
+        raise ValueError(f"reading rule {number}: {(unreadable + wrong)[0]}")
+    return read
+
+
+def _is_facts(text: str) -> bool:
+    reading = read_sexprs(text)
+    atoms = [read_atom(each) for each in reading.expressions]
+    return bool(atoms) and None not in atoms and not reading.defects
+
+
+def fixed_rule(rule: FixedRule) -> FixedRule:
+    """The rule, its pattern and its command checked."""
+    unknown = names_in(rule.command) - groups_of("rule.when", rule.when)
+    if not rule.when or not rule.command:
+        raise ValueError("rule: it needs a regular expression in 'when' and a command")
+    if unknown:
+        raise ValueError(f"rule: '{rule.command}' names {sorted(unknown)}, which no group of '{rule.when}' matches")
+    checked_command("rule.command", rule.command)
+    return rule
+
+
+def looked_up_in(domain: Domain, name: str, text: str) -> Atom | None:
+    """The fact in which a command looks a value up. Raises `ValueError`, which says where, if it is none."""
+    if not text:
+        return None
+    atom = domain.atom(text)
+    if atom is None:
+        raise ValueError(f"actions.{name}.where: '{text}' is no fact that the domain has")
+    if not {parameter.name for parameter in domain.actions_by_name[name].parameters} & set(atom.args):
+        raise ValueError(f"actions.{name}.where: '{text}' has no parameter of the action in it")
+    return atom
+
+
+T = TypeVar("T")
+
+
+def load_setting(
+    name: str,
+    overrides: Mapping[str, str] | None = None,
+    max_steps: int | None = None,
+    fold: str | None = None,
+    search: str | None = None,
+) -> GameSetting:
+    """Read `envs/NAME.toml` with its domain, and apply what the user changed.
+
+    `overrides` are game parameters as text, `search` replaces the search of every rung. Raises `UsageError` for an
+    unknown name, parameter, value, fold or search, listing what there is, and `SettingError` if a file is wrong.
+    """
+    setting = _build(name)
+    setting = _with_parameters(setting, overrides or {})
+    if fold is not None:
+        game = setting.game
+        if fold not in game.folds:
+            listed = ", ".join(game.folds)
+            raise UsageError(f"{name} has no fold '{fold}'", f"Its folds are: {listed}.", "Choose one with --fold.")
+        setting = replace(setting, game=replace(game, fold=fold), all_seeds=game.folds[fold])
+    if max_steps is not None:
+        setting = replace(setting, max_steps=max_steps)
+    if search is not None:
+        chosen = parse_search(search)
+        setting = with_searches(setting, lambda rung: chosen)
+    return setting
+
+
+def with_searches(setting: GameSetting, chosen: Callable[[Rung], Search]) -> GameSetting:
+    """The setting with a search for each goal of its ladder."""
+    ladder = tuple(replace(rung, search=chosen(rung)) for rung in setting.start.ladder)
+    return replace(setting, start=replace(setting.start, ladder=ladder))
+
+
+def parse_search(text: str) -> Search:
+    """Raises `UsageError` that lists the searches if `text` is none."""
+    try:
+        return Search.parse(text)
+    except ValueError as error:
+        raise UsageError(f"'{text}' is no search", f"{error}.", "Example: --search 'astar(lmcut)'.") from error
+
+
+def _read(name: str, table: SettingTable) -> SettingFile:
+    try:
+        return SettingFile.model_validate(table.tables)
+    except ValidationError as error:
+        faults = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        raise SettingError(
+            f"envs/{name}.toml is no setting", f"{faults}.", "See envs/coin.toml for the form."
+        ) from error
+
+
+def _build(name: str, is_baseline: bool = False) -> GameSetting:
+    """The setting in a file. What it is compared with has nothing to be compared with itself."""
+    table = read_setting(name, TEXT_GAME)
+    file = _read(name, table)
+    sources = dict(table.sources)
+    for part in filter(None, (file.planning.domain, file.planning.problem)):
+        sources[f"domains/{part}.pddl"] = resources.read("domains", f"{part}.pddl")
+    domain = _parsed("domain", parse_domain, file.planning.domain, sources)
+    start = Problem("start", domain.name)
+    if file.planning.problem:
+        start = _parsed("problem", parse_problem, file.planning.problem, sources)
+    sources |= {f"prompts/{prompt}": text for prompt, text in prompt_texts(file.prompts.folder)}
+    baseline = _build(file.baseline, is_baseline=True) if file.baseline and not is_baseline else None
+    sources |= baseline.sources if baseline is not None else {}
+    try:
+        _check_patterns(file)
+        _check_problem("planning.problem", domain, start)
+        ladder = tuple(_rung(domain, start, rung) for rung in file.ladder)
+        folds = {name: parse_range(seeds) for name, seeds in file.game.folds.items()}
+        fold = file.game.fold
+        if fold not in folds:
+            raise ValueError(f"'{fold}' is none of {', '.join(folds)}")
+        start = start if file.planning.problem else start.with_goal(ladder[0].goal)
+        return GameSetting(
+            name=name,
+            title=file.title,
+            about=file.about,
+            max_steps=file.game.max_steps,
+            seeds={split: parse_range(seeds) for split, seeds in file.seeds.items()},
+            all_seeds=folds[fold],
+            sources=sources,
+            game=Played(
+                file.game.engine,
+                file.game.name,
+                fold,
+                folds,
+                {key: _parameter(key, each) for key, each in file.parameters.items()},
+            ),
+            start=_knowledge(file, domain, start, ladder),
+            observing=_observing(file),
+            asking=Asking(file.prompts.folder, file.prompts.hidden, file.protocol),
+            reader=ReaderRules(
+                file.prompts.reader or file.prompts.folder,
+                tuple(reading_rule(domain, number, each) for number, each in enumerate(file.reading, 1)),
+            ),
+            fixed=Fixed(tuple(fixed_rule(each) for each in file.rule if not each.ablated), file.planning.script),
+            map=_map_rule(domain, file.map) if file.map else None,
+            removable=_removable(file, ladder, baseline),
+        )
+    except ValueError as error:
+        raise SettingError(f"envs/{name}.toml is no setting", f"{error}.", "Mend the file.") from error
+
+
+def _knowledge(file: SettingFile, domain: Domain, start: Problem, ladder: tuple[Rung, ...]) -> Knowledge:
+    return Knowledge(
+        domain,
+        start,
+        ladder,
+        _action_rules(domain, file.actions),
+        only_planned=tuple(_stated(domain, name) for name in file.planning.only_planned),
+        invariants=tuple(parse_invariant(domain, **each.model_dump()) for each in file.invariant),
+        placeholder=file.planning.placeholder,
+    )
+
+
+def _observing(file: SettingFile) -> Observing:
+    table = file.observation
+    look = checked_command("observation.look", table.look)
+    return Observing(file.game.refused, table.drop, table.keep, table.score, look)
+
+
+def _check_patterns(file: SettingFile) -> None:
+    patterns = (("game.refused", file.game.refused), ("observation.drop", file.observation.drop))
+    shown = (("prompts.recipe", file.prompts.recipe), ("prompts.hidden", file.prompts.hidden))
+    for where, listed in (*patterns, ("observation.keep", file.observation.keep), *shown):
+        for pattern in listed:
+            groups_of(where, pattern)
+
+
+def _parsed(kind: str, parse: Callable[[str], T], name: str, sources: Mapping[str, str]) -> T:
+    try:
+        return parse(sources[f"domains/{name}.pddl"])
+    except PddlSyntaxError as error:
+        raise SettingError(f"domains/{name}.pddl is no {kind}", f"{error}.", "Mend the file.") from error
+
+
+def _check_problem(where: str, domain: Domain, problem: Problem) -> None:
+    for defect in check(domain, problem):
+        if defect.blocking:
+            raise ValueError(f"{where}: {defect.message}")
+
+
+def _map_rule(domain: Domain, rule: MapRule) -> MapRule:
+    if rule.room not in domain.types:
+        raise ValueError(f"map.room: '{rule.room}' is no type of the domain")
+    for key, arity in (("here", 1), ("visited", 1), ("exit", 3), ("closed", 2), ("things", 2), ("holding", 1)):
+        name = getattr(rule, key)
+        if key in ("holding", "things") and not name:
+            continue
+        predicate = domain.predicates_by_name.get(name)
+        if predicate is None or len(predicate.parameters) != arity:
+            raise ValueError(f"map.{key}: '{name}' is no predicate with {arity} argument(s)")
+    return rule
+
+
+def _parameter(key: str, read: Parameter) -> Parameter:
+    if not read.min <= read.value <= read.max:
+        raise ValueError(f"parameters.{key}: {read.value} is not from {read.min} to {read.max}")
+    return read
+
+
+def _rung(domain: Domain, start: Problem, rung: RungTable) -> Rung:
+    try:
+        goal = parse_condition(rung.goal)
+    except PddlSyntaxError as error:
+        raise ValueError(f"ladder '{rung.name}': the goal is not one PDDL condition") from error
+    _check_problem(f"ladder '{rung.name}'", domain, start.with_goal(goal))
+    return Rung(rung.name, goal, Search.parse(rung.search))
+
+
+def _action_rules(domain: Domain, rules: Mapping[str, ActionTable]) -> dict[str, ActionRule]:
+    own, named = set(domain.actions_by_name), set(rules)
+    missing, unknown = sorted(own - named), sorted(named - own)
+    if missing or unknown:
+        raise ValueError(f"actions: no command for {missing}, no such action {unknown}")
+    found = {}
+    for name, rule in rules.items():
+        parameters = {each.name.lstrip("?") for each in domain.actions_by_name[name].parameters}
+        where = looked_up_in(domain, name, rule.where)
+        parameters |= {each.lstrip("?") for each in where.args} if where else set()
+        used = names_in(rule.command) | groups_of(f"actions.{name}.expect", rule.expect)
+        checked_command(f"actions.{name}", rule.command)
+        if used - parameters:
+            raise ValueError(f"actions.{name}: {sorted(used - parameters)} is no parameter of the action")
+        found[name] = ActionRule(rule.command, rule.expect, where)
+    return found
+
+
+def _removable(file: SettingFile, ladder: tuple[Rung, ...], baseline: GameSetting | None) -> Removable:
+    without = tuple(rung for rung, table in zip(ladder, file.ladder, strict=True) if not table.ablated)
+    changed = len(without) < len(ladder)
+    rules = tuple(fixed_rule(each) for each in file.rule if each.ablated)
+    return Removable(without if changed else (), rules, baseline, file.prompts.recipe)
+
+
+def _stated(domain: Domain, name: str) -> str:
+    if name not in domain.predicates_by_name or name in domain.rules:
+        raise ValueError(f"planning.only_planned: '{name}' is no predicate that a fact can have")
+    return name
+
+
+def _with_parameters(setting: GameSetting, overrides: Mapping[str, str]) -> GameSetting:
+    parameters = dict(setting.game.parameters)
+    for key, text in overrides.items():
+        if key not in parameters:
+            raise UsageError(f"{setting.name} has no parameter '{key}'", _describe(parameters), "Use --set KEY=VALUE.")
+        known = parameters[key]
+        try:
+            value = int(text)
+        except ValueError:
+            value = known.min - 1
+        if not known.min <= value <= known.max:
+            why = f"It takes a whole number from {known.min} to {known.max} ({known.about})."
+            raise UsageError(f"{key}={text} is not possible", why, _describe(parameters))
+        parameters[key] = known.model_copy(update={"value": value})
+    game = replace(setting.game, parameters=parameters, overrides=dict(overrides))
+    return replace(setting, game=game)
+
+
+def _describe(parameters: Mapping[str, Parameter]) -> str:
+    listed = [f"{name} ({each.min}-{each.max}, now {each.value})" for name, each in parameters.items()]
+    return f"The parameters are: {', '.join(listed)}." if listed else "It has none."
+
+
+def parse_range(text: str) -> range:
+    """`10-59` as a range that holds both ends; `7` alone. Raises `ValueError` otherwise."""
+    match = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", text)
+    if not match:
+        raise ValueError(f"'{text}' is no range of seeds: write FIRST-LAST")
+    first, last = int(match.group(1)), int(match.group(2) or match.group(1))
+    if last < first:
+        raise ValueError(f"'{text}' is no range of seeds: the last is before the first")
+    return range(first, last + 1)
+
+
+SHARED = "textgames"
+"""The folder of prompts that all games have, besides those that stand outside of folders."""
+
+
+def prompt_texts(folder: str) -> Iterable[tuple[str, str]]:
+    """The file name and text of every prompt that a game with this folder of prompts may use.
+
+    Raises `SettingError` for a folder outside of the prompts.
+    """
+    for root in resources.roots("prompts"):
+        resources.inside(root, "prompts", folder)
+    names = [f"{name}.j2" for name in resources.names("prompts", ".j2")]
+    for place, suffix in product(dict.fromkeys((SHARED, folder)), (".j2", ".txt")):
+        names += [f"{place}/{name}{suffix}" for name in resources.names(f"prompts/{place}", suffix)]
+    for name in names:
+        yield name, resources.read("prompts", name)
+
 
 GROWTH = 12_000
 """Characters that problem file, news and history may add to a request; a rejected answer comes on top."""

@@ -8,16 +8,14 @@ from dataclasses import replace
 
 from pddlego.episode.events import Event, Limits, Tally
 from pddlego.methods.base import Column, CountTable, Measuring
-from pddlego.methods.textgames.agent import Agent
-from pddlego.methods.textgames.decider import Thinking
-from pddlego.methods.textgames.episode import Episode
 from pddlego.methods.textgames.events import Observed, Planned
 from pddlego.methods.textgames.games import Game
-from pddlego.methods.textgames.play import make_game, make_method
-from pddlego.methods.textgames.reader import ReaderModel, can_answer
+from pddlego.methods.textgames.play import episode_events, make_game
+from pddlego.methods.textgames.reader.model import ReaderModel, can_answer
 from pddlego.methods.textgames.reader.text import read_room
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange, Seen, Situation
+from pddlego.methods.textgames.world import Episode
 from pddlego.models import Request
 from pddlego.pddl import Atom, Problem, parse_problem, to_name
 from pddlego.planning import Planner, Search
@@ -84,9 +82,8 @@ def _explore(setting: GameSetting, seed: int, game: Game, planner: Planner) -> l
     """See every room."""
     exploring = replace(setting, start=replace(setting.start, ladder=setting.start.ladder[-1:]))
     episode = Episode(exploring, seed, "edit", Limits(EXPLORING_STEPS), retries=0)
-    method = make_method("edit", exploring, seed)
-    agent = Agent(episode, game, Thinking(method, ReaderModel(), planner))
-    return [Exchange(each.command, each.read) for each in agent.run() if isinstance(each, Observed)]
+    events = episode_events(episode, game, ReaderModel(), planner)
+    return [Exchange(each.command, each.read) for each in events if isinstance(each, Observed)]
 
 
 def _as_at_the_start(setting: GameSetting, task: str, looks: list[Exchange]) -> Problem | None:

@@ -18,19 +18,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from pddlego.episode.loop import Retry
-from pddlego.methods.textgames.formalize.base import ProblemProposal, Proposal, with_unmatched
-from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.situation import Exchange, Situation
-from pddlego.models import Completion, Request
-from pddlego.models.base import CUT_OFF, Feedback, cut_off
-from pddlego.pddl import Defect, DefectKind, Problem
-from pddlego.pddl.exclusive import contradictions
-from pddlego.pddl.tolerant import MISSING
-from pddlego.planning import LadderResult, PlanStatus
+from pddlego.models import Request
+from pddlego.models.base import CUT_OFF, Feedback
+from pddlego.pddl import Problem
+from pddlego.planning import PlanStatus, TriedRung
 
 REPEATED, FUTILE = 2, 3
 """Refusals of one command after which it is called repeated, and after which no plan may begin with it."""
@@ -173,11 +169,11 @@ SAYS_MOST = (PlanStatus.INVALID, PlanStatus.MEMORY, PlanStatus.TIMEOUT, PlanStat
 """Of goals that failed in several ways these are told first: that another goal is true already says nothing then."""
 
 
-def no_plan(ladder: LadderResult) -> Feedback:
+def no_plan(rungs: Sequence[TriedRung]) -> Feedback:
     """What the model is told when no goal of the ladder has a plan."""
-    statuses = [rung.status for rung in ladder.tried]
+    statuses = [rung.status for rung in rungs]
     category, message = NO_PLAN[next((status for status in SAYS_MOST if status in statuses), statuses[-1])]
-    tried = (f"{rung.name}: {rung.status.value} ({rung.message})" for rung in ladder.tried)
+    tried = (f"{rung.name}: {rung.status.value} ({rung.message})" for rung in rungs)
     return Feedback(category, message, tuple(tried))
 
 
@@ -205,44 +201,3 @@ def ablated(situation: Situation, without: Collection[str]) -> Situation:
         retry = Retry(situation.retry.attempt)
         situation = replace(situation, seen=seen, retry=retry, notes=(), contradictions=())
     return situation
-
-
-def unless_contradicting(proposal: ProblemProposal, before: Knowledge, last: bool) -> ProblemProposal:
-    """The proposal, with a feedback of its own if the problem contradicts itself in a way in which `before` did not.
-
-    On the `last` try it is planned with all the same: a map with a fault is better than none.
-    """
-    if proposal.feedback is not None or last:
-        return proposal
-    known = contradictions(before.problem, before.invariants)
-    new = tuple(each for each in contradictions(proposal.problem, before.invariants) if each not in known)
-    if not new:
-        return proposal
-    feedback = with_unmatched(Feedback(DefectKind.CONTRADICTION.value, CONTRADICTS, new), proposal.report)
-    defects = tuple(Defect(DefectKind.CONTRADICTION, each, each) for each in new)
-    return replace(proposal, feedback=feedback, defects=proposal.defects + defects)
-
-
-CONTRADICTS = (
-    "the problem file contradicts itself. See which of these facts the game has said, and leave the others out:"
-)
-"""What is said of a problem that cannot be true."""
-
-FILTERED = Feedback(
-    "content filter",
-    "the endpoint's content filter withheld the answer. Write nothing but what was asked for, in plain words.",
-)
-"""What is said of an answer that a filter took away."""
-
-
-def unless_incomplete(proposal: Proposal, answer: Completion) -> Proposal:
-    """The proposal, with a feedback of its own if the endpoint cut the answer off before it was whole, or filtered it.
-
-    What is complete counts, whatever would have followed it.
-    """
-    mended = isinstance(proposal, ProblemProposal) and any(
-        each.kind is DefectKind.REPAIRED and MISSING in each.message for each in proposal.defects
-    )
-    if answer.finish not in ("length", "content_filter") or (proposal.feedback is None and not mended):
-        return proposal
-    return replace(proposal, feedback=cut_off() if answer.finish == "length" else FILTERED)

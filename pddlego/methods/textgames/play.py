@@ -10,21 +10,17 @@ from pddlego.episode.events import Event, Limits, Started
 from pddlego.episode.loop import Retry
 from pddlego.errors import UsageError
 from pddlego.methods.base import Tools, check_seed, parse_variant
-from pddlego.methods.textgames.agent import Agent
-from pddlego.methods.textgames.decider import Thinking
-from pddlego.methods.textgames.episode import Episode, Repeated, Restart
+from pddlego.methods.textgames.agent import Agent, Thinking
 from pddlego.methods.textgames.events import Observed, Resumed
 from pddlego.methods.textgames.formalize.act import ActionGen, HumanActions, Person, RandomActions, typed_before
-from pddlego.methods.textgames.formalize.base import Formalizer
-from pddlego.methods.textgames.formalize.edit import PddlEdit
 from pddlego.methods.textgames.formalize.full import FullEditor, FullFormalizer
-from pddlego.methods.textgames.formalize.gen import PddlGen
-from pddlego.methods.textgames.games import Game
-from pddlego.methods.textgames.games.engines import BUILT_IN, GameSpec, foreign_game
+from pddlego.methods.textgames.formalize.problems import Formalizer, PddlEdit, PddlGen
+from pddlego.methods.textgames.games import BUILT_IN, Game, GameSpec, foreign_game
 from pddlego.methods.textgames.loading import setting_for
 from pddlego.methods.textgames.options import MODES, WRITES_DOMAIN, TextGameOptions
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange, Seen, Situation, Terms
+from pddlego.methods.textgames.world import Episode, Repeated, Restart
 from pddlego.models import Model
 from pddlego.models.base import Feedback
 from pddlego.models.prompts import Prompts

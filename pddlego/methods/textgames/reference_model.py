@@ -6,7 +6,7 @@ from pddlego.errors import UsageError
 from pddlego.methods.base import BuiltIn, parse_variant, whole
 from pddlego.methods.textgames.loading import without_parts
 from pddlego.methods.textgames.options import MODES
-from pddlego.methods.textgames.reader.base import ReaderModel, can_answer
+from pddlego.methods.textgames.reader.model import ReaderModel, can_answer
 from pddlego.methods.textgames.reader.noise import ALL, NoisyReader
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.runs.cells import Cell

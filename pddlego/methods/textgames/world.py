@@ -1,24 +1,123 @@
-"""The game as the agent sees it: every answer is remembered, counted, and compared with what the plan expected."""
+"""An episode of a text game, and the game as the agent sees it: every answer is remembered and compared with a plan."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
 from pddlego.episode.budget import Meter
-from pddlego.methods.textgames.episode import Restart, check_same
+from pddlego.episode.events import Limits
+from pddlego.errors import DIFFERS, ReplayError
+from pddlego.methods.base import Variant, parse_variant
 from pddlego.methods.textgames.events import Observed, Planned, PlannedStep
 from pddlego.methods.textgames.fixed_rules import FixedRules
 from pddlego.methods.textgames.games import Game, Observation
 from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.memory import Memory
-from pddlego.methods.textgames.settings import Observing
+from pddlego.methods.textgames.options import MODES, PLANNING, WRITES_DOMAIN
+from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange
-from pddlego.pddl import Atom, from_name, same_name, to_name
+from pddlego.pddl import Atom, Problem, from_name, same_name, to_name
 from pddlego.planning import LadderResult, PlanStep
 from pddlego.planning.world import World
+
+
+@dataclass(frozen=True)
+class Episode:
+    """The setting, the seed, the mode and its limits.
+
+    `retries` says how often the model is asked again about an unusable answer, if the setting does not. With its `whole
+    memory` a model is shown every command with its answer, and not what is new; one that `rewinds` begins the game anew
+    after a refused command, and repeats what had worked. Raises `UsageError` for a mode that does not exist.
+    """
+
+    setting: GameSetting
+    seed: int
+    mode: str
+    limits: Limits
+    retries: int = 5
+    replan_every_step: bool = False
+    whole_memory: bool = False
+    rewinds: bool = False
+
+    def __post_init__(self) -> None:
+        parse_variant(self.mode, MODES)
+
+    @property
+    def variant(self) -> Variant:
+        """The mode, taken apart."""
+        return parse_variant(self.mode, MODES)
+
+    @property
+    def without(self) -> frozenset[str]:
+        """The parts that are out: those of the variant, and those that no mode has in this setting."""
+        return frozenset((*self.variant.without, *self.setting.asking.protocol.without))
+
+    @property
+    def most_retries(self) -> int:
+        """How often a question is asked again at most: the setting may have a number of its own."""
+        attempts = self.setting.asking.protocol.attempts
+        return self.retries if attempts is None else attempts - 1
+
+    @property
+    def writes_domain(self) -> bool:
+        """Whether the model writes the domain, too."""
+        return self.variant.mode.name in WRITES_DOMAIN
+
+    @property
+    def plans(self) -> bool:
+        """Whether there are problems and plans in it."""
+        return self.variant.mode.name in PLANNING
+
+    @property
+    def monitors(self) -> bool:
+        """Whether what the game answers is compared with what the plan expected: a surprise ends the plan, and no
+        question is asked where all went as expected and nothing else was said."""
+        return self.plans and "replanning" not in self.without
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """A command with the answer that was recorded, and what the model was told if the plan expected another.
+
+    `free` is a look around that took no step.
+    """
+
+    command: str
+    text: str
+    unforeseen: str = ""
+    free: bool = False
+
+
+@dataclass(frozen=True)
+class Restart:
+    """The episode that was recorded at `source` goes on after `step`.
+
+    `commands` bring the game there: each with its answer, which must come again. `before` is the
+    problem that the agent had there, made from the first `known` observations. `corrected` is what a person made of it,
+    with which the agent plans at once. Without it the agent asks the model about what came since; where that is nothing
+    it plans at once, too. `look` is the game's first answer, where it is known, and `written` the domain of the model's
+    with its commands, where it wrote one.
+    """
+
+    source: str
+    step: int
+    commands: Sequence[Repeated]
+    before: Problem
+    known: int
+    corrected: Problem | None = None
+    look: str = ""
+    written: str = ""
+
+
+def check_same(to: str, recorded: str, now: str) -> None:
+    """Raises `ReplayError` if the game answers otherwise than it did before."""
+    if recorded and recorded != now:
+        raise ReplayError(
+            f"{DIFFERS} to {to}", f"Recorded: {recorded!r}. Now: {now!r}.", "Is it the same game and seed?"
+        )
 
 
 def surprise(known: Knowledge, step: PlanStep, text: str, said: Iterable[str]) -> str:
@@ -123,9 +222,11 @@ def unforeseen(intention: Intention, difference: str, refused: bool) -> str:
 class ObservedGame:
     """A game under way, with what was seen of it. `seen` is its last answer."""
 
-    def __init__(self, observing: Observing, game: Game, memory: Memory, meter: Meter, rules: FixedRules) -> None:
+    def __init__(self, episode: Episode, game: Game, memory: Memory, meter: Meter) -> None:
         self.seen = Observation("")
-        self.observing, self.game, self.memory, self.meter, self.rules = observing, game, memory, meter, rules
+        self.observing, fixed = episode.setting.observing, episode.setting.fixed
+        self.game, self.memory, self.meter = game, memory, meter
+        self.rules = FixedRules(fixed.rules, fixed.script if episode.plans else "")
         self._worked: list[tuple[str, str]] = []
 
     def start(self) -> Observed:

@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pddlego.episode.events import Ended, Event, Limits
-from pddlego.methods.textgames.agent import Agent
-from pddlego.methods.textgames.decider import Thinking
-from pddlego.methods.textgames.episode import Episode
+from pddlego.methods.textgames.agent import Agent, Thinking
 from pddlego.methods.textgames.games import Game
 from pddlego.methods.textgames.play import make_method
-from pddlego.methods.textgames.reader import ReaderModel
+from pddlego.methods.textgames.reader.model import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
+from pddlego.methods.textgames.world import Episode
 from pddlego.models import Completion, Model, Request
 from pddlego.planning import Planner
 

@@ -4,8 +4,8 @@ import statistics
 
 import pytest
 
+from pddlego.methods.textgames.loading import load_setting
 from pddlego.methods.textgames.measure import optimum
-from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.planning import ProcessPlanner
 from tests.scale import scaled

@@ -11,11 +11,10 @@ from pddlego.episode.events import Accepted, Asked, Outcome, Rejected
 from pddlego.errors import SettingError, UsageError
 from pddlego.methods.base import parse_variant
 from pddlego.methods.textgames.events import Observed, Planned
-from pddlego.methods.textgames.loading import without_parts
+from pddlego.methods.textgames.loading import load_setting, without_parts
 from pddlego.methods.textgames.options import MODES
 from pddlego.methods.textgames.play import make_game
-from pddlego.methods.textgames.reader import ReaderModel
-from pddlego.methods.textgames.setting_files import load_setting
+from pddlego.methods.textgames.reader.model import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models.base import ScriptedModel
 from pddlego.pddl import parse_domain, parse_problem

@@ -16,11 +16,10 @@ from pddlego.errors import JournalError, UsageError
 from pddlego.evaluation.replay import load_recorded, replay
 from pddlego.methods.base import Tools
 from pddlego.methods.registry import method
-from pddlego.methods.textgames.episode import Episode, Repeated, Restart
 from pddlego.methods.textgames.events import Observed, Planned, Resumed
 from pddlego.methods.textgames.options import TextGameOptions
 from pddlego.methods.textgames.play import episode_events, make_game
-from pddlego.methods.textgames.reader import ReaderModel
+from pddlego.methods.textgames.reader.model import ReaderModel
 from pddlego.methods.textgames.resume import (
     RecordedGame,
     check_not_over,
@@ -30,6 +29,7 @@ from pddlego.methods.textgames.resume import (
     restart_at,
 )
 from pddlego.methods.textgames.settings import GameSetting
+from pddlego.methods.textgames.world import Episode, Repeated, Restart
 from pddlego.pddl import parse_problem
 from pddlego.planning import ProcessPlanner
 from pddlego.runs.cells import Cell

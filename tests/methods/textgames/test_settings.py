@@ -7,7 +7,7 @@ import pytest
 from pddlego.errors import SettingError, UsageError
 from pddlego.methods.base import check_seed
 from pddlego.methods.setting_files import parse_overrides, setting_names
-from pddlego.methods.textgames.setting_files import load_setting, parse_range
+from pddlego.methods.textgames.loading import load_setting, parse_range
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.pddl.conditions import parse_condition
 from pddlego.planning import PlanStep

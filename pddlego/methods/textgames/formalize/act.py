@@ -6,7 +6,7 @@ import random
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from pddlego.methods.textgames.formalize.base import CommandProposal
+from pddlego.methods.textgames.formalize.problems import CommandProposal
 from pddlego.methods.textgames.situation import Situation
 from pddlego.models import Message, Request
 from pddlego.models.base import Feedback, cut_off, shortened

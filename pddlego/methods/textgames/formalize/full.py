@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from pddlego.methods.textgames.formalize.base import ProblemProposal, full_request, with_unmatched
+from pddlego.methods.textgames.formalize.problems import ProblemProposal, full_request, with_unmatched
 from pddlego.methods.textgames.knowledge import Knowledge, Written
 from pddlego.methods.textgames.situation import MOST_GOALS, Situation, Terms
 from pddlego.models import Request

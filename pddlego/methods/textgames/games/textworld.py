@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pddlego.errors import EngineError, explained, is_too_many_files
-from pddlego.methods.textgames.games.engines import GameSpec, Observation
+from pddlego.methods.textgames.games import GameSpec, Observation
 from pddlego.util.children import Deadline, for_children
 
 START_TIMEOUT = 30.0

@@ -1,9 +1,5 @@
 """The built-in reader: reads observations by rule and answers in exactly the format that is asked for.
 
 No language model is involved. It is what a formalizer that never errs achieves: the yardstick, the default when no
-model is configured, and the model of most tests. Rules for a game live in a module of their own.
+model is configured, and the model of most tests.
 """
-
-from pddlego.methods.textgames.reader.base import ReaderModel, can_answer
-
-__all__ = ["ReaderModel", "can_answer"]

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from pddlego.methods.textgames.formalize.full import take_apart
-from pddlego.methods.textgames.reader.base import ReaderModel, situation_of
+from pddlego.methods.textgames.reader.model import ReaderModel, situation_of
 from pddlego.models.base import Completion, Request
 from pddlego.pddl import PddlSyntaxError, Problem, apply_edit, parse_edit, parse_problem
 from pddlego.pddl.sexpr import Sexpr, read_sexprs, show

@@ -2,13 +2,378 @@
 
 from __future__ import annotations
 
-from pddlego.display.console import UNICODE
-from pddlego.display.screens import Tab
-from pddlego.methods.textgames.screen import layout, panels
-from pddlego.methods.textgames.screen.map import draw, house_of
-from pddlego.methods.textgames.screen.panels import domain_lines, ladder_lines_in_full, problem_lines
-from pddlego.methods.textgames.screen.view import GameView, fold
-from pddlego.pddl import PddlSyntaxError, parse_problem
+import textwrap
+from collections.abc import Iterator
+
+from rich.align import Align
+from rich.console import Group, RenderableType
+from rich.panel import Panel
+from rich.text import Text
+
+from pddlego.display.console import UNICODE, Glyphs
+from pddlego.display.description import MARKED
+from pddlego.display.frames import Frame
+from pddlego.display.screens import Tab, asking_lines, beside, word_lines
+from pddlego.episode.events import Accepted, Rejected
+from pddlego.methods.textgames.events import Observed, Planned, status_of
+from pddlego.methods.textgames.screen.map import draw, fits, house_of
+from pddlego.methods.textgames.screen.view import GameView, expected_problem, fold, problem_of
+from pddlego.pddl import EntryKind, PddlSyntaxError, diff, from_name, parse_problem
+from pddlego.pddl.conditions import Renaming
+from pddlego.pddl.diff import domain_parts
+from pddlego.pddl.domain import read_domain
+from pddlego.pddl.problem import rename
+from pddlego.util.text import clean, count, one_line
+
+
+def map_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
+    """The house as known so far, with a legend of the signs in use."""
+    inner, lines = width - 4, height - 2
+    if view.writes_domain and not view.has_map:
+        return domain_panel(view, width, height, glyphs)
+    if view.map_rule is None or not (view.problem or view.arriving):
+        body: RenderableType = Text("nothing is known yet" if view.map_rule else "no map", style="dim")
+        return Panel(body, title="map", height=height, width=width, border_style="dim")
+    house = house_of(expected_problem(view), view.map_rule)
+    held = [_held(house.held, inner)] if house.held else []
+    lines -= len(held)
+    picture = Align(draw(house, inner, lines, glyphs), "center", vertical="middle", height=lines)
+    closed = from_name(view.map_rule.closed)
+    legend = f"{glyphs.here} here  {glyphs.unknown} unexplored  {glyphs.across_door} {closed}  {glyphs.thing} thing"
+    title = "map" if fits(house, inner, lines) else "map (a part)"
+    whole, subtitle = Group(picture, *held), Text(clean(legend))
+    return Panel(whole, title=title, subtitle=subtitle, height=height, width=width, border_style="dim")
+
+
+def _held(things: tuple[str, ...], width: int) -> Text:
+    """What the agent has in hand, on one line."""
+    names = ", ".join(clean(from_name(each)) for each in things)
+    return Text(one_line(f"in hand: {names}", width), "bold yellow", no_wrap=True)
+
+
+def changes_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
+    """What the last answer changed in the problem; why it was rejected, if it was."""
+    lines: list[Text] = []
+    if view.arriving is not None:
+        return _panel(_arriving_lines(view, glyphs)[-max(1, height - 2) :], "problem: what arrives", width, height)
+    if view.rejected is not None:
+        feedback = view.rejected.feedback
+        lines.append(Text(f"{glyphs.failed} answer {view.rejected.attempt + 1} rejected: {feedback.category}", "red"))
+        lines += [Text(clean(line), "red") for line in (feedback.message, *feedback.evidence)]
+    else:
+        lines += [_change(glyphs.added, f"domain: {each}", "bold green") for each in view.domain_change.added]
+        lines += [_change(glyphs.removed, f"domain: {each}", "bold red") for each in view.domain_change.removed]
+        lines += [Text(clean(f"{old} {glyphs.arrow} {new}"), "cyan") for old, new in view.change.renamed]
+        lines += [_change(glyphs.added, each, "green") for each in view.change.added]
+        lines += [_change(glyphs.removed, each, "red") for each in view.change.removed]
+    marked = view.rejected.lines if view.rejected else view.change.lines
+    for line in marked:
+        if line.kind.value in MARKED:
+            style = "yellow" if line.kind is EntryKind.MERGED else "bold yellow"
+            lines.append(Text(clean(f"! {line.where} {line.line}: {line.kind.value}"), style))
+    if not lines:
+        lines.append(Text("no change" if view.problem else "", "dim"))
+    return _panel(lines, "problem: what changed", width, height)
+
+
+def _arriving_lines(view: GameView, glyphs: Glyphs) -> list[Text]:
+    """What the answer that is under way changes so far."""
+    before = problem_of(view)
+    changed = diff(before, view.arriving or before)
+    came = [*changed.added_objects, *changed.added_facts]
+    gone = [*changed.removed_objects, *changed.removed_facts]
+    lines = [_change(glyphs.added, str(each), "green") for each in came]
+    return [*(_change(glyphs.removed, str(each), "red") for each in gone), *lines]
+
+
+def words_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
+    """What the model thinks and says, as it comes."""
+    parts = {"thought": view.request.thought, "said": view.request.said} if view.request else {}
+    title = f" {glyphs.dot} ".join(f"{name} {len(text):,}" for name, text in parts.items() if text)
+    return _panel(word_lines(view, width - 4, height - 2), title, width, height)
+
+
+def goals_of(view: GameView) -> tuple[str, ...]:
+    """The goals on the ladder: where the model writes them those of its last answer that were tried."""
+    tried = tuple(each.name for each in view.tried)
+    return tried if view.writes_domain and set(tried) - set(view.goals) else view.goals
+
+
+def ladder_lines(view: GameView, width: int, glyphs: Glyphs) -> list[Text]:
+    """Every goal with what planning for it gave; the one in use is marked."""
+    if not view.goals:
+        return [Text("no goals: the model chooses commands", "dim")]
+    tried = {each.name: each for each in view.tried}
+    lines: list[Text] = []
+    for number, goal in enumerate(goals_of(view), start=1):
+        result = tried.get(goal)
+        if result is None:
+            line, note = Text(f"  {number} {goal}", "dim"), ""
+        elif goal == view.rung:
+            line, note = Text(f"{glyphs.used} {number} {goal}", "bold green"), f" {result.seconds * 1000:.0f} ms"
+        else:
+            line, note = Text(f"{glyphs.failed} {number} {goal}"), f" {status_of(result)}"
+        if line.cell_len + len(note) <= width:
+            line.append(note, style="dim" if goal == view.rung else "yellow")
+        lines.append(line)
+    return lines
+
+
+def plan_lines(view: GameView, height: int, glyphs: Glyphs) -> list[Text]:
+    """The plan in PDDL with the executed part ticked off; of a long plan the part around the next step."""
+    lines: list[Text] = []
+    for number, step in enumerate(view.plan):
+        if number < view.executed:
+            lines.append(Text(f"{glyphs.done} {clean(step.action)}", "dim"))
+        else:
+            lines.append(Text(f"{glyphs.used if number == view.executed else ' '} {clean(step.action)}"))
+    if view.surprise:
+        lines.append(Text(f"! {clean(view.surprise)}", "yellow"))
+    if not lines and view.tried:
+        lines.append(Text("no plan", "red"))
+    # What comes next matters more than what was done.
+    first = max(0, min(view.executed - 1, len(lines) - height))
+    return lines[first : first + height]
+
+
+def ladder_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
+    """The goal ladder in a panel of its own."""
+    return _panel(ladder_lines(view, width - 4, glyphs), "goal ladder", width, height)
+
+
+def plan_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
+    """The plan in a panel of its own; while an answer comes, that."""
+    if speaks(view):
+        return words_panel(view, width, height, glyphs)
+    return _panel(plan_lines(view, height - 2, glyphs), _plan_title(view, glyphs), width, height)
+
+
+def goal_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
+    """Ladder and plan in one panel, where there is no room for two; while an answer comes, that."""
+    if speaks(view):
+        return words_panel(view, width, height, glyphs)
+    ladder = ladder_lines(view, width - 4, glyphs)
+    plan = plan_lines(view, max(1, height - 2 - len(ladder)), glyphs)
+    return _panel([*ladder, *plan], f"goals and {_plan_title(view, glyphs)}", width, height)
+
+
+def domain_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
+    """The domain that the model has written so far, part by part, the new parts in green."""
+    parts = domain_lines_of(view)
+    lines = [Text(clean(each), "green" if each in view.domain_change.added else "") for each in parts]
+    title = f"domain {glyphs.dot} {len(parts)} parts" if parts else "domain"
+    return _panel(lines or [Text("nothing is written yet", "dim")], title, width, height)
+
+
+def domain_lines_of(view: GameView) -> list[str]:
+    """The parts of the domain, a line each; none for a text that is no domain."""
+    reading = read_domain(view.domain)
+    return [] if reading.defects else list(domain_parts(reading.domain).values())
+
+
+def problem_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
+    """All facts of the problem, the new ones in green."""
+    added = set(view.change.added)
+    if view.arriving is not None:
+        added = {str(fact) for fact in view.arriving.sorted_facts()} - set(view.problem.split("\n    "))
+    text = view.problem if view.arriving is None else str(view.arriving)
+    facts = [line.strip() for line in text.splitlines() if line.startswith("    ")]
+    lines = [Text(clean(fact), "green" if fact in added else "") for fact in facts]
+    return _panel(lines, f"problem {glyphs.dot} {len(facts)} lines" if facts else "problem", width, height)
+
+
+def log_panel(view: GameView, width: int, height: int, now: float, glyphs: Glyphs) -> Panel:
+    """The last commands and what the game answered, the newest at the bottom and in full."""
+    inner, room = width - 4, max(1, height - 2)
+    lines = [*_waiting_lines(view, now), *asking_lines(view, now)]
+    if speaks(view) and not view.goals:
+        lines += word_lines(view, inner, room // 2)
+    for event in reversed(view.log):
+        if len(lines) >= room:
+            break
+        whole = event is view.log[-1]
+        lines = [*_answer(event, inner, min(4, room - len(lines)) if whole else 1, glyphs), *lines]
+    return _panel(lines[-room:], "game", width, height)
+
+
+def speaks(view: GameView) -> bool:
+    """Whether words of an answer are coming."""
+    return view.request is not None and bool(view.request.said or view.request.thought)
+
+
+def _waiting_lines(view: GameView, now: float) -> list[Text]:
+    """What is waited for besides a model, when that takes a while."""
+    passed = now - view.waiting.since
+    return [Text(f"   {view.waiting.what} … {passed:.0f} s", "cyan")] if view.waiting.what and passed >= 1 else []
+
+
+def _answer(event: Observed, width: int, height: int, glyphs: Glyphs) -> list[Text]:
+    """A command with its answer, on at most `height` lines; the second and later ones are indented."""
+    command = f"{event.step:>2} " + (f"{clean(event.command)} {glyphs.arrow} " if event.command is not None else "")
+    said = " ".join(clean(event.read or event.text).split())
+    rows = textwrap.wrap(command + said, width, subsequent_indent="   ", max_lines=height, placeholder="…") or [command]
+    lines = [Text(row, "yellow" if event.refused else "") for row in rows]
+    lines[0].stylize("bold", 0, min(len(command), len(rows[0])))
+    return lines
+
+
+def _plan_title(view: GameView, glyphs: Glyphs) -> str:
+    return f"plan {glyphs.dot} {count(len(view.plan), 'step')}" if view.plan else "plan"
+
+
+def _change(sign: str, fact: str, style: str) -> Text:
+    return Text(f"{sign} {clean(fact)}", style)
+
+
+def _panel(lines: list[Text], title: str, width: int, height: int) -> Panel:
+    room = max(1, height - 2)
+    if len(lines) > room > 1:
+        lines = [*lines[: room - 1], Text(f"… {len(lines) - room + 1} more", "dim")]
+    body = Text("\n", no_wrap=True, overflow="ellipsis").join(lines[:room])
+    return Panel(body, title=title, height=height, width=width, border_style="dim")
+
+
+def problem_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
+    """The problem before and after the step in one list: what was removed, what was added, and what stayed.
+
+    What only got another name stands above and counts as what stayed.
+    """
+    renamed = _renamed(frame)
+    before, after = rename(problem_of(frame.before), Renaming(dict(renamed))), problem_of(frame.after)
+    lines = [Text(clean(f"{old} {glyphs.arrow} {new}"), "cyan") for old, new in renamed]
+    if lines:
+        lines.append(Text())
+    for title, old, new in (
+        ("objects", before.sorted_objects(), after.sorted_objects()),
+        ("facts", before.sorted_facts(), after.sorted_facts()),
+    ):
+        lines.append(Text(title, "bold"))
+        kept = {str(each) for each in old} & {str(each) for each in new}
+        lines += [Text(f"{glyphs.removed} {clean(str(each))}", "red") for each in old if str(each) not in kept]
+        lines += [
+            Text(f"{glyphs.added} {clean(str(each))}", "green") if str(each) not in kept else Text(f"  {each}")
+            for each in new
+        ]
+    return lines
+
+
+def domain_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
+    """The domain before and after the step in one list, part by part, and why answers were rejected."""
+    before, after = domain_lines_of(frame.before), domain_lines_of(frame.after)
+    lines = [Text(f"{glyphs.removed} {clean(each)}", "red") for each in before if each not in after]
+    for each in after:
+        new = each not in before
+        lines.append(Text(f"{glyphs.added if new else ' '} {clean(each)}", "green" if new else ""))
+    rejected = [event for event in frame.events if isinstance(event, Rejected)]
+    for event in rejected:
+        lines += [Text(), Text(clean(f"{glyphs.failed} {event.feedback.message}"), "red")]
+        lines += [Text(f"  {clean(each)}", "red") for each in event.feedback.evidence]
+    return lines or [Text("nothing is written yet", "dim")]
+
+
+def ladder_lines_in_full(frame: Frame, glyphs: Glyphs) -> Iterator[Text]:
+    """Every rung that was tried in this step with what came of it and why, then the plan with what it expects."""
+    planned = [each for each in frame.events if isinstance(each, Planned)]
+    if not planned:
+        yield Text("nothing was planned in this step", "dim")
+        if frame.after.plan:
+            yield Text(f"the plan for '{clean(frame.after.rung or '')}' goes on:", "dim")
+            yield from _plan(frame.after, glyphs)
+        return
+    for number, each in enumerate(planned):
+        if number:
+            yield Text()
+        for rung in each.tried:
+            mark = (glyphs.done, "green") if rung.name == each.rung else (glyphs.failed, "yellow")
+            line = Text(f"{mark[0]} {clean(rung.name)}", f"bold {mark[1]}")
+            line.append(f"  {status_of(rung)}, {rung.seconds * 1000:.0f} ms", "dim")
+            yield line
+            if rung.message:
+                yield Text(f"    {clean(rung.message)}", "dim")
+        for name in frame.after.goals[len(each.tried) :]:
+            yield Text(f"  {clean(name)}", "dim").append("  not tried")
+    yield Text()
+    yield from _plan(frame.after, glyphs)
+
+
+def _plan(view: GameView, glyphs: Glyphs) -> Iterator[Text]:
+    if not view.plan:
+        yield Text("no plan", "red")
+        return
+    yield Text(f"plan: {count(len(view.plan), 'step')}", "bold")
+    for number, step in enumerate(view.plan):
+        mark = glyphs.done if number < view.executed else glyphs.used if number == view.executed else " "
+        line = Text(f"{mark} {clean(step.action)}", "dim" if number < view.executed else "")
+        line.append(f"  {clean(step.command) or '(not sayable yet)'}", "cyan")
+        yield line
+        changes = [f"{glyphs.added} {each}" for each in step.added]
+        changes += [f"{glyphs.removed} {each}" for each in step.removed]
+        yield Text(f"    {clean('  '.join(changes))}", "dim")
+    if view.surprise:
+        yield Text(f"! {clean(view.surprise)}", "yellow")
+
+
+def _renamed(frame: Frame) -> list[tuple[str, str]]:
+    return [pair for each in frame.events if isinstance(each, Accepted) for pair in each.renamed]
+
+
+WIDE, VERY_WIDE = 110, 170
+
+
+SHORT = 5
+"""Lines that the map and the goals have at least while a question takes the rest."""
+
+
+def body(view: GameView, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
+    """Everything about the episode, exactly `width` wide and at most `height` lines high."""
+    if not view.goals:
+        return log_panel(view, width, height, now, glyphs)
+    if width >= VERY_WIDE:
+        left, middle = width * 45 // 100, width * 27 // 100
+        return beside(
+            _scene(view, left, height, now, glyphs),
+            _thoughts(view, middle, height, glyphs),
+            _files(view, width - left - middle, height, glyphs),
+        )
+    if width >= WIDE:
+        left = width * 6 // 10
+        return beside(_scene(view, left, height, now, glyphs), _thoughts(view, width - left, height, glyphs))
+    log = max(4, height // 5)
+    middle = max(SHORT, min(max(len(goals_of(view)) + 4, height // 3), height - log - SHORT))
+    left = width // 2
+    return Group(
+        map_panel(view, width, height - middle - log, glyphs),
+        beside(goal_panel(view, left, middle, glyphs), changes_panel(view, width - left, middle, glyphs)),
+        log_panel(view, width, log, now, glyphs),
+    )
+
+
+def _scene(view: GameView, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
+    """What the game is: the map and the last answers."""
+    log = max(8, height // 3)
+    upper = map_panel(view, width, height - log, glyphs)
+    return Group(upper, log_panel(view, width, log, now, glyphs))
+
+
+def _thoughts(view: GameView, width: int, height: int, glyphs: Glyphs) -> RenderableType:
+    """What the agent makes of it: goals, plan, and what it learned."""
+    ladder = len(goals_of(view)) + 2
+    plan = max(5, height // 3 if speaks(view) else min(len(view.plan) + 2, height // 3))
+    return Group(
+        ladder_panel(view, width, ladder, glyphs),
+        plan_panel(view, width, plan, glyphs),
+        changes_panel(view, width, height - ladder - plan, glyphs),
+    )
+
+
+def _files(view: GameView, width: int, height: int, glyphs: Glyphs) -> RenderableType:
+    """The problem, and the domain where the model writes it and the map does not stand in its place."""
+    if not (view.writes_domain and view.has_map):
+        return problem_panel(view, width, height, glyphs)
+    upper = height // 2
+    lower = problem_panel(view, width, height - upper, glyphs)
+    return Group(domain_panel(view, width, upper, glyphs), lower)
+
 
 PORTRAIT = (76, 25)
 """Characters and lines of the map on an episode's page."""
@@ -25,9 +390,9 @@ class GameScreen:
     )
 
     fold = staticmethod(fold)
-    body = staticmethod(layout.body)
-    latest = staticmethod(panels.log_panel)
-    small = staticmethod(panels.map_panel)
+    body = staticmethod(body)
+    latest = staticmethod(log_panel)
+    small = staticmethod(map_panel)
 
     def portrait(self, view: GameView) -> str:
         """The map as known at the end."""

@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pddlego.methods.textgames.formalize.act import ActionGen, RandomActions
-from pddlego.methods.textgames.formalize.edit import PddlEdit
-from pddlego.methods.textgames.formalize.gen import PddlGen
+from pddlego.methods.textgames.formalize.problems import PddlEdit, PddlGen
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Situation
 from pddlego.models.prompts import Prompts

@@ -8,9 +8,8 @@ import pytest
 
 from pddlego.errors import SettingError
 from pddlego.methods.textgames.formalize.act import ActionGen, RandomActions
-from pddlego.methods.textgames.formalize.edit import PddlEdit
-from pddlego.methods.textgames.formalize.gen import PddlGen
-from pddlego.methods.textgames.setting_files import load_setting, prompt_texts
+from pddlego.methods.textgames.formalize.problems import PddlEdit, PddlGen
+from pddlego.methods.textgames.loading import load_setting, prompt_texts
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange, Situation
 from pddlego.models import Request

@@ -11,7 +11,7 @@ from pddlego.methods.textgames.events import Observed, Planned
 from pddlego.methods.textgames.loading import setting_for
 from pddlego.methods.textgames.memory import Memory
 from pddlego.methods.textgames.options import MODES
-from pddlego.methods.textgames.reader import ReaderModel
+from pddlego.methods.textgames.reader.model import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange
 from pddlego.models import Model

@@ -10,13 +10,12 @@ import pytest
 
 from pddlego.episode.events import Limits, Outcome
 from pddlego.errors import EngineError, UsageError
-from pddlego.methods.textgames.episode import Episode
-from pddlego.methods.textgames.games import Observation
-from pddlego.methods.textgames.games.engines import ForeignGame, engine_names
+from pddlego.methods.textgames.games import ForeignGame, Observation, engine_names
+from pddlego.methods.textgames.loading import load_setting
 from pddlego.methods.textgames.play import episode_events, make_game
-from pddlego.methods.textgames.reader import ReaderModel
-from pddlego.methods.textgames.setting_files import load_setting
+from pddlego.methods.textgames.reader.model import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
+from pddlego.methods.textgames.world import Episode
 from pddlego.planning import ProcessPlanner
 from pddlego.runs.journal import follow
 from tests.methods.textgames.grid_house import GridHouse

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pddlego.errors import EngineError
-from pddlego.methods.textgames.games.engines import GameSpec
+from pddlego.methods.textgames.games import GameSpec
 from pddlego.methods.textgames.games.textworld import JavaMachine, TextWorldGame, bundled_java, shared_machine
 from pddlego.methods.textgames.settings import GameSetting
 from tests.children import started

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pddlego.methods.textgames.reader import ReaderModel
+from pddlego.methods.textgames.reader.model import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange
 from pddlego.models import Message, Request

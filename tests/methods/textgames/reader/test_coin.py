@@ -5,7 +5,7 @@ import json
 import pytest
 
 from pddlego.errors import ModelError
-from pddlego.methods.textgames.reader import ReaderModel
+from pddlego.methods.textgames.reader.model import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange, Situation
 from pddlego.models import Message, Request

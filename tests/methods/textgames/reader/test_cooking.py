@@ -6,11 +6,10 @@ from dataclasses import replace
 import pytest
 
 from pddlego.errors import ModelError, UsageError
-from pddlego.methods.textgames.reader import ReaderModel
-from pddlego.methods.textgames.reader.cooking import missing_things
-from pddlego.methods.textgames.reader.house import House
+from pddlego.methods.textgames.loading import load_setting
+from pddlego.methods.textgames.reader.houses import House, missing_things
+from pddlego.methods.textgames.reader.model import ReaderModel
 from pddlego.methods.textgames.reference_model import check_reader
-from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models import Message, Request
 from pddlego.pddl import Atom, Problem, TypedName

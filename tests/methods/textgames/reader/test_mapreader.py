@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pddlego.methods.textgames.setting_files import load_setting
+from pddlego.methods.textgames.loading import load_setting
 from tests.methods.textgames.reader.asking import Diary
 
 TASK = "Your task is to take the coin that is located in the alley, and put it into the box found in the side yard."

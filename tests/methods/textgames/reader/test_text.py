@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pddlego.methods.textgames.games.engines import GameSpec
+from pddlego.methods.textgames.games import GameSpec
 from pddlego.methods.textgames.games.textworld import TextWorldGame
+from pddlego.methods.textgames.loading import load_setting
 from pddlego.methods.textgames.reader.text import (
     ADJECTIVES,
     Exit,
@@ -24,7 +25,6 @@ from pddlego.methods.textgames.reader.text import (
     read_things,
     revealed_room,
 )
-from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.methods.textgames.world import as_said
 from pddlego.pddl import from_name, to_name
 from pddlego.pddl.names import is_name

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from pddlego.methods.textgames.reader.sense import last_resort, places
-from pddlego.methods.textgames.setting_files import load_setting
+from pddlego.methods.textgames.loading import load_setting
+from pddlego.methods.textgames.reader.houses import last_resort, places
 from tests.methods.textgames.reader.asking import Diary
 
 LAUNDRY = (

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pddlego.display.console import ASCII, UNICODE
+from pddlego.methods.textgames.loading import load_setting
 from pddlego.methods.textgames.screen.map import draw, house_of
-from pddlego.methods.textgames.setting_files import load_setting
 from pddlego.pddl import Problem, parse_problem
 from tests.methods.textgames.houses import explored
 

@@ -20,9 +20,9 @@ from pddlego.display.watch import Drawn, grid_picture, grid_shape, list_picture,
 from pddlego.episode import events as ev
 from pddlego.episode.approval import Question
 from pddlego.episode.events import Event, Outcome
-from pddlego.methods.textgames.event_builders import plan_question
+from pddlego.methods.textgames import screen as panels
+from pddlego.methods.textgames.agent import plan_question
 from pddlego.methods.textgames.events import Observed, Resumed
-from pddlego.methods.textgames.screen import panels
 from pddlego.methods.textgames.screen.view import GameView
 from pddlego.runs.tail import Peek
 from tests.conftest import check_snapshot

@@ -11,11 +11,8 @@ from typing import Any, Protocol, runtime_checkable
 
 from pddlego.errors import ModelError
 from pddlego.methods.textgames.knowledge import Knowledge
-from pddlego.methods.textgames.options import WRITES_DOMAIN
-from pddlego.methods.textgames.reader.coin import CoinRules, MapReaderRules
-from pddlego.methods.textgames.reader.cooking import CookingRules
-from pddlego.methods.textgames.reader.house import HouseRules
-from pddlego.methods.textgames.reader.twc import TidyRules
+from pddlego.methods.textgames.options import PLANNING
+from pddlego.methods.textgames.reader.houses import CoinRules, CookingRules, HouseRules, MapReaderRules, TidyRules
 from pddlego.methods.textgames.settings import ReadingRule
 from pddlego.methods.textgames.situation import Exchange, Situation
 from pddlego.models.base import Completion, Request
@@ -143,7 +140,7 @@ RULES: Mapping[str, type[HouseRules]] = {
 """By the name that a setting gives (`prompts.reader`), which is that of its prompts where it gives none."""
 
 
-ANSWERED = ("edit", "gen", "act", *WRITES_DOMAIN)
+ANSWERED = (*PLANNING, "act")
 """Modes that the reader plays."""
 
 
@@ -211,3 +208,6 @@ def as_json(edit: Edit) -> dict[str, Any]:
         name: {"add": list(section.add), "replace": dict(section.replace), "delete": list(section.delete)}
         for name, section in (("objects", edit.objects), ("init", edit.init))
     }
+
+
+__all__ = ["ReaderModel", "can_answer"]

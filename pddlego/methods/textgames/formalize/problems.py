@@ -1,0 +1,328 @@
+"""Methods that propose problems: whole files (PDDL-gen, equation 4 of the paper) and edits (PDDL-edit, equation 4').
+
+A method turns a situation into a request, and the answer into a proposal. Methods are pure: the agent asks the model.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from pddlego.methods.textgames.knowledge import Knowledge
+from pddlego.methods.textgames.situation import Situation
+from pddlego.models import Completion, Message, Request
+from pddlego.models.base import Feedback, cut_off, shortened
+from pddlego.models.prompts import Prompts
+from pddlego.pddl import (
+    EDIT_SCHEMA,
+    Defect,
+    DefectKind,
+    EditReport,
+    EditSyntaxError,
+    EntryKind,
+    Problem,
+    apply_edit,
+    check,
+    parse_edit,
+)
+from pddlego.pddl.check import check_reading
+from pddlego.pddl.domain import outline
+from pddlego.pddl.exclusive import contradictions
+from pddlego.pddl.problem import read_problem
+from pddlego.pddl.tolerant import MISSING, is_cut_off, repair_problem
+from pddlego.util.answers import file_in, spoken
+
+
+@dataclass(frozen=True)
+class ProblemProposal:
+    """What an answer makes of what is known. `feedback` says why it cannot be used; without it the problem is sound.
+
+    `report` is there for edits. `defects` are all that the check found, the harmless ones too.
+    """
+
+    knowledge: Knowledge
+    feedback: Feedback | None = None
+    report: EditReport | None = None
+    defects: tuple[Defect, ...] = ()
+
+    @property
+    def problem(self) -> Problem:
+        return self.knowledge.problem
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What is wrong with it, one message each; empty if it can be used."""
+        return self.feedback.evidence if self.feedback else ()
+
+
+@dataclass(frozen=True)
+class CommandProposal:
+    """The command that an answer stands for. `feedback` says why it cannot be used."""
+
+    command: str
+    feedback: Feedback | None = None
+
+
+Proposal = ProblemProposal | CommandProposal
+
+
+class Formalizer(Protocol):
+    """A method. Without a request no model is asked, and the answer is empty."""
+
+    def request(self, situation: Situation) -> Request | None: ...
+
+    def read(self, answer: str, situation: Situation) -> Proposal: ...
+
+
+def with_unmatched(feedback: Feedback, report: EditReport | None) -> Feedback:
+    """The feedback with the lines that matched nothing, which are often the cause of what went wrong."""
+    lines = tuple(str(entry) for entry in report.unmatched) if report else ()
+    return replace(feedback, evidence=(*feedback.evidence, *lines))
+
+
+def without_planned(problem: Problem, only_planned: tuple[str, ...]) -> tuple[Problem, tuple[Defect, ...]]:
+    """The problem without facts that come about in plans only, and a harmless defect for each that was left out.
+
+    Whoever opens a fridge may well write that it is open; but a goal that asks for an opened container would then be
+    true for ever.
+    """
+    stated = [each for each in problem.sorted_facts() if each.predicate in only_planned]
+    kind, why = DefectKind.ONLY_PLANNED, "this comes about in plans only, and is left out"
+    defects = tuple(Defect(kind, str(each), f"{each}: {why}", blocking=False) for each in stated)
+    return replace(problem, facts=problem.facts - set(stated)), defects
+
+
+def defects_feedback(defects: tuple[Defect, ...]) -> Feedback | None:
+    """What to tell the model about defects that make planning impossible; None if there are none."""
+    blocking = [each for each in defects if each.blocking]
+    if not blocking:
+        return None
+    return Feedback("defects", "the problem file has these defects:", tuple(each.message for each in blocking))
+
+
+MAX_EVIDENCE, MAX_LINE = 50, 500
+"""Lines of evidence in a request, and characters of one."""
+
+
+def _bearable(feedback: Feedback | None) -> Feedback | None:
+    """As much of a feedback as a model may have to read."""
+    if feedback is None:
+        return None
+    lines = [each if len(each) <= MAX_LINE else f"{each[:MAX_LINE]} …" for each in feedback.evidence[:MAX_EVIDENCE]]
+    if len(feedback.evidence) > MAX_EVIDENCE:
+        lines.append(f"… and {len(feedback.evidence) - MAX_EVIDENCE} more")
+    message = feedback.message if len(feedback.message) <= 2 * MAX_LINE else f"{feedback.message[: 2 * MAX_LINE]} …"
+    return replace(feedback, message=message, evidence=tuple(lines))
+
+
+def _changing(situation: Situation) -> dict[str, Any]:
+    """What every request shows of a situation."""
+    retry = situation.retry
+    return {
+        "problem": str(situation.knowledge.problem),
+        "news": situation.seen.news,
+        "feedback": _bearable(retry.feedback),
+        "rejected": shortened(retry.rejected),
+        "attempt": retry.attempt,
+        "repeated": retry.repeated,
+        "refused": situation.seen.refused,
+        "reworded": situation.reworded,
+    }
+
+
+def problem_request(
+    prompts: Prompts, purpose: str, situation: Situation, schema: bool = False, one_message: bool = False
+) -> Request:
+    """Ask for an edit or a whole problem file, as the purpose says. In `one_message` the fixed part stands first."""
+    domain = situation.knowledge.domain
+    in_short = outline(domain, situation.knowledge.only_planned)
+    system = prompts.render(purpose, domain=domain.text, outline=in_short, task=situation.task)
+    user = prompts.render(
+        "problem",
+        purpose=purpose,
+        notes=situation.notes,
+        contradictions=situation.contradictions,
+        placeholder=situation.placeholder,
+        **_changing(situation),
+    )
+    if one_message:
+        messages: tuple[Message, ...] = (Message("user", f"{system}\n\n{user}"),)
+    else:
+        messages = (Message("system", system), Message("user", user))
+    return Request(purpose, messages, situation, EDIT_SCHEMA if schema else None)
+
+
+def full_request(prompts: Prompts, purpose: str, situation: Situation) -> Request:
+    """Ask for a domain and a problem, as whole files or as edits (purpose `full-edit`)."""
+    written, terms = situation.knowledge.written, situation.terms
+    system = prompts.render(
+        "textgames/full",
+        task=situation.task,
+        schemas=terms.schemas,
+        goals=terms.goals,
+        edits=purpose == "full-edit",
+    )
+    user = prompts.render(
+        "textgames/full-turn",
+        domain=situation.knowledge.domain.text,
+        commands=dict(written.commands) if written else {},
+        own_goals=tuple(map(str, written.goals)) if written else (),
+        valid_commands=situation.seen.valid_commands,
+        repeating=situation.seen.repeating,
+        **_changing(situation),
+    )
+    return Request(purpose, (Message("system", system), Message("user", user)), situation)
+
+
+class PddlGen:
+    """Asks for whole problem files. What has one possible meaning is repaired, with a note among the defects."""
+
+    def __init__(self, prompts: Prompts, tolerant: bool = True, one_message: bool = False) -> None:
+        self._prompts, self._tolerant, self._one_message = prompts, tolerant, one_message
+
+    def request(self, situation: Situation) -> Request:
+        return problem_request(self._prompts, "gen", situation, one_message=self._one_message)
+
+    def read(self, answer: str, situation: Situation) -> ProblemProposal:
+        """The file in an answer. Without tolerance the answer must be the file and nothing else."""
+        if not self._tolerant:
+            return read_strictly(answer, situation)
+        said = spoken(answer)
+        if is_cut_off(said, "problem") or (answer.strip() and not said.strip()):
+            return ProblemProposal(situation.knowledge, cut_off())
+        repaired = repair_problem(situation.knowledge.domain.text, said)
+        mended = tuple(Defect(DefectKind.REPAIRED, each.kind.value, str(each), False) for each in repaired.repairs)
+        proposal = read_file(repaired.problem, situation)
+        defects = proposal.defects + old_names(repaired.declared, proposal.problem, situation.knowledge.problem)
+        return replace(proposal, feedback=defects_feedback(defects), defects=defects + mended)
+
+
+def old_names(undeclared: Iterable[str], problem: Problem, before: Problem) -> tuple[Defect, ...]:
+    """Defects for names that are used and not declared any more, in a file that also brings new names.
+
+    It may be that a thing got another name, and one fact kept the old one: declared by its use it would be there twice.
+    """
+    known, now = {each.name for each in before.objects}, {each.name: each.type for each in problem.objects}
+    came: dict[str | None, list[str]] = {}
+    for each in sorted(set(now) - known):
+        came.setdefault(now[each], []).append(each)
+    found = []
+    for name in undeclared:
+        new = came.get(now.get(name))
+        if name in known and new:
+            message = f"{name} is used and no longer among the objects. If it is called {' or '.join(new)} now, "
+            message += f"write that in every fact; if it is still {name}, declare '{name} - {now[name]}'"
+            found.append(Defect(DefectKind.UNDECLARED_OBJECT, name, message))
+    return tuple(found)
+
+
+def read_file(text: str, situation: Situation) -> ProblemProposal:
+    """The problem file in a text. The goal ladder sets the goal: one that is missing or wrong does no harm."""
+    return read_strictly(file_in(text), situation)
+
+
+def read_strictly(text: str, situation: Situation) -> ProblemProposal:
+    """The problem file that a text is, with nothing around it."""
+    reading, known = read_problem(text), situation.knowledge
+    problem = replace(reading.problem, domain=known.domain.name, goal=known.problem.goal)
+    needed = tuple(name for name in reading.missing if name in (":objects", ":init"))
+    problem, left_out = without_planned(problem, known.only_planned)
+    defects = check_reading(known.domain, replace(reading, problem=problem, missing=needed)) + left_out
+    return ProblemProposal(known.with_problem(problem), defects_feedback(defects), None, defects)
+
+
+WHOLE_FILE = re.compile(r"\(\s*define\s*\(\s*problem\b", re.IGNORECASE)
+
+WHOLE = 2
+"""Repetitions of a rejected edit after which the whole problem is asked for: whoever is stuck in one form may not be in
+another."""
+
+UNFIT = (EntryKind.REFUSED, EntryKind.TOLERATED, EntryKind.UNMATCHED, EntryKind.ALREADY)
+"""Lines of an edit that only tolerance takes."""
+
+
+class PddlEdit:
+    """Asks for JSON edits and applies them to the last accepted problem; as a last remedy for the whole problem."""
+
+    def __init__(
+        self, prompts: Prompts, tolerant: bool = True, one_message: bool = False, ignores_unmatched: bool = False
+    ) -> None:
+        self._prompts, self._tolerant, self._one_message = prompts, tolerant, one_message
+        self._unfit = () if ignores_unmatched else UNFIT
+        self._whole = PddlGen(prompts, tolerant, one_message)
+
+    def request(self, situation: Situation) -> Request:
+        if situation.retry.repeated >= WHOLE:
+            return self._whole.request(situation)
+        return problem_request(self._prompts, "edit", situation, schema=True, one_message=self._one_message)
+
+    def read(self, answer: str, situation: Situation) -> ProblemProposal:
+        """An edit is accepted or rejected as a whole: after a rejected one the problem is what it was.
+
+        An answer that is a problem file is read as one, whatever was asked for. Without tolerance the answer must be
+        the edit and nothing else, and each of its lines must do what it says.
+        """
+        said = spoken(answer) if self._tolerant else answer
+        if WHOLE_FILE.search(said):
+            return self._whole.read(said, situation)
+        try:
+            edit = parse_edit(said, alone=not self._tolerant)
+        except EditSyntaxError as error:
+            unfinished = error.cut_off or (answer.strip() and not said.strip())
+            invalid = cut_off() if unfinished else Feedback("invalid answer", f"{error}.")
+            return ProblemProposal(situation.knowledge, invalid)
+        known = situation.knowledge
+        report = apply_edit(known.problem, edit, known.domain.constants)
+        problem, left_out = without_planned(report.problem, known.only_planned)
+        defects = (*check(known.domain, problem), *left_out)
+        feedback = defects_feedback(defects)
+        refused = report.refused if self._tolerant else report.of(*self._unfit)
+        if refused:
+            lines = tuple(str(entry) for entry in refused) + (feedback.evidence if feedback else ())
+            feedback = Feedback("refused lines", "these lines of the edit cannot be applied:", lines)
+        if feedback is not None:
+            feedback = with_unmatched(feedback, report)
+        return ProblemProposal(known.with_problem(problem), feedback, report, defects)
+
+
+def unless_contradicting(proposal: ProblemProposal, before: Knowledge, last: bool) -> ProblemProposal:
+    """The proposal, with a feedback of its own if the problem contradicts itself in a way in which `before` did not.
+
+    On the `last` try it is planned with all the same: a map with a fault is better than none.
+    """
+    if proposal.feedback is not None or last:
+        return proposal
+    known = contradictions(before.problem, before.invariants)
+    new = tuple(each for each in contradictions(proposal.problem, before.invariants) if each not in known)
+    if not new:
+        return proposal
+    feedback = with_unmatched(Feedback(DefectKind.CONTRADICTION.value, CONTRADICTS, new), proposal.report)
+    defects = tuple(Defect(DefectKind.CONTRADICTION, each, each) for each in new)
+    return replace(proposal, feedback=feedback, defects=proposal.defects + defects)
+
+
+CONTRADICTS = (
+    "the problem file contradicts itself. See which of these facts the game has said, and leave the others out:"
+)
+"""What is said of a problem that cannot be true."""
+
+FILTERED = Feedback(
+    "content filter",
+    "the endpoint's content filter withheld the answer. Write nothing but what was asked for, in plain words.",
+)
+"""What is said of an answer that a filter took away."""
+
+
+def unless_incomplete(proposal: Proposal, answer: Completion) -> Proposal:
+    """The proposal, with a feedback of its own if the endpoint cut the answer off before it was whole, or filtered it.
+
+    What is complete counts, whatever would have followed it.
+    """
+    mended = isinstance(proposal, ProblemProposal) and any(
+        each.kind is DefectKind.REPAIRED and MISSING in each.message for each in proposal.defects
+    )
+    if answer.finish not in ("length", "content_filter") or (proposal.feedback is None and not mended):
+        return proposal
+    return replace(proposal, feedback=cut_off() if answer.finish == "length" else FILTERED)
