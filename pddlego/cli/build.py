@@ -123,13 +123,13 @@ def _journal(folder: Path) -> JournalWriter:
         raise UsageError(f"Nothing can be built in '{folder}'", why, "Name another folder with -o.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return JournalWriter(folder / JOURNAL)
+        return JournalWriter(folder / _JOURNAL)
     except OSError as error:
         raise UsageError(f"Cannot write to {folder}", f"{error.strerror}.", "Name another folder with -o.") from error
 
 
-JOURNAL = "journal.jsonl"
-FILES = ("domain.pddl", "problem.pddl", "plan.txt", JOURNAL)
+_JOURNAL = "journal.jsonl"
+FILES = ("domain.pddl", "problem.pddl", "plan.txt", _JOURNAL)
 """What a build leaves in its folder."""
 
 
@@ -144,7 +144,7 @@ def _write(folder: Path, build: Build) -> list[str]:
     for name, text in texts.items():
         if text:
             write_whole(folder / name, f"{text}\n")
-    return [name for name in FILES if name == JOURNAL or texts.get(name)]
+    return [name for name in FILES if name == _JOURNAL or texts.get(name)]
 
 
 def _person(console: Console, display: LineDisplay) -> AskingOverseer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -30,7 +30,7 @@ def command(domain: DomainFile, problem: ProblemFile = None, plan: PlanFile = No
     raise typer.Exit(_check(domain, problem, plan))
 
 
-MENDS = {
+_MENDS = {
     DefectKind.SYNTAX: "Mend the text there.",
     DefectKind.MISSING_SECTION: "Add the section.",
     DefectKind.DUPLICATE_OBJECT: "Remove one of the two; planning is possible all the same.",
@@ -53,7 +53,7 @@ def _check(domain_file: Path, problem_file: Path | None, plan_file: Path | None)
     """Print what is wrong. Exit code 0 if nothing is that matters, else 1. Raises `UsageError`."""
     if plan_file is not None and problem_file is None:
         raise UsageError("--plan needs a problem", "A plan is for one problem.", "Name DOMAIN and PROBLEM.")
-    console = Console(soft_wrap=True)
+    console = Console(soft_wrap=True, emoji=False)
     found: list[Finding] = []
     good: list[str] = []
     checked = checked_domain(read_text(domain_file))
@@ -99,12 +99,15 @@ def _plan(domain: Domain, problem: Problem, plan_file: Path, good: list[str]) ->
         plan = parse_plan(text)
     except PddlSyntaxError as error:
         for defect in error.defects:
-            yield replace(_of_defect(plan_file, defect), mend="Write one action a line, each in parentheses.")
+            line, column = defect.place or (1, 1)
+            todo = "Write one action a line, each in parentheses."
+            yield Finding(f"{plan_file}:{line}:{column}: syntax", defect.message, todo)
         return
     fault = validate(domain, problem, plan)
     if fault is not None:
-        lines = [number for number, line in enumerate(text.splitlines(), start=1) if line.partition(";")[0].strip()]
-        yield _of_fault(plan_file, fault, (lines or [1])[-1 if fault.time is None else fault.time])
+        lines = enumerate((line.partition(";")[0] for line in text.splitlines()), start=1)
+        places = [f"{number}:{len(line) - len(line.lstrip()) + 1}" for number, line in lines if line.strip()]
+        yield _of_fault(plan_file, fault, (places or ["1:1"])[-1 if fault.time is None else fault.time])
     good.append(f"{plan_file}: a plan of {count(len(plan), 'step')} that reaches the goal")
 
 
@@ -116,13 +119,13 @@ def _of_defect(file: Path, defect: Defect) -> Finding:
     """A defect as three lines: what to do stands at the end of most messages."""
     why, semicolon, mend = defect.message.rpartition("; ")
     if not semicolon:
-        why, mend = defect.message, MENDS.get(defect.kind, "Mend it there.")
+        why, mend = defect.message, _MENDS.get(defect.kind, "Mend it there.")
     mend = mend[:1].upper() + mend[1:]
     line, column = defect.place or (1, 1)
     return Finding(f"{file}:{line}:{column}: {defect.kind.id}", why, mend, not defect.blocking)
 
 
-def _of_fault(file: Path, fault: PlanFault, line: int) -> Finding:
+def _of_fault(file: Path, fault: PlanFault, place: str) -> Finding:
     where = f"step {fault.time}" if fault.time is not None else "at the end"
     mend = fault.advice or "Use an action and objects that are declared."
-    return Finding(f"{file}:{line}:1: {fault.kind.value}, {where}", fault.what, mend)
+    return Finding(f"{file}:{place}: {fault.kind.value}, {where}", fault.what, mend)

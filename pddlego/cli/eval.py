@@ -48,7 +48,7 @@ def _evaluate(resolved: Resolved, dry_run: bool) -> int:
     if ignores_keys():
         text = f"Ctrl-C (SIGINT) is ignored here. 'kill {os.getpid()}' ends the evaluation at once."
         console.print(text, style="yellow", highlight=False, soft_wrap=True)
-    path = run_path(setup)
+    path = _run_path(setup)
     with evaluating(setup, path) as running:
         for remark in running.remarks:
             console.print(remark, style="yellow", soft_wrap=True)
@@ -73,7 +73,7 @@ def _show_results(console: Console, running: Running) -> None:
             console.print(remark, style="dim", highlight=False, soft_wrap=True)
 
 
-def run_path(setup: Setup) -> Path:
+def _run_path(setup: Setup) -> Path:
     """The folder of the evaluation: as named, or the same for the same cells."""
     run = setup.config.run
     if run.run:

@@ -15,10 +15,10 @@ def silence_output() -> None:
     sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123
 
 
-POLITE = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+_POLITE = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 """Polite kills, as far as the system has them."""
 
-INTERRUPTS = (signal.SIGINT, *POLITE)
+INTERRUPTS = (signal.SIGINT, *_POLITE)
 """Everything that asks a command to end."""
 
 
@@ -29,11 +29,11 @@ def polite_kills() -> None:
     """
 
     def interrupted(number: int, frame: object) -> None:
-        for each in POLITE:
+        for each in _POLITE:
             signal.signal(each, signal.SIG_IGN)
         raise KeyboardInterrupt
 
-    handle(POLITE, interrupted)
+    handle(_POLITE, interrupted)
 
 
 def handle(numbers: Iterable[int], handler: Callable[[int, object], None]) -> None:

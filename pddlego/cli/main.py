@@ -18,7 +18,7 @@ from pddlego import __version__
 from pddlego.cli import exits
 from pddlego.errors import TOO_MANY_FILES, PddlegoError, UsageError, explained, is_too_many_files
 
-COMMANDS: Mapping[str, str] = {
+_COMMANDS: Mapping[str, str] = {
     "play": "Play one episode and watch it.",
     "games": "List what can be played.",
     "doctor": "Check Java, the engine, the planner, the model's endpoint and the folder for runs.",
@@ -39,7 +39,7 @@ COMMANDS: Mapping[str, str] = {
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
 
-TRACEBACK = "PDDLEGO_TRACEBACK"
+_TRACEBACK = "PDDLEGO_TRACEBACK"
 """The environment variable that shows the traceback of a bug."""
 
 
@@ -48,10 +48,10 @@ class _Commands(typer.core.TyperGroup):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self.commands = {name: typer.core.TyperCommand(name, help=text) for name, text in COMMANDS.items()}
+        self.commands = {name: typer.core.TyperCommand(name, help=text) for name, text in _COMMANDS.items()}
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        if args and args[0] in COMMANDS:
+        if args and args[0] in _COMMANDS:
             self.commands[args[0]] = _loaded(args[0])
         return super().resolve_command(ctx, args)
 
@@ -123,7 +123,7 @@ def run() -> None:
         _report(PddlegoError(place, f"{error.strerror or error}.", advice))
         sys.exit(exits.BROKEN)
     except Exception as error:  # the border of the command line: a fault of ours ends in three lines, too
-        if os.environ.get(TRACEBACK):
+        if os.environ.get(_TRACEBACK):
             raise
         _report(_bug(error))
         sys.exit(exits.BROKEN)
@@ -134,7 +134,7 @@ def _bug(error: Exception) -> PddlegoError:
     place = traceback.extract_tb(error.__traceback__)[-1]
     why = f"{Path(place.filename).name}, line {place.lineno}, in {place.name}."
     what = explained(error)
-    return PddlegoError(what[0].upper() + what[1:], why, f"Run it with {TRACEBACK}=1 to see all of it, and report it.")
+    return PddlegoError(what[0].upper() + what[1:], why, f"Run it with {_TRACEBACK}=1 to see all of it, and report it.")
 
 
 def _version(asked: bool) -> None:

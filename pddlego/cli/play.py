@@ -46,11 +46,11 @@ JsonLines = Annotated[bool, typer.Option("--json", help="Print every event as a 
 
 NO_MODEL = "No model configured: playing with the built-in reader (rules, no language model)"
 
-FIXED = ("games", "modes", "ablate", "models", "seeds", "repeats", "workers", "llm_jobs", "executor", "address")
+_FIXED = ("games", "modes", "ablate", "models", "seeds", "repeats", "workers", "llm_jobs", "executor", "address")
 """Options of an evaluation that one episode does not have."""
 
 
-@with_options(groups().values(), without=(*FIXED, "carry", "run", "max_cost", "prices"))
+@with_options(groups().values(), without=(*_FIXED, "carry", "run", "max_cost", "prices"))
 def command(
     flags: dict[str, Any],
     game: Game,

@@ -50,7 +50,7 @@ def command(
     if problem and (svg is not None or gif is not None):
         raise UsageError("--problem makes no picture", "It prints PDDL.", "Use one of --problem, --svg and --gif.")
     if problem:
-        print_problem(console, tail.path, film.frames[number].step)
+        _print_problem(console, tail.path, film.frames[number].step)
     elif svg is not None or gif is not None:
         _export(console, picture, film, number, svg_file=svg, gif_file=gif, size=size)
     elif is_terminal(console):
@@ -60,7 +60,7 @@ def command(
         _print_lines(console, picture, film, None if step is None else number)
 
 
-def print_problem(console: Console, journal: Path, step: int) -> None:
+def _print_problem(console: Console, journal: Path, step: int) -> None:
     """The problem after a step, for other tools: all that the model made of what it saw, accepted or not."""
     # Imported here: whoever looks at an episode needs neither a game nor an agent.
     from pddlego.cli.resume import recorded_game

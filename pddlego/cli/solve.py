@@ -72,11 +72,11 @@ Sort = Annotated[str | None, typer.Option(help="graphplan: which model says whic
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="A file for the plan. Default: standard output.")]
 
 
-GROUPS = (PlannerOptions, PassOptions, Endpoint, SandboxOptions)
-NAMES = names_of(*GROUPS) - {"stream", "eval_timeout", "parity"}
+_GROUPS = (PlannerOptions, PassOptions, Endpoint, SandboxOptions)
+NAMES = names_of(*_GROUPS) - {"stream", "eval_timeout", "parity"}
 
 
-@with_options(GROUPS, only=NAMES - {"planner"})
+@with_options(_GROUPS, only=NAMES - {"planner"})
 def command(
     flags: dict[str, Any],
     domain: DomainFile,

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from pddlego.display.screens import MIN_HEIGHT, MIN_WIDTH, is_large
 
-ESCAPE_WAIT = 0.05
+_ESCAPE_WAIT = 0.05
 """Seconds after which an Esc that nothing follows is the key itself, and not the beginning of an arrow."""
 
 MOVES = {"down": 1, "j": 1, "up": -1, "k": -1, "pagedown": 10, "pageup": -10, "home": -(10**6), "end": 10**6}
@@ -54,7 +54,7 @@ class Keyboard:
         if not pressed:
             if self._input.closed or not os.isatty(self._input.fileno()):
                 raise EOFError
-            if not self._wait(ESCAPE_WAIT):
+            if not self._wait(_ESCAPE_WAIT):
                 pressed = self._input.flush_keys()
         names = [str(getattr(each.key, "value", each.key)) for each in pressed]
         return [_NAMES.get(name, name) for name in names]
@@ -76,7 +76,7 @@ class Keyboard:
         return bool(select.select([self._input.fileno()], [], [], seconds)[0])
 
 
-INTERVAL = 0.25
+_INTERVAL = 0.25
 """Seconds between two looks at what is shown."""
 
 
@@ -93,7 +93,7 @@ class App(Protocol):
         """Look whether something has happened. Whether to draw again."""
 
 
-TOO_SMALL = f"At least {MIN_WIDTH}x{MIN_HEIGHT} are needed. q: quit"
+_TOO_SMALL = f"At least {MIN_WIDTH}x{MIN_HEIGHT} are needed. q: quit"
 
 
 def run_app(app: App, console: rich.console.Console) -> None:
@@ -104,10 +104,10 @@ def run_app(app: App, console: rich.console.Console) -> None:
         while True:
             size = console.size
             if changed or size != drawn:
-                live.update(app.picture(*size) if is_large(*size) else Text(TOO_SMALL), refresh=True)
+                live.update(app.picture(*size) if is_large(*size) else Text(_TOO_SMALL), refresh=True)
                 drawn = size
             try:
-                pressed = keyboard.read(INTERVAL)
+                pressed = keyboard.read(_INTERVAL)
             except EOFError:
                 return
             for key in pressed:

@@ -12,7 +12,7 @@ from rich.segment import Segment
 
 from pddlego.util.text import clean
 
-WIDE_ENOUGH = 1000
+_WIDE_ENOUGH = 1000
 """Columns of a pipe or a file: nothing is cut or broken into lines there, unless COLUMNS says so."""
 
 
@@ -26,7 +26,7 @@ class Console(rich.console.Console):
     def __init__(self, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, markup=False, highlight=False, emoji=False)
         if not self.is_terminal and not os.environ.get("COLUMNS"):
-            self.width = WIDE_ENOUGH
+            self.width = _WIDE_ENOUGH
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """The segments of what is drawn, cleaned."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 FONTS = ("DejaVuSansMono.ttf", "LiberationMono-Regular.ttf", "Menlo.ttc", "Consola.ttf", "NotoSansMono-Regular.ttf")
 """Fonts with letters of one width and the signs of our boxes, where systems have them."""
 
-FONT_SIZE = 15
+_FONT_SIZE = 15
 
 COLOURS = 64
 """Of a GIF: letters have few, and their edges need some."""
@@ -69,7 +69,7 @@ def find_font() -> Any:
 
     for name in FONTS:
         try:
-            return ImageFont.truetype(name, FONT_SIZE)
+            return ImageFont.truetype(name, _FONT_SIZE)
         except OSError:
             continue
     names = ", ".join(FONTS[:2])

@@ -22,7 +22,7 @@ from pddlego.episode.events import Ended, Event, Rejected
 from pddlego.runs.journal import dump_line
 from pddlego.util.text import clean
 
-ASIDE = 15
+_ASIDE = 15
 """Lines that the panels need beside a question."""
 
 
@@ -98,7 +98,7 @@ class LiveDisplay(Display):
         height = console.height - 3
         if self._question is not None:
             height -= len(console.render_lines(self._question, options, pad=False))
-        if height >= ASIDE:
+        if height >= _ASIDE:
             yield whole(self._screen, view, options.max_width, height, now, self._glyphs)
         else:  # a question leaves no room for panels, but for what the game said last
             yield header(view, now, self._glyphs, options.max_width)

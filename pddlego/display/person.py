@@ -131,12 +131,12 @@ def _without_comments(text: str) -> str:
 
 KEYS = (("a", "accept"), ("r", "reject with a hint"), ("e", "edit"), ("ctrl-c", "stop"))
 
-SCROLL_KEY = ("↑↓", "scroll")
+_SCROLL_KEY = ("↑↓", "scroll")
 
-ROWS = 9
+_ROWS = 9
 """Rows of what is about to take effect that are shown at once."""
 
-SCROLLS = {**MOVES, "pagedown": ROWS, "pageup": -ROWS}
+_SCROLLS = {**MOVES, "pagedown": _ROWS, "pageup": -_ROWS}
 
 
 class Stage(Protocol):
@@ -186,9 +186,9 @@ class AskingOverseer:
             return ACCEPTED
         if key == "r":
             return self._rejection()
-        if key in SCROLLS:
-            last = max(0, len(question_rows(question, self._width(), self._glyphs)) - ROWS)
-            self._scroll = max(0, min(last, self._scroll + SCROLLS[key]))
+        if key in _SCROLLS:
+            last = max(0, len(_question_rows(question, self._width(), self._glyphs)) - _ROWS)
+            self._scroll = max(0, min(last, self._scroll + _SCROLLS[key]))
         return self._edited(question) if key == "e" else None
 
     def _rejection(self) -> Verdict | None:
@@ -214,7 +214,7 @@ class AskingOverseer:
         return Verdict("replaced", text if question.changes else text.strip())
 
 
-def question_rows(question: Question, width: int, glyphs: Glyphs) -> list[Text]:
+def _question_rows(question: Question, width: int, glyphs: Glyphs) -> list[Text]:
     """What is about to take effect, in rows."""
     if question.changes:
         lines = [Text(clean(f"{old} {glyphs.arrow} {new}"), "cyan") for old, new in question.renamed]
@@ -228,10 +228,10 @@ def question_rows(question: Question, width: int, glyphs: Glyphs) -> list[Text]:
 
 def question_panel(question: Question, width: int, glyphs: Glyphs, remark: str = "", scroll: int = 0) -> Panel:
     """What is about to take effect from row `scroll` on, with the keys that answer, and a remark on the last answer."""
-    rows = question_rows(question, width, glyphs)
-    shown = rows[scroll : scroll + ROWS]
+    rows = _question_rows(question, width, glyphs)
+    shown = rows[scroll : scroll + _ROWS]
     part = None if len(shown) == len(rows) else Text(f"{scroll + 1}-{scroll + len(shown)} of {len(rows)}")
-    keys = KEYS if part is None else (*KEYS[:-1], SCROLL_KEY, KEYS[-1])
+    keys = KEYS if part is None else (*KEYS[:-1], _SCROLL_KEY, KEYS[-1])
     title = question.title + (f" for '{clean(question.reason)}'" if question.reason else "")
     remarks = [Text(line, "red") for line in textwrap.wrap(clean(remark), width - 4)[:2]]
     body = Text("\n").join([*shown, *remarks, keys_line(keys, glyphs)])

@@ -23,7 +23,7 @@ from pddlego.models.base import label
 from pddlego.runs.cells import NO_MODEL
 from pddlego.util.text import clean, count, one_line
 
-SHORTEST = 8
+_SHORTEST = 8
 """Characters of a model's name that are shown, whatever else has to go."""
 
 _OUTCOME_STYLE = {Outcome.WON: "bold green", Outcome.INTERRUPTED: "yellow"}
@@ -36,7 +36,7 @@ def header(view: View, now: float, glyphs: Glyphs, width: int) -> Text:
     room = width - cell_len(clean(view.title) + about + used)
     line = Text(no_wrap=True, overflow="ellipsis")
     line.append(clean(view.title), style="bold")
-    line.append(about + one_line(label(view.model), max(SHORTEST, room)))
+    line.append(about + one_line(label(view.model), max(_SHORTEST, room)))
     line.append(used, style="cyan")
     return line
 
@@ -125,7 +125,7 @@ def is_large(width: int, height: int) -> bool:
     return width >= MIN_WIDTH and height >= MIN_HEIGHT
 
 
-MAX_HEIGHT = 44
+_MAX_HEIGHT = 44
 
 V = TypeVar("V", bound=View)
 
@@ -193,7 +193,7 @@ PictureOf = Callable[[str], Picture]
 
 def whole(screen: Screen[Any], view: View, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
     """The picture with its header and result line, exactly `width` wide and at most `height` lines high."""
-    height = min(height, MAX_HEIGHT)
+    height = min(height, _MAX_HEIGHT)
     body = screen.body(view, width, height - 2, now, glyphs)
     return Group(header(view, now, glyphs, width), body, result_line(view))
 

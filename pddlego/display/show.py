@@ -17,13 +17,13 @@ from pddlego.display.view import View
 from pddlego.episode.events import Answered, Asked, Event, Judged, Rejected, Retrying
 from pddlego.util.text import clean
 
-CONVERSATION: tuple[type[Event], ...] = (Asked, Answered, Retrying, Rejected, Judged)
+_CONVERSATION: tuple[type[Event], ...] = (Asked, Answered, Retrying, Rejected, Judged)
 """What is said between us, a model and a person."""
 
 KEYS = (("←→", "step"), ("tab", "view"), ("↑↓", "scroll"), ("q", "quit"))
 """Keys with what they do, as shown."""
 
-ASCII_KEYS = {"←→": "left/right", "↑↓": "up/down"}
+_ASCII_KEYS = {"←→": "left/right", "↑↓": "up/down"}
 
 
 @dataclass(frozen=True)
@@ -63,18 +63,18 @@ def keys_line(keys: tuple[tuple[str, str], ...], glyphs: Glyphs) -> Text:
     """The keys, on one line."""
     line = Text(no_wrap=True, overflow="ellipsis")
     for key, what in keys:
-        shown = key if glyphs.across == "─" else ASCII_KEYS.get(key, key)
+        shown = key if glyphs.across == "─" else _ASCII_KEYS.get(key, key)
         line.append(f" {shown} ", "reverse").append(f" {what}  ", "dim")
     return line
 
 
-def tabs_of(picture: Picture, view: View) -> tuple[Tab | None, ...]:
+def _tabs_of(picture: Picture, view: View) -> tuple[Tab | None, ...]:
     """The views of a step of an episode: the picture first, which lists nothing; the requests last."""
     requests = Tab("request", "requests", lambda frame, glyphs: request_lines(frame, picture.describe, glyphs))
     return (None, *(tab for tab in picture.screen.tabs if tab.fits(view)), requests)
 
 
-def tabs_line(tabs: tuple[Tab | None, ...], chosen: int) -> Text:
+def _tabs_line(tabs: tuple[Tab | None, ...], chosen: int) -> Text:
     """The views of a step, with the one that is shown."""
     line = Text(no_wrap=True, overflow="ellipsis")
     for number, tab in enumerate(tabs):
@@ -92,7 +92,7 @@ def frame_picture(
     """
     view = frame.after
     now = view.seconds if now is None else now
-    tab = tabs_of(picture, frame.after)[place.tab]
+    tab = _tabs_of(picture, frame.after)[place.tab]
     if tab is None:
         return whole(picture.screen, view, size.width, size.height, now, glyphs)
     body = text_panel(list(tab.lines(frame, glyphs)), tab.title, size.width, size.height - 3, place.scroll)
@@ -104,7 +104,7 @@ def request_lines(frame: Frame, describe: Describer, glyphs: Glyphs) -> list[Tex
     lines: list[Text] = []
     answer: list[Text] = []
     for event in frame.events:
-        if isinstance(event, CONVERSATION):
+        if isinstance(event, _CONVERSATION):
             told = describe(event, glyphs)
             shown = [Text(clean(line.text), line.style) for line in (told.title, *told.body)]
             if isinstance(event, Rejected):
@@ -125,7 +125,7 @@ def _mark(answer: Sequence[Text], blamed: Collection[str]) -> None:
 
 def furthest(picture: Picture, frame: Frame, place: Place, size: Size, glyphs: Glyphs) -> int:
     """How far a view of this size can be scrolled."""
-    tab = tabs_of(picture, frame.after)[place.tab]
+    tab = _tabs_of(picture, frame.after)[place.tab]
     lines = list(tab.lines(frame, glyphs)) if tab else []
     return max(0, len(wrapped(lines, size.width - 4)) - (size.height - 5))
 
@@ -159,8 +159,8 @@ class Show:
         last = len(self.film.frames) - 1
         number = last if self.place.following else min(self.place.frame, last)
         frame = self.film.frames[number]
-        tabs, size = tabs_of(self.shown, frame.after), Size(width, height - 2)
-        head = tabs_line(tabs, self.place.tab)
+        tabs, size = _tabs_of(self.shown, frame.after), Size(width, height - 2)
+        head = _tabs_line(tabs, self.place.tab)
         head.append(f"step {frame.step} of {self.film.frames[last].step}", "bold cyan")
         most = furthest(self.shown, frame, self.place, size, self.glyphs)
         self.place = replace(self.place, scroll=min(self.place.scroll, most))
@@ -170,7 +170,7 @@ class Show:
         return Group(head, body, keys_line(self.keys, self.glyphs))
 
     def press(self, key: str) -> bool:
-        self.place = moved(self.place, key, len(self.film.frames), len(tabs_of(self.shown, self.film.view)))
+        self.place = moved(self.place, key, len(self.film.frames), len(_tabs_of(self.shown, self.film.view)))
         return key not in ("q", "escape")
 
     def tick(self) -> bool:

@@ -11,7 +11,7 @@ from pddlego.episode.events import Answered, Asked, Ended, Event, Limits, Reject
 from pddlego.models.base import Trouble
 from pddlego.util.text import clean
 
-MOST_SAID, MOST_THOUGHT = 100_000, 20_000
+_MOST_SAID, _MOST_THOUGHT = 100_000, 20_000
 """Characters of an answer that is under way which a view holds."""
 
 V = TypeVar("V", bound="View")
@@ -76,7 +76,7 @@ def fold_common(view: V, event: Event, seconds: float) -> V:
         return replace(view, request=OpenRequest(event.purpose, seconds), calls=event.call)
     if isinstance(event, Streamed) and view.request is not None:
         said, thought = view.request.said + event.text, view.request.thought + event.reasoning
-        request = replace(view.request, said=said[:MOST_SAID], thought=thought[-MOST_THOUGHT:], trouble=None)
+        request = replace(view.request, said=said[:_MOST_SAID], thought=thought[-_MOST_THOUGHT:], trouble=None)
         return replace(view, request=request)
     if isinstance(event, Retrying) and view.request is not None:
         request = replace(view.request, trouble=event.trouble, tried_at=seconds, said="", thought="")

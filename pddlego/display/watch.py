@@ -21,11 +21,11 @@ from pddlego.runs.journal import Codec
 from pddlego.runs.tail import FolderTail, JournalTail, Peek
 from pddlego.util.text import clean, count
 
-LIST_KEYS = (("↑↓", "choose"), ("enter", "open"), ("g", "maps"), ("q", "quit"))
-GRID_KEYS = (("g", "list"), ("q", "quit"))
-ONE_KEYS = (("esc", "back"), *KEYS)
+_LIST_KEYS = (("↑↓", "choose"), ("enter", "open"), ("g", "maps"), ("q", "quit"))
+_GRID_KEYS = (("g", "list"), ("q", "quit"))
+_ONE_KEYS = (("esc", "back"), *KEYS)
 
-MAP_WIDTH, MAP_HEIGHT = 30, 9
+_MAP_WIDTH, _MAP_HEIGHT = 30, 9
 """A smaller map shows nothing."""
 
 _STYLE = {Outcome.WON: "green", Outcome.INTERRUPTED: "yellow"}
@@ -59,7 +59,7 @@ def list_picture(
         lines.append(_row(row, widths, (_style(each, now), "dim"), mark, style))
     if keys:
         lines += [Text() for _ in range(room - len(shown))]
-        lines.append(keys_line(LIST_KEYS, glyphs))
+        lines.append(keys_line(_LIST_KEYS, glyphs))
     return Text("\n", no_wrap=True, overflow="crop").join(lines)
 
 
@@ -67,7 +67,7 @@ HEAD = ("game", "mode", "model", "seed", "step", "state", "last command")
 NUMBERS = (3, 4)
 """Columns that stand on the right."""
 
-LAST_COMMAND = 16
+_LAST_COMMAND = 16
 """Columns that are kept for the last command, whatever a model is called."""
 
 
@@ -79,7 +79,7 @@ def _cells(peek: Peek, now: float) -> list[str]:
 def _widths(rows: Sequence[Sequence[str]], width: int) -> list[int]:
     """The width of each column; the model's name is cut first, then the game's."""
     widths = [max(map(len, column)) for column in zip(HEAD, *rows, strict=True)][:-1]
-    over = sum(widths) + 2 * len(widths) + 2 + LAST_COMMAND - width
+    over = sum(widths) + 2 * len(widths) + 2 + _LAST_COMMAND - width
     for number in (2, 0):
         cut = max(0, min(over, widths[number] - 6))
         widths[number], over = widths[number] - cut, over - cut
@@ -119,10 +119,10 @@ def _style(peek: Peek, now: float) -> str:
 
 def grid_shape(number: int, width: int, height: int) -> tuple[int, int]:
     """Columns and rows for so many maps, or for as many as fit, so that each is as large as can be."""
-    most = max(1, min(number, width // MAP_WIDTH))
+    most = max(1, min(number, width // _MAP_WIDTH))
 
     def shape(columns: int) -> tuple[int, int]:
-        return columns, max(1, min(-(-number // columns), height // MAP_HEIGHT))
+        return columns, max(1, min(-(-number // columns), height // _MAP_HEIGHT))
 
     def worth(columns: int) -> tuple[int, float]:
         across, down = shape(columns)
@@ -153,7 +153,7 @@ def grid_picture(
         grid.add_row(*panels)
     hidden = number - len(shown)
     note = f"{len(shown)} of {number}: no room for more" if hidden > 0 and len(cells) > len(shown) else ""
-    return Group(Text(note, "dim"), grid, keys_line(GRID_KEYS, glyphs))
+    return Group(Text(note, "dim"), grid, keys_line(_GRID_KEYS, glyphs))
 
 
 class _Opened:
@@ -219,7 +219,7 @@ class Watch:
             return Group(Text(clean(fault), "red", no_wrap=True, overflow="ellipsis"), picture) if fault else picture
         peeks, now = self.peeks(), self.clock()
         if not peeks:
-            return Group(Text(f"no episode has begun in {self.folder.run}", "dim"), keys_line(GRID_KEYS, self.glyphs))
+            return Group(Text(f"no episode has begun in {self.folder.run}", "dim"), keys_line(_GRID_KEYS, self.glyphs))
         if self.showing_grid:
             cells = [(each, self._open(each.path).small) for each in peeks[: self.grid]]
             return grid_picture(cells, self.grid, now, Size(width, height), self.glyphs)
@@ -271,7 +271,7 @@ class Watch:
             return
         self.chosen = peeks[self._number(peeks)].path
         opened, place = self._open(self.chosen), Place(following=True)
-        self.show = Show(opened.film, opened.picture, self.glyphs, place, waited=self._waited, keys=ONE_KEYS)
+        self.show = Show(opened.film, opened.picture, self.glyphs, place, waited=self._waited, keys=_ONE_KEYS)
 
     def _waited(self) -> float:
         """Seconds since the chosen episode's journal last grew."""

@@ -16,7 +16,7 @@ from pddlego.models.base import Completion, Message, Model, Request, Trouble, Wo
 from pddlego.models.limiter import SLICE
 from pddlego.util.text import writable
 
-MAX_ANSWER = 200_000
+_MAX_ANSWER = 200_000
 """Characters of an answer that are read and kept; the longest useful one is a problem file of some thousand."""
 
 
@@ -50,15 +50,15 @@ def ask(model: Model, request: Request, meter: Meter, attempt: int = 0) -> Gener
     except OutOfTimeError:
         meter.check_time(too_short=True)
         raise
-    answer = recordable(answer)
+    answer = _recordable(answer)
     meter.answered(answer)
     yield Answered(call, answer)
     return answer
 
 
-def recordable(answer: Completion) -> Completion:
+def _recordable(answer: Completion) -> Completion:
     """An answer that can be written down; an endless one helps nobody."""
-    text, thought = writable(answer.text[:MAX_ANSWER]), writable(answer.reasoning[:MAX_ANSWER])
+    text, thought = writable(answer.text[:_MAX_ANSWER]), writable(answer.reasoning[:_MAX_ANSWER])
     return replace(answer, text=text, reasoning=thought)
 
 
@@ -88,7 +88,7 @@ def completed(model: Model, request: Request, call: int) -> Generator[Retrying |
             found: Trouble | Words | Completion | BaseException | None = None
             with contextlib.suppress(Empty):  # not for ever: a signal to another thread waits for this one to wake
                 found = arrived.get(timeout=min(SLICE, OFTEN))
-            if isinstance(found, Words) and shown < MAX_ANSWER:
+            if isinstance(found, Words) and shown < _MAX_ANSWER:
                 text, reasoning = text + writable(found.text), reasoning + writable(found.reasoning)
                 shown += len(found.text) + len(found.reasoning)
             if (text or reasoning) and (not isinstance(found, Words) or time.monotonic() - told >= OFTEN):

@@ -34,10 +34,10 @@ from pddlego.runs.journal import Timed, TimedEvent
 from pddlego.runs.ledger import Ledger
 from pddlego.util.children import without_secrets
 
-RETRIES = 3
+_RETRIES = 3
 """How often Ray begins an episode again whose worker died."""
 
-WAITING = 1000
+_WAITING = 1000
 """Calls of the actor that may wait at the same time."""
 
 Usage = tuple[int, int, int, bool]
@@ -222,10 +222,10 @@ def cluster_executor(setup: Setup, ledger: Path, prices: Mapping[str, Price]) ->
     ray = _started(setup)
     # Files of the run are on this machine, so the actor is, too.
     here = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), False)
-    kind: Any = ray.remote(num_cpus=0, max_concurrency=WAITING, scheduling_strategy=here)(Permits)
+    kind: Any = ray.remote(num_cpus=0, max_concurrency=_WAITING, scheduling_strategy=here)(Permits)
     place = ledger.resolve()  # the actor works in another folder
     permits = kind.remote(lambda: make_limiter(setup, Ledger(place), prices))
-    task: Any = ray.remote(num_cpus=1, max_retries=RETRIES)(play_whole)
+    task: Any = ray.remote(num_cpus=1, max_retries=_RETRIES)(play_whole)
     call, kept = _caller(permits), ray.put(setup)
 
     def player(cell: Cell) -> Timed:
@@ -255,7 +255,7 @@ def _result(ray: Any, reference: Any) -> list[TimedEvent]:
     except ray.exceptions.RayTaskError as error:
         raise error.cause from error
     except ray.exceptions.RayError as error:
-        why = f"{type(error).__name__}: Ray gave the episode up after {RETRIES} tries."
+        why = f"{type(error).__name__}: Ray gave the episode up after {_RETRIES} tries."
         raise EngineError("A worker of the cluster died", why, "Continue the evaluation.") from error
     return events
 

@@ -20,7 +20,7 @@ from pddlego.runs.folders import RUNS, RUNS_VARIABLE
 from pddlego.util.files import read_toml
 from pddlego.util.options import Flag, Options, names_of, option, options_of
 
-MOST_SEEDS = 1_000_000
+_MOST_SEEDS = 1_000_000
 """A longer range is not looked at one by one."""
 
 
@@ -60,7 +60,7 @@ class What(Options):
     @classmethod
     def _text(cls, value: object) -> object:
         """A file may hold a number or a list of numbers, and Python code a range or a tuple, too."""
-        if isinstance(value, range) and abs(value.stop - value.start) > MOST_SEEDS:  # no fold has them
+        if isinstance(value, range) and abs(value.stop - value.start) > _MOST_SEEDS:  # no fold has them
             return f"{value[0]}-{value[-1]}"
         listed = list(value) if isinstance(value, (list, tuple, range)) else [value]
         if any(isinstance(each, bool) or not isinstance(each, (int, str)) for each in listed):

@@ -19,7 +19,7 @@ from pddlego.planning import Planner
 from pddlego.runs.cells import Cell
 from pddlego.runs.summary import LOST_TO_ERRORS
 
-SAMPLE = 3
+_SAMPLE = 3
 """Episodes of a configuration that the built-in model plays to estimate another model's."""
 
 CHARACTERS = 4
@@ -107,7 +107,7 @@ def _rehearsed(setup: Setup) -> dict[tuple[str, str], Means]:
     if not paid:
         return {}
     with make_planners(setup) as planner:
-        samples = {pair: list(_played(list(cells.values())[:SAMPLE], setup, planner)) for pair, cells in paid.items()}
+        samples = {pair: list(_played(list(cells.values())[:_SAMPLE], setup, planner)) for pair, cells in paid.items()}
     return {pair: _mean(episodes) for pair, episodes in samples.items() if episodes}
 
 

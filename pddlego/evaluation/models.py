@@ -54,7 +54,7 @@ def make_model(
     if cell.model == NO_MODEL:
         return ScriptedModel(("",), NO_MODEL)
     if cell.model.startswith(TRANSCRIPT):
-        return recorded_model(cell, setting)
+        return _recorded_model(cell, setting)
     own = method_of(cell.setting, cell.mode).stand_in(cell.model, cell, setting)
     if own is not None:
         return own
@@ -64,7 +64,7 @@ def make_model(
     return make_endpoint(cell.model, endpoint, access, limiter, seed=cell.model_seed, repeat=cell.repeat)
 
 
-def recorded_model(cell: Cell, setting: Setting) -> Model:
+def _recorded_model(cell: Cell, setting: Setting) -> Model:
     """Recorded answers: of a journal of ours, or the conversation of somebody's that is about the cell.
 
     Raises `UsageError` and `JournalError`.

@@ -22,7 +22,7 @@ from pddlego.runs.cells import Cell
 from pddlego.runs.summary import Summary
 from pddlego.util.text import clean, count
 
-MOST_IN_FLIGHT = 8
+_MOST_IN_FLIGHT = 8
 """Episodes in flight that are listed; of more only the number is shown."""
 
 
@@ -98,7 +98,7 @@ class LineProgress(ProgressDisplay):
     def show(self, told: Progress) -> None:
         self.standing.take(told)
         if isinstance(told, Happened) and isinstance(told.event, Retrying):
-            self._say(f"  {cell_line(told.cell)}: {trouble(told.event)}", "yellow")
+            self._say(f"  {_cell_line(told.cell)}: {trouble(told.event)}", "yellow")
         elif isinstance(told, Stopping):
             self._say(waiting_line(told, self.standing), "yellow")
         elif isinstance(told, Done):
@@ -116,7 +116,7 @@ def waiting_line(stopping: Stopping, standing: Standing) -> str:
         return f"Interrupted again: {flying} in flight are broken off."
     if not standing.in_flight:
         return "Interrupted: no further episode begins."
-    shown = [f"{cell_line(cell)} ({what})" for cell, what in sorted(standing.in_flight.items())[:3]]
+    shown = [f"{_cell_line(cell)} ({what})" for cell, what in sorted(standing.in_flight.items())[:3]]
     more = f" and {len(standing.in_flight) - 3} more" if len(standing.in_flight) > 3 else ""
     return f"Interrupted: waiting for {flying} in flight, {', '.join(shown)}{more}. Ctrl-C again breaks them off."
 
@@ -127,7 +127,7 @@ def trouble(event: Retrying) -> str:
     return clean(f"try {found.tries} of {found.most} failed ({found.why[:100]}), the next in {found.seconds:.0f} s")
 
 
-def cell_line(cell: Cell) -> str:
+def _cell_line(cell: Cell) -> str:
     """`coin edit reader seed 12`, with the repeat if there are several."""
     again = f" repeat {cell.repeat}" if cell.repeat > 1 else ""
     return clean(f"{cell.setting} {cell.mode} {cell.model} seed {cell.seed}{again}")
@@ -138,7 +138,7 @@ def result_line(summary: Summary) -> str:
     message = f" ({summary.message})" if summary.message else ""
     score = "" if summary.won else f", score {summary.score:.2f}"
     steps = f" in {summary.tally.steps} steps"
-    return clean(f"{cell_line(summary.cell)}: {summary.outcome.value}{steps}{score}{message}")
+    return clean(f"{_cell_line(summary.cell)}: {summary.outcome.value}{steps}{score}{message}")
 
 
 def picture(standing: Standing, seconds: float, spent: str) -> RenderableType:
@@ -181,10 +181,10 @@ def _row(standing: Standing, configuration: tuple[str, str, str], compared: str)
 
 def _flight(standing: Standing) -> Text:
     flying = sorted(standing.in_flight.items())
-    lines = [f"  {cell_line(cell)}: {what}" for cell, what in flying]
-    more = len(lines) - MOST_IN_FLIGHT
+    lines = [f"  {_cell_line(cell)}: {what}" for cell, what in flying]
+    more = len(lines) - _MOST_IN_FLIGHT
     if more > 0:
-        lines = [*lines[:MOST_IN_FLIGHT], f"  and {more} more"]
+        lines = [*lines[:_MOST_IN_FLIGHT], f"  and {more} more"]
     return Text(clean("\n".join(["", *lines]) if lines else ""), no_wrap=True, overflow="ellipsis")
 
 

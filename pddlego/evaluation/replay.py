@@ -103,7 +103,7 @@ def _changed(texts: Mapping[str, str], digests: Mapping[str, str]) -> Iterator[s
             yield name
 
 
-FROM_OUTSIDE = frozenset({Outcome.INTERRUPTED, Outcome.MODEL_ERROR, Outcome.CRASHED})
+_FROM_OUTSIDE = frozenset({Outcome.INTERRUPTED, Outcome.MODEL_ERROR, Outcome.CRASHED})
 """Endings that came from outside: nothing in the record brings them about again."""
 
 
@@ -154,7 +154,7 @@ def _comparable(recorded: Recorded) -> list[Event]:
     events: list[Event] = [event for event in recorded.events if not event.passing]
     last = events[-1]
     if isinstance(last, Ended):
-        if last.outcome in FROM_OUTSIDE or last.cause in ("seconds", "evaluation"):
+        if last.outcome in _FROM_OUTSIDE or last.cause in ("seconds", "evaluation"):
             events.pop()
         if last.cause == "seconds" and events[-1].may_be_cut_short:
             events.pop()

@@ -27,7 +27,7 @@ from pddlego.runs.manifest import installed_version
 from pddlego.util.files import read_toml
 from pddlego.util.options import options_of, recorded
 
-DETERMINING = ("pddlego", "textworld-express", "fast-downward.translate", "pyperplan")
+_DETERMINING = ("pddlego", "textworld-express", "fast-downward.translate", "pyperplan")
 """Packages whose version may change what an episode does: the agent, the game engine, the planner."""
 
 
@@ -96,7 +96,7 @@ class Setup:
                 "tokens": self.limits.tokens,
             },
             "run": recorded(self.config.run),
-            "versions": {name: installed_version(name) for name in (*DETERMINING, *sorted(map(str, brought)))},
+            "versions": {name: installed_version(name) for name in (*_DETERMINING, *sorted(map(str, brought)))},
         }
 
     def _settings(self) -> dict[str, Any]:

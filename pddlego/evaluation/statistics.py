@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from pddlego.runs.summary import Summary
 
-CONFIDENCE = 0.95
+_CONFIDENCE = 0.95
 
-FEWEST = 6
+_FEWEST = 6
 """Pairs below which no interval of a mean is given."""
 
 
@@ -28,7 +28,7 @@ def wilson(successes: int, trials: int) -> Interval:
         return Interval(0.0, 1.0)
     from scipy.stats import binomtest
 
-    found = binomtest(successes, trials).proportion_ci(CONFIDENCE, method="wilson")
+    found = binomtest(successes, trials).proportion_ci(_CONFIDENCE, method="wilson")
     return Interval(float(found.low), float(found.high))
 
 
@@ -49,9 +49,9 @@ def mcnemar(pairs: Sequence[tuple[bool, bool]]) -> float:
 def bootstrap_mean(differences: Sequence[float], samples: int = 9_999) -> Interval:
     """The bootstrap interval (percentiles) of the mean of paired differences. The same numbers give the same interval.
 
-    Of fewer than `FEWEST` differences too little is known about their spread: the interval has no bounds.
+    Of fewer than `_FEWEST` differences too little is known about their spread: the interval has no bounds.
     """
-    if len(differences) < FEWEST:
+    if len(differences) < _FEWEST:
         return Interval(float("-inf"), float("inf"))
     if len(set(differences)) == 1:
         return Interval(differences[0], differences[0])
@@ -62,7 +62,7 @@ def bootstrap_mean(differences: Sequence[float], samples: int = 9_999) -> Interv
         (numpy.asarray(differences, dtype=float),),
         numpy.mean,
         n_resamples=samples,
-        confidence_level=CONFIDENCE,
+        confidence_level=_CONFIDENCE,
         method="percentile",
         rng=numpy.random.default_rng(0),
     ).confidence_interval
@@ -110,7 +110,7 @@ class Comparison:
             return ""
         if self.interval is None or self.difference is None:
             return f"Of {name} nothing can be said: no seed was won by both."
-        if self.both_won < FEWEST:
+        if self.both_won < _FEWEST:
             seeds = "1 seed was" if self.both_won == 1 else f"{self.both_won} seeds were"
             return f"Of {name} nothing can be said: {seeds} won by both."
         low, high = self.interval.low, self.interval.high

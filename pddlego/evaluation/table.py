@@ -315,7 +315,7 @@ def worst_case_table(cases: Iterable[Estimate]) -> Table:
     listed = list(cases)
     table = _table()
     expects = any(each.expected is not None for each in listed)
-    names = ("episodes", "calls at most", "tokens (estimate)", "cost", *(EXPECTED if expects else ()))
+    names = ("episodes", "calls at most", "tokens (estimate)", "cost", *(_EXPECTED if expects else ()))
     for name in names:
         table.add_column(name, justify="right", no_wrap=True)
     for each in listed:
@@ -329,7 +329,7 @@ def worst_case_table(cases: Iterable[Estimate]) -> Table:
     return table
 
 
-EXPECTED = ("calls expected", "tokens", "cost")
+_EXPECTED = ("calls expected", "tokens", "cost")
 """What the built-in model's calls let expect."""
 
 

@@ -37,7 +37,7 @@ PARTS = tuple(name for name in vars(Method) if not name.startswith("_"))
 """What a method has."""
 
 
-def method_names() -> list[str]:
+def _method_names() -> list[str]:
     """All methods: ours first, then those of other packages by name."""
     return [*BUILT_IN, *sorted(set(_offered()) - set(BUILT_IN))]
 
@@ -50,7 +50,7 @@ def method(name: str) -> Method:
         return found
     offered = _offered()
     if name not in offered:
-        known = ", ".join(method_names())
+        known = ", ".join(_method_names())
         raise UsageError(f"There is no method '{name}'", f"The methods are: {known}.", "Install the package with it.")
     try:
         loaded: Method = offered[name].load()
@@ -83,7 +83,7 @@ def _fault(loaded: Method, name: str) -> str:
 def broken_methods() -> list[UsageError]:
     """What is wrong with methods of other packages that cannot be loaded."""
     found = []
-    for name in method_names():
+    for name in _method_names():
         try:
             method(name)
         except UsageError as error:
@@ -105,7 +105,7 @@ def package_of(name: str) -> str | None:
 
 def methods() -> Iterator[Method]:
     """Every method that can be loaded. One that cannot is no reason to refuse the others."""
-    for name in method_names():
+    for name in _method_names():
         try:
             yield method(name)
         except UsageError:

@@ -132,7 +132,7 @@ RULES = "'reader' is the built-in reader: rules, no language model."
 SIMULATION = "'reader+noise' is a simulation: the built-in reader, erring on purpose at a given rate."
 
 
-def is_simulation(name: str) -> bool:
+def _is_simulation(name: str) -> bool:
     """Whether the model of this name errs on purpose."""
     return name.startswith("reader+")
 
@@ -140,12 +140,12 @@ def is_simulation(name: str) -> bool:
 def remarks(names: Collection[str]) -> list[str]:
     """What must be said of models of these names."""
     found = [RULES] if "reader" in names else []
-    return [*found, *([SIMULATION] if any(map(is_simulation, names)) else [])]
+    return [*found, *([SIMULATION] if any(map(_is_simulation, names)) else [])]
 
 
 def label(name: str) -> str:
     """A model's name as it is shown to people."""
-    return f"{name} (simulation)" if is_simulation(name) else name
+    return f"{name} (simulation)" if _is_simulation(name) else name
 
 
 @dataclass(frozen=True)

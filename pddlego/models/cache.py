@@ -24,7 +24,7 @@ from pddlego.models.base import CacheUse, Completion, Model, Request, is_remote
 FOLDER = "PDDLEGO_CACHE_DIR"
 """The environment variable that names another folder for the cache."""
 
-LONGEST_WAIT = 5.0
+_LONGEST_WAIT = 5.0
 """Seconds for which another process may hold the file; what cannot be kept then is asked for again, that is all."""
 
 _TABLE = """CREATE TABLE IF NOT EXISTS answers (
@@ -136,7 +136,7 @@ class AnswerCache:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        with closing(sqlite3.connect(self.path, timeout=LONGEST_WAIT, isolation_level=None)) as connection:
+        with closing(sqlite3.connect(self.path, timeout=_LONGEST_WAIT, isolation_level=None)) as connection:
             yield connection
 
     def _unusable(self, error: Exception) -> UsageError:
@@ -148,7 +148,7 @@ class AnswerCache:
         )
 
 
-def request_key(description: Mapping[str, Any], request: Request, repeat: int, before: int, address: str = "") -> str:
+def _request_key(description: Mapping[str, Any], request: Request, repeat: int, before: int, address: str = "") -> str:
     """The content of a request as one word: everything that determines the answer.
 
     `address` is where it is sent, with what a shown address leaves out (see `address_of`). `before` says how often the
@@ -191,8 +191,8 @@ class CachedModel:
 
     def complete(self, request: Request) -> Completion:
         """The kept answer, or a new one. Raises `ModelError` like the model itself."""
-        content = request_key(self.description, request, self._repeat, 0, self._address)
-        key = request_key(self.description, request, self._repeat, self._asked[content], self._address)
+        content = _request_key(self.description, request, self._repeat, 0, self._address)
+        key = _request_key(self.description, request, self._repeat, self._asked[content], self._address)
         self._asked[content] += 1
         known = self._cache.get(key) if self._use == "use" else None
         if known is not None:

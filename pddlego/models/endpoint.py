@@ -17,7 +17,7 @@ from pddlego.models.dialect import Dialects, Sampling
 from pddlego.models.limiter import RequestLimiter
 from pddlego.util.options import Flag, Options, option
 
-TAKEN = {
+_TAKEN = {
     "model": "Use --model.",
     "messages": "Change the prompts.",
     "temperature": "Use --temperature.",
@@ -69,9 +69,9 @@ class Endpoint(Options):
     def _parsed(cls, value: object) -> object:
         if isinstance(value, str):
             value = [part for part in value.split(",") if part.strip()]
-        fields = parse_extra_body(map(str, value)) if isinstance(value, (tuple, list)) else value
+        fields = _parse_extra_body(map(str, value)) if isinstance(value, (tuple, list)) else value
         if isinstance(fields, Mapping):
-            check_extra_body(fields)
+            _check_extra_body(fields)
         return fields
 
     @field_serializer("base_url")
@@ -128,7 +128,7 @@ def make_endpoint(
     return CachedModel(model, cache, options.cache, repeat, address_of(options.base_url))
 
 
-def parse_extra_body(pairs: Iterable[str]) -> dict[str, Any]:
+def _parse_extra_body(pairs: Iterable[str]) -> dict[str, Any]:
     """Fields for an endpoint from `KEY=VALUE`: a value that is JSON is that, any other is a text; `a.b=1` is nested.
 
     Raises `UsageError` for what is no such pair.
@@ -150,11 +150,11 @@ def parse_extra_body(pairs: Iterable[str]) -> dict[str, Any]:
     return found
 
 
-def check_extra_body(fields: Mapping[str, Any]) -> None:
+def _check_extra_body(fields: Mapping[str, Any]) -> None:
     """Raise `UsageError` for a field that has an option of its own, looks like a secret, or has no value of JSON."""
     for name, value in fields.items():
-        if name in TAKEN:
-            raise UsageError(f"'{name}' cannot be set so", "pddlego sends it itself.", TAKEN[name])
+        if name in _TAKEN:
+            raise UsageError(f"'{name}' cannot be set so", "pddlego sends it itself.", _TAKEN[name])
         try:
             text = json.dumps(value, allow_nan=False, ensure_ascii=False)
             f"{name}{text}".encode()

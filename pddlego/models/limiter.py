@@ -19,7 +19,7 @@ OUTPUT_ESTIMATE = 2_000
 """Tokens of an answer that are reserved before it is known how long the model's answers are."""
 
 
-UNITS = {"calls": "requests", "tokens": "tokens", "cost": "in money"}
+_UNITS = {"calls": "requests", "tokens": "tokens", "cost": "in money"}
 """What the limits of `Spending` count."""
 
 
@@ -32,7 +32,7 @@ class Spending:
     cost: float | None = None
 
 
-NO_LIMITS = Spending()
+_NO_LIMITS = Spending()
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ class SharedLimiter:
     def __init__(
         self,
         jobs: int,
-        limits: Spending = NO_LIMITS,
+        limits: Spending = _NO_LIMITS,
         ledger: SpendingLog | None = None,
         prices: Mapping[str, Price] | None = None,
         clock: Callable[[], float] = time.monotonic,
@@ -309,7 +309,7 @@ class SharedLimiter:
                     self.exhausted.set()
                     budget = getattr(self.limits, limit)
                     why = f"{getattr(self.spent, limit):g} are spent or reserved."
-                    what = f"The budget of {budget:g} {UNITS[limit]} allows no further request"
+                    what = f"The budget of {budget:g} {_UNITS[limit]} allows no further request"
                     raise BudgetSpentError(what, why, "Continue with a higher one.")
                 self._changed.wait(SLICE)
                 self._go_on(wanted)

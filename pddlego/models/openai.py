@@ -43,47 +43,47 @@ if TYPE_CHECKING:
     import tenacity
 
 
-MAX_WAIT = 120.0
+_MAX_WAIT = 120.0
 """Longest wait, in seconds, that a Retry-After may ask for; a longer one ends the call."""
 
 
 _TOO_MUCH = re.compile(r"context[_ ]?(length|window|size)|too many tokens|prompt is too long", re.IGNORECASE)
 
 
-def is_passing(error: BaseException) -> bool:
+def _is_passing(error: BaseException) -> bool:
     """Whether the same request may succeed later."""
     import openai
 
     if isinstance(error, openai.APIStatusError):
-        if (retry_after(error) or 0.0) > MAX_WAIT or getattr(error, "code", None) == "insufficient_quota":
+        if (_retry_after(error) or 0.0) > _MAX_WAIT or getattr(error, "code", None) == "insufficient_quota":
             return False
         return error.status_code in (408, 429) or error.status_code >= 500
-    if is_too_long(error):
+    if _is_too_long(error):
         return False
     return isinstance(error, openai.APIConnectionError)  # holds time-outs too
 
 
-def is_too_much(error: BaseException) -> bool:
+def _is_too_much(error: BaseException) -> bool:
     """Whether the endpoint says that the request is longer than its model reads."""
     said = f"{getattr(error, 'code', '')} {getattr(error, 'message', error)} {error_of(getattr(error, 'body', None))}"
     return getattr(error, "status_code", None) == 413 or bool(_TOO_MUCH.search(said))
 
 
-def is_too_long(error: BaseException) -> bool:
+def _is_too_long(error: BaseException) -> bool:
     """Whether the endpoint sent more than anybody reads."""
     return isinstance(error.__cause__, TooLongError)
 
 
-def wait_before_next(state: tenacity.RetryCallState) -> float:
+def _wait_before_next(state: tenacity.RetryCallState) -> float:
     """Seconds until the next try: what the endpoint asks for, else 1, 2, 4 … 60, with a little chance in it."""
     error = state.outcome.exception() if state.outcome else None
-    asked = retry_after(error) if error is not None else None
+    asked = _retry_after(error) if error is not None else None
     if asked is not None:
-        return min(asked, MAX_WAIT)
+        return min(asked, _MAX_WAIT)
     return min(60.0, 2.0 ** (state.attempt_number - 1)) * random.uniform(0.75, 1.25)
 
 
-def retry_after(error: BaseException) -> float | None:
+def _retry_after(error: BaseException) -> float | None:
     """Seconds that the endpoint asks to wait, from `Retry-After` as a number or a date; None if that says nothing."""
     from email.utils import parsedate_to_datetime
 
@@ -107,7 +107,7 @@ def explain(error: openai.OpenAIError) -> tuple[str, str]:
 
     if isinstance(error, openai.APITimeoutError):
         return "It took longer than the time-out.", "Raise --model-timeout, or try a faster model."
-    if is_too_long(error):
+    if _is_too_long(error):
         return f"{error.__cause__}.", "Is --base-url an OpenAI-compatible endpoint?"
     if isinstance(error.__cause__, NoReplyError):
         return f"{error.__cause__}.", "Try again later, or ask with --no-stream."
@@ -117,7 +117,7 @@ def explain(error: openai.OpenAIError) -> tuple[str, str]:
             "Check --base-url and the network; is the server running?",
         )
     said = _reason(error)
-    if is_too_much(error):
+    if _is_too_much(error):
         return said, "The request is too long for the model: choose one with a larger context, or a smaller game."
     if isinstance(error, openai.AuthenticationError):
         return said, "Check OPENAI_API_KEY."
@@ -338,7 +338,7 @@ def masked(text: str, secrets: Collection[str]) -> str:
     return text
 
 
-LONGEST_FINISH = 40
+_LONGEST_FINISH = 40
 """Characters of an endpoint's reason to stop."""
 
 
@@ -407,7 +407,7 @@ class OpenAIModel:
             is_cut_short = isinstance(error, openai.APITimeoutError) and time.perf_counter() >= deadline
             outages = [failure for failure in (*failures, error) if not isinstance(failure, openai.RateLimitError)]
             works = not outages or (is_cut_short and outages == [error])
-            too_late = request.seconds is not None and sent[0] < self._attempts and is_passing(error) and works
+            too_late = request.seconds is not None and sent[0] < self._attempts and _is_passing(error) and works
             raise OutOfTimeError(failure.what, failure.why, failure.next_step) if too_late else failure from None
         except ConnectionError:
             if time.perf_counter() < deadline:
@@ -454,7 +454,7 @@ class OpenAIModel:
             except openai.APIStatusError as error:
                 if not _is_refusal(error):
                     raise
-                if is_too_much(error) or is_about_room(error):
+                if _is_too_much(error) or is_about_room(error):
                     what = next((name for name in FIELDS if name in arguments), "")
                     if not what:
                         raise unsaid or error from None
@@ -514,8 +514,8 @@ class OpenAIModel:
         try:
             reply: Reply = self._connection.within(seconds, exchange, lambda: permit.wanted and request.wanted())
         except openai.APIStatusError as error:
-            pause = retry_after(error)
-            permit.refused(min(MAX_WAIT, 1.0 if pause is None else pause) if error.status_code == 429 else 0.0)
+            pause = _retry_after(error)
+            permit.refused(min(_MAX_WAIT, 1.0 if pause is None else pause) if error.status_code == 429 else 0.0)
             raise
         except BaseException:
             if stream.reply().characters:
@@ -542,8 +542,8 @@ class OpenAIModel:
         import openai
 
         return tenacity.Retrying(
-            retry=tenacity.retry_if_exception(is_passing),
-            wait=wait_before_next,
+            retry=tenacity.retry_if_exception(_is_passing),
+            wait=_wait_before_next,
             stop=stop,
             before_sleep=tell,
             sleep=self._sleep or partial(self._pause, request.wanted),
@@ -579,7 +579,7 @@ class OpenAIModel:
             seconds=seconds,
             attempts=tries,
             estimated=(tokens_in, tokens_out) != (usage.came, usage.went),
-            finish=self._clean(reply.finish or "stop")[:LONGEST_FINISH],
+            finish=self._clean(reply.finish or "stop")[:_LONGEST_FINISH],
             reasoning=masked(reply.reasoning, self._secrets),
             not_taken=not_taken,
         )

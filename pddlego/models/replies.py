@@ -12,7 +12,7 @@ from typing import Any
 from pddlego.models.base import Request
 from pddlego.models.limiter import CHARACTERS_PER_TOKEN
 
-REASONING = ("reasoning_content", "reasoning")
+_REASONING = ("reasoning_content", "reasoning")
 """Where reasoning stands: DeepSeek, llama.cpp and older vLLM call it otherwise than OpenRouter and newer vLLM."""
 
 
@@ -209,7 +209,7 @@ def _called(message: Mapping[str, Any]) -> str:
 
 
 def _thought(message: Mapping[str, Any]) -> str:
-    return next((found for name in REASONING if (found := _text(message.get(name)))), "")
+    return next((found for name in _REASONING if (found := _text(message.get(name)))), "")
 
 
 def _text(value: Any) -> str:

@@ -86,11 +86,11 @@ def _lines(message: Message) -> list[str]:
     return message.content.split("\n")
 
 
-GZIP = b"\x1f\x8b"
+_GZIP = b"\x1f\x8b"
 FORM = "It takes JSON lines with model, domain, seed, variant and turns (docs/programs.md)."
 DIFFERS = "recorded for another prompt"
 
-UNASKED = frozenset({"debug"})
+_UNASKED = frozenset({"debug"})
 """Parts that change no question, and so have no variant of their own."""
 
 _OPTION = re.compile(r",(model|variant|domain)=([^,]*)\Z")
@@ -146,7 +146,7 @@ def is_conversations(path: Path) -> bool:
     """Whether a file holds conversations, and no journal: journals name the type of each event."""
     try:
         with path.open("rb") as file:
-            packed = file.read(2) == GZIP
+            packed = file.read(2) == _GZIP
             file.seek(0)
             first = gzip.GzipFile(fileobj=file).readline(1_000_000) if packed else file.readline(1_000_000)
     except (OSError, EOFError, zlib.error):
@@ -167,7 +167,7 @@ def _read(place: str, changed: int) -> tuple[Conversation, ...]:
     data = Path(place).read_bytes()
     found: list[Conversation] = []
     try:
-        text = (gzip.decompress(data) if data.startswith(GZIP) else data).decode("utf-8")
+        text = (gzip.decompress(data) if data.startswith(_GZIP) else data).decode("utf-8")
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise UsageError(f"{place} holds no conversations", f"{error}.", FORM) from error
     for number, line in enumerate(text.split("\n"), start=1):
@@ -220,7 +220,7 @@ def choose(conversations: Sequence[Conversation], wanted: Wanted) -> Conversatio
 
 def _variants(model: str, parts: Sequence[str]) -> list[str]:
     """The names that a variant may have: with each part that is left out, or with those that change a question."""
-    asked = [part for part in parts if part not in UNASKED]
+    asked = [part for part in parts if part not in _UNASKED]
     names = [" ".join((model, *(f"no-{part}" for part in some))) for some in (parts, asked)]
     return [*names, *([] if asked else [""])]
 

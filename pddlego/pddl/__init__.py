@@ -50,7 +50,6 @@ __all__ = [
     "parse_domain",
     "parse_edit",
     "parse_problem",
-    "read_condition",
     "same_name",
     "to_name",
 ]

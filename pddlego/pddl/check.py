@@ -44,7 +44,7 @@ from pddlego.pddl.rules import NUMBERS, Defect, DefectKind, Place, numbers_defec
 T = TypeVar("T")
 
 MAX_OBJECTS = 10_000
-MAX_FACTS = 100_000
+_MAX_FACTS = 100_000
 """Beyond these no problem is looked at: planning would take hours, and no text game is a tenth as large."""
 
 MAX_DEFECTS = 50
@@ -61,15 +61,15 @@ def check(domain: Domain, problem: Problem | str) -> tuple[Defect, ...]:
     """
     if isinstance(problem, str):
         return check_reading(domain, read_problem(problem))
-    return some_defects(_problem_defects(domain, problem))
+    return _some_defects(_problem_defects(domain, problem))
 
 
 def check_reading(domain: Domain, reading: ProblemReading) -> tuple[Defect, ...]:
     """Like `check`, for a text that was already read."""
-    return some_defects(itertools.chain(_text_defects(reading), _problem_defects(domain, reading.problem)))
+    return _some_defects(itertools.chain(_text_defects(reading), _problem_defects(domain, reading.problem)))
 
 
-def some_defects(defects: Iterator[Defect]) -> tuple[Defect, ...]:
+def _some_defects(defects: Iterator[Defect]) -> tuple[Defect, ...]:
     """The defects up to the last that anybody reads, with messages of bearable length."""
     found: list[Defect] = []
     number = {True: 0, False: 0}
@@ -87,7 +87,7 @@ def some_defects(defects: Iterator[Defect]) -> tuple[Defect, ...]:
 def _problem_defects(domain: Domain, problem: Problem) -> Iterator[Defect]:
     for what, number, most in (
         ("objects", len(problem.objects), MAX_OBJECTS),
-        ("facts", len(problem.facts), MAX_FACTS),
+        ("facts", len(problem.facts), _MAX_FACTS),
     ):
         if number > most:
             message = f"the problem has {number:,} {what}, and at most {most:,} are planned with"
@@ -133,13 +133,22 @@ class _Checker:
                 case Compare() | Change():
                     yield self.numeric(node)
                 case Exists() | Forall():
-                    for variable in node.variables:
-                        yield from self.undeclared_types(node, variable)
+                    yield from self._variables(node)
                 case Equal():
                     for name in (node.left, node.right):
                         yield from self.argument(node, name, None, scope)
                 case Atom():
                     yield from self.atom(node, scope)
+
+    def _variables(self, node: Exists | Forall) -> Iterator[Defect]:
+        for variable in node.variables:
+            yield from self.undeclared_types(node, variable)
+            if not variable.name.startswith("?") or not is_name(variable.name[1:]):
+                message = f"{node}: {variable.name} is not a variable; write ?x, ?from or the like"
+                yield self.defect(DefectKind.PARAMETER_NAME, node, message)
+        for variable in _repeated(node.variables, key=lambda each: each.name):
+            message = f"{node}: variable {variable.name} is bound twice; rename one"
+            yield self.defect(DefectKind.DUPLICATE_PARAMETER, node, message)
 
     def defect(self, kind: DefectKind, node: Formula, message: str) -> Defect:
         raise NotImplementedError
@@ -186,7 +195,7 @@ class _ProblemChecker(_Checker):
         return numbers_defect(f"{node} in the goal", node.place)
 
     def _objects(self) -> Iterator[Defect]:
-        places = {each.name: each.place for each in self.problem.objects}
+        places = {each.name: each.place for each in sorted(self.problem.objects, key=lambda each: each.place or (0, 0))}
         for name, kinds in sorted(self.kinds.items(), key=lambda item: natural(item[0])):
             place = places.get(name)
             if not is_name(name):
@@ -251,17 +260,19 @@ class _ProblemChecker(_Checker):
             yield self.defect(DefectKind.ARGUMENT_TYPE, node, message)
 
 
-RESERVED = frozenset(("and", "or", "not", "imply", "exists", "forall", "when", "either", "define", "problem", "domain"))
+_RESERVED = frozenset(
+    ("and", "or", "not", "imply", "exists", "forall", "when", "either", "define", "problem", "domain")
+)
 """Words of PDDL that stand where a name may stand, so that nothing can be called so."""
 
 
-def declaration_defects(domain: Domain) -> Iterator[Defect]:
+def _declaration_defects(domain: Domain) -> Iterator[Defect]:
     """What makes planning impossible. Total."""
     for (what, name), place in _names(domain).items():
         if not is_name(name.removeprefix("?") if what.endswith("parameter") else name):
             message = f"{what} {name}: a PDDL name is a letter followed by letters, digits, - or _; rename it"
             yield Defect(DefectKind.BAD_NAME, name, message, place=place)
-        elif name in RESERVED:
+        elif name in _RESERVED:
             message = f"{what} {name}: that is a word of PDDL; rename it"
             yield Defect(DefectKind.RESERVED_WORD, name, message, place=place)
     for where, kind, place in undeclared_types(domain):
@@ -382,14 +393,14 @@ def _repeated(items: Iterable[T], key: Callable[[T], object] = lambda item: item
 
 def check_domain(domain: Domain) -> tuple[Defect, ...]:
     """What makes planning impossible, or means something else than it says, at most `MAX_DEFECTS`. Total."""
-    return some_defects(_domain_defects(domain))
+    return _some_defects(_domain_defects(domain))
 
 
 def _domain_defects(domain: Domain) -> Iterator[Defect]:
     if len(domain.supertypes) > MAX_TYPES:
         yield Defect(DefectKind.TOO_LARGE, "types", too_many_types(domain), place=domain.supertypes[MAX_TYPES].place)
         return
-    yield from declaration_defects(domain)
+    yield from _declaration_defects(domain)
     for action in domain.actions:
         scope = scope_of(action.parameters)
         precondition = _DomainChecker(domain, f"action {action.name}, precondition")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, cast
 
-from pddlego.pddl.names import natural
+from pddlego.pddl.names import natural, nearest
 from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, Place, syntax_defect
 from pddlego.pddl.sexpr import Sexpr, place_of, placed, read_sexprs, show
 
@@ -296,7 +296,7 @@ class Renaming:
     types: Mapping[str, str] = field(default_factory=dict)
 
     def typed(self, variables: Iterable[TypedName]) -> tuple[TypedName, ...]:
-        return tuple(TypedName(self._name(each.name), self.types.get(each.type, each.type)) for each in variables)
+        return tuple(TypedName(self._name(each.name), self._type(each.type)) for each in variables)
 
     def atom(self, atom: Atom) -> Atom:
         return Atom(self.predicates.get(atom.predicate, atom.predicate), tuple(map(self._name, atom.args)))
@@ -320,6 +320,12 @@ class Renaming:
         if term.parts is None:
             return Term(self._name(term.head))
         return Term(self.predicates.get(term.head, term.head), tuple(map(self.term, term.parts)))
+
+    def _type(self, kind: str) -> str:
+        """A type under its new name; of `(either a b)` each type in it."""
+        if not kind.startswith("(either "):
+            return self.types.get(kind, kind)
+        return f"(either {' '.join(self.types.get(each, each) for each in kind[8:-1].split())})"
 
     def _name(self, name: str) -> str:
         return self.names.get(name, name)
@@ -352,14 +358,14 @@ def typed_text(names: Iterable[TypedName]) -> str:
 
 # reading
 
-COMPARISONS = frozenset(("=", "<", ">", "<=", ">="))
+_COMPARISONS = frozenset(("=", "<", ">", "<=", ">="))
 
 CHANGES = frozenset(("increase", "decrease", "assign", "scale-up", "scale-down"))
 
-ARGUMENTS = {"not": 1, "imply": 2, "when": 2, "exists": 2, "forall": 2, "=": 2, "<": 2, ">": 2, "<=": 2, ">=": 2}
+_ARGUMENTS = {"not": 1, "imply": 2, "when": 2, "exists": 2, "forall": 2, "=": 2, "<": 2, ">": 2, "<=": 2, ">=": 2}
 """The number of parts that follow a word."""
 
-CONNECTIVES = frozenset(("and", "or", "not", "imply", "exists", "forall", "when", "="))
+_CONNECTIVES = frozenset(("and", "or", "not", "imply", "exists", "forall", "when", "="))
 
 
 def parse_condition(text: str) -> Formula:
@@ -379,7 +385,7 @@ def read_condition(part: Sexpr) -> Formula:
 
 def read_effect(part: Sexpr) -> Formula:
     """The effect that an expression is. Total: what is not an effect becomes `Unreadable`."""
-    formula = _read(part, read_effect, "an effect", CONNECTIVES - {"and", "not", "forall", "when"})
+    formula = _read(part, read_effect, "an effect", _CONNECTIVES - {"and", "not", "forall", "when"})
     if isinstance(formula, Not) and not isinstance(formula.part, Atom | Unreadable):
         return _misplaced(part[1], str(part[1][0]) if part[1] else "and", "an effect")
     return formula
@@ -390,18 +396,19 @@ def _read(part: Sexpr, inner: Callable[[Sexpr], Formula], what: str, misplaced: 
     if isinstance(part, str) or (part and not isinstance(part[0], str)):
         return Unreadable(show(part), f"{show(part)} is no condition: write (predicate ?x …)", place=place)
     head, rest = (str(part[0]), part[1:]) if part else ("and", ())
-    if head not in ARGUMENTS and head not in ("and", "or"):
-        return _read_leaf(part, head, rest)
+    if head not in _ARGUMENTS and head not in ("and", "or"):
+        return _read_leaf(part, head, rest, changes=inner is read_effect)
     if head in misplaced:
         return _misplaced(part, head, what)
-    if head in ARGUMENTS and len(rest) != ARGUMENTS[head] and head not in ("exists", "forall"):
-        message = f"{show(part)}: '{head}' takes {ARGUMENTS[head]} part(s)"
-        return Unreadable(show(part), message, DefectKind.SYNTAX, tuple(map(inner, rest)), place)
+    if head in _ARGUMENTS and len(rest) != _ARGUMENTS[head] and head not in ("exists", "forall"):
+        message = f"{show(part)}: '{head}' takes {_ARGUMENTS[head]} part(s)"
+        parts = _inner_parts(part, inner) if head in ("not", "imply", "when") else ()
+        return Unreadable(show(part), message, DefectKind.SYNTAX, parts, place)
     match head:
         case "and":
-            return And(tuple(map(inner, rest)), place)
+            return And(_inner_parts(part, inner), place)
         case "or":
-            return Or(tuple(map(inner, rest)), place)
+            return Or(_inner_parts(part, inner), place)
         case "not":
             return Not(inner(rest[0]), place)
         case "imply":
@@ -410,34 +417,43 @@ def _read(part: Sexpr, inner: Callable[[Sexpr], Formula], what: str, misplaced: 
             return When(read_condition(rest[0]), inner(rest[1]), place)
         case "exists" | "forall":
             return _read_quantified(part, inner)
-    return _read_leaf(part, head, rest)
+    return _read_leaf(part, head, rest, changes=False)
+
+
+def _inner_parts(part: tuple[Sexpr, ...], inner: Callable[[Sexpr], Formula]) -> tuple[Formula, ...]:
+    """The parts of a connective. A word is not a condition, and has its own position."""
+    return tuple(
+        inner(each) if isinstance(each, tuple) else replace(inner(each), place=place) for each, place in placed(part, 1)
+    )
 
 
 def _read_quantified(part: tuple[Sexpr, ...], inner: Callable[[Sexpr], Formula]) -> Formula:
     place = place_of(part)
-    if len(part) != 3 or not isinstance(part[1], tuple):
+    variables, defects = read_typed_list(part[1]) if len(part) == 3 and isinstance(part[1], tuple) else ((), [])
+    if not variables and not defects:
         return Unreadable(show(part), f"{show(part)}: write ({part[0]} (?x - type) (…))", place=place)
-    variables, defects = read_typed_list(part[1])
     if defects:
         return Unreadable(show(part), f"{show(part)}: {defects[0]}", place=place)
     return (Exists if part[0] == "exists" else Forall)(variables, inner(part[2]), place)
 
 
-def _read_leaf(part: tuple[Sexpr, ...], head: str, rest: tuple[Sexpr, ...]) -> Formula:
-    """An atom, an equality, or numbers that are compared or changed."""
+def _read_leaf(part: tuple[Sexpr, ...], head: str, rest: tuple[Sexpr, ...], changes: bool) -> Formula:
+    """An atom, an equality, or numbers that are compared or, where `changes` may be made, changed."""
     place = place_of(part)
     words = _words(rest)
     if words is not None:
         if head == "=":
             return Equal(words[0], words[1], place)
-        if head not in COMPARISONS:
+        if head not in _COMPARISONS:
             return Atom(head, words, place)
-    if head in COMPARISONS:
+    if head in _COMPARISONS:
         return Compare(head, read_term(rest[0]), read_term(rest[1]), place)
-    if head in CHANGES and len(rest) == 2 and isinstance(rest[0], tuple):
+    if changes and head in CHANGES and len(rest) == 2 and isinstance(rest[0], tuple):
         return Change(head, read_term(rest[0]), read_term(rest[1]), place)
     wrong = next(show(each) for each in rest if not isinstance(each, str))
     reason = "stands where a variable or an object must; there are no functions here: make it a parameter"
+    meant = nearest(head, [word for word in _CONNECTIVES if word.isalpha()])
+    reason = f"is an argument of '{head}'; did you mean '{meant}'?" if meant else reason
     return Unreadable(show(part), f"{show(part)}: {wrong} {reason}", place=place)
 
 
@@ -449,14 +465,15 @@ def read_term(part: Sexpr) -> Term:
 
 
 def _misplaced(part: Sexpr, head: str, what: str) -> Unreadable:
-    message = f"{show(part)}: '{head}' cannot stand in {what}; write the literals that hold in every case"
+    remedy = "imply" if head == "when" else "the literals that hold in every case"
+    message = f"{show(part)}: '{head}' cannot stand in {what}; write {remedy}"
     return Unreadable(show(part), message, DefectKind.MISPLACED, place=place_of(part))
 
 
 def read_atom(part: Sexpr) -> Atom | None:
     """The atom that an expression is, or None: a non-empty list of words that does not begin with a connective."""
     words = _words(part) if isinstance(part, tuple) else None
-    return Atom(words[0], words[1:], place_of(part)) if words and words[0] not in CONNECTIVES else None
+    return Atom(words[0], words[1:], place_of(part)) if words and words[0] not in _CONNECTIVES | _COMPARISONS else None
 
 
 def _words(parts: tuple[Sexpr, ...]) -> tuple[str, ...] | None:

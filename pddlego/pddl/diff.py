@@ -61,6 +61,7 @@ def domain_parts(domain: Domain) -> dict[str, str]:
     parts = {f"type {each.name}": f"type {each}" for each in domain.supertypes}
     parts |= {f"constant {each.name}": f"constant {each}" for each in domain.constants}
     parts |= {f"predicate {each.name}": f"predicate {each}" for each in domain.predicates}
+    parts |= {f"function {each.name}": f"function {each}" for each in domain.functions}
     rules = [f"rule {rule.predicate} if {rule.condition}" for rule in domain.derived]
     parts |= dict(zip(rules, rules, strict=True))
     for action in domain.actions:

@@ -45,6 +45,9 @@ class Function:
     parameters: tuple[TypedName, ...] = ()
     type: str = "number"
 
+    def __str__(self) -> str:
+        return f"{_signature(self)} - {self.type}"
+
 
 @dataclass(frozen=True)
 class Action:
@@ -122,16 +125,20 @@ class Domain:
 
     def __str__(self) -> str:
         """Canonical text, one section a line."""
-        functions = " ".join(f"{_signature(each)} - {each.type}" for each in self.functions)
         sections = (
             ("requirements", " ".join(self.requirements)),
             ("types", typed_text(self.supertypes)),
             ("constants", typed_text(self.constants)),
             ("predicates", " ".join(map(_signature, self.predicates))),
-            ("functions", functions),
+            ("functions", " ".join(map(str, self.functions))),
         )
         lines = [f"(define (domain {self.name})", *(f"  (:{name} {text})" for name, text in sections if text)]
         return "\n".join([*lines, *(f"  {each}" for each in (*self.derived, *self.actions)), ")"])
+
+    @cached_property
+    def canonical(self) -> str:
+        """The canonical text, for engines that expect sections and fields in this order."""
+        return str(self)
 
     def atom(self, text: str) -> Atom | None:
         """The atom in a text, of a predicate of the domain with as many arguments; None if it is not one."""
@@ -198,12 +205,13 @@ def read_domain(text: str) -> DomainReading:
     reader = _DomainReader(list(sexprs.defects))
     blocks = [each for each in sexprs.expressions if isinstance(each, tuple) and each and each[0] == "define"]
     if len(blocks) != 1 or len(sexprs.expressions) != 1:
-        reader.wrong("a domain file is exactly one (define (domain …) …)", (1, 1))
+        places = [place for each, place in placed(sexprs.expressions) if not blocks or each is not blocks[0]]
+        reader.wrong("a domain file is exactly one (define (domain …) …)", places[0] if places else (1, 1))
     elif is_define(blocks[0], "problem"):
         reader.wrong("the file defines a problem, not a domain; give the domain file in its place", (1, 1))
     else:
-        for part in blocks[0][1:]:
-            reader.section(part)
+        for part, place in placed(blocks[0], 1):
+            reader.section(part, place)
         meanings = _meanings(text)
         reader.predicates = [replace(each, meaning=meanings.get(each.name, "")) for each in reader.predicates]
         text = _without_comments(text)
@@ -227,15 +235,15 @@ class _DomainReader:
     def wrong(self, message: str, place: Place | None) -> None:
         self.defects.append(syntax_defect(message, place))
 
-    def section(self, part: Sexpr) -> None:
+    def section(self, part: Sexpr, place: Place | None) -> None:
         if not isinstance(part, tuple) or not part:
-            self.wrong(f"'{show(part)}' is no section of a domain", place_of(part))
+            self.wrong(f"'{show(part)}' is no section of a domain", place)
             return
         head, rest = part[0], part[1:]
         if head == "domain":
             self.name = str(rest[0]) if rest else "unnamed"
         elif head == ":requirements":
-            self.requirements = tuple(str(each) for each in rest)
+            self.requirements = tuple(map(show, rest))
         elif head == ":types":
             self.types += self._typed(part, start=1)
         elif head == ":constants":
@@ -246,11 +254,13 @@ class _DomainReader:
             self._functions(part)
         elif head == ":action":
             self._action(part)
-        elif head == ":derived" and len(rest) == 2:
+        elif head == ":derived" and len(rest) != 2:
+            self.wrong(f"'{show(part)}' is no rule: write (:derived (name ?x - type …) (condition))", place)
+        elif head == ":derived":
             predicate = self._predicate(rest[0], place_of(rest[0]))
             self.derived.append(Rule(predicate, read_condition(rest[1])))
         else:
-            self.wrong(_unknown_section(show(head)), place_of(part))
+            self.wrong(_unknown_section(show(head)), place)
 
     def _typed(self, part: Iterable[Sexpr], start: int = 0) -> tuple[TypedName, ...]:
         names, defects = read_typed_list(part, start)
@@ -281,7 +291,8 @@ class _DomainReader:
         name = show(part[1]) if len(part) > 1 else "unnamed"
         fields = {show(key): value for key, value in zip(part[2::2], part[3::2], strict=False)}
         unknown = set(fields) - {":parameters", ":precondition", ":effect"}
-        if unknown or len(part) % 2 or ":effect" not in fields:
+        repeated = len(fields) < len(part[2::2])
+        if unknown or repeated or len(part) % 2 or ":effect" not in fields:
             message = f"action {name}: write :parameters (…) :precondition (…) :effect (…), each once"
             self.wrong(message, place_of(part))
             return

@@ -102,7 +102,7 @@ def apply_edit(problem: Problem, edit: Edit, constants: Iterable[TypedName] = ()
     return EditReport(bench.problem(), tuple(bench.entries), tuple(bench.carried.items()))
 
 
-RENAME = "objects.replace"
+_RENAME = "objects.replace"
 
 MAX_LINE = 200
 """Characters of a line of an edit that its entries show."""
@@ -126,7 +126,7 @@ class _Bench:
 
     def problem(self) -> Problem:
         objects = {TypedName(name, kind) for name, kind in self.objects.items()} | self.twins
-        return Problem(self.before.name, self.before.domain, frozenset(objects), frozenset(self.facts), self.goal)
+        return replace(self.before, objects=frozenset(objects), facts=frozenset(self.facts), goal=self.goal)
 
     def note(self, kind: EntryKind, where: str, line: str, note: str = "") -> None:
         shown = line if len(line) <= MAX_LINE else f"{line[:MAX_LINE]} …"  # one line may have an entry for each name
@@ -141,18 +141,18 @@ class _Bench:
             line = f"{old_line} -> {new_line}"
             old, new = self._typed(old_line), self._typed(new_line or "")
             if _is_nothing(new_line) and len(old) == 1:
-                self.delete_objects([old_line], RENAME)
+                self.delete_objects([old_line], _RENAME)
             elif len(old) != 1 or len(new) != 1:
-                self.note(EntryKind.REFUSED, RENAME, line, "write one 'name - type' on each side")
+                self.note(EntryKind.REFUSED, _RENAME, line, "write one 'name - type' on each side")
             elif old[0].name in self.constants:
-                self.note(EntryKind.REFUSED, RENAME, line, f"{old[0].name} belongs to the domain and keeps its name")
+                self.note(EntryKind.REFUSED, _RENAME, line, f"{old[0].name} belongs to the domain and keeps its name")
             elif old[0].name in self.objects:
                 renames.append((old[0], new[0], line))
             elif new[0].name in self.objects or new[0].name in self.constants:
-                self.note(EntryKind.ALREADY, RENAME, line, f"there is no object {old[0].name}")
+                self.note(EntryKind.ALREADY, _RENAME, line, f"there is no object {old[0].name}")
                 done[old[0].name] = new[0].name
             else:
-                self.note(EntryKind.UNMATCHED, RENAME, line, f"there is no object {old[0].name}")
+                self.note(EntryKind.UNMATCHED, _RENAME, line, f"there is no object {old[0].name}")
         self._carry(renames)
         declared = {each.name for line in added for each in self._typed(line)}
         # A name that was given away and taken again means its new owner.
@@ -166,15 +166,15 @@ class _Bench:
         taken = set(staying) | set(self.constants)
         for old, new, line in renames:
             if old.name not in names:
-                self.note(EntryKind.UNMATCHED, RENAME, line, f"{old.name} is deleted by the same edit")
+                self.note(EntryKind.UNMATCHED, _RENAME, line, f"{old.name} is deleted by the same edit")
             elif old.name == new.name and new.type in (ANY_TYPE, self.objects[old.name]):
-                self.note(EntryKind.ALREADY, RENAME, line, "the name stays")
+                self.note(EntryKind.ALREADY, _RENAME, line, "the name stays")
             elif old.name == new.name:
-                self.note(EntryKind.APPLIED, RENAME, line, f"it was a {self.objects[old.name]}")
+                self.note(EntryKind.APPLIED, _RENAME, line, f"it was a {self.objects[old.name]}")
             elif new.name in taken:
-                self.note(EntryKind.MERGED, RENAME, line, f"{new.name} exists: the two become one")
+                self.note(EntryKind.MERGED, _RENAME, line, f"{new.name} exists: the two become one")
             else:
-                self.note(EntryKind.RENAMED, RENAME, line)
+                self.note(EntryKind.RENAMED, _RENAME, line)
             taken.add(new.name)
         for old, new, _ in renames:
             if old.name in names and new.name not in self.constants:
@@ -183,6 +183,7 @@ class _Bench:
         self.objects = staying
         self.twins = {each for each in self.twins if self.objects.get(each.name, each.type) != each.type}
         moved = rename(replace(self.before, facts=frozenset(self.facts)), Renaming(names))
+        self.before = replace(self.before, values=moved.values, metric=moved.metric)
         self.merged = {Renaming(names).atom(each): each for each in self.facts if _merges(each, names)}
         self.facts, self.goal = set(moved.facts), moved.goal
         self.carried = {old: new for old, new in names.items() if old != new}
@@ -193,7 +194,7 @@ class _Bench:
             if after in self.facts:
                 why = f"the problem has {before}, which names both: delete that fact, or keep them apart"
                 names = next(pair for pair in self.carried.items() if pair[0] in before.args)
-                self.note(EntryKind.REFUSED, RENAME, " -> ".join(names), why)
+                self.note(EntryKind.REFUSED, _RENAME, " -> ".join(names), why)
 
     # (2) delete
 
@@ -461,16 +462,16 @@ def parse_edit(text: str, alone: bool = False) -> Edit:
 
 def _fault(error: Any) -> str:
     """What is wrong at one place of the JSON, with what stands there."""
-    where = ".".join(str(each)[:MAX_SHOWN] for each in error["loc"])
+    where = ".".join(str(each)[:_MAX_SHOWN] for each in error["loc"])
     if error["type"] == "extra_forbidden" and len(error["loc"]) == 1:
         return f'{where} stands outside of "objects" and "init": {_brief(error["input"])}'
     return f"{where}: {error['msg']}: {_brief(error['input'])}"
 
 
-MAX_SHOWN = 100
+_MAX_SHOWN = 100
 """Characters of a key or a value in a message."""
 
-MAX_STARTS = 50
+_MAX_STARTS = 50
 """Opening braces at which a JSON object is looked for; prose has few."""
 
 
@@ -483,7 +484,7 @@ def first_object(text: str, keys: Collection[str] = ("objects", "init")) -> tupl
     decoder = json.JSONDecoder(object_pairs_hook=_unique)
     first: EditSyntaxError | None = None
     start = text.find("{")
-    for _ in range(MAX_STARTS):
+    for _ in range(_MAX_STARTS):
         if start < 0:
             break
         try:
@@ -503,7 +504,7 @@ def first_object(text: str, keys: Collection[str] = ("objects", "init")) -> tupl
         except RecursionError:
             raise EditSyntaxError("the JSON is nested too deeply") from None
         except ValueError as error:
-            raise EditSyntaxError(f"the JSON cannot be read: {str(error)[:MAX_SHOWN]}") from None
+            raise EditSyntaxError(f"the JSON cannot be read: {str(error)[:_MAX_SHOWN]}") from None
     raise first or EditSyntaxError('the answer holds no JSON object: answer with {"objects": {…}, "init": {…}}')
 
 
@@ -536,11 +537,11 @@ def _together(key: str, several: list[Any]) -> Any:
     if all(isinstance(each, dict) for each in several):
         return _unique([pair for each in several for pair in each.items()])
     shown = ", ".join(map(_brief, several[:2]))
-    raise ValueError(f"the key '{key[:MAX_SHOWN]}' stands twice in one object: {shown}")
+    raise ValueError(f"the key '{key[:_MAX_SHOWN]}' stands twice in one object: {shown}")
 
 
 def _brief(value: Any) -> str:
-    return json.dumps(value)[:MAX_SHOWN]
+    return json.dumps(value)[:_MAX_SHOWN]
 
 
 SECTIONS = ("types", "constants", "predicates", "rules", "actions")
@@ -573,12 +574,13 @@ def sections_of(domain: Domain) -> dict[str, Lines]:
         "types": {str(each): str(each) for each in domain.supertypes},
         "constants": {each.name: str(each) for each in domain.constants},
         "predicates": {each.name: str(each) for each in domain.predicates},
+        "functions": {each.name: str(each) for each in domain.functions},
         "rules": {rule: rule for rule in rules},
-        "actions": {each.name: action_text(each) for each in domain.actions},
+        "actions": {each.name: _action_text(each) for each in domain.actions},
     }
 
 
-def action_text(action: Action) -> str:
+def _action_text(action: Action) -> str:
     """An action as PDDL, a line for each of its parts."""
     parameters = " ".join(map(str, action.parameters))
     return (

@@ -19,7 +19,7 @@ from pddlego.pddl.domain import Action, Domain
 from pddlego.pddl.problem import Problem
 from pddlego.pddl.rules import Defect, DefectKind, remark
 
-MAX_CANDIDATES, MAX_PARTS, MAX_ARGUMENTS = 500, 5, 2
+_MAX_CANDIDATES, _MAX_PARTS, _MAX_ARGUMENTS = 500, 5, 2
 """Candidates that are looked at, predicates of one, and arguments of a predicate in it."""
 
 Candidate = frozenset[tuple[str, int]]
@@ -46,7 +46,7 @@ def exclusive(domain: Domain) -> tuple[Candidate, ...]:
         for predicate in domain.predicates
         if predicate.name in moved
         for place in range(len(predicate.parameters))
-        if len(predicate.parameters) <= MAX_ARGUMENTS
+        if len(predicate.parameters) <= _MAX_ARGUMENTS
     ]
     waiting, seen, kept = deque(start), set(start), list[Candidate]()
     while waiting:
@@ -57,8 +57,8 @@ def exclusive(domain: Domain) -> tuple[Candidate, ...]:
         for part in sorted(wider or ()):
             more = candidate | {part}
             predicates = {name for name, _ in more}
-            fits = part[0] in moved and len(predicates) == len(more) <= MAX_PARTS
-            if fits and more not in seen and len(seen) < MAX_CANDIDATES:
+            fits = part[0] in moved and len(predicates) == len(more) <= _MAX_PARTS
+            if fits and more not in seen and len(seen) < _MAX_CANDIDATES:
                 seen.add(more)
                 waiting.append(more)
     return tuple(kept)
@@ -102,7 +102,7 @@ def _unbalanced(candidate: Candidate, action: _Effects) -> set[tuple[str, int]] 
         if len(atoms) > 1:
             return set()
         if not taken:
-            short = (atom for atom in gone if len(atom.args) <= MAX_ARGUMENTS)
+            short = (atom for atom in gone if len(atom.args) <= _MAX_ARGUMENTS)
             return {(atom.predicate, atom.args.index(name)) for atom in short}
     return None
 

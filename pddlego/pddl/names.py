@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]*\Z")
-COMPARED, MOST_COMPARED = 40, 300
+_COMPARED, MOST_COMPARED = 40, 300
 """Characters of a name, and names, that are compared with a word that may be misspelt."""
 
 MAX_NAME = 200
@@ -47,8 +47,8 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     """
     import difflib
 
-    listed = [each for each in known if len(each) <= COMPARED]
-    if len(word) > COMPARED or len(listed) > MOST_COMPARED:
+    listed = [each for each in known if len(each) <= _COMPARED]
+    if len(word) > _COMPARED or len(listed) > MOST_COMPARED:
         return None
     close = difflib.get_close_matches(word, sorted(listed), n=1, cutoff=0.75)
     return close[0] if close else None

@@ -31,6 +31,7 @@ class Anonymous:
 def anonymous(domain: Domain) -> Anonymous:
     """The domain with new names for everything that has one. Names are numbered in the order of the file."""
     names = _numbered("predicate", (each.name for each in domain.predicates))
+    names |= _numbered("function", (each.name for each in domain.functions))
     names |= _numbered("operator", (each.name for each in domain.actions))
     names |= _numbered("object", (each.name for each in domain.constants))
     names |= _numbered("type", (name for name in domain.types if name != ANY_TYPE))
@@ -50,6 +51,10 @@ def anonymous(domain: Domain) -> Anonymous:
         supertypes=renaming.typed(domain.supertypes),
         constants=renaming.typed(domain.constants),
         predicates=tuple(map(head, domain.predicates)),
+        functions=tuple(
+            replace(each, name=names[each.name], parameters=renaming.typed(each.parameters))
+            for each in domain.functions
+        ),
         actions=tuple(map(action, domain.actions)),
         derived=tuple(Rule(head(each.predicate), renaming.formula(each.condition)) for each in domain.derived),
     )

@@ -96,6 +96,7 @@ def rename(problem: Problem, renaming: Renaming) -> Problem:
         facts=frozenset(map(renaming.atom, problem.facts)),
         goal=renaming.formula(problem.goal),
         values=frozenset(Compare(each.operator, renaming.term(each.left), each.right) for each in problem.values),
+        metric=replace(problem.metric, term=renaming.term(problem.metric.term)) if problem.metric else None,
     )
 
 
@@ -151,7 +152,7 @@ def read_problem(text: str) -> ProblemReading:
         message = "the file defines a domain, not a problem; give the problem file in its place"
         defects.append(syntax_defect(message, place_of(whole)))
         return ProblemReading(Problem("unknown", "unknown"), tuple(defects))
-    return _read_define(whole[1:], defects)
+    return _read_define(whole, defects)
 
 
 def is_define(expression: tuple[Sexpr, ...], kind: str) -> bool:
@@ -160,10 +161,9 @@ def is_define(expression: tuple[Sexpr, ...], kind: str) -> bool:
     return isinstance(head, tuple) and head[:1] == (kind,)
 
 
-def _read_define(parts: tuple[Sexpr, ...], defects: list[Defect]) -> ProblemReading:
+def _read_define(define: tuple[Sexpr, ...], defects: list[Defect]) -> ProblemReading:
     sections: dict[str, tuple[Sexpr, ...]] = {}
-    for part in parts:
-        place = place_of(part)
+    for part, place in placed(define, 1):
         if not isinstance(part, tuple) or not part or not isinstance(part[0], str):
             defects.append(syntax_defect(f"'{in_short(part)}' is no section of a problem", place))
         elif part[0] in sections:
@@ -177,8 +177,8 @@ def _read_define(parts: tuple[Sexpr, ...], defects: list[Defect]) -> ProblemRead
     missing = tuple(name for name in (":domain", ":objects", ":init", ":goal") if name not in sections)
     objects, wrong = read_typed_list(sections.get(":objects", ()), start=1)
     defects += wrong
-    numeric = [sections[":metric"]] if ":metric" in sections else []
-    facts, values, negated = _read_init(sections.get(":init", ())[1:], numeric, defects)
+    numeric: list[Sexpr] = [sections[":metric"]] if ":metric" in sections else []
+    facts, values, negated = _read_init(sections.get(":init", ()), numeric, defects)
     problem = Problem(
         _word(sections.get("problem", ()), "unnamed"),
         _word(sections.get(":domain", ()), "unknown"),
@@ -186,7 +186,7 @@ def _read_define(parts: tuple[Sexpr, ...], defects: list[Defect]) -> ProblemRead
         frozenset(facts),
         goal=_read_goal(sections.get(":goal"), defects),
         values=frozenset(values),
-        metric=_read_metric(sections.get(":metric", ()), defects),
+        metric=_read_metric(sections.get(":metric", ())),
     )
     seen = Counter[TypedName]()
     duplicates = []
@@ -197,14 +197,14 @@ def _read_define(parts: tuple[Sexpr, ...], defects: list[Defect]) -> ProblemRead
 
 
 def _read_init(
-    items: Iterable[Sexpr], numeric: list[tuple[Sexpr, ...]], defects: list[Defect]
+    section: tuple[Sexpr, ...], numeric: list[Sexpr], defects: list[Defect]
 ) -> tuple[list[Atom], list[Compare], list[Atom]]:
     """The facts of `:init`, the numbers, and the facts under a `not`. `numeric` are other numbers of the problem."""
     facts: list[Atom] = []
     values: list[Compare] = []
     negated: list[Atom] = []
     wrong: list[Defect] = []
-    for item in items:
+    for item, place in placed(section, 1):
         match read_atom(item) or read_condition(item):
             case Atom() as atom:
                 facts.append(atom)
@@ -212,21 +212,20 @@ def _read_init(
                 negated.append(atom)
             case Compare() as value:
                 values.append(value)
-                numeric = [*numeric, item]  # type: ignore[list-item]
+                numeric.append(item)
             case _:
                 message = f"'{in_short(item)}' in :init is no fact: write (predicate object …)"
-                wrong.append(syntax_defect(message, place_of(item)))
+                wrong.append(syntax_defect(message, place))
     if numeric:
         defects.append(numbers_defect(" and ".join(map(in_short, numeric[:2])), place_of(numeric[0])))
     defects += wrong
     return facts, values, negated
 
 
-def _read_metric(section: tuple[Sexpr, ...], defects: list[Defect]) -> Metric | None:
+def _read_metric(section: tuple[Sexpr, ...]) -> Metric | None:
+    """The metric, if it is one. It is a defect in any case: nothing here plans with numbers."""
     if len(section) == 3 and section[1] in ("minimize", "maximize"):
         return Metric(str(section[1]), read_term(section[2]))
-    if section:
-        defects.append(syntax_defect("write (:metric minimize (total-cost))", place_of(section)))
     return None
 
 

@@ -44,12 +44,12 @@ NEEDS = {
 }
 """The requirement of a word in a condition."""
 
-QUANTIFIED = ":quantified-preconditions"
+_QUANTIFIED = ":quantified-preconditions"
 
-ADL = frozenset({":strips", ":typing", ":conditional-effects", QUANTIFIED, *NEEDS.values()})
+ADL = frozenset({":strips", ":typing", ":conditional-effects", _QUANTIFIED, *NEEDS.values()})
 
 IMPLIED = {
-    QUANTIFIED: frozenset({NEEDS["exists"], NEEDS["forall"]}),
+    _QUANTIFIED: frozenset({NEEDS["exists"], NEEDS["forall"]}),
     ":adl": ADL,
     ":ucpop": ADL | {":adl", ":domain-axioms", ":safety-constraints"},
 }
@@ -221,12 +221,12 @@ def needed_requirements(domain: Domain) -> dict[str, str]:
                 found[":conditional-effects"] = f"'{word_of(node)}' in action {action.name}"
                 conditions += [(node.condition, f"action {action.name}")] if isinstance(node, When) else []
     for condition, where in conditions:
-        for name, word in requirements_of(condition):
+        for name, word in _requirements_of(condition):
             found[name] = f"'{word}' in {where}"
     return found
 
 
-def requirements_of(condition: Formula) -> Iterator[tuple[str, str]]:
+def _requirements_of(condition: Formula) -> Iterator[tuple[str, str]]:
     """The requirements of what a condition uses, each with the word that needs it."""
     for node, _ in walk(condition):
         word = word_of(node)

@@ -16,7 +16,7 @@ from pddlego.pddl.rules import Defect, Place, syntax_defect
 
 Sexpr: TypeAlias = "str | tuple[Sexpr, ...]"
 
-MAX_DEPTH = 100
+_MAX_DEPTH = 100
 """Deepest nesting that is read. Real domains stay below 15; beyond this a text is an accident or an attack."""
 
 _TOKEN = re.compile(r"[()]|[^\s();]+|;.*")
@@ -54,18 +54,18 @@ def read_sexprs(text: str) -> SexprReading:
     """Read all expressions of `text`. Total: any string gives a reading.
 
     A parenthesis that is never closed is closed at the end of the text, a closing one too many is skipped, and nesting
-    deeper than `MAX_DEPTH` ends the reading; each of these is a defect.
+    deeper than `_MAX_DEPTH` ends the reading; each of these is a defect.
     """
     items: list[Sexpr] = []
     places = [(1, 1)]
     stack: list[tuple[list[Sexpr], list[Place]]] = []
-    extra = 0
+    extra: list[Place] = []
     for number, line in enumerate(text.lower().split("\n"), start=1):
         for match in _TOKEN.finditer(line):
             token, place = match.group(), (number, match.start() + 1)
             if token == "(":
-                if len(stack) >= MAX_DEPTH:
-                    message = f"parentheses are nested more than {MAX_DEPTH} deep: the text is read no further"
+                if len(stack) >= _MAX_DEPTH:
+                    message = f"parentheses are nested more than {_MAX_DEPTH} deep: the text is read no further"
                     return SexprReading(_expression([], [(1, 1)]), (syntax_defect(message, place),))
                 places.append(place)
                 stack.append((items, places))
@@ -77,13 +77,13 @@ def read_sexprs(text: str) -> SexprReading:
                     items, places = stack.pop()
                     items.append(whole)
                 else:
-                    extra += 1
+                    extra.append(place)
             elif token[0] != ";":
                 items.append(token)
                 places.append(place)
     defects = []
     if extra:
-        defects.append(syntax_defect(f"unbalanced parenthesis: {extra} closing one(s) too many", (1, 1)))
+        defects.append(syntax_defect(f"unbalanced parenthesis: {len(extra)} closing one(s) too many", extra[0]))
     unclosed, innermost = len(stack), places[0]
     while stack:
         whole = _expression(items, places)
@@ -93,7 +93,7 @@ def read_sexprs(text: str) -> SexprReading:
         message = f"unbalanced parenthesis: {unclosed} closing one(s) missing; "
         message += f"the one opened at line {innermost[0]}, '{_excerpt(text, innermost)}' is open"
         defects.append(syntax_defect(message, innermost))
-    return SexprReading(_expression(items, places), tuple(defects), unclosed, extra)
+    return SexprReading(_expression(items, places), tuple(defects), unclosed, len(extra))
 
 
 def show(expression: Sexpr) -> str:

@@ -13,15 +13,15 @@ from pddlego.errors import UsageError
 from pddlego.pddl.tolerant import read_pair
 from pddlego.planning import Planner, PlanResult, PlanStatus, Search
 
-VERDICTS = {
+_VERDICTS = {
     "PLAN": PlanStatus.SOLVED,
     "goal FALSE": PlanStatus.UNSOLVABLE,
     "goal already TRUE": PlanStatus.ALREADY_TRUE,
 }
 """What planners said that say something about a problem, and not about a text that they could not read."""
 
-KNOWN = (*VERDICTS, "", "semantic error", "syntax error", "none, no message", "n/a", "segfault")
-"""All verdicts that are recorded; with those that are not in `VERDICTS` nothing is compared."""
+KNOWN = (*_VERDICTS, "", "semantic error", "syntax error", "none, no message", "n/a", "segfault")
+"""All verdicts that are recorded; with those that are not in `_VERDICTS` nothing is compared."""
 
 
 class Pair(BaseModel):
@@ -127,19 +127,19 @@ def check_pair(pair: Pair, planner: Planner) -> Checked:
         first = reading.defects[0]
         return _refused(pair, repairs, readable, first.kind.value, first.message)
     result = planner.solve(reading.domain, reading.problem, Search())
-    if result.status not in VERDICTS.values():
+    if result.status not in _VERDICTS.values():
         return _refused(pair, repairs, True, f"planner: {result.status.value}", result.message)
     return Checked(pair, repairs, contradiction=_contradiction(pair, result))
 
 
 def _refused(pair: Pair, repairs: tuple[str, ...], readable: bool, why: str, message: str) -> Checked:
     """A pair that cannot be planned with. That contradicts a record which says what a planner made of it."""
-    recorded = f"recorded {pair.recorded_verdict}, now refused" if pair.recorded_verdict in VERDICTS else ""
+    recorded = f"recorded {pair.recorded_verdict}, now refused" if pair.recorded_verdict in _VERDICTS else ""
     return Checked(pair, repairs, readable, why, message, recorded)
 
 
 def _contradiction(pair: Pair, result: PlanResult) -> str:
-    wanted = VERDICTS.get(pair.recorded_verdict or "")
+    wanted = _VERDICTS.get(pair.recorded_verdict or "")
     if wanted is PlanStatus.SOLVED and not pair.recorded_actions:
         wanted = PlanStatus.ALREADY_TRUE  # a plan without actions
     if wanted is not None and result.status is not wanted:

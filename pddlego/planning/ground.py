@@ -21,10 +21,10 @@ from pddlego.pddl.names import natural
 from pddlego.pddl.problem import without
 from pddlego.pddl.sexpr import Sexpr, read_sexprs
 
-MAX_VARIANTS = 5_000
+_MAX_VARIANTS = 5_000
 """Most conjunctions that one condition, and operators that one ground action, may compile into."""
 
-GOAL_FACT = "(goal-reached)"
+_GOAL_FACT = "(goal-reached)"
 GOAL_STEP = "(reach-goal)"
 
 Literal = tuple[str, bool]
@@ -136,7 +136,7 @@ def _translate(domain: Domain, problem: Problem) -> tuple[Any, Any]:
         options.set_options(["domain", "problem"])
     stated = replace(without(problem, domain.constants), domain=domain.name)
     try:
-        task = parsing_functions.parse_task(_domain_lists(domain.text), _problem_lists(stated))
+        task = parsing_functions.parse_task(_domain_lists(domain.canonical), _problem_lists(stated))
         normalize.normalize(task)
         return task, instantiate.explore(task)
     except (ParseError, SystemExit) as error:
@@ -193,8 +193,8 @@ class _Compiler:
         if len(ways) == 1:
             goals = next(iter(ways))
         else:
-            goals = frozenset({(GOAL_FACT, True)})
-            drafts += [(GOAL_STEP, way, frozenset({GOAL_FACT}), frozenset()) for way in ways]
+            goals = frozenset({(_GOAL_FACT, True)})
+            drafts += [(GOAL_STEP, way, frozenset({_GOAL_FACT}), frozenset()) for way in ways]
         negated = {fact for _, condition, _, _ in drafts for fact, positive in condition if not positive}
         negated |= {fact for fact, positive in goals if not positive}
         operators = {
@@ -265,8 +265,8 @@ class _Compiler:
         return tuple(found)
 
     def _bounded(self, items: list[Any], what: str) -> list[Any]:
-        if len(items) > MAX_VARIANTS:
-            raise NotPlannableError(f"{what} has more than {MAX_VARIANTS} ways to be true: simplify its or/forall")
+        if len(items) > _MAX_VARIANTS:
+            raise NotPlannableError(f"{what} has more than {_MAX_VARIANTS} ways to be true: simplify its or/forall")
         return items
 
 

@@ -32,7 +32,7 @@ from pddlego.util.options import Options, option
 
 ENGINES = ("pyperplan", "fast-downward", "graphplan")
 
-ENDING = 5.0
+_ENDING = 5.0
 """Seconds that a process that closed its pipe is waited for, at most."""
 
 CLOSING = 1.0
@@ -140,7 +140,7 @@ class ProcessPlanner:
         """What it means that the process has ended instead of answering."""
         # It closed its pipe, so it is ending: its own exit code says why, if we do not kill it first.
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout=ENDING)
+            self._process.wait(timeout=_ENDING)
         self._kill()
         if self._closed:
             return PlanResult(PlanStatus.CRASHED, problem.goal, None, "the planner is closed", seconds)
@@ -262,7 +262,7 @@ class PlannerPool:
         self.close()
 
 
-MIN_MEMORY = 128
+_MIN_MEMORY = 128
 """MiB below which no planner starts."""
 
 
@@ -292,7 +292,7 @@ class PlannerOptions(Options):
             why = f"Missing: {', '.join(missing)}."
             advice = "Install pddlego with its extra: pip install '.[fast-downward]'."
             raise UsageError("The planner fast-downward is not installed", why, advice)
-        if 0 < self.memory < MIN_MEMORY:
-            why = f"The planner itself needs about {MIN_MEMORY} MiB; --planner-memory is {self.memory}."
+        if 0 < self.memory < _MIN_MEMORY:
+            why = f"The planner itself needs about {_MIN_MEMORY} MiB; --planner-memory is {self.memory}."
             raise UsageError("--planner-memory is too small", why, "Increase it, or use 0 for no limit.")
         return ProcessPlanner(self.engine, self.timeout, self.memory)

@@ -70,7 +70,7 @@ class PlanResult:
     seconds: float = 0.0
 
 
-ALGORITHMS = {
+_ALGORITHMS = {
     "bfs": "breadth-first: plans of minimal length, the nearest goal first (A* with hmax where it is far)",
     "astar": "A*: plans of minimal length with an admissible heuristic (blind, hmax, lmcut, landmark)",
     "wastar": "weighted A* (weight 5)",
@@ -78,8 +78,8 @@ ALGORITHMS = {
     "ehs": "enforced hill-climbing, greedy best-first where it gets stuck",
     "ids": "iterative deepening; does not notice that a goal is unreachable, so it ends by timeout then",
 }
-HEURISTICS = ("blind", "hadd", "hff", "hmax", "hsa", "landmark", "lmcut")
-DEFAULT_HEURISTIC = {"astar": "lmcut", "wastar": "hff", "gbf": "hff", "ehs": "hff"}
+_HEURISTICS = ("blind", "hadd", "hff", "hmax", "hsa", "landmark", "lmcut")
+_DEFAULT_HEURISTIC = {"astar": "lmcut", "wastar": "hff", "gbf": "hff", "ehs": "hff"}
 
 _SEARCH = re.compile(r"([a-z]+)(?:\(([a-z]+)\))?\Z")
 
@@ -96,11 +96,11 @@ class Search:
         """Raises `ValueError`, which lists what there is, if `text` names no search."""
         match = _SEARCH.match(text.strip().lower())
         algorithm, heuristic = match.groups() if match else (text, None)
-        if algorithm not in ALGORITHMS:
-            raise ValueError(f"there is no search '{text}'; the searches are {', '.join(ALGORITHMS)}")
-        if heuristic is not None and heuristic not in HEURISTICS:
-            raise ValueError(f"there is no heuristic '{heuristic}'; the heuristics are {', '.join(HEURISTICS)}")
-        default = DEFAULT_HEURISTIC.get(algorithm)
+        if algorithm not in _ALGORITHMS:
+            raise ValueError(f"there is no search '{text}'; the searches are {', '.join(_ALGORITHMS)}")
+        if heuristic is not None and heuristic not in _HEURISTICS:
+            raise ValueError(f"there is no heuristic '{heuristic}'; the heuristics are {', '.join(_HEURISTICS)}")
+        default = _DEFAULT_HEURISTIC.get(algorithm)
         if default is None and heuristic is not None:
             raise ValueError(f"{algorithm} takes no heuristic: write '{algorithm}'")
         return cls(algorithm, heuristic or default)

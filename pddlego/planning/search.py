@@ -22,7 +22,7 @@ from pyperplan.task import Task
 from pddlego.planning.ground import GOAL_STEP, GroundTask
 from pddlego.planning.result import Plan, PlanStep, Search
 
-BREADTH_FIRST_WORK = 400_000
+_BREADTH_FIRST_WORK = 400_000
 """Facts of expanded states after which breadth-first search gives way: some 0.1 s, and 0.1 GB of states."""
 
 
@@ -123,7 +123,7 @@ def breadth_first(task: IndexedTask) -> list[Any] | None:
     map is out of reach for a blind search. A* looks at few of these states, but is slower where the goal is near.
     """
     try:
-        task.work = BREADTH_FIRST_WORK
+        task.work = _BREADTH_FIRST_WORK
         found = _first_reached(task)
     except _WorkSpentError:
         task.work = None

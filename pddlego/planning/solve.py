@@ -76,7 +76,7 @@ def solve_strips(domain: Domain, problem: Problem, search: Search) -> Plan | Non
     return None if task is None else find_plan(task, search)
 
 
-MOST_CASES = 1_000_000
+_MOST_CASES = 1_000_000
 """Ways to bind the variables of a goal that are looked at."""
 
 
@@ -119,7 +119,7 @@ def _goal(domain: Domain, problem: Problem) -> Iterator[Defect]:
     if problem.goal == TRUE:
         return  # said already
     ways = World(domain, problem).cases(problem.goal)
-    if ways > MOST_CASES:
+    if ways > _MOST_CASES:
         message = f"the goal has {ways:,} ways to be true, and is not looked at; bind fewer variables at once"
         yield remark(DefectKind.TOO_LARGE, ":goal", message, problem.goal.place)
         return

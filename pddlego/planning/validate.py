@@ -150,7 +150,7 @@ _LINE = re.compile(r"(?:\d+(?:\.\d+)?\s*:)?\s*\(\s*([^\s()]+)((?:\s+[^\s()]+)*)\
 _MARK = re.compile(r"\A\s*(?:[-*+\u2022]|\d[\d.]*[.):])\s*")
 """The bullet or number before a line of a list."""
 
-MOST_FAULTS = 20
+_MOST_FAULTS = 20
 
 
 def parse_plan(text: str) -> Plan:
@@ -168,11 +168,12 @@ def parse_plan(text: str) -> Plan:
         match = _LINE.match(said)
         if match is None:
             message = f"line {number}, '{line.strip()[:60]}', is no action: write (action object …)"
-            defects.append(syntax_defect(message, (number, 1)))
+            column = len(line) - len(line.lstrip()) + 1
+            defects.append(syntax_defect(message, (number, column)))
         else:
             steps.append(PlanStep(match.group(1), tuple(match.group(2).split())))
     if defects:
-        raise PddlSyntaxError(defects[:MOST_FAULTS])
+        raise PddlSyntaxError(defects[:_MOST_FAULTS])
     return Plan(tuple(steps))
 
 

@@ -245,11 +245,11 @@ class Simulator:
         return found
 
 
-MOST_STATES = 2_000
+_MOST_STATES = 2_000
 """States that are looked at unless more are asked for."""
 
 
-MOST_WORK = 200_000
+_MOST_WORK = 200_000
 """Ways to bind the parameters and variables of the actions of a task of which any state is looked at."""
 
 
@@ -267,10 +267,10 @@ class Transitions:
     whole: bool
 
 
-def transitions(domain: Domain, problem: Problem, most: int = MOST_STATES) -> Transitions:
+def transitions(domain: Domain, problem: Problem, most: int = _MOST_STATES) -> Transitions:
     """Look at up to `most` states of a sound domain and problem."""
     world = World(domain, problem)
-    if _work(world, problem) > MOST_WORK:
+    if _work(world, problem) > _MOST_WORK:
         return Transitions((frozenset(problem.facts),), (), frozenset(), whole=False)
     start = frozenset(problem.facts)
     numbers, waiting = {start: 0}, deque([start])

@@ -25,10 +25,10 @@ from pddlego.runs.manifest import CONFIRMED, RESUMED, read_configuration, read_m
 from pddlego.runs.store import RESULTS, changed_journals, read_cells, read_recorded_prices, read_what_is_whole
 from pddlego.runs.summary import DEFECTS, LINES, REJECTED, UNMEASURED, Summary
 
-TROUBLE = frozenset({EntryKind.UNMATCHED.value, EntryKind.REFUSED.value})
+_TROUBLE = frozenset({EntryKind.UNMATCHED.value, EntryKind.REFUSED.value})
 """What became of a line of an edit that was no use; the other kinds were applied."""
 
-NO_RESULT = {
+_NO_RESULT = {
     RESUMED: "It is one episode that was resumed from the middle of another.",
     CONFIRMED: "A person was asked in its episode, and could decide otherwise than the model.",
 }
@@ -156,7 +156,7 @@ def _load(paths: Sequence[Path]) -> list[tuple[list[Summary], tuple[str, ...]]]:
                 f"{path} is no evaluation", why, advice if begun else "Name a folder that 'pddlego eval' made."
             )
         manifest = read_manifest(path)
-        for name, why in NO_RESULT.items():
+        for name, why in _NO_RESULT.items():
             if name in manifest:
                 raise UsageError(f"{path} is no evaluation", why, "Leave it out, and see it with 'pddlego show'.")
         for name, value in _configuration(path).items():
@@ -169,7 +169,7 @@ def _load(paths: Sequence[Path]) -> list[tuple[list[Summary], tuple[str, ...]]]:
 
 def is_reportable(path: Path) -> bool:
     """Whether a run folder has results that a report counts. Raises `UsageError` for a damaged manifest."""
-    return (path / RESULTS).exists() and not NO_RESULT.keys() & read_manifest(path).keys()
+    return (path / RESULTS).exists() and not _NO_RESULT.keys() & read_manifest(path).keys()
 
 
 def _configuration(path: Path) -> dict[str, Any]:
@@ -244,7 +244,7 @@ def _trouble(summary: Summary) -> Mapping[str, int]:
     rejected = {f"answer: {category}": number for category, number in summary.counts_of(REJECTED).items()}
     rejected |= {f"not measured: {why}": number for why, number in summary.counts_of(UNMEASURED).items()}
     rejected |= {f"defect: {kind}": number for kind, number in summary.counts_of(DEFECTS).items()}
-    return rejected | {f"line: {kind}": number for kind, number in summary.counts_of(LINES).items() if kind in TROUBLE}
+    return rejected | {f"line: {kind}": number for kind, number in summary.counts_of(LINES).items() if kind in _TROUBLE}
 
 
 def _measured(grouped: Mapping[Configuration, list[Summary]]) -> Iterator[tuple[CountTable, tuple[Count, ...]]]:

@@ -16,7 +16,7 @@ from pddlego.runs.cells import NO_MODEL, Cell
 from pddlego.runs.manifest import recorded_setting
 from pddlego.runs.summary import Summary
 
-MOST_POINTS = 12
+_MOST_POINTS = 12
 """Points of a line: neighbours are put together where there are more."""
 
 
@@ -117,7 +117,7 @@ def _label(cell: Cell, figure: Figure) -> str:
 
 def _line(points: Sequence[tuple[float, float]], figure: Figure) -> Iterator[LinePoint]:
     places = sorted({x for x, _ in points})
-    size = -(-len(places) // MOST_POINTS)
+    size = -(-len(places) // _MOST_POINTS)
     for first in range(0, len(places), max(1, size)):
         together = set(places[first : first + size])
         group = [point for point in points if point[0] in together]

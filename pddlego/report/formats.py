@@ -76,14 +76,14 @@ def tables(report: Report) -> list[tuple[str, list[str], list[list[str]]]]:
 
 def extra_tables(report: Report) -> list[tuple[str, list[str], list[list[str]]]]:
     """What only some methods have: a paper's figures beside ours, and plots as tables."""
-    head, body = published_means(report)
+    head, body = _published_means(report)
     found = [("Means, and those of the paper", head, body)] if body else []
     head, body = published_shares(report)
     found += [("Shares of errors, and those of the paper", head, body)] if body else []
     return found + [(each.figure.title, *each.table()) for each in report.figures]
 
 
-def published_means(report: Report) -> tuple[list[str], list[list[str]]]:
+def _published_means(report: Report) -> tuple[list[str], list[list[str]]]:
     """Means beside those that a paper printed of the same game, mode and model."""
     head = ["game", "mode", "model", "mean of", "ours", "paper"]
     body = [

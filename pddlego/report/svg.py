@@ -16,12 +16,12 @@ from pddlego.util.text import clean
 
 COLOURS = ("#1f77b4", "#d95f02", "#1b9e77", "#7570b3", "#e7298a", "#66a61e", "#a6761d", "#666666")
 
-GREY = "#888888"
+_GREY = "#888888"
 
 WIDTH = 400
 """Width of every plot in its own units: as many as a phone has pixels, so that its letters can be read there."""
 
-LEFT, RIGHT, HIGH, BOTTOM = 52, 16, 240, 50
+_LEFT, RIGHT, _HIGH, _BOTTOM = 52, 16, 240, 50
 """Room around the axes of a plot, and their height."""
 
 LEAST = 1e-4
@@ -30,7 +30,7 @@ LEAST = 1e-4
 MOST = 52
 """Characters that fit across a plot."""
 
-ROW = 40
+_ROW = 40
 """Height of a row: its name, and below it what is drawn."""
 
 
@@ -66,7 +66,7 @@ def escape(text: str) -> str:
 def intervals(bars: Sequence[Bar]) -> str:
     """Values with their intervals, a row for each, on an axis from 0 to 100 %."""
     left, top = 16, 8
-    height = top + ROW * len(bars) + 24
+    height = top + _ROW * len(bars) + 24
 
     def place(value: float) -> float:
         return left + value * (WIDTH - left - 20)
@@ -77,7 +77,7 @@ def intervals(bars: Sequence[Bar]) -> str:
         parts.append(f'<line class="grid" x1="{x:.1f}" y1="{top}" x2="{x:.1f}" y2="{height - 20}"/>')
         parts.append(label(x, height - 6, f"{100 * tick:.0f}%", "middle"))
     for number, bar in enumerate(bars):
-        y = top + ROW * (number + 0.75)
+        y = top + _ROW * (number + 0.75)
         parts.append(label(left, y - 12, bar.label, "start"))
         ends = f'x1="{place(bar.low):.1f}" y1="{y:.1f}" x2="{place(bar.high):.1f}" y2="{y:.1f}"'
         middle = f'cx="{place(bar.value):.1f}" cy="{y:.1f}" r="5"'
@@ -118,21 +118,23 @@ class Plot:
     def place(self, x: float, y: float) -> tuple[float, float]:
         """Where a point is drawn."""
         share = min(1.0, max(0.0, self._up(y)))
-        return LEFT + self._across(x) * (WIDTH - LEFT - RIGHT), self._top + HIGH * (1 - share)
+        return _LEFT + self._across(x) * (WIDTH - _LEFT - RIGHT), self._top + _HIGH * (1 - share)
 
     def drawing(self, ticks: Mapping[float, str], digits: int, captions: tuple[str, str]) -> str:
         """The whole plot. `ticks` of the axis across, the last of them at its end; `digits` of small numbers on the
         other one; `captions` of both."""
-        height = self._top + HIGH + BOTTOM
+        height = self._top + _HIGH + _BOTTOM
         parts = []
         for number, (name, colour) in enumerate(self._series.items()):
             y = 14 + 18 * number
-            parts.append(f'<circle cx="{LEFT}" cy="{y - 4}" r="5" fill="{colour}"/>')
-            parts.append(label(LEFT + 10, y, name, "start"))
+            parts.append(f'<circle cx="{_LEFT}" cy="{y - 4}" r="5" fill="{colour}"/>')
+            parts.append(label(_LEFT + 10, y, name, "start"))
         for tick in (self._up.low, self._up.middle, self._up.high):
             _, y_place = self.place(self._across.low, tick)
-            parts.append(f'<line class="grid" x1="{LEFT}" y1="{y_place:.1f}" x2="{WIDTH - RIGHT}" y2="{y_place:.1f}"/>')
-            parts.append(label(LEFT - 6, y_place + 4, brief(tick, digits), "end"))
+            parts.append(
+                f'<line class="grid" x1="{_LEFT}" y1="{y_place:.1f}" x2="{WIDTH - RIGHT}" y2="{y_place:.1f}"/>'
+            )
+            parts.append(label(_LEFT - 6, y_place + 4, brief(tick, digits), "end"))
         for tick, text in ticks.items():
             anchor = "end" if tick == self._across.high else "middle"
             parts.append(label(self.place(tick, self._up.low)[0], height - 34, text, anchor))
@@ -146,7 +148,7 @@ def scatter(points: Sequence[Point], x_name: str, y_name: str, colours: Mapping[
 
     A series that has none among the `colours` is grey: it is something to compare with.
     """
-    series = {point.series: colours.get(point.series, GREY) for point in points}
+    series = {point.series: colours.get(point.series, _GREY) for point in points}
     xs = [point.x for point in points]
     across = Axis(min(xs), max(xs))
     plot = Plot(series, across, Axis(0, max(1.0, *(point.y for point in points))))
@@ -164,13 +166,13 @@ def bars(rows: Sequence[tuple[str, float, str]], unit: str) -> str:
     most = max([value for _, value, _ in rows] + [1e-9])
     parts = []
     for number, (name, value, colour) in enumerate(rows):
-        y = 4 + ROW * number
+        y = 4 + _ROW * number
         width = value / most * (WIDTH - left - 110)
         parts.append(label(left, y + 14, name, "start"))
         bar = f'x="{left}" y="{y + 20}" width="{width:.1f}" height="14" rx="2" fill="{colour}"'
         parts.append(f"<rect {bar}/>")
         parts.append(label(left + width + 6, y + 32, f"{value:,.0f} {unit}", "start"))
-    return drawing(8 + ROW * len(rows), parts)
+    return drawing(8 + _ROW * len(rows), parts)
 
 
 def _mark(point: Point, x: float, y: float, colour: str, size: float) -> str:

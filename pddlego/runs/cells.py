@@ -38,7 +38,7 @@ class Cell:
         return f"{self.setting}-{self.mode}-{file_name(self.model)}-seed{self.seed}{tail}"
 
 
-LONGEST_NAME = 100
+_LONGEST_NAME = 100
 """Characters of a model's name in a file's name: file systems take 255 bytes for the whole."""
 
 
@@ -48,10 +48,10 @@ def file_name(model: str) -> str:
     Of a long one the end is replaced by a digest of the whole.
     """
     name = re.sub(r"[^A-Za-z0-9.-]", lambda match: f"_{ord(match.group()):x}_", model)
-    if len(name) <= LONGEST_NAME:
+    if len(name) <= _LONGEST_NAME:
         return name
     digest = hashlib.sha256(model.encode(errors="replace")).hexdigest()[:16]
-    return f"{name[: LONGEST_NAME - len(digest) - 1]}_{digest}"
+    return f"{name[: _LONGEST_NAME - len(digest) - 1]}_{digest}"
 
 
 @dataclass(frozen=True)

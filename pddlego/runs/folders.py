@@ -27,7 +27,7 @@ def newest_run(root: Path, wanted: Callable[[Path], bool] = lambda path: True) -
     return next(filter(wanted, newest_first), newest_first[0])
 
 
-LATEST = "latest"
+_LATEST = "latest"
 """Stands for the run in which something happened last, where no file has that name."""
 
 
@@ -43,7 +43,7 @@ def place_of(run: str, root: Path = Path(RUNS), wanted: Callable[[Path], bool] =
     place = Path(run)
     if place.exists():
         return place
-    if run == LATEST:
+    if run == _LATEST:
         return newest_run(root, wanted)
     return root / run if (root / run).exists() else place
 
@@ -61,7 +61,7 @@ def find_journals(place: Path, seed: int | None = None) -> list[Path]:
         why = f"It has no folder {EPISODES}/." if place.is_dir() else "There is no such folder."
         raise UsageError(f"{place} is no run folder", why, "Name a folder that 'pddlego play' or 'eval' made.")
     found = sorted((each for each in (place / EPISODES).glob("*.jsonl") if each.is_file()), key=_natural)
-    mine = [each for each in found if seed is None or seed_of(each) == seed]
+    mine = [each for each in found if seed is None or _seed_of(each) == seed]
     if not mine:
         several = "1 episode" if len(found) == 1 else f"{len(found)} episodes"
         why = f"It holds {several}, none of seed {seed}." if found else "No episode has begun in it."
@@ -81,7 +81,7 @@ def find_journal(place: Path, seed: int | None = None) -> Path:
     return found[0]
 
 
-def seed_of(journal: Path) -> int | None:
+def _seed_of(journal: Path) -> int | None:
     """The seed in the name of a journal."""
     match = re.search(r"seed-?(\d+)(-repeat\d+)?(\.\d+)?\.jsonl$", journal.name)
     return int(match.group(1)) if match else None

@@ -25,7 +25,7 @@ EventsOf = Callable[[str], Iterable[type[Event]]]
 """The events of a method by its name. Raises `PddlegoError` for one that is not installed."""
 
 
-def no_methods(name: str) -> Iterable[type[Event]]:
+def _no_methods(name: str) -> Iterable[type[Event]]:
     """Knows no method: whoever asks models again needs nothing but what happens everywhere."""
     return ()
 
@@ -37,7 +37,7 @@ class OtherSchemaError(ValueError):
 class Codec:
     """Reads lines. The events of a method are looked for when the first of them comes."""
 
-    def __init__(self, events_of: EventsOf = no_methods) -> None:
+    def __init__(self, events_of: EventsOf = _no_methods) -> None:
         self._events_of = events_of
         self._known: dict[str, Mapping[str, type[Event]]] = {"": {each.type: each for each in COMMON}}
 

@@ -50,7 +50,7 @@ RESULTS = "results.jsonl"
 ASKED = "asked"
 """Where a manifest keeps every matrix that was asked for."""
 
-PRICES = "prices"
+_PRICES = "prices"
 """Where a manifest keeps the prices that were given."""
 
 
@@ -136,7 +136,7 @@ class Store:
         asked, new = manifest.get(ASKED, []), _matrices().dump_python([matrix], mode="json")[0]
         kept = {**manifest, ASKED: asked if new in asked else [*asked, new]}
         if prices:
-            kept[PRICES] = {**manifest.get(PRICES, {}), **{name: asdict(each) for name, each in prices.items()}}
+            kept[_PRICES] = {**manifest.get(_PRICES, {}), **{name: asdict(each) for name, each in prices.items()}}
         if kept != manifest:
             write_run_file(self.path / MANIFEST, json.dumps(kept, indent=2) + "\n")
 
@@ -262,7 +262,7 @@ def changed_journals(path: Path, summaries: Iterable[Summary]) -> tuple[str, ...
 def read_recorded_prices(path: Path) -> dict[str, Price]:
     """The prices that the evaluation was given. Raises `UsageError` for a manifest that cannot be read."""
     try:
-        return TypeAdapter(dict[str, Price]).validate_python(read_manifest(path).get(PRICES, {}))
+        return TypeAdapter(dict[str, Price]).validate_python(read_manifest(path).get(_PRICES, {}))
     except ValueError as error:
         raise UsageError(f"{path} is damaged", f"{MANIFEST} holds no price list.", "Restore it.") from error
 

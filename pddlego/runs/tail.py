@@ -18,10 +18,10 @@ from pddlego.util.files import open_run_file
 CHUNK = 1 << 12
 """Bytes that are read from the end of a journal to see how far it is."""
 
-STEP = b'"step":'
+_STEP = b'"step":'
 """What lines that move an episode on hold. A text that holds it, too, does no harm: it is only looked at."""
 
-SILENT = 60.0
+_SILENT = 60.0
 """Seconds without an event after which an episode is not called running any more."""
 
 
@@ -71,7 +71,7 @@ class Peek:
         if self.outcome is not None:
             return self.outcome.value
         silent = now - self.changed
-        return "running" if silent < SILENT else f"silent {int(silent // 60)}:{int(silent % 60):02}"
+        return "running" if silent < _SILENT else f"silent {int(silent // 60)}:{int(silent % 60):02}"
 
 
 class FolderTail:
@@ -119,7 +119,7 @@ def _first_look(path: Path, size: int) -> Peek:
                 # The first piece may be the rest of a line, the last one the beginning of one.
                 whole = lines[:-1] if room >= size else lines[1:-1]
                 # What the last answer was and how it ended is all that is wanted: other lines are not even parsed.
-                last = next((number for number in range(len(whole) - 1, -1, -1) if STEP in whole[number]), None)
+                last = next((number for number in range(len(whole) - 1, -1, -1) if _STEP in whole[number]), None)
                 if last is not None or room >= size:
                     break
                 room *= 4

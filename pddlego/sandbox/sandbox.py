@@ -36,10 +36,10 @@ ISOLATIONS: tuple[Isolation, ...] = get_args(Isolation)
 NEEDED = (LIMITS, LANDLOCK, SECCOMP)
 """Layers without which `required` refuses; for root there is its own user besides. Namespaces come on top."""
 
-MORE_MODULES = ("numpy",)
+_MORE_MODULES = ("numpy",)
 """Modules that are no part of Python and may be imported where they are installed."""
 
-HASH_SEED = "0"
+_HASH_SEED = "0"
 """Of every sandbox: the order of sets is the same in every run."""
 
 _BOOT = "import sys; sys.path.insert(0, sys.argv.pop(1)); from jail.server import main; main()"
@@ -176,7 +176,7 @@ class Sandbox:
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                env={"PYTHONHASHSEED": HASH_SEED, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+                env={"PYTHONHASHSEED": _HASH_SEED, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
                 cwd="/",
                 start_new_session=True,
             )
@@ -196,16 +196,16 @@ class Sandbox:
 
 
 def modules_of(source: str) -> tuple[str, ...]:
-    """Which of `MORE_MODULES` a program imports."""
+    """Which of `_MORE_MODULES` a program imports."""
     # Not with Python's parser: what a model wrote can make it use up all memory, or crash.
     # Not `^\s*`, which would look at the rest of a run of empty lines from each of them.
     imported = r"^[^\S\n]*(?:import|from)\s[^#\n]*\b"
-    return tuple(name for name in MORE_MODULES if re.search(rf"{imported}{name}\b", source, re.M))
+    return tuple(name for name in _MORE_MODULES if re.search(rf"{imported}{name}\b", source, re.M))
 
 
 def _places() -> list[str]:
     """The folders in which the modules are found that are no part of Python."""
-    found = [find_spec(name) for name in MORE_MODULES]
+    found = [find_spec(name) for name in _MORE_MODULES]
     return list(dict.fromkeys(str(Path(spec.origin).parent.parent) for spec in found if spec and spec.origin))
 
 

@@ -29,13 +29,13 @@ from pddlego.sandbox.result import (
 )
 from pddlego.util.text import writable
 
-LOCKING = 60.0
+_LOCKING = 60.0
 """Seconds that a process may take to lock itself, on a machine that is busy."""
 
 CHUNK = 1 << 16
 """Bytes that are read from the pipe at once."""
 
-NEARLY = 0.85
+_NEARLY = 0.85
 """The share of its memory that a process has had when we take it that it died of wanting more."""
 
 MODULE = "program"
@@ -161,7 +161,7 @@ class Session:
     def _layers(self) -> Mapping[str, str]:
         """What the process says of its locks before it runs anything. Raises `EngineError`."""
         with contextlib.suppress(_BrokenError):
-            line, _ = self._exchange(LOCKING, LOCKING, None)
+            line, _ = self._exchange(_LOCKING, _LOCKING, None)
             if line is not None:
                 return {str(name): str(why) for name, why in json.loads(line)["layers"].items()}
         raise EngineError("A sandbox did not start", "Its process ended while it was being locked.", "Try again.")
@@ -295,7 +295,7 @@ class Session:
         if why:
             return CallResult(Status.TOO_LARGE, message=why, seconds=seconds)
         status, memory = self._finish(kill=False)
-        if status not in (0, None) and status < 0 and memory > NEARLY * (self.limits.memory << 20):
+        if status not in (0, None) and status < 0 and memory > _NEARLY * (self.limits.memory << 20):
             self._why = self._memory_message()
             return CallResult(Status.MEMORY, message=self._why, seconds=seconds)
         how = f"signal {-status}" if status is not None and status < 0 else f"exit code {status}"

@@ -53,7 +53,7 @@ def open_run_file(path: Path, mode: Literal["rb", "ab", "xb"]) -> FileIO:
     status = os.fstat(file.fileno())
     if not stat.S_ISREG(status.st_mode) or (mode == "rb" and status.st_size > MOST_IN_RUN):
         file.close()
-        raise OSError(None, NOT_REGULAR if not stat.S_ISREG(status.st_mode) else f"It has over {MOST_IN_RUN:,} bytes")
+        raise OSError(None, _NOT_REGULAR if not stat.S_ISREG(status.st_mode) else f"It has over {MOST_IN_RUN:,} bytes")
     return file
 
 
@@ -63,13 +63,13 @@ def read_run_file(path: Path) -> bytes:
         return file.readall()
 
 
-NOT_REGULAR = "It is a link, a pipe or a device, not a regular file"
+_NOT_REGULAR = "It is a link, a pipe or a device, not a regular file"
 
 
 def _check_regular(path: Path) -> None:
     with contextlib.suppress(FileNotFoundError):
         if not stat.S_ISREG(path.lstat().st_mode):
-            raise OSError(None, NOT_REGULAR)
+            raise OSError(None, _NOT_REGULAR)
 
 
 def _open_no_link(path: str, flags: int) -> int:
@@ -85,7 +85,7 @@ def digest(path: Path) -> str:
         return ""
 
 
-MOST_READ = 50_000_000
+_MOST_READ = 50_000_000
 """Bytes of a file that a user names; the largest PDDL file of a competition has some ten million."""
 
 
@@ -93,9 +93,9 @@ def read_text(path: Path) -> str:
     """The text of a file that a user named. Raises `UsageError` if it cannot be read, or is no text."""
     try:
         with path.open("rb") as file:  # a device has no end, and a pipe no size
-            data = file.read(MOST_READ + 1)
-        if len(data) > MOST_READ:
-            raise UsageError(f"{path} is too large", f"At most {MOST_READ:,} bytes are read.", "Name another file.")
+            data = file.read(_MOST_READ + 1)
+        if len(data) > _MOST_READ:
+            raise UsageError(f"{path} is too large", f"At most {_MOST_READ:,} bytes are read.", "Name another file.")
         return data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} is no text", f"{error}.", "Save it as UTF-8.") from error

@@ -39,8 +39,8 @@ def _conditions(inner: st.SearchStrategy[Formula]) -> st.SearchStrategy[Formula]
         | st.builds(Or, several)
         | st.builds(Not, inner)
         | st.builds(Imply, inner, inner)
-        | st.builds(Exists, variable_lists, inner)
-        | st.builds(Forall, variable_lists, inner)
+        | st.builds(Exists, variable_lists.filter(bool), inner)
+        | st.builds(Forall, variable_lists.filter(bool), inner)
     )
 
 
@@ -48,7 +48,7 @@ def _effects(inner: st.SearchStrategy[Formula]) -> st.SearchStrategy[Formula]:
     return (
         st.builds(And, st.lists(inner, max_size=3).map(tuple))
         | st.builds(When, conditions, inner)
-        | st.builds(Forall, variable_lists, inner)
+        | st.builds(Forall, variable_lists.filter(bool), inner)
     )
 
 

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 
-from pddlego.pddl import Domain, Formula, Problem, Renaming, parse_condition
+from pddlego.pddl import (
+    DefectKind,
+    Domain,
+    Edit,
+    Formula,
+    Problem,
+    Renaming,
+    SectionEdit,
+    apply_edit,
+    parse_condition,
+)
+from pddlego.pddl.check import check_domain
 from pddlego.pddl.conditions import (
     Atom,
     Change,
@@ -22,8 +34,10 @@ from pddlego.pddl.conditions import (
     walk,
 )
 from pddlego.pddl.domain import parse_domain, read_domain
+from pddlego.pddl.perturb import anonymous
 from pddlego.pddl.problem import Metric, read_problem
 from pddlego.pddl.sexpr import read_sexprs
+from pddlego.planning import ProcessPlanner, Search
 from tests.pddl.strategies import comparisons, conditions, domains, effects, problems
 
 
@@ -109,8 +123,6 @@ def test_object_is_written_where_it_would_change_the_meaning() -> None:
 
 
 def test_a_derived_predicate_may_be_asked_for_in_a_conditional_effect() -> None:
-    from pddlego.pddl.check import check_domain
-
     domain = parse_domain("""(define (domain d) (:predicates (p ?x) (q ?x) (r ?x))
       (:derived (r ?x) (p ?x))
       (:action a :parameters (?x) :effect (when (r ?x) (q ?x))))""")
@@ -119,3 +131,65 @@ def test_a_derived_predicate_may_be_asked_for_in_a_conditional_effect() -> None:
 
 def test_atoms_compare_without_their_position() -> None:
     assert Atom("p", ("a",)) in {parse_condition("  (p a)")}
+
+
+@pytest.mark.parametrize(
+    ("condition", "says"),
+    [
+        ("(exists (x - room) (at x))", "x is not a variable"),
+        ("(forall (?x ?x - room) (at ?x))", "bound twice"),
+        ("(forall () (at ?a))", "write (forall (?x - type) (…))"),
+        ("(exists (- room) (at ?a))", "write (exists (?x - type) (…))"),
+        ("(= ?a)", "'=' takes 2 part(s)"),
+        ("(nott (at ?a))", "did you mean 'not'?"),
+        ("(increase (cost) 1)", "stands where a variable"),
+    ],
+)
+def test_malformed_conditions_are_reported_once_where_they_are(condition: str, says: str) -> None:
+    text = f"""(define (domain d) (:types room) (:predicates (at ?r - room) (q))
+  (:action a :parameters (?a - room)
+    :precondition (and (at ?a)
+                       {condition})
+    :effect (q)))"""
+    (defect,) = (
+        each for each in check_domain(read_domain(text).domain) if each.kind is not DefectKind.UNDECLARED_OBJECT
+    )
+    assert says in defect.message
+    assert defect.place == (4, 24)
+
+
+def test_bare_words_have_their_own_position() -> None:
+    text = "(define (domain d) (:predicates (q))\n  stray\n  (:action a :effect (and (q)\n    foo)))"
+    reading = read_domain(text)
+    assert [each.place for each in reading.defects] == [(2, 3)]
+    assert [each.place for each in check_domain(reading.domain)] == [(4, 5)]
+    problem = read_problem("(define (problem p) (:domain d) (:objects)\n (:init (q) loose) (:goal (q))))")
+    assert [each.place for each in problem.defects] == [(2, 32), (2, 13)]
+
+
+def test_a_repeated_field_of_an_action_is_a_defect() -> None:
+    reading = read_domain("(define (domain d) (:predicates (p) (q)) (:action a :effect (p) :effect (q)))")
+    assert "each once" in reading.defects[0].message
+
+
+def test_types_of_either_are_renamed_one_by_one() -> None:
+    domain = parse_domain("""(define (domain d) (:types key thing) (:predicates (p ?x - (either key thing)))
+      (:action a :parameters (?x - key) :effect (p ?x)))""")
+    assert not [each for each in check_domain(anonymous(domain).domain) if each.blocking]
+
+
+def test_numbers_survive_an_edit_and_a_renaming() -> None:
+    text = """(define (problem p) (:domain d) (:objects a) (:init (q a) (= (cost a) 3)) (:goal (q a))
+      (:metric minimize (cost a)))"""
+    problem = read_problem(text).problem
+    edited = apply_edit(problem, Edit(SectionEdit(replace=(("a", "b"),)))).problem
+    assert str(Compare("=", Term("cost", (Term("b"),)), Term("3"))) in str(edited)
+    assert "(:metric minimize (cost b))" in str(edited)
+
+
+def test_an_engine_gets_the_canonical_order(planner: ProcessPlanner) -> None:
+    text = """(define (domain d) (:predicates (p ?x))
+      (:action a :parameters (?x - t) :effect (p ?x) :precondition (and () (q ?x)))
+      (:types t) (:predicates (q ?x - t)))"""
+    problem = read_problem("(define (problem z) (:domain d) (:objects o - t) (:init (q o)) (:goal (p o)))").problem
+    assert planner.solve(parse_domain(text), problem, Search()).plan is not None

@@ -27,7 +27,7 @@ from pddlego.util.answers import spoken
 What = Literal["domain", "problem", "task"]
 How = Literal["whole", "by-component", "by-action"]
 
-PASSES = 2
+_PASSES = 2
 """Times that `by-action` goes through the actions: in the second the predicates of all are known (Guan et al. 2023)."""
 
 OF_PROBLEM = ("objects", "init", "goal", "problem")
@@ -111,7 +111,7 @@ def _domain_steps(how: How) -> Iterator[Step]:
 
 def _action_steps(how: How, draft: Draft) -> Iterator[Step]:
     if how == "by-action":
-        for _ in range(PASSES):
+        for _ in range(_PASSES):
             yield from (Step("action", each.name) for each in draft.planned)
         return
     for each in draft.planned:
@@ -180,8 +180,8 @@ def _read(answer: str, finish: str, draft: Draft, step: Step, checks: bool) -> A
         why = f"the answer is about '{named}', and what was asked for is '{step.action}'"
         return Attempt(answer, feedback=Feedback("invalid answer", why))
     after = draft.with_component(found)
-    old = defects_of(draft, step)
-    new = [each for each in defects_of(after, step) if each not in old] if checks else []
+    old = _defects_of(draft, step)
+    new = [each for each in _defects_of(after, step) if each not in old] if checks else []
     new = new or (_empty_effects(after, step) if checks else [])
     if new:
         lines = tuple(f"[{each.kind.id}] {each.message}" for each in new)
@@ -198,7 +198,7 @@ def _empty_effects(draft: Draft, step: Step) -> list[Defect]:
     return [defect for defect in empty if step.kind == "domain" or defect.subject == f"action {step.action}"]
 
 
-def defects_of(draft: Draft, step: Step) -> tuple[Defect, ...]:
+def _defects_of(draft: Draft, step: Step) -> tuple[Defect, ...]:
     """What makes planning impossible in the file that the component belongs to, as far as it is there."""
     reading = draft.reading
     if step.kind not in OF_PROBLEM:

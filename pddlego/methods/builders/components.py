@@ -17,15 +17,15 @@ class Component(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
 
 
-def pddl_name(value: str) -> str:
+def _pddl_name(value: str) -> str:
     """The name in lower case. Raises `ValueError` for what PDDL cannot read as one name, with or without a `?`."""
     if not is_name(value.lower().removeprefix("?")):
         raise ValueError("a PDDL name is a letter followed by letters, digits, - or _, for a variable with ? before it")
     return value.lower()
 
 
-Name = Annotated[str, AfterValidator(pddl_name)]
-NewName = Annotated[str, Field(min_length=1), AfterValidator(pddl_name)]
+Name = Annotated[str, AfterValidator(_pddl_name)]
+NewName = Annotated[str, Field(min_length=1), AfterValidator(_pddl_name)]
 
 
 class Typed(Component):

@@ -28,7 +28,7 @@ from pddlego.methods.builders.components import (
 )
 from pddlego.methods.builders.draft import Draft
 
-MORE = ConfigDict(extra="ignore")
+_MORE = ConfigDict(extra="ignore")
 """Its models have more fields (descriptions), which change nothing."""
 
 
@@ -63,7 +63,7 @@ Condition = Annotated[str, BeforeValidator(condition)]
 
 
 class _Named(Typed):
-    model_config = MORE
+    model_config = _MORE
 
 
 class _Variable(_Named):
@@ -71,17 +71,17 @@ class _Variable(_Named):
 
 
 class _Type(NewType):
-    model_config = MORE
+    model_config = _MORE
 
 
 class _Predicate(NewPredicate):
-    model_config = MORE
+    model_config = _MORE
 
     parameters: tuple[_Variable, ...] = Field((), validation_alias="params")
 
 
 class _Derived(NewRule):
-    model_config = MORE
+    model_config = _MORE
 
     parameters: tuple[_Variable, ...] = Field((), validation_alias="params")
     condition: Condition = "(and)"

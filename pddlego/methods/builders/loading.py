@@ -99,7 +99,7 @@ def _said(wording: Wording, fact: Atom) -> str:
     return wording.facts.get(fact.predicate, "").format(*(from_name(arg) for arg in fact.args))
 
 
-def load_text(name: str) -> Mapping[str, Any]:
+def _load_text(name: str) -> Mapping[str, Any]:
     """The fields of a `TextSetting`. Raises `UsageError` and `SettingError`."""
     table = read_setting(name, TEXT)
     file = checked(name, TextFile, table.tables)
@@ -125,7 +125,7 @@ def load_text(name: str) -> Mapping[str, Any]:
 LISTED = 12_000
 """Characters of a description, a domain and a problem in a question (an estimate)."""
 
-MOST_COMPONENTS = 40
+_MOST_COMPONENTS = 40
 """Components of a domain and a problem, at most ten actions three times each (an estimate)."""
 
 
@@ -133,7 +133,7 @@ def load(name: str, options: BuilderOptions) -> TextSetting:
     """The setting, with its prompts among its sources. Raises `UsageError` and `SettingError`."""
     from pddlego.methods.builders.components import COMPONENTS
 
-    fields = load_text(name)
+    fields = _load_text(name)
     names = ("component", "review", *(f"kinds/{each}" for each in COMPONENTS))
     prompts = {f"prompts/builders/{each}.j2": resources.read("prompts", f"builders/{each}.j2") for each in names}
     return TextSetting(**{**fields, "sources": {**fields["sources"], **prompts}})
@@ -143,5 +143,5 @@ def worst_case(setting: TextSetting, mode: str, options: BuilderOptions, retries
     """Every component again and again, and four opinions a round."""
     without = parse_variant(mode, MODES).without
     rounds = options.rounds if options.feedback == "model" and "review" not in without else 0
-    calls = MOST_COMPONENTS * (1 + retries) + rounds * (4 + 1 + retries)
+    calls = _MOST_COMPONENTS * (1 + retries) + rounds * (4 + 1 + retries)
     return WorstCase(calls, LISTED)

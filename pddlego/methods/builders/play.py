@@ -23,7 +23,7 @@ from pddlego.planning.solve import checked_domain, checked_problem
 from pddlego.planning.validate import parse_plan
 from pddlego.runs.cells import Cell
 
-HOW: dict[str, How] = {
+_HOW: dict[str, How] = {
     "build": "by-component",
     "build-whole": "whole",
     "build-by-action": "by-action",
@@ -53,7 +53,7 @@ def _episode(
     given = variant.mode.name == "build-problem"
     gold = Gold(setting.domain, setting.task(cell.seed))
     yield started(cell, setting, tools, meter.limits, "builders")
-    order = Order("problem" if given else "task", setting.description(cell.seed), HOW[variant.mode.name], gold)
+    order = Order("problem" if given else "task", setting.description(cell.seed), _HOW[variant.mode.name], gold)
     asking = Asking(tools.model, meter, Prompts("builders"), tools.retries, "checks" not in variant.without)
     draft = Draft().with_domain(gold.domain) if given else Draft()
     draft = yield from built(order, asking, draft)
@@ -80,11 +80,11 @@ def concluded(draft: Draft, verdict: Verdict, gold: Gold) -> Concluded:
     plan = parse_plan(verdict.plan) if verdict.plan else None
     compared = equivalence((domain.domain, problem.problem), (gold.domain, gold.problem))
     same = {Equivalence.SAME: True, Equivalence.DIFFERENT: False}.get(compared)
-    works = plan is not None and validate(gold.domain, gold.problem, in_gold(plan, gold)) is None
+    works = plan is not None and validate(gold.domain, gold.problem, _in_gold(plan, gold)) is None
     return Concluded(read, valid=True, solvable=plan is not None, plan_valid=works, equivalent=same)
 
 
-def in_gold(plan: Plan, gold: Gold) -> Plan:
+def _in_gold(plan: Plan, gold: Gold) -> Plan:
     """A plan with actions and objects spelt as in the gold files."""
     objects = {each.name.replace("-", "_"): each.name for each in (*gold.problem.objects, *gold.domain.constants)}
     steps = (

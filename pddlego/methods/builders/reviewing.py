@@ -28,10 +28,10 @@ from pddlego.planning import Planner, PlanStatus, Search
 from pddlego.planning.solve import checked_domain, checked_problem
 from pddlego.util.answers import spoken
 
-OF_ACTION = ("parameters", "preconditions", "effects", "action")
+_OF_ACTION = ("parameters", "preconditions", "effects", "action")
 """Components of one action."""
 
-OF_KIND: Mapping[DefectKind, str] = {
+_OF_KIND: Mapping[DefectKind, str] = {
     DefectKind.TYPE_CYCLE: "types",
     DefectKind.DUPLICATE_TYPE: "types",
     DefectKind.UNDECLARED_SUPERTYPE: "types",
@@ -48,23 +48,23 @@ OF_KIND: Mapping[DefectKind, str] = {
 """The component that a defect of a kind is in, wherever it is."""
 
 
-def components_of(what: What) -> tuple[str, ...]:
+def _components_of(what: What) -> tuple[str, ...]:
     """Return the components that a revision may rewrite: not those of a domain that was given."""
     known = {"domain": [kind for kind in COMPONENTS if kind not in OF_PROBLEM], "problem": list(OF_PROBLEM)}
     return tuple(kind for kind in known.get(what, COMPONENTS) if kind != "action-list")
 
 
-def named_by(defects: Iterable[Defect], draft: Draft, what: What) -> tuple[Step, ...]:
+def _named_by(defects: Iterable[Defect], draft: Draft, what: What) -> tuple[Step, ...]:
     """The components that defects name, blocking defects first. A defect that several components may cause names
     nothing."""
     first = sorted(defects, key=lambda defect: not defect.blocking)
     steps = dict.fromkeys(step for defect in first if (step := _named(defect, draft)) is not None)
-    return tuple(step for step in steps if step.kind in components_of(what))
+    return tuple(step for step in steps if step.kind in _components_of(what))
 
 
 def _named(defect: Defect, draft: Draft) -> Step | None:
-    if defect.kind in OF_KIND:
-        return Step(OF_KIND[defect.kind])
+    if defect.kind in _OF_KIND:
+        return Step(_OF_KIND[defect.kind])
     place = defect.subject.partition(",")[0]
     if place.startswith("derived predicate "):
         return Step("rules")
@@ -97,7 +97,7 @@ By = Literal["none", "model", "person", "both"]
 
 SEARCH = Search.parse("gbf(hff)")
 
-UNCHANGED = 2
+_UNCHANGED = 2
 """Revisions in a row that change nothing, after which the review stops."""
 
 
@@ -194,7 +194,7 @@ class Reviewing:
 def reviewed(how: Reviewing, draft: Draft) -> Generator[Event, None, tuple[Draft, Verdict]]:
     """Check, plan, ask for opinions and revise, then let a person look; the draft and what is known of it."""
     draft, verdict = yield from _by_model(how, draft)
-    after = yield from looked_over(how, draft)
+    after = yield from _looked_over(how, draft)
     if after != draft:
         verdict = yield from look(how, after)
     return after, verdict
@@ -215,7 +215,7 @@ def _can_be_planned(draft: Draft) -> bool:
     return domain is not None and checked_problem(domain, draft.problem).problem is not None
 
 
-def looked_over(how: Reviewing, draft: Draft) -> Generator[Event, None, Draft]:
+def _looked_over(how: Reviewing, draft: Draft) -> Generator[Event, None, Draft]:
     """A person looks at both files, and may change them; a hint goes to the model, which writes the file again."""
     files = {"domain": ("domain",), "problem": ("problem",), "task": ("domain", "problem")}[how.order.what]
     for file in files:
@@ -268,7 +268,7 @@ def _by_model(how: Reviewing, draft: Draft) -> Generator[Event, None, tuple[Draf
             unchanged.append(verdict.step)
             lesson = yield from opinion(how, draft, "reflect", Lesson, verdict.advice)
             lessons += [lesson.lesson] if lesson is not None else []
-            if len(unchanged) == UNCHANGED:
+            if len(unchanged) == _UNCHANGED:
                 return draft, verdict
         else:
             unchanged.clear()
@@ -288,7 +288,7 @@ def look(how: Reviewing, draft: Draft) -> Generator[Event, None, Verdict]:
     told = [each for each in found if each.kind not in ignored]
     defects, remarks = (tuple(_told(each) for each in told if each.blocking is stops) for stops in (True, False))
     yield Found("checks", not told, (*defects, *remarks))
-    named = named_by(told, draft, how.order.what)
+    named = _named_by(told, draft, how.order.what)
     if domain.domain is None or problem is None or problem.problem is None:
         return Verdict(defects, remarks, named)
     result = how.planner.solve(domain.domain, problem.problem, SEARCH)
@@ -338,10 +338,10 @@ Finding = Diagnosis | PlanDiagnosis | Judgement | PlanJudgement
 def _to_do(how: Reviewing, draft: Draft, verdict: Verdict, found: Finding | None, advice: str) -> Verdict:
     """What an opinion asks for; nothing where it names no component of what is built, or no action that there is."""
     kind = found.component.strip().lower() if found is not None else ""
-    if found is None or kind not in components_of(how.order.what):
+    if found is None or kind not in _components_of(how.order.what):
         return verdict
-    action = found.action.strip().lower() if kind in OF_ACTION else ""
-    if kind in OF_ACTION and action not in draft.actions:
+    action = found.action.strip().lower() if kind in _OF_ACTION else ""
+    if kind in _OF_ACTION and action not in draft.actions:
         return verdict
     return replace(verdict, advice=advice, step=Step(kind, action))
 
@@ -349,7 +349,7 @@ def _to_do(how: Reviewing, draft: Draft, verdict: Verdict, found: Finding | None
 def opinion(how: Reviewing, draft: Draft, kind: str, model: type[T], matter: str) -> Generator[Event, None, T | None]:
     """Ask for an opinion, again if it cannot be read; one that never can is none, and that is said."""
     fault = ""
-    for attempt in range(READINGS):
+    for attempt in range(_READINGS):
         text = how.asking.prompts.render(
             "builders/review",
             kind=kind,
@@ -357,7 +357,7 @@ def opinion(how: Reviewing, draft: Draft, kind: str, model: type[T], matter: str
             domain=draft.domain,
             problem="" if how.order.what == "domain" else draft.problem,
             matter=matter,
-            components=components_of(how.order.what),
+            components=_components_of(how.order.what),
             fault=fault,
         )
         context = BuilderRequest(how.order, Step(kind), draft, "review")
@@ -382,7 +382,7 @@ def opinion(how: Reviewing, draft: Draft, kind: str, model: type[T], matter: str
     return None
 
 
-READINGS = 2
+_READINGS = 2
 """Tries at an opinion."""
 
 

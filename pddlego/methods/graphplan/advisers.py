@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 NAMES = ("relaxed", "oracle", "keep-all", "random", "adversarial")
 
-ORACLE_SECONDS = 60.0
+_ORACLE_SECONDS = 60.0
 """Seconds that the oracle looks for a plan; without one it keeps everything."""
 
 _RANDOM = re.compile(r"random(?::(0|1|0?\.\d+|1\.0*))?\Z")
@@ -161,7 +161,7 @@ def _plan_of(task: GraphTask) -> tuple[tuple[str, ...], ...]:
     """The actions of each level of a plan; nothing where none is found in time."""
     from pddlego.planning.graphplan.search import plan_graph  # most advisers plan nothing
 
-    ends = time.monotonic() + ORACLE_SECONDS
+    ends = time.monotonic() + _ORACLE_SECONDS
 
     def tick(progress: object) -> None:
         if time.monotonic() > ends:
@@ -192,7 +192,7 @@ class Adversarial:
 PROMPTS = ("task", "prune", "sort")
 """The templates in `prompts/graphplan/`."""
 
-UNUSABLE = "unusable advice"
+_UNUSABLE = "unusable advice"
 """The category of an answer that names no candidate."""
 
 
@@ -259,16 +259,16 @@ class Advisers:
         model = self.prune if question.purpose == "prune" else self.sort
         if model is None:
             return ()
-        completion = yield from ask(model, question_request(Prompts("graphplan"), question), self.meter)
-        answer = read_advice(completion.text, question)
+        completion = yield from ask(model, _question_request(Prompts("graphplan"), question), self.meter)
+        answer = _read_advice(completion.text, question)
         if not answer:
             kept = "everything is kept" if question.purpose == "prune" else "the order stays as it is"
-            yield Rejected(0, Feedback(UNUSABLE, f"it names none of the candidates, and {kept}"))
+            yield Rejected(0, Feedback(_UNUSABLE, f"it names none of the candidates, and {kept}"))
         self.meter.check_time()
         return answer
 
 
-def question_request(prompts: Prompts, question: Question) -> Request:
+def _question_request(prompts: Prompts, question: Question) -> Request:
     """The request that asks a question. Raises `SettingError` for a template that cannot be rendered."""
     assert question.domain is not None
     assert question.problem is not None
@@ -284,7 +284,7 @@ def question_request(prompts: Prompts, question: Question) -> Request:
     return Request(question.purpose, (Message("user", text),), context=question)
 
 
-def read_advice(text: str, question: Question) -> tuple[str, ...]:
+def _read_advice(text: str, question: Question) -> tuple[str, ...]:
     """The candidates that an answer names; an order may name no-ops, too."""
     assert question.domain is not None
     facts = question.facts if question.purpose == "sort" else ()

@@ -13,7 +13,7 @@ from pddlego.methods.graphplan.options import BY_MODEL
 from pddlego.methods.setting_files import published
 from pddlego.runs.summary import Measures
 
-NODES = "search nodes"
+_NODES = "search nodes"
 
 
 def measure(events: Sequence[Event], used: Tally) -> Measures:
@@ -32,7 +32,7 @@ def measure(events: Sequence[Event], used: Tally) -> Measures:
     solved = done is not None and done.kind == SOLVED
     lost = Counter([done.kind] if done is not None and not solved else [])
     points = ((float(given.objects), float(numbers["nodes"])),) if solved and given is not None and is_graph else ()
-    return Measures(numbers, {"lost": lost}, {NODES: points})
+    return Measures(numbers, {"lost": lost}, {_NODES: points})
 
 
 def _graph_numbers(events: Sequence[Event]) -> dict[str, int | float]:
@@ -55,7 +55,7 @@ def _graph_numbers(events: Sequence[Event]) -> dict[str, int | float]:
     }
 
 
-def of_intact_domain(setting: str, options: Mapping[str, Any]) -> Published:
+def _of_intact_domain(setting: str, options: Mapping[str, Any]) -> Published:
     """The paper's success rates, by model and mode; its Table 1 is about domains that are not damaged."""
     return {} if options.get("corrupt") else published(setting, options)
 
@@ -82,7 +82,7 @@ MEASURING = Measuring(
     ),
     counts=(CountTable("lost", "Why tasks were not solved", "reason"),),
     figures=(
-        Figure(NODES, "Search nodes against size, of solved tasks", "objects", "nodes", "median", logarithmic=True),
+        Figure(_NODES, "Search nodes against size, of solved tasks", "objects", "nodes", "median", logarithmic=True),
     ),
-    published=of_intact_domain,
+    published=_of_intact_domain,
 )

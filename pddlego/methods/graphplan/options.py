@@ -62,11 +62,11 @@ PARTS = {
 
 GRAPHPLAN, BY_MODEL = "graphplan", "plan-by-model"
 
-WRITTEN = {NO_FEEDBACK: "the first plan is the last: nothing goes back to the model (LLM as planner)"}
+_WRITTEN = {NO_FEEDBACK: "the first plan is the last: nothing goes back to the model (LLM as planner)"}
 
 ABOUT = "Graphplan asks the model which actions to keep, and which to try first"
 
 MODES = (
     Mode(GRAPHPLAN, ABOUT, PLANNING, PARTS, advises=True),
-    Mode(BY_MODEL, "the model writes the plan, and corrects what the validator finds", PLANNING, WRITTEN),
+    Mode(BY_MODEL, "the model writes the plan, and corrects what the validator finds", PLANNING, _WRITTEN),
 )

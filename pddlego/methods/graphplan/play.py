@@ -54,11 +54,11 @@ Steps = Generator[Event, None, None]
 OPTIMAL = Search("astar", "lmcut")
 """The search whose plans have the fewest actions."""
 
-INVALID, TOO_LONG, UNKNOWN = "invalid plan", "too long", "bound not known"
+INVALID, _TOO_LONG, _UNKNOWN = "invalid plan", "too long", "bound not known"
 
-MESSAGES = {
-    TOO_LONG: "the plan works, and a shorter one is enough",
-    UNKNOWN: "the plan works, but how short one can be is not known: no plan for the intact domain was found in time",
+_MESSAGES = {
+    _TOO_LONG: "the plan works, and a shorter one is enough",
+    _UNKNOWN: "the plan works, but how short one can be is not known: no plan for the intact domain was found in time",
 }
 """What is said of a plan that works and is not counted as a solution."""
 
@@ -119,7 +119,7 @@ class TaskEpisode(ABC):
         fault = faults.get(judge)
         where = f" in the {judge} domain" if self.removed else ""
         message = proposal.message if fault is None else f"the plan does not work{where}: {shortened(str(fault))}"
-        message = " ".join(message.split()) or MESSAGES.get(kind, "")
+        message = " ".join(message.split()) or _MESSAGES.get(kind, "")
         self.meter.step()
         self.meter.score = float(kind == SOLVED)
         yield Concluded(
@@ -142,9 +142,9 @@ class TaskEpisode(ABC):
         if self.options.bound == "none":
             return SOLVED
         if bound is None:
-            return UNKNOWN
+            return _UNKNOWN
         length = len(proposal.steps) if self._unit == "level" else sum(map(len, proposal.steps))
-        return SOLVED if length <= bound else TOO_LONG
+        return SOLVED if length <= bound else _TOO_LONG
 
     @property
     def _unit(self) -> Unit:

@@ -92,27 +92,29 @@ class GraphScreen:
     def body(self, view: GraphView, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
         if whole(view.mode) == BY_MODEL:
             talk = max(6, height // 3)
-            return Group(proposed_panel(view, width, height - talk, glyphs), talk_panel(view, width, talk, now, glyphs))
+            return Group(
+                _proposed_panel(view, width, height - talk, glyphs), _talk_panel(view, width, talk, now, glyphs)
+            )
         if width >= WIDE:
             left = width * 56 // 100
             search = max(6, height // 3)
             right = Group(
-                search_panel(view, width - left, search, glyphs),
-                talk_panel(view, width - left, height - search, now, glyphs),
+                _search_panel(view, width - left, search, glyphs),
+                _talk_panel(view, width - left, height - search, now, glyphs),
             )
-            return beside(graph_panel(view, left, height, glyphs), right)
+            return beside(_graph_panel(view, left, height, glyphs), right)
         search, talk = max(5, height // 4), max(4, height // 4)
         return Group(
-            graph_panel(view, width, height - search - talk, glyphs),
-            search_panel(view, width, search, glyphs),
-            talk_panel(view, width, talk, now, glyphs),
+            _graph_panel(view, width, height - search - talk, glyphs),
+            _search_panel(view, width, search, glyphs),
+            _talk_panel(view, width, talk, now, glyphs),
         )
 
     def latest(self, view: GraphView, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
-        return talk_panel(view, width, height, now, glyphs)
+        return _talk_panel(view, width, height, now, glyphs)
 
     def small(self, view: GraphView, width: int, height: int, glyphs: Glyphs) -> Panel:
-        shown = proposed_panel if whole(view.mode) == BY_MODEL else graph_panel
+        shown = _proposed_panel if whole(view.mode) == BY_MODEL else _graph_panel
         return shown(view, width, height, glyphs)
 
     def portrait(self, view: GraphView) -> str:
@@ -120,7 +122,7 @@ class GraphScreen:
         return "\n".join(" ".join(level) for level in view.concluded.steps) if view.concluded is not None else ""
 
 
-def graph_panel(view: GraphView, width: int, height: int, glyphs: Glyphs) -> Panel:
+def _graph_panel(view: GraphView, width: int, height: int, glyphs: Glyphs) -> Panel:
     """A row for each level: its facts, its actions, its mutex pairs, and a bar of what was kept and pruned."""
     given = view.given
     title = "planning graph" if given is None else f"planning graph: {count(given.objects, 'object')}"
@@ -150,7 +152,7 @@ def _level(level: Expanded, width: int, most: int, glyphs: Glyphs) -> Text:
     return line
 
 
-def proposed_panel(view: GraphView, width: int, height: int, glyphs: Glyphs) -> Panel:
+def _proposed_panel(view: GraphView, width: int, height: int, glyphs: Glyphs) -> Panel:
     """The last plan of the model, and its fault."""
     lines = [Text("no plan yet", "dim")] if view.proposed is None else _numbered(view.proposed.actions)
     title = "plan" if view.proposed is None else view.proposed.command
@@ -167,7 +169,7 @@ def _numbered(actions: Sequence[str]) -> list[Text]:
     return [Text(f"{number:>3}  {action}") for number, action in enumerate(actions, start=1)]
 
 
-def search_panel(view: GraphView, width: int, height: int, glyphs: Glyphs) -> Panel:
+def _search_panel(view: GraphView, width: int, height: int, glyphs: Glyphs) -> Panel:
     """Each search from a level that has all goals: how many nodes it took, and what it found impossible."""
     inside, lines = width - 4, []
     lines = [_search(made, inside, glyphs) for made in view.searches]
@@ -195,7 +197,7 @@ def _running(so_far: Searching, width: int) -> Text:
     return Text(one_line(told, width), "cyan", no_wrap=True)
 
 
-def talk_panel(view: GraphView, width: int, height: int, now: float, glyphs: Glyphs) -> Panel:
+def _talk_panel(view: GraphView, width: int, height: int, now: float, glyphs: Glyphs) -> Panel:
     """The plan, or what the model is asked and says, or what it pruned last."""
     room, inside = max(1, height - 2), width - 4
     asking = asking_lines(view, now)

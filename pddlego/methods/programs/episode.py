@@ -38,9 +38,9 @@ def judged_by(meter: Meter, total: int) -> OverError:
 
 _PAPER_MARK = "```python"
 
-BETWEEN = "\n\n\n"
+_BETWEEN = "\n\n\n"
 
-DEFINES = re.compile(r"^def\s+get_plan\b", re.MULTILINE)
+_DEFINES = re.compile(r"^def\s+get_plan\b", re.MULTILINE)
 
 
 def code_of(answer: str, paper: bool = False) -> str:
@@ -54,14 +54,14 @@ def code_of(answer: str, paper: bool = False) -> str:
     said = spoken(answer)
     blocks = python_blocks(said)
     for number, block in enumerate(blocks):
-        if DEFINES.search(block):
-            return BETWEEN.join(blocks[: number + 1]).rstrip()
-    return BETWEEN.join(blocks).rstrip() if blocks else said.strip()
+        if _DEFINES.search(block):
+            return _BETWEEN.join(blocks[: number + 1]).rstrip()
+    return _BETWEEN.join(blocks).rstrip() if blocks else said.strip()
 
 
 def grown(kept: str, code: str) -> str:
     """The program with what came now."""
-    return f"{kept}{BETWEEN}{code}" if kept else code
+    return f"{kept}{_BETWEEN}{code}" if kept else code
 
 
 Steps = Generator[Event, None, None]
@@ -69,7 +69,7 @@ Steps = Generator[Event, None, None]
 LIMITS = {Kind.TIMEOUT: "task_timeout", Kind.MEMORY: "task_memory"}
 """The options that limit a task."""
 
-HOPELESS, HURRIED = 2, 0.01
+_HOPELESS, _HURRIED = 2, 0.01
 """With `hurry`: after so many exhausted tasks in a row, the first of them in training, an evaluation task has this
 share of the time."""
 
@@ -172,8 +172,8 @@ class Conversation:
     def _try(self, split: Split, number: int, task: Task, program: str, answer: int) -> Generator[Event, None, Trial]:
         self.meter.check_time()
         limits, left = task_limits(self.options, split == "evaluation"), self.meter.seconds_left
-        if split == "evaluation" and self.options.hurry and self._exhausted >= HOPELESS:
-            limits = replace(limits, seconds=min(limits.seconds, max(LEAST, limits.seconds * HURRIED)))
+        if split == "evaluation" and self.options.hurry and self._exhausted >= _HOPELESS:
+            limits = replace(limits, seconds=min(limits.seconds, max(LEAST, limits.seconds * _HURRIED)))
         shorter = left is not None and left < limits.seconds
         if shorter and left is not None:
             limits = replace(limits, seconds=left, patience=1.0)

@@ -13,7 +13,7 @@ from pddlego.methods.programs.options import PROGRAM
 from pddlego.methods.setting_files import published
 from pddlego.runs.summary import Measures
 
-RUN_TIME, CURVE = "run time", "debug rounds"
+_RUN_TIME, _CURVE = "run time", "debug rounds"
 
 SYNTAX = frozenset({"operator syntax", "output not a plan"})
 """What the paper counts together as plan syntax."""
@@ -21,7 +21,7 @@ SYNTAX = frozenset({"operator syntax", "output not a plan"})
 DOMAINS = ("delivery", "ferry", "forest", "gripper", "heavy", "miconic", "spanner")
 """The settings of the paper's domains."""
 
-MOST_ROUNDS = 4
+_MOST_ROUNDS = 4
 """Debug rounds of the paper's figure 3."""
 
 
@@ -62,7 +62,7 @@ def measure(events: Sequence[Event], used: Tally) -> Measures:
             "errors solved" if won else "errors unsolved": errors,
             "lost": Counter(e.kind for e in evaluated if not e.solved),
         },
-        {RUN_TIME: tuple((float(event.size), event.seconds) for event in solved), CURVE: _curve(events)},
+        {_RUN_TIME: tuple((float(event.size), event.seconds) for event in solved), _CURVE: _curve(events)},
     )
 
 
@@ -78,7 +78,7 @@ def _curve(events: Sequence[Event]) -> tuple[tuple[float, float], ...]:
     if not found:
         return ()
     last = max(found)
-    points = {**found, **dict.fromkeys(range(last, MOST_ROUNDS + 1), found[last])}
+    points = {**found, **dict.fromkeys(range(last, _MOST_ROUNDS + 1), found[last])}
     return tuple((float(rounds), share) for rounds, share in sorted(points.items()))
 
 
@@ -121,8 +121,8 @@ MEASURING = Measuring(
         CountTable("lost", "Why evaluation tasks were not solved", "error"),
     ),
     figures=(
-        Figure(RUN_TIME, "Run time against size", "objects", "seconds", combined="median", logarithmic=True),
-        Figure(CURVE, "Share solved against debug rounds", "debug rounds allowed", "share solved"),
+        Figure(_RUN_TIME, "Run time against size", "objects", "seconds", combined="median", logarithmic=True),
+        Figure(_CURVE, "Share solved against debug rounds", "debug rounds allowed", "share solved"),
     ),
     published=published,
 )

@@ -38,10 +38,10 @@ PARTS = {
     NO_NAMES: "all names in domain and tasks say nothing: predicate0, operator1, object2",
 }
 
-PROGRAM, PLAN, RANDOM = "program", "plan", "random"
+PROGRAM, PLAN, _RANDOM = "program", "plan", "random"
 
 MODES = (
     Mode(PROGRAM, "the model writes a program that plans for every task", PLANNING, PARTS),
     Mode(PLAN, "a classical planner plans for each task", PLANNING, asks_model=False),
-    Mode(RANDOM, "any applicable action", PLANNING, asks_model=False),
+    Mode(_RANDOM, "any applicable action", PLANNING, asks_model=False),
 )

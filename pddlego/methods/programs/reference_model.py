@@ -17,7 +17,7 @@ from pddlego.models.base import Completion, Request
 from pddlego.pddl.perturb import anonymous
 from pddlego.runs.cells import Cell
 
-FAULTS: tuple[Callable[[str], str], ...] = (
+_FAULTS: tuple[Callable[[str], str], ...] = (
     lambda code: re.sub(r'f"\((.*?)\)"', r'f"\1"', code),  # no parentheses
     lambda code: code.replace("init, goal):", "init, goal)", 1),  # no Python
     lambda code: code.replace("    plan = []", "    plan = [init[0]]", 1),  # an exception
@@ -31,7 +31,7 @@ WORDS = {
     "strategy": "It is the strategy of that program.",
 }
 
-UNNAMED = """
+_UNNAMED = """
 
 NAMES = {names}
 _named = get_plan
@@ -67,7 +67,7 @@ class ReferenceModel:
             return Completion(WORDS[request.purpose])
         code = self.code
         if self.noise and self.rng.random() < self.noise:
-            wrong = [made for fault in FAULTS if (made := fault(code)) != code]
+            wrong = [made for fault in _FAULTS if (made := fault(code)) != code]
             code = self.rng.choice(wrong)
         return Completion(f"```python\n{code}```")
 
@@ -99,4 +99,4 @@ def _code(cell: Cell, setting: PlanningSetting) -> str:
     if setting.nameless_folder is not None:
         why = "It does not know what the names of its nameless tasks were."
         raise UsageError(f"The built-in reader cannot play {setting.name}", why, "Name a language model with --model.")
-    return code + UNNAMED.format(names={new: old for old, new in anonymous(setting.domain).names.items()})
+    return code + _UNNAMED.format(names={new: old for old, new in anonymous(setting.domain).names.items()})

@@ -23,10 +23,10 @@ from pddlego.util.files import read_text
 
 FUNCTION = "get_plan"
 
-MOST_ACTIONS = 100_000
+_MOST_ACTIONS = 100_000
 """Actions of a plan that are looked at: validating them takes seconds already."""
 
-BEFORE, AFTER, SHOWN = 40, 5, 2_000
+BEFORE, _AFTER, SHOWN = 40, 5, 2_000
 """Actions around a failing one that a prompt shows, and characters of anything else."""
 
 WHOLE = 200_000
@@ -121,7 +121,7 @@ def judged(value: Any, seconds: float, domain: Domain, task: Task, whole: bool) 
     if not isinstance(value, list):
         shown = _cut(repr(value), WHOLE if whole else SHOWN)
         return Trial(Kind.NO_PLAN, f"returned {shown[:80]}, which is not a list", seconds, shown=shown)
-    if len(value) > MOST_ACTIONS:
+    if len(value) > _MOST_ACTIONS:
         return Trial(Kind.NO_PLAN, f"returned {len(value):,} actions, more than can be looked at", seconds)
     steps: list[PlanStep] = []
     for time, action in enumerate(value):
@@ -192,7 +192,7 @@ def shown_plan(plan: list[Any], time: int, whole: bool = False) -> str:
     """A plan as a prompt shows it: of a long one what is around the step that matters."""
     if whole:
         return _cut(repr(plan), WHOLE)
-    first, last = max(0, time - BEFORE), time + 1 + AFTER
+    first, last = max(0, time - BEFORE), time + 1 + _AFTER
     parts = [_cut(repr(each)) for each in plan[first:last]]
     parts = [*(["…"] if first else []), *parts, *(["…"] if last < len(plan) else [])]
     return f"[{', '.join(parts)}]"

@@ -46,7 +46,7 @@ from pddlego.planning import Planner, PlanStatus, PlanStep
 from pddlego.planning.ladder import climb
 from pddlego.runs.store import DOMAIN, DOMAIN_FROM
 
-MODELS_GOALS = "a goal of the model's"
+_MODELS_GOALS = "a goal of the model's"
 """Stands on the ladder before the model has written its goals."""
 
 
@@ -54,7 +54,7 @@ def started(episode: Episode, model: Model) -> Started:
     """What is played, by which method and model, under which limits."""
     setting = episode.setting
     begun_with = setting.sources.get(DOMAIN_FROM, "")
-    goals = tuple(rung.name for rung in setting.start.ladder) or (MODELS_GOALS,) if episode.plans else ()
+    goals = tuple(rung.name for rung in setting.start.ladder) or (_MODELS_GOALS,) if episode.plans else ()
     return Started(
         setting=setting.name,
         title=setting.title,
@@ -104,7 +104,7 @@ def accepted(before: Problem, proposal: ProblemProposal, source: Source = "model
     )
 
 
-def domain_accepted(before: Knowledge, after: Knowledge) -> tuple[Accepted, ...]:
+def _domain_accepted(before: Knowledge, after: Knowledge) -> tuple[Accepted, ...]:
     """A domain of the model's is accepted, if it is another than before or its commands are: what changed in it."""
     last, written = before.written, after.written
     if written is None or written is last:
@@ -142,7 +142,7 @@ def resumed(restart: Restart) -> Resumed:
     )
 
 
-def edit_question(before: Problem, proposal: ProblemProposal, situation: Situation) -> Question:
+def _edit_question(before: Problem, proposal: ProblemProposal, situation: Situation) -> Question:
     """A proposal as a person is asked about it."""
     renamed = proposal.report.renamed if proposal.report else ()
     changed = diff(before, proposal.problem, dict(renamed))
@@ -256,7 +256,7 @@ class Decider:
             return (yield from _unusable(retry, answer, proposal, proposal.feedback))
         if isinstance(proposal, CommandProposal):
             return Attempt(answer, (Intention(proposal.command),))
-        question = partial(edit_question, self.known.problem, proposal, situation)
+        question = partial(_edit_question, self.known.problem, proposal, situation)
         verdict = yield from judge(self._overseer, "edits", question, self._meter)
         if verdict.kind == "rejected":
             return (yield from _unusable(retry, answer, proposal, verdict.feedback))
@@ -322,7 +322,7 @@ class Decider:
 
     def _accepted(self, proposal: ProblemProposal, source: Source) -> tuple[Accepted, ...]:
         """What is said of a proposal that is accepted: of the domain, where that changed, and of the problem."""
-        domain = domain_accepted(self.known, proposal.knowledge)
+        domain = _domain_accepted(self.known, proposal.knowledge)
         return *domain, accepted(self.known.problem, proposal, source)
 
     def _accept(self, proposal: ProblemProposal, source: Source) -> Iterator[Accepted]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from pddlego.methods.textgames.reader.text import (
     APPLIANCES,
@@ -30,7 +31,7 @@ from pddlego.pddl.conditions import And
 from pddlego.planning import Rung, Search
 from pddlego.util.text import filled
 
-PREPARE = "prepare the meal"
+_PREPARE = "prepare the meal"
 """The goal of cooking, as it is called on the ladder."""
 
 KITCHEN = "kitchen"
@@ -88,7 +89,7 @@ class PaperCooking:
         facts |= {Atom("obj_at", place) for place in self._seen.items()}
         declared = {each.name for each in problem.objects}
         new = {each for each in objects if each.name not in declared}
-        return Problem(problem.name, problem.domain, problem.objects | new, problem.facts | facts, problem.goal)
+        return replace(problem, objects=problem.objects | new, facts=problem.facts | facts)
 
     def goals(self) -> tuple[Rung, ...]:
         """Goals that come before those of the ladder now."""
@@ -96,11 +97,11 @@ class PaperCooking:
             return ()
         verbs = ((verb, to_name(food)) for verb, food in self._recipe.directions if verb in PREPARED)
         made = (Atom(PREPARED[verb], (food,)) for verb, food in verbs)
-        return (Rung(PREPARE, And((*made, Atom("at", (KITCHEN,)))), Search.parse("gbf(hff)")),)
+        return (Rung(_PREPARE, And((*made, Atom("at", (KITCHEN,)))), Search.parse("gbf(hff)")),)
 
     def plan_ended(self, rung: str | None) -> None:
         """A plan for the goal was carried out to its end."""
-        if rung == PREPARE:
+        if rung == _PREPARE:
             self._waiting += ["prepare meal", "eat meal"]
 
     def left(self) -> tuple[tuple[str, str], ...] | None:

@@ -92,7 +92,7 @@ class Knowledge:
         actions = dict(self.actions)
         for action in written.domain.actions:
             command = written.commands.get(action.name)
-            rule = rule_of(self.actions, action.name)
+            rule = _rule_of(self.actions, action.name)
             if command is not None:
                 names = tuple(replace(each, name=each.name.replace("-", "_")) for each in action.parameters)
                 rule = ActionRule(command, "", None, names)
@@ -112,7 +112,7 @@ def _looked_up(where: Atom, given: Mapping[str, str], problem: Problem) -> Mappi
     return {}
 
 
-def rule_of(actions: Mapping[str, ActionRule], name: str) -> ActionRule | None:
+def _rule_of(actions: Mapping[str, ActionRule], name: str) -> ActionRule | None:
     """How an action is said in the game: `open-door` and `open_door` are one."""
     exact = actions.get(name)
     return exact or next((rule for other, rule in actions.items() if same_name(other, name)), None)

@@ -57,7 +57,7 @@ from pddlego.util.files import read_text
 from pddlego.util.text import names_in
 
 
-def groups_of(where: str, pattern: str) -> set[str]:
+def _groups_of(where: str, pattern: str) -> set[str]:
     """The names of the pattern's groups. Raises `ValueError`, which says where, if it is no regular expression."""
     try:
         return set(re.compile(pattern).groupindex)
@@ -65,7 +65,7 @@ def groups_of(where: str, pattern: str) -> set[str]:
         raise ValueError(f"{where}: '{pattern}' is no regular expression ({error})") from error
 
 
-def checked_command(where: str, text: str) -> str:
+def _checked_command(where: str, text: str) -> str:
     """The command, or nothing. Raises `ValueError`, which says where, if it cannot be sent."""
     if not text.isprintable() or text != text.strip():
         raise ValueError(f"{where}: {text!r} is no command: one line without blanks at its ends")
@@ -74,9 +74,9 @@ def checked_command(where: str, text: str) -> str:
     return text
 
 
-def reading_rule(domain: Domain, number: int, read: ReadingRule) -> ReadingRule:
+def _reading_rule(domain: Domain, number: int, read: ReadingRule) -> ReadingRule:
     """The rule, its templates tried out with a name in place of every group."""
-    groups = groups_of(f"reading rule {number}", read.text) | groups_of(f"reading rule {number}", read.command)
+    groups = _groups_of(f"reading rule {number}", read.text) | _groups_of(f"reading rule {number}", read.command)
     if not read.text:
         raise ValueError(f"reading rule {number}: its text matches everything")
     for template in (*read.forget, *read.objects, *read.add):
@@ -102,18 +102,18 @@ def _is_facts(text: str) -> bool:
     return bool(atoms) and None not in atoms and not reading.defects
 
 
-def fixed_rule(rule: FixedRule) -> FixedRule:
+def _fixed_rule(rule: FixedRule) -> FixedRule:
     """The rule, its pattern and its command checked."""
-    unknown = names_in(rule.command) - groups_of("rule.when", rule.when)
+    unknown = names_in(rule.command) - _groups_of("rule.when", rule.when)
     if not rule.when or not rule.command:
         raise ValueError("rule: it needs a regular expression in 'when' and a command")
     if unknown:
         raise ValueError(f"rule: '{rule.command}' names {sorted(unknown)}, which no group of '{rule.when}' matches")
-    checked_command("rule.command", rule.command)
+    _checked_command("rule.command", rule.command)
     return rule
 
 
-def looked_up_in(domain: Domain, name: str, text: str) -> Atom | None:
+def _looked_up_in(domain: Domain, name: str, text: str) -> Atom | None:
     """The fact in which a command looks a value up. Raises `ValueError`, which says where, if it is none."""
     if not text:
         return None
@@ -151,18 +151,18 @@ def load_setting(
     if max_steps is not None:
         setting = replace(setting, max_steps=max_steps)
     if search is not None:
-        chosen = parse_search(search)
-        setting = with_searches(setting, lambda rung: chosen)
+        chosen = _parse_search(search)
+        setting = _with_searches(setting, lambda rung: chosen)
     return setting
 
 
-def with_searches(setting: GameSetting, chosen: Callable[[Rung], Search]) -> GameSetting:
+def _with_searches(setting: GameSetting, chosen: Callable[[Rung], Search]) -> GameSetting:
     """The setting with a search for each goal of its ladder."""
     ladder = tuple(replace(rung, search=chosen(rung)) for rung in setting.start.ladder)
     return replace(setting, start=replace(setting.start, ladder=ladder))
 
 
-def parse_search(text: str) -> Search:
+def _parse_search(text: str) -> Search:
     """Raises `UsageError` that lists the searches if `text` is none."""
     try:
         return Search.parse(text)
@@ -223,9 +223,9 @@ def _build(name: str, is_baseline: bool = False) -> GameSetting:
             asking=Asking(file.prompts.folder, file.prompts.hidden, file.protocol),
             reader=ReaderRules(
                 file.prompts.reader or file.prompts.folder,
-                tuple(reading_rule(domain, number, each) for number, each in enumerate(file.reading, 1)),
+                tuple(_reading_rule(domain, number, each) for number, each in enumerate(file.reading, 1)),
             ),
-            fixed=Fixed(tuple(fixed_rule(each) for each in file.rule if not each.ablated), file.planning.script),
+            fixed=Fixed(tuple(_fixed_rule(each) for each in file.rule if not each.ablated), file.planning.script),
             map=_map_rule(domain, file.map) if file.map else None,
             removable=_removable(file, ladder, baseline),
         )
@@ -247,7 +247,7 @@ def _knowledge(file: SettingFile, domain: Domain, start: Problem, ladder: tuple[
 
 def _observing(file: SettingFile) -> Observing:
     table = file.observation
-    look = checked_command("observation.look", table.look)
+    look = _checked_command("observation.look", table.look)
     return Observing(file.game.refused, table.drop, table.keep, table.score, look)
 
 
@@ -256,7 +256,7 @@ def _check_patterns(file: SettingFile) -> None:
     shown = (("prompts.recipe", file.prompts.recipe), ("prompts.hidden", file.prompts.hidden))
     for where, listed in (*patterns, ("observation.keep", file.observation.keep), *shown):
         for pattern in listed:
-            groups_of(where, pattern)
+            _groups_of(where, pattern)
 
 
 def _parsed(kind: str, parse: Callable[[str], T], name: str, sources: Mapping[str, str]) -> T:
@@ -308,10 +308,10 @@ def _action_rules(domain: Domain, rules: Mapping[str, ActionTable]) -> dict[str,
     found = {}
     for name, rule in rules.items():
         parameters = {each.name.lstrip("?") for each in domain.actions_by_name[name].parameters}
-        where = looked_up_in(domain, name, rule.where)
+        where = _looked_up_in(domain, name, rule.where)
         parameters |= {each.lstrip("?") for each in where.args} if where else set()
-        used = names_in(rule.command) | groups_of(f"actions.{name}.expect", rule.expect)
-        checked_command(f"actions.{name}", rule.command)
+        used = names_in(rule.command) | _groups_of(f"actions.{name}.expect", rule.expect)
+        _checked_command(f"actions.{name}", rule.command)
         if used - parameters:
             raise ValueError(f"actions.{name}: {sorted(used - parameters)} is no parameter of the action")
         found[name] = ActionRule(rule.command, rule.expect, where)
@@ -321,7 +321,7 @@ def _action_rules(domain: Domain, rules: Mapping[str, ActionTable]) -> dict[str,
 def _removable(file: SettingFile, ladder: tuple[Rung, ...], baseline: GameSetting | None) -> Removable:
     without = tuple(rung for rung, table in zip(ladder, file.ladder, strict=True) if not table.ablated)
     changed = len(without) < len(ladder)
-    rules = tuple(fixed_rule(each) for each in file.rule if each.ablated)
+    rules = tuple(_fixed_rule(each) for each in file.rule if each.ablated)
     return Removable(without if changed else (), rules, baseline, file.prompts.recipe)
 
 
@@ -365,7 +365,7 @@ def parse_range(text: str) -> range:
     return range(first, last + 1)
 
 
-SHARED = "textgames"
+_SHARED = "textgames"
 """The folder of prompts that all games have, besides those that stand outside of folders."""
 
 
@@ -377,28 +377,28 @@ def prompt_texts(folder: str) -> Iterable[tuple[str, str]]:
     for root in resources.roots("prompts"):
         resources.inside(root, "prompts", folder)
     names = [f"{name}.j2" for name in resources.names("prompts", ".j2")]
-    for place, suffix in product(dict.fromkeys((SHARED, folder)), (".j2", ".txt")):
+    for place, suffix in product(dict.fromkeys((_SHARED, folder)), (".j2", ".txt")):
         names += [f"{place}/{name}{suffix}" for name in resources.names(f"prompts/{place}", suffix)]
     for name in names:
         yield name, resources.read("prompts", name)
 
 
-GROWTH = 12_000
+_GROWTH = 12_000
 """Characters that problem file, news and history may add to a request; a rejected answer comes on top."""
 
 
 def load(name: str, options: TextGameOptions) -> GameSetting:
     """The setting with what the user changed. Raises `UsageError` and `SettingError`."""
     setting = load_setting(name, options.parameters, options.max_steps, options.fold, options.search)
-    searches = {rung: parse_search(text) for rung, text in options.searches.items()}
-    setting = with_searches(setting, lambda rung: searches.get(rung.name, rung.search))
+    searches = {rung: _parse_search(text) for rung, text in options.searches.items()}
+    setting = _with_searches(setting, lambda rung: searches.get(rung.name, rung.search))
     if options.domain_from is None:
         return setting
-    text = domain_of(options.domain_from, name)
+    text = _domain_of(options.domain_from, name)
     return replace(setting, sources={**setting.sources, DOMAIN_FROM: text})
 
 
-def domain_of(place: str, setting: str) -> str:
+def _domain_of(place: str, setting: str) -> str:
     """The domain in a file, or that with which a run won the setting last. Raises `UsageError` where there is none."""
     path = place_of(place)
     if not path.exists():
@@ -420,7 +420,7 @@ def worst_case(setting: GameSetting, mode: str, options: TextGameOptions, retrie
     own = sum(length for name, length in prompts.items() if base in name or "notes" in name)
     attempts = setting.asking.protocol.attempts or 1 + retries
     calls = setting.max_steps * attempts
-    return WorstCase(calls, own + len(setting.start.domain.text) + GROWTH + MAX_REJECTED)
+    return WorstCase(calls, own + len(setting.start.domain.text) + _GROWTH + MAX_REJECTED)
 
 
 def setting_for(setting: GameSetting, variant: Variant, given: str | None = None) -> GameSetting:

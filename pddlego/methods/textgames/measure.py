@@ -53,10 +53,10 @@ MEASURING = Measuring(
 )
 
 
-EXPLORING_STEPS = 1_000
+_EXPLORING_STEPS = 1_000
 """Commands that seeing everything may take; 48 rooms need about 200."""
 
-DOORS_ONLY = frozenset({"coin", "mapreader"})
+_DOORS_ONLY = frozenset({"coin", "mapreader"})
 """Games of the engine in which nothing but doors has to be opened."""
 
 
@@ -67,7 +67,7 @@ def optimum(setting: GameSetting, seed: int, planner: Planner) -> int | None:
     """
     readable = can_answer(setting.reader.name, bool(setting.reader.rules), "edit") is None
     played = setting.game
-    if played.name not in DOORS_ONLY or not readable or played.parameters["limitInventorySize"].value:
+    if played.name not in _DOORS_ONLY or not readable or played.parameters["limitInventorySize"].value:
         return None
     game = make_game(setting, seed)
     looks = _explore(setting, seed, game, planner)
@@ -81,7 +81,7 @@ def optimum(setting: GameSetting, seed: int, planner: Planner) -> int | None:
 def _explore(setting: GameSetting, seed: int, game: Game, planner: Planner) -> list[Exchange]:
     """See every room."""
     exploring = replace(setting, start=replace(setting.start, ladder=setting.start.ladder[-1:]))
-    episode = Episode(exploring, seed, "edit", Limits(EXPLORING_STEPS), retries=0)
+    episode = Episode(exploring, seed, "edit", Limits(_EXPLORING_STEPS), retries=0)
     events = episode_events(episode, game, ReaderModel(), planner)
     return [Exchange(each.command, each.read) for each in events if isinstance(each, Observed)]
 

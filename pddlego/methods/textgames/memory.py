@@ -165,14 +165,14 @@ NO_PLAN = {
 }
 """What the model is told when the ladder gives no plan, by the status of the rung that says most."""
 
-SAYS_MOST = (PlanStatus.INVALID, PlanStatus.MEMORY, PlanStatus.TIMEOUT, PlanStatus.BOUND)
+_SAYS_MOST = (PlanStatus.INVALID, PlanStatus.MEMORY, PlanStatus.TIMEOUT, PlanStatus.BOUND)
 """Of goals that failed in several ways these are told first: that another goal is true already says nothing then."""
 
 
 def no_plan(rungs: Sequence[TriedRung]) -> Feedback:
     """What the model is told when no goal of the ladder has a plan."""
     statuses = [rung.status for rung in rungs]
-    category, message = NO_PLAN[next((status for status in SAYS_MOST if status in statuses), statuses[-1])]
+    category, message = NO_PLAN[next((status for status in _SAYS_MOST if status in statuses), statuses[-1])]
     tried = (f"{rung.name}: {rung.status.value} ({rung.message})" for rung in rungs)
     return Feedback(category, message, tuple(tried))
 

@@ -67,7 +67,7 @@ CHOOSING: Mapping[str, str] = {
 }
 """What can be taken out of the mode in which a model chooses commands."""
 
-WRITING: Mapping[str, str] = {
+_WRITING: Mapping[str, str] = {
     "schemas": "no action is given: the model names its own actions, and says how each is typed",
     **{part: ABLATIONS[part] for part in ("feedback", "tolerance", "replanning", "remedies")},
 }
@@ -79,16 +79,16 @@ WRITES_DOMAIN = ("full", "full-edit", "full-own-goals")
 PLANNING = ("edit", "gen", *WRITES_DOMAIN)
 """Modes in which a model writes problems and a planner plans."""
 
-CONFIRMS = ("edits", "plans", "commands")
+_CONFIRMS = ("edits", "plans", "commands")
 """What a person may want to see before it takes effect."""
 
 MODES = (
-    Mode("edit", "the model edits the problem (PDDL-edit)", TEXT_GAME, ABLATIONS, CONFIRMS),
-    Mode("gen", "the model writes the problem anew (PDDL-gen)", TEXT_GAME, ABLATIONS, CONFIRMS),
+    Mode("edit", "the model edits the problem (PDDL-edit)", TEXT_GAME, ABLATIONS, _CONFIRMS),
+    Mode("gen", "the model writes the problem anew (PDDL-gen)", TEXT_GAME, ABLATIONS, _CONFIRMS),
     Mode("act", "the model picks commands (Action-gen)", TEXT_GAME, CHOOSING, confirms=("commands",)),
     Mode("random", "any valid command", TEXT_GAME, confirms=("commands",), asks_model=False),
     Mode("human", "you type", TEXT_GAME, asks_model=False, needs_person=True),
-    Mode("full", "the model writes the domain, too (PDDLego+)", TEXT_GAME, WRITING, ("plans", "commands")),
-    Mode("full-edit", "the model edits domain and problem", TEXT_GAME, WRITING, ("plans", "commands")),
-    Mode("full-own-goals", "the model writes the domain; our goals", TEXT_GAME, WRITING, ("plans", "commands")),
+    Mode("full", "the model writes the domain, too (PDDLego+)", TEXT_GAME, _WRITING, ("plans", "commands")),
+    Mode("full-edit", "the model edits domain and problem", TEXT_GAME, _WRITING, ("plans", "commands")),
+    Mode("full-own-goals", "the model writes the domain; our goals", TEXT_GAME, _WRITING, ("plans", "commands")),
 )

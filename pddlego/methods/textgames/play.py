@@ -61,6 +61,7 @@ def _method(name: str, setting: GameSetting, seed: int, person: Person | None) -
         return ActionGen(prompts, checked="check" not in without, one_message=one_message)
     if variant.mode.name == "random":
         return RandomActions(seed)
+    assert variant.mode.name == "human", f"no method for mode {name}"
     if person is None:
         raise UsageError("Nobody is there to play", "Mode human needs a person.", "Use 'pddlego play'.")
     return HumanActions(person)
@@ -126,7 +127,7 @@ def play(
         tools.model,
         tools.planner,
         overseer=tools.overseer,
-        restart=restart if recorded is None else restart_of(recorded),
+        restart=restart if recorded is None else _restart_of(recorded),
         person=tools.person if recorded is None else _typed(recorded),
     )
 
@@ -170,7 +171,7 @@ def _typed(events: Sequence[Event]) -> Person:
     return typed_before([event.command or "" for event in typed])
 
 
-def restart_of(events: Sequence[Event]) -> Restart | None:
+def _restart_of(events: Sequence[Event]) -> Restart | None:
     """Where a recorded episode began, if it was resumed itself."""
     resumed = next((event for event in events if isinstance(event, Resumed)), None)
     if resumed is None:

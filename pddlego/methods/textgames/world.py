@@ -112,7 +112,7 @@ class Restart:
     written: str = ""
 
 
-def check_same(to: str, recorded: str, now: str) -> None:
+def _check_same(to: str, recorded: str, now: str) -> None:
     """Raises `ReplayError` if the game answers otherwise than it did before."""
     if recorded and recorded != now:
         raise ReplayError(
@@ -243,10 +243,10 @@ class ObservedGame:
 
     def go_back(self, restart: Restart) -> Iterator[Observed]:
         """Bring the game to where another episode was, by its commands. Raises `ReplayError`."""
-        check_same("the first look", restart.look, self.seen.text)
+        _check_same("the first look", restart.look, self.seen.text)
         for repeated in restart.commands:
             answer = self._looked() if repeated.free else self.game.step(repeated.command)
-            check_same(f"'{repeated.command}'", repeated.text, answer.text)
+            _check_same(f"'{repeated.command}'", repeated.text, answer.text)
             intention = Intention(repeated.command)
             yield self._taken_in(intention, answer, None, repeated.unforeseen, repeated.free)
 
@@ -255,7 +255,7 @@ class ObservedGame:
         self.seen = self.game.start()
         for command, text in self._worked:
             answer = self.game.step(command)
-            check_same(f"'{command}'", text, answer.text)
+            _check_same(f"'{command}'", text, answer.text)
             self.seen = answer
             yield Observed(self.meter.tally.steps, command, answer.text, "", answer.score, repeated=True)
 

@@ -43,10 +43,10 @@ MODULE = "checks"
 
 NEEDED = ("read", "check", "validate")
 
-LISTS = ("successor_arguments", "goal_arguments", "successors")
+_LISTS = ("successor_arguments", "goal_arguments", "successors")
 """Entries of what `read` returns that are lists."""
 
-MISTAKES = frozenset(("NameError", "UnboundLocalError", "ImportError", "ModuleNotFoundError", "PermissionError"))
+_MISTAKES = frozenset(("NameError", "UnboundLocalError", "ImportError", "ModuleNotFoundError", "PermissionError"))
 """Exceptions that are the file's own fault, whatever it is given."""
 
 _LOOP = """
@@ -101,7 +101,7 @@ class Checks:
         listed = found if isinstance(found, list) else [found]
         if not listed or not all(isinstance(each, dict) and "state" in each for each in listed):
             raise self._wrong_type("read", found, "a dictionary with 'state', or a list of these")
-        for name in LISTS:
+        for name in _LISTS:
             for each in listed:
                 if not isinstance(each.get(name, ()), (list, tuple)):
                     raise self._wrong_type("read", each[name], f"a list as '{name}'")
@@ -181,7 +181,7 @@ class Checks:
         """Raises `SettingError` for a call that did not return, unless it raised on a state without the known form."""
         if result.returned:
             return
-        own = result.status is not Status.RAISED or result.error in MISTAKES
+        own = result.status is not Status.RAISED or result.error in _MISTAKES
         if own or have_form(states, self._states):
             raise self._wrong(result)
 
@@ -229,7 +229,7 @@ def _parts(transitions: Sequence[tuple[Any, Sequence[Any]]]) -> Iterator[list[tu
 FOLDER = "domains"
 
 
-def text_of(place: str) -> str:
+def _text_of(place: str) -> str:
     """The text of a file: of `domains/` if there is one of that name, else of the path. Raises `SettingError`."""
     plain = not Path(place).is_absolute() and ".." not in Path(place).parts
     if plain and resources.has(FOLDER, place):
@@ -355,7 +355,7 @@ class FileSpace(Space):
             file.space or name,
             file,
             places,
-            {each: text_of(place) for each, place in places.items()},
+            {each: _text_of(place) for each, place in places.items()},
             arguments={"successors": file.successors.arguments, "goal": file.goal.arguments},
             order=file.search,
             unordered=file.unordered,

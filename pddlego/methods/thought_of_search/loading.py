@@ -21,7 +21,7 @@ from pddlego.util import resources
 
 PROMPTS = ("system", "successors", "goal", "feedback", "planning-successors", "planning-goal")
 
-REPEATS = range(5)
+_REPEATS = range(5)
 """Seeds of a setting whose problems are in files: the paper repeats each dialogue five times."""
 
 ALL_SEEDS = range(100_000)
@@ -29,7 +29,7 @@ ALL_SEEDS = range(100_000)
 RECORDED: Mapping[str, tuple[str, ...]] = {"val": (), "noval": (NO_CHECK,)}
 """What the paper's authors call variants, and what these leave out."""
 
-ANSWER, QUESTION = 3_000, 2_500
+_ANSWER, _QUESTION = 3_000, 2_500
 """Characters of an answer, and of a question with what it shows: estimates."""
 
 
@@ -96,7 +96,7 @@ def _of_files(name: str, table: SettingTable, prompts: Mapping[str, str], option
         title=file.title or name.replace("-", " ").capitalize(),
         about=file.about or f"Solve {name} by searching.",
         max_steps=None,
-        seeds={"all": REPEATS},
+        seeds={"all": _REPEATS},
         all_seeds=ALL_SEEDS,
         sources={**table.sources, **texts, **prompts},
         space=space,
@@ -109,4 +109,4 @@ def worst_case(setting: SearchSetting, mode: str, options: SearchOptions, retrie
     """The questions of a conversation that never succeeds. A later one holds all that were before it."""
     calls = (3 if options.parity == "paper" else 2) * options.answers
     texts = sum(len(text) for name, text in setting.sources.items() if name.startswith("envs/"))
-    return WorstCase(calls, texts + calls * (ANSWER + QUESTION) // 2)
+    return WorstCase(calls, texts + calls * (_ANSWER + _QUESTION) // 2)

@@ -43,8 +43,8 @@ PARTS = {
     NO_GOAL_TESTS: "the goal test is not tried on states that are known to be goals, or none",
 }
 
-TOS = "tos"
+_TOS = "tos"
 
 ABOUT = "the model writes the search space, unit tests correct it, and a search solves every instance"
 
-MODES = (Mode(TOS, ABOUT, SEARCH, PARTS), Mode(TOS, ABOUT, PLANNING, PARTS))
+MODES = (Mode(_TOS, ABOUT, SEARCH, PARTS), Mode(_TOS, ABOUT, PLANNING, PARTS))

@@ -37,13 +37,13 @@ from pddlego.tasks import Task
 
 Facts = frozenset[Atom]
 
-SAMPLED_TASKS = 3
+_SAMPLED_TASKS = 3
 """Tasks whose states are sampled, and which the soundness search solves."""
 
-WALK = 20
+_WALK = 20
 """Steps of a random walk."""
 
-MOST_EXPANDED = 3_000
+_MOST_EXPANDED = 3_000
 """States that are expanded by us to find a goal."""
 
 
@@ -79,7 +79,7 @@ class PlanningJudge:
         self.domain = setting.domain
         self._key = canonical(())
         self._random = random.Random(f"{setting.name}/{seed}")
-        tests = setting.small_tasks(seed, "tests")[:SAMPLED_TASKS]
+        tests = setting.small_tasks(seed, "tests")[:_SAMPLED_TASKS]
         self.soundness: Sequence[Instance] = [self._instance(task) for task in tests]
         self.instances: Sequence[Instance] = [self._instance(task) for task in setting.small_tasks(seed, "search")]
         self.goal_tests: Sequence[GoalTest] = [test for task in tests for test in self._goal_tests(task)]
@@ -137,7 +137,7 @@ class PlanningJudge:
         world, start = World(self.domain, task.problem), frozenset(task.problem.facts)
         states: dict[Facts, None] = {start: None}
         for _ in range(number):
-            for facts in self._walk(world, start, WALK):
+            for facts in self._walk(world, start, _WALK):
                 states.setdefault(facts)
         chosen = self._random.sample(list(states), min(number, len(states)))
         return [
@@ -162,7 +162,7 @@ def _successors(world: World, facts: Facts) -> list[tuple[PlanStep, Facts]]:
 def _reached(world: World, start: Facts, goal: set[tuple[str, ...]]) -> Facts | None:
     """The nearest goal, if there is one among the first states."""
     waiting, met = deque([start]), {start}
-    for _ in range(MOST_EXPANDED):
+    for _ in range(_MOST_EXPANDED):
         if not waiting:
             return None
         facts = waiting.popleft()

@@ -154,7 +154,7 @@ def _as_successors(fault: Fault) -> Fault:
     return replace(fault, which="successors", kind=kind)
 
 
-UNFINISHED = "not finished"
+_UNFINISHED = "not finished"
 
 
 def play(cell: Cell, setting: SearchSetting, options: SearchOptions, tools: Tools) -> Iterator[Event]:
@@ -208,7 +208,7 @@ class _Episode:
         passed = yield from self.dialogue.run(chat, self.meter)
         if not passed:
             which = "goal test" if self.dialogue.failing == "goal" else "successor function"
-            raise OverError(Outcome.LOST, f"{UNFINISHED}: the {which} still fails after {most} answers")
+            raise OverError(Outcome.LOST, f"{_UNFINISHED}: the {which} still fails after {most} answers")
         yield from self._evaluate()
 
     def _evaluate(self) -> Body:

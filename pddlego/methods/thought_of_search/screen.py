@@ -28,9 +28,9 @@ from pddlego.methods.thought_of_search.events import (
 from pddlego.methods.thought_of_search.space import Which
 from pddlego.util.text import clean, one_line
 
-STAGES: tuple[Stage, ...] = ("goal", "soundness", "completeness")
+_STAGES: tuple[Stage, ...] = ("goal", "soundness", "completeness")
 
-TESTED_BY: Mapping[Which, tuple[Stage, ...]] = {
+_TESTED_BY: Mapping[Which, tuple[Stage, ...]] = {
     "goal": ("goal", "soundness", "completeness"),
     "successors": ("soundness", "completeness"),
 }
@@ -84,7 +84,7 @@ def fold(view: SearchView, event: Event, seconds: float) -> SearchView:
     if isinstance(event, Coded):
         old = view.functions.get(event.which, Function())
         function = Function(event.code or old.text, old.text, event.answer)
-        marks = {stage: kinds for stage, kinds in view.marks.items() if stage not in TESTED_BY[event.which]}
+        marks = {stage: kinds for stage, kinds in view.marks.items() if stage not in _TESTED_BY[event.which]}
         functions = {**view.functions, event.which: function}
         return replace(view, functions=functions, turn=event.which, marks=marks, searching=None)
     if isinstance(event, Tested):
@@ -108,9 +108,9 @@ def fold(view: SearchView, event: Event, seconds: float) -> SearchView:
     return view
 
 
-TITLES: dict[Which, str] = {"successors": "successor function", "goal": "goal test"}
+_TITLES: dict[Which, str] = {"successors": "successor function", "goal": "goal test"}
 
-GOAL_LINES = 4
+_GOAL_LINES = 4
 """Least lines of the goal test's panel, with its border."""
 
 
@@ -118,10 +118,10 @@ def _function_panel(view: SearchView, which: Which, width: int, height: int, gly
     """A function from a little before what its last answer changed."""
     function = view.functions.get(which, Function())
     if not function.text:
-        return panel([Text(f"no {TITLES[which]} yet", "dim")], TITLES[which], width, height)
+        return panel([Text(f"no {_TITLES[which]} yet", "dim")], _TITLES[which], width, height)
     lines = code_lines(function.text, 0, frozenset(function.before.splitlines()), glyphs)
     first = next((number for number, line in enumerate(lines) if line.style == "green"), 0)
-    title = f"{TITLES[which]}: answer {function.answers}, {len(lines)} lines"
+    title = f"{_TITLES[which]}: answer {function.answers}, {len(lines)} lines"
     return code_panel(lines, first, title, width, height)
 
 
@@ -162,7 +162,7 @@ def _time(seconds: float) -> str:
 
 def _function_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
     found: list[Text] = []
-    for which, title in TITLES.items():
+    for which, title in _TITLES.items():
         function = frame.after.functions.get(which)
         if function is not None:
             found.append(Text(f"{title}: answer {function.answers}", "bold"))
@@ -197,8 +197,8 @@ class SearchScreen(CodeScreen[SearchView]):
     def code(self, view: SearchView, width: int, height: int, glyphs: Glyphs) -> RenderableType:
         """Both functions, one above the other; where there is no room for two, the one that was written last."""
         goal = len(view.functions.get("goal", Function()).text.splitlines()) + 2
-        goal = min(max(GOAL_LINES, goal), height // 3)
-        if goal < GOAL_LINES:
+        goal = min(max(_GOAL_LINES, goal), height // 3)
+        if goal < _GOAL_LINES:
             return _function_panel(view, view.turn, width, height, glyphs)
         return Group(
             _function_panel(view, "successors", width, height - goal, glyphs),
@@ -208,7 +208,7 @@ class SearchScreen(CodeScreen[SearchView]):
     def tests(self, view: SearchView, width: int, glyphs: Glyphs) -> tuple[str, list[Text]]:
         """A mark for each test, how many instances are solved, and how fast the search is."""
         prepared, rows = view.prepared, []
-        for stage in STAGES:
+        for stage in _STAGES:
             total = getattr(prepared, stage) if prepared is not None else 0
             rows += _marks(stage, view.marks.get(stage, ()), total, width, glyphs)
         return "tests", [*rows, _instances(view, width, glyphs), _speed(view, width)]
@@ -228,7 +228,7 @@ class SearchScreen(CodeScreen[SearchView]):
 
     def portrait(self, view: SearchView) -> str:
         """Both functions as they were in the end."""
-        texts = [view.functions[which].text for which in TITLES if which in view.functions]
+        texts = [view.functions[which].text for which in _TITLES if which in view.functions]
         return "\n\n\n".join(texts)
 
 

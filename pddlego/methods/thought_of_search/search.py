@@ -19,7 +19,7 @@ from pddlego.methods.thought_of_search.space import Key, Order, Search
 FIRST, LARGEST = 32, 256
 """States of a batch, at first and at most."""
 
-UNDER_WAY, FEW = 2, 16
+_UNDER_WAY, FEW = 2, 16
 """Batches under way: while one is expanded, we look at what came of the one before. Few states stay together."""
 
 SHORT, LONG = 0.01, 0.04
@@ -85,8 +85,8 @@ class StateSearch:
 
         flying: deque[list[int]] = deque()
         while True:
-            while self.waiting and len(flying) < (UNDER_WAY if self.order == "breadth-first" else 1):
-                share = max(1, min(size, len(self.waiting) // UNDER_WAY)) if len(self.waiting) > FEW else size
+            while self.waiting and len(flying) < (_UNDER_WAY if self.order == "breadth-first" else 1):
+                share = max(1, min(size, len(self.waiting) // _UNDER_WAY)) if len(self.waiting) > FEW else size
                 batch = self._next(share)
                 if batch:
                     functions.post(batch, self.check is not None)

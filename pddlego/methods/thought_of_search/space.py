@@ -111,10 +111,10 @@ class Space(ABC):
         """Raises `SettingError` where a file is wrong."""
 
 
-GRID = 1_234_577.891
+_GRID = 1_234_577.891
 """Numbers are the same within about a millionth. No simple fraction lies on a border of this grid."""
 
-LARGE = 2.0**50
+_LARGE = 2.0**50
 """Numbers beyond it are the same only if they are equal."""
 
 WHOLE = "."
@@ -134,9 +134,9 @@ def canonical(unordered: Collection[str]) -> Key:
 
     def key(state: Any) -> Hashable:
         if whole and type(state) is list:
-            if state and set(map(type, state)) <= _NUMBERS and min(state) > -LARGE and max(state) < LARGE:
+            if state and set(map(type, state)) <= _NUMBERS and min(state) > -_LARGE and max(state) < _LARGE:
                 with suppress(ValueError):  # NaN is neither smaller nor larger than anything
-                    return tuple(sorted([round(part * GRID) for part in state]))
+                    return tuple(sorted([round(part * _GRID) for part in state]))
             return _bag(state)
         if isinstance(state, dict):
             return frozenset(
@@ -226,8 +226,8 @@ def _plain(value: Any) -> Hashable:
 
 
 def _number(value: float) -> Hashable:
-    if -LARGE < value < LARGE:
-        return round(value * GRID)
+    if -_LARGE < value < _LARGE:
+        return round(value * _GRID)
     try:
         return ("large", int(value))  # exact: what is so large has no fraction
     except (OverflowError, ValueError):

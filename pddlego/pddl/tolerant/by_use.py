@@ -35,7 +35,7 @@ def declare(parts: Parts, declared: Note) -> tuple[str, ...]:
     return found
 
 
-MOST_NEW = 50
+_MOST_NEW = 50
 """Predicates that only :init says and that are compared with the declared ones; more are not misspelt."""
 
 
@@ -133,7 +133,7 @@ class _User:
         facts: list[uses.Use] = [(fact, {}) for fact in self.facts]
         new = uses.used_predicates(facts, rest, lambda word: kinds.get(word, ANY_TYPE))
         for name, types in new.items():
-            if len(new) > MOST_NEW or nearest(name, rest) is None:
+            if len(new) > _MOST_NEW or nearest(name, rest) is None:
                 self._add_predicate(name, types)
 
     def _add_predicate(self, name: str, types: tuple[str, ...]) -> None:

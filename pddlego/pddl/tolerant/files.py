@@ -15,7 +15,7 @@ from pddlego.pddl.tolerant import by_use, declare, structure
 from pddlego.pddl.tolerant.lexical import Note, read_file
 from pddlego.pddl.tolerant.structure import PROBLEM_SECTIONS, Parts, Section
 
-MAX_TEXT = 1_000_000
+_MAX_TEXT = 1_000_000
 """Characters of a file that is repaired; the longest answer that is read has a fifth of it."""
 
 
@@ -54,9 +54,9 @@ class Repaired:
 def repair(domain: str, problem: str) -> Repaired:
     """Repair a domain and a problem file as far as nothing has to be guessed. Total: any two texts give a result.
 
-    Texts of more than `MAX_TEXT` characters stay as they are: they are nobody's problem files.
+    Texts of more than `_MAX_TEXT` characters stay as they are: they are nobody's problem files.
     """
-    if max(len(domain), len(problem)) > MAX_TEXT:
+    if max(len(domain), len(problem)) > _MAX_TEXT:
         return Repaired(domain, problem)
     repairs: dict[Repair, None] = {}
 

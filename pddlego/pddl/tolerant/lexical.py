@@ -13,7 +13,7 @@ Note = Callable[[str], None]
 MISSING = "closing parentheses were missing"
 """How the repairs begin that an answer which was cut off looks like."""
 
-UNCLOSED = f"{MISSING} at the end"
+_UNCLOSED = f"{MISSING} at the end"
 
 _ESCAPES = {"\\n": "\n", "\\t": " ", '\\"': " "}
 _FENCE = re.compile(r"```[A-Za-z]*")
@@ -39,7 +39,7 @@ def read_file(text: str, kind: str, note: Note) -> list[Sexpr]:
             note(f"{MISSING} before {key}")
         reading = read_sexprs(closed)
         if reading.unclosed:
-            note(UNCLOSED)
+            note(_UNCLOSED)
     early = reading.extra > 0
     if early:
         note("there were closing parentheses too many")

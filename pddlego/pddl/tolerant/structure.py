@@ -16,7 +16,7 @@ DOMAIN_SECTIONS = (":requirements", ":types", ":constants", ":predicates", ":act
 PROBLEM_SECTIONS = (":domain", ":objects", ":init", ":goal")
 FIELDS = (":parameters", ":precondition", ":effect")
 
-MISSPELT = {
+_MISSPELT = {
     ":requirement": ":requirements",
     ":type": ":types",
     ":constant": ":constants",
@@ -39,13 +39,13 @@ MISSPELT = {
 }
 """Names of sections and fields that models write, with the ones that they mean."""
 
-ALL_SECTIONS = frozenset({*DOMAIN_SECTIONS, *PROBLEM_SECTIONS})
-SECTIONS = ALL_SECTIONS - {":domain"}
+_ALL_SECTIONS = frozenset({*DOMAIN_SECTIONS, *PROBLEM_SECTIONS})
+SECTIONS = _ALL_SECTIONS - {":domain"}
 
 WORDS = {"implies": "imply", "implication": "imply"}
 """Connectives that models write, with the ones that they mean."""
 
-ADDING, DELETING = frozenset({"add"}), frozenset({"delete", "remove", "del"})
+_ADDING, _DELETING = frozenset({"add"}), frozenset({"delete", "remove", "del"})
 """Words of STRIPS lists that models put around the literals of an effect."""
 
 Section = tuple[Sexpr, ...]
@@ -54,12 +54,12 @@ Section = tuple[Sexpr, ...]
 def head(part: Sexpr) -> str:
     """The first word of an expression, rightly spelt; empty if there is none."""
     word = part[0] if isinstance(part, tuple) and part else ""
-    return MISSPELT.get(word, word) if isinstance(word, str) else ""
+    return _MISSPELT.get(word, word) if isinstance(word, str) else ""
 
 
 def _key(part: Sexpr) -> str:
     """The word that stands alone as a part of a section, or first in it, rightly spelt."""
-    return MISSPELT.get(part, part) if isinstance(part, str) else head(part)
+    return _MISSPELT.get(part, part) if isinstance(part, str) else head(part)
 
 
 def sections(parts: Iterable[Sexpr], note: Note) -> Iterator[Section]:
@@ -71,8 +71,8 @@ def sections(parts: Iterable[Sexpr], note: Note) -> Iterator[Section]:
         name = head(part)
         if name != part[0]:
             note(f"section {show(part[0])} is called {name}")
-        nested = [each for each in part[1:] if head(each) in ALL_SECTIONS]
-        own = tuple(each for each in part[1:] if head(each) not in ALL_SECTIONS)
+        nested = [each for each in part[1:] if head(each) in _ALL_SECTIONS]
+        own = tuple(each for each in part[1:] if head(each) not in _ALL_SECTIONS)
         group = name == ":action" and bool(own) and isinstance(own[0], tuple)
         if group:
             note("several actions stood in one section")
@@ -95,7 +95,7 @@ def _with_colons(parts: Section, note: Note) -> Section:
     there = {head(part) for part in parts}
     for part in parts:
         word = part[0] if isinstance(part, tuple) and part else ""
-        meant = MISSPELT.get(f":{word}", f":{word}") if isinstance(word, str) else ""
+        meant = _MISSPELT.get(f":{word}", f":{word}") if isinstance(word, str) else ""
         if meant in SECTIONS and meant not in there:
             note(f"section {word} is called :{word}")
             part = (f":{word}", *part[1:])
@@ -154,7 +154,7 @@ def _action(section: Section, note: Note) -> Section:
     for part in section[2:]:
         word = _key(part)
         bare = part if isinstance(part, str) else part[0] if part else ""
-        meant = MISSPELT.get(f":{bare}", f":{bare}") if isinstance(bare, str) else ""
+        meant = _MISSPELT.get(f":{bare}", f":{bare}") if isinstance(bare, str) else ""
         if meant in FIELDS and meant not in there:  # without its colon
             word = meant
         if isinstance(part, str) and word in FIELDS:
@@ -190,10 +190,10 @@ def _literals(effect: Sexpr, note: Note) -> Sexpr:
     if not isinstance(effect, tuple) or not effect:
         return effect
     word, rest = effect[0], effect[1:]
-    if word in ADDING | DELETING and rest and all(isinstance(each, tuple) for each in rest):
+    if word in _ADDING | _DELETING and rest and all(isinstance(each, tuple) for each in rest):
         note(f"an effect stood in '{word}'")
         literals = [one for each in rest for one in (each[1:] if each[:1] == ("and",) else (each,))]
-        listed = tuple(each if word in ADDING else ("not", each) for each in literals)
+        listed = tuple(each if word in _ADDING else ("not", each) for each in literals)
         return listed[0] if len(listed) == 1 else ("and", *listed)
     if word == "and":
         return (word, *(_literals(each, note) for each in rest))

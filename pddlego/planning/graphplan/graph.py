@@ -169,7 +169,7 @@ class PlanningGraph:
         return found
 
 
-FAR = 1 << 30
+_FAR = 1 << 30
 """The cost of what is out of reach."""
 
 
@@ -224,21 +224,21 @@ def _cheapest(task: GraphTask, ways: Iterable[int], costs: list[int], restored: 
     priced = [
         (cost, action)
         for action in ways
-        if (restored is None or not task.needs[action] >> restored & 1) and (cost := _cost(task, action, costs)) < FAR
+        if (restored is None or not task.needs[action] >> restored & 1) and (cost := _cost(task, action, costs)) < _FAR
     ]
-    least = min((cost for cost, _ in priced), default=FAR)
+    least = min((cost for cost, _ in priced), default=_FAR)
     return [action for cost, action in priced if cost == least]
 
 
 def _costs(task: GraphTask) -> list[int]:
     """Additive costs of all facts."""
-    costs = [0 if task.initial >> fact & 1 else FAR for fact in range(len(task.facts))]
+    costs = [0 if task.initial >> fact & 1 else _FAR for fact in range(len(task.facts))]
     changed = True
     while changed:
         changed = False
         for action in range(task.real):
             cost = _cost(task, action, costs) + 1
-            if cost > FAR:
+            if cost > _FAR:
                 continue
             for fact in bits(task.adds[action]):
                 if cost < costs[fact]:
@@ -248,4 +248,4 @@ def _costs(task: GraphTask) -> list[int]:
 
 
 def _cost(task: GraphTask, action: int, costs: list[int]) -> int:
-    return min(FAR, sum(costs[fact] for fact in bits(task.needs[action])))
+    return min(_FAR, sum(costs[fact] for fact in bits(task.needs[action])))

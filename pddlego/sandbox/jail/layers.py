@@ -20,12 +20,12 @@ from . import seccomp
 NOBODY = 65534
 """The user that a sandbox begun by root becomes: one that owns nothing."""
 
-LIMITS, NAMESPACES, USER, LANDLOCK, SECCOMP = "limits", "namespaces", "own user", "Landlock", "seccomp"
+LIMITS, _NAMESPACES, USER, LANDLOCK, SECCOMP = "limits", "namespaces", "own user", "Landlock", "seccomp"
 
-TOTAL_SECONDS = 1_000_000
+_TOTAL_SECONDS = 1_000_000
 """CPU time of one process, all calls together."""
 
-SPARE = 64 << 20
+_SPARE = 64 << 20
 """Bytes that a process may take besides, once its program has run out of memory, to say so."""
 
 _SET_DEATH_SIGNAL, _SET_SECCOMP, _NO_NEW_PRIVILEGES, _FILTER = 1, 22, 38, 2
@@ -54,7 +54,7 @@ def lock(memory: int, parent: int, only: list[str] | None) -> dict[str, str]:
     Returns each layer with why it does not hold, which is empty for one that does. The process dies with its `parent`.
     Of the layers `only` those are tried, if they are named.
     """
-    steps: list[tuple[str, Callable[[], None]]] = [(NAMESPACES, _leave_namespaces)]
+    steps: list[tuple[str, Callable[[], None]]] = [(_NAMESPACES, _leave_namespaces)]
     if os.getuid() == 0:
         steps.append((USER, _become_nobody))
     steps += [(LIMITS, lambda: _limit(memory)), (LANDLOCK, _close_files), (SECCOMP, _filter_calls)]
@@ -110,9 +110,9 @@ def _become_nobody() -> None:
 
 
 def _limit(memory: int) -> None:
-    limits = [("RLIMIT_CPU", TOTAL_SECONDS, TOTAL_SECONDS + 1), ("RLIMIT_FSIZE", 0, 0), ("RLIMIT_CORE", 0, 0)]
+    limits = [("RLIMIT_CPU", _TOTAL_SECONDS, _TOTAL_SECONDS + 1), ("RLIMIT_FSIZE", 0, 0), ("RLIMIT_CORE", 0, 0)]
     limits += [("RLIMIT_NOFILE", 16, 16), ("RLIMIT_NPROC", 0, 0), ("RLIMIT_MSGQUEUE", 0, 0), ("RLIMIT_MEMLOCK", 0, 0)]
-    limits.append(("RLIMIT_AS", memory << 20, (memory << 20) + SPARE))
+    limits.append(("RLIMIT_AS", memory << 20, (memory << 20) + _SPARE))
     failed = []
     for name, soft, hard in limits:
         kind = getattr(resource, name, None)

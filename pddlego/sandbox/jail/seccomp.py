@@ -2,7 +2,7 @@
 
 A filter of our own and not libseccomp's: that library must be installed by the system, its Python binding must be found
 by an interpreter without site packages, and the whole filter is a list of numbers. Everything that is not listed fails
-with `EPERM`, so that a program that tries it gets a `PermissionError` and its traceback is the feedback.
+with `_EPERM`, so that a program that tries it gets a `PermissionError` and its traceback is the feedback.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ _CALLS: dict[str, tuple[int | None, int | None]] = {
 }
 """The numbers of the calls on x86_64 and on aarch64; None where the processor has no such call."""
 
-MACHINES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_MACHINES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 """What the kernel calls each kind of processor, in the order of the numbers above."""
 
-ALLOW, KILL, EPERM = 0x7FFF0000, 0x80000000, 0x00050001
-PROT_EXEC = 4
+_ALLOW, _KILL, _EPERM = 0x7FFF0000, 0x80000000, 0x00050001
+_PROT_EXEC = 4
 
 _LOAD, _EQUAL, _HAS, _RETURN = 0x20, 0x15, 0x45, 0x06
 _NUMBER, _ARCHITECTURE, _FIRST, _THIRD = 0, 4, 16, 32
@@ -72,23 +72,23 @@ def filter_for(machine: str) -> bytes | None:
 
     Memory may be mapped, but not as code, and limits may be read and lowered for the process itself only.
     """
-    if machine not in MACHINES:
+    if machine not in _MACHINES:
         return None
-    column = list(MACHINES).index(machine)
+    column = list(_MACHINES).index(machine)
     listed = {name: number for name, numbers in _CALLS.items() if (number := numbers[column]) is not None}
     mapping = [listed.pop("mmap"), listed.pop("mprotect")]
     own_limits = listed.pop("prlimit64")
-    steps = [_step(_LOAD, 0, 0, _ARCHITECTURE), _step(_EQUAL, 1, 0, MACHINES[machine]), _step(_RETURN, 0, 0, KILL)]
+    steps = [_step(_LOAD, 0, 0, _ARCHITECTURE), _step(_EQUAL, 1, 0, _MACHINES[machine]), _step(_RETURN, 0, 0, _KILL)]
     steps.append(_step(_LOAD, 0, 0, _NUMBER))
     for number in mapping:  # three steps, then the next comparison
-        steps += [_step(_EQUAL, 0, 4, number), _step(_LOAD, 0, 0, _THIRD), _step(_HAS, 0, 1, PROT_EXEC)]
-        steps += [_step(_RETURN, 0, 0, EPERM), _step(_RETURN, 0, 0, ALLOW)]
+        steps += [_step(_EQUAL, 0, 4, number), _step(_LOAD, 0, 0, _THIRD), _step(_HAS, 0, 1, _PROT_EXEC)]
+        steps += [_step(_RETURN, 0, 0, _EPERM), _step(_RETURN, 0, 0, _ALLOW)]
     steps += [_step(_EQUAL, 0, 4, own_limits), _step(_LOAD, 0, 0, _FIRST), _step(_EQUAL, 0, 1, 0)]
-    steps += [_step(_RETURN, 0, 0, ALLOW), _step(_RETURN, 0, 0, EPERM)]
+    steps += [_step(_RETURN, 0, 0, _ALLOW), _step(_RETURN, 0, 0, _EPERM)]
     numbers = sorted(listed.values())
     for place, number in enumerate(numbers):
         steps.append(_step(_EQUAL, len(numbers) - place, 0, number))
-    steps += [_step(_RETURN, 0, 0, EPERM), _step(_RETURN, 0, 0, ALLOW)]
+    steps += [_step(_RETURN, 0, 0, _EPERM), _step(_RETURN, 0, 0, _ALLOW)]
     return b"".join(steps)
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from . import layers, program
 
-PRELOADED = """
+_PRELOADED = """
     abc array bisect cmath collections collections.abc contextlib copy copyreg dataclasses datetime
     decimal enum fractions functools heapq itertools json keyword linecache math numbers operator pprint
     queue random re statistics string struct _strptime calendar locale textwrap time traceback types
@@ -31,7 +31,7 @@ PRELOADED = """
 CONTROL = 0
 """The descriptor of the control connection: standard input, a number that no received pipe can have."""
 
-HIGHEST = 4096
+_HIGHEST = 4096
 """Descriptors below this number are closed in a child. The server opens few, always the lowest free ones."""
 
 
@@ -39,7 +39,7 @@ def main() -> None:
     """Serve on the connection that is standard input. The arguments are folders where more modules are found."""
     control = socket.socket(fileno=CONTROL)
     more = sys.argv[1:]
-    for name in PRELOADED.split():
+    for name in _PRELOADED.split():
         importlib.import_module(name)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     empty = tempfile.mkdtemp()
@@ -100,7 +100,7 @@ def _become(request: dict[str, Any], descriptors: list[int], server: int) -> Non
     incoming, outgoing = descriptors  # they keep their numbers: any fixed number may be in use
     os.dup2(1, CONTROL)
     low, high = sorted(descriptors)
-    for first, end in ((3, low), (low + 1, high), (high + 1, HIGHEST)):
+    for first, end in ((3, low), (low + 1, high), (high + 1, _HIGHEST)):
         os.closerange(first, end)
     found = layers.lock(request["memory"], server, request["only"])
     layers.hide()

@@ -14,7 +14,7 @@ from pddlego.models.prompts import Prompts
 from pddlego.util.answers import spoken
 from pddlego.util.text import writable
 
-MAX_COMMAND = 100
+_MAX_COMMAND = 100
 """Characters of what is sent though it is no valid command."""
 
 
@@ -81,7 +81,7 @@ class RandomActions:
 def _unchecked(answer: str, valid: Sequence[str]) -> str:
     """The first valid command that stands anywhere in the answer, as in the paper's scripts; else its first line."""
     named = next((each for each in valid if each in answer), "")
-    return named or next((line.strip()[:MAX_COMMAND] for line in answer.splitlines() if line.strip()), "")
+    return named or next((line.strip()[:_MAX_COMMAND] for line in answer.splitlines() if line.strip()), "")
 
 
 def _bare(line: str) -> str:

@@ -116,7 +116,7 @@ def _files(said: str) -> dict[str, str]:
     return {match.group(1).lower(): said[match.start() : end] for match, end in zip(starts, ends, strict=False)}
 
 
-REQUIREMENTS = "requirements "
+_REQUIREMENTS = "requirements "
 """In a repair: what is missing there harms nobody, so that it is none even where nothing is repaired."""
 
 NOTHING = Feedback(
@@ -153,7 +153,7 @@ class FullFormalizer:
             return ProblemProposal(situation.knowledge, cut_off())
         known, terms = situation.knowledge, self._terms
         if not known.domain.text and not parts.domain.strip():
-            return ProblemProposal(situation.knowledge, NO_DOMAIN)
+            return ProblemProposal(situation.knowledge, _NO_DOMAIN)
         goals, unread = read_goals(parts.goals)
         if not goals and not parts.problem and known.written is not None:
             goals = known.written.goals  # they stand until another answer changes them
@@ -161,7 +161,7 @@ class FullFormalizer:
         reading = read_pair(parts.domain or known.domain.text, parts.problem or str(known.problem), needed)
         mended = tuple(
             Defect(
-                DefectKind.REPAIRED, each.kind.value, str(each), not self._tolerant and REQUIREMENTS not in each.what
+                DefectKind.REPAIRED, each.kind.value, str(each), not self._tolerant and _REQUIREMENTS not in each.what
             )
             for each in reading.files.repairs
         )
@@ -186,7 +186,7 @@ class FullFormalizer:
         return ProblemProposal(self._blank.rewritten(written, problem), feedback, None, defects)
 
 
-NO_DOMAIN = Feedback("invalid answer", "there is no domain file in it: write (define (domain …) …)")
+_NO_DOMAIN = Feedback("invalid answer", "there is no domain file in it: write (define (domain …) …)")
 
 
 def read_goals(text: str) -> tuple[tuple[Formula, ...], tuple[Defect, ...]]:

@@ -94,7 +94,7 @@ def without_planned(problem: Problem, only_planned: tuple[str, ...]) -> tuple[Pr
     return replace(problem, facts=problem.facts - set(stated)), defects
 
 
-def defects_feedback(defects: tuple[Defect, ...]) -> Feedback | None:
+def _defects_feedback(defects: tuple[Defect, ...]) -> Feedback | None:
     """What to tell the model about defects that make planning impossible; None if there are none."""
     blocking = [each for each in defects if each.blocking]
     if not blocking:
@@ -102,7 +102,7 @@ def defects_feedback(defects: tuple[Defect, ...]) -> Feedback | None:
     return Feedback("defects", "the problem file has these defects:", tuple(each.message for each in blocking))
 
 
-MAX_EVIDENCE, MAX_LINE = 50, 500
+_MAX_EVIDENCE, MAX_LINE = 50, 500
 """Lines of evidence in a request, and characters of one."""
 
 
@@ -110,9 +110,9 @@ def _bearable(feedback: Feedback | None) -> Feedback | None:
     """As much of a feedback as a model may have to read."""
     if feedback is None:
         return None
-    lines = [each if len(each) <= MAX_LINE else f"{each[:MAX_LINE]} …" for each in feedback.evidence[:MAX_EVIDENCE]]
-    if len(feedback.evidence) > MAX_EVIDENCE:
-        lines.append(f"… and {len(feedback.evidence) - MAX_EVIDENCE} more")
+    lines = [each if len(each) <= MAX_LINE else f"{each[:MAX_LINE]} …" for each in feedback.evidence[:_MAX_EVIDENCE]]
+    if len(feedback.evidence) > _MAX_EVIDENCE:
+        lines.append(f"… and {len(feedback.evidence) - _MAX_EVIDENCE} more")
     message = feedback.message if len(feedback.message) <= 2 * MAX_LINE else f"{feedback.message[: 2 * MAX_LINE]} …"
     return replace(feedback, message=message, evidence=tuple(lines))
 
@@ -132,7 +132,7 @@ def _changing(situation: Situation) -> dict[str, Any]:
     }
 
 
-def problem_request(
+def _problem_request(
     prompts: Prompts, purpose: str, situation: Situation, schema: bool = False, one_message: bool = False
 ) -> Request:
     """Ask for an edit or a whole problem file, as the purpose says. In `one_message` the fixed part stands first."""
@@ -183,23 +183,23 @@ class PddlGen:
         self._prompts, self._tolerant, self._one_message = prompts, tolerant, one_message
 
     def request(self, situation: Situation) -> Request:
-        return problem_request(self._prompts, "gen", situation, one_message=self._one_message)
+        return _problem_request(self._prompts, "gen", situation, one_message=self._one_message)
 
     def read(self, answer: str, situation: Situation) -> ProblemProposal:
         """The file in an answer. Without tolerance the answer must be the file and nothing else."""
         if not self._tolerant:
-            return read_strictly(answer, situation)
+            return _read_strictly(answer, situation)
         said = spoken(answer)
         if is_cut_off(said, "problem") or (answer.strip() and not said.strip()):
             return ProblemProposal(situation.knowledge, cut_off())
         repaired = repair_problem(situation.knowledge.domain.text, said)
         mended = tuple(Defect(DefectKind.REPAIRED, each.kind.value, str(each), False) for each in repaired.repairs)
         proposal = read_file(repaired.problem, situation)
-        defects = proposal.defects + old_names(repaired.declared, proposal.problem, situation.knowledge.problem)
-        return replace(proposal, feedback=defects_feedback(defects), defects=defects + mended)
+        defects = proposal.defects + _old_names(repaired.declared, proposal.problem, situation.knowledge.problem)
+        return replace(proposal, feedback=_defects_feedback(defects), defects=defects + mended)
 
 
-def old_names(undeclared: Iterable[str], problem: Problem, before: Problem) -> tuple[Defect, ...]:
+def _old_names(undeclared: Iterable[str], problem: Problem, before: Problem) -> tuple[Defect, ...]:
     """Defects for names that are used and not declared any more, in a file that also brings new names.
 
     It may be that a thing got another name, and one fact kept the old one: declared by its use it would be there twice.
@@ -220,26 +220,26 @@ def old_names(undeclared: Iterable[str], problem: Problem, before: Problem) -> t
 
 def read_file(text: str, situation: Situation) -> ProblemProposal:
     """The problem file in a text. The goal ladder sets the goal: one that is missing or wrong does no harm."""
-    return read_strictly(file_in(text), situation)
+    return _read_strictly(file_in(text), situation)
 
 
-def read_strictly(text: str, situation: Situation) -> ProblemProposal:
+def _read_strictly(text: str, situation: Situation) -> ProblemProposal:
     """The problem file that a text is, with nothing around it."""
     reading, known = read_problem(text), situation.knowledge
     problem = replace(reading.problem, domain=known.domain.name, goal=known.problem.goal)
     needed = tuple(name for name in reading.missing if name in (":objects", ":init"))
     problem, left_out = without_planned(problem, known.only_planned)
     defects = check_reading(known.domain, replace(reading, problem=problem, missing=needed)) + left_out
-    return ProblemProposal(known.with_problem(problem), defects_feedback(defects), None, defects)
+    return ProblemProposal(known.with_problem(problem), _defects_feedback(defects), None, defects)
 
 
-WHOLE_FILE = re.compile(r"\(\s*define\s*\(\s*problem\b", re.IGNORECASE)
+_WHOLE_FILE = re.compile(r"\(\s*define\s*\(\s*problem\b", re.IGNORECASE)
 
 WHOLE = 2
 """Repetitions of a rejected edit after which the whole problem is asked for: whoever is stuck in one form may not be in
 another."""
 
-UNFIT = (EntryKind.REFUSED, EntryKind.TOLERATED, EntryKind.UNMATCHED, EntryKind.ALREADY)
+_UNFIT = (EntryKind.REFUSED, EntryKind.TOLERATED, EntryKind.UNMATCHED, EntryKind.ALREADY)
 """Lines of an edit that only tolerance takes."""
 
 
@@ -250,13 +250,13 @@ class PddlEdit:
         self, prompts: Prompts, tolerant: bool = True, one_message: bool = False, ignores_unmatched: bool = False
     ) -> None:
         self._prompts, self._tolerant, self._one_message = prompts, tolerant, one_message
-        self._unfit = () if ignores_unmatched else UNFIT
+        self._unfit = () if ignores_unmatched else _UNFIT
         self._whole = PddlGen(prompts, tolerant, one_message)
 
     def request(self, situation: Situation) -> Request:
         if situation.retry.repeated >= WHOLE:
             return self._whole.request(situation)
-        return problem_request(self._prompts, "edit", situation, schema=True, one_message=self._one_message)
+        return _problem_request(self._prompts, "edit", situation, schema=True, one_message=self._one_message)
 
     def read(self, answer: str, situation: Situation) -> ProblemProposal:
         """An edit is accepted or rejected as a whole: after a rejected one the problem is what it was.
@@ -265,7 +265,7 @@ class PddlEdit:
         the edit and nothing else, and each of its lines must do what it says.
         """
         said = spoken(answer) if self._tolerant else answer
-        if WHOLE_FILE.search(said):
+        if _WHOLE_FILE.search(said):
             return self._whole.read(said, situation)
         try:
             edit = parse_edit(said, alone=not self._tolerant)
@@ -277,7 +277,7 @@ class PddlEdit:
         report = apply_edit(known.problem, edit, known.domain.constants)
         problem, left_out = without_planned(report.problem, known.only_planned)
         defects = (*check(known.domain, problem), *left_out)
-        feedback = defects_feedback(defects)
+        feedback = _defects_feedback(defects)
         refused = report.refused if self._tolerant else report.of(*self._unfit)
         if refused:
             lines = tuple(str(entry) for entry in refused) + (feedback.evidence if feedback else ())
@@ -298,17 +298,17 @@ def unless_contradicting(proposal: ProblemProposal, before: Knowledge, last: boo
     new = tuple(each for each in contradictions(proposal.problem, before.invariants) if each not in known)
     if not new:
         return proposal
-    feedback = with_unmatched(Feedback(DefectKind.CONTRADICTION.value, CONTRADICTS, new), proposal.report)
+    feedback = with_unmatched(Feedback(DefectKind.CONTRADICTION.value, _CONTRADICTS, new), proposal.report)
     defects = tuple(Defect(DefectKind.CONTRADICTION, each, each) for each in new)
     return replace(proposal, feedback=feedback, defects=proposal.defects + defects)
 
 
-CONTRADICTS = (
+_CONTRADICTS = (
     "the problem file contradicts itself. See which of these facts the game has said, and leave the others out:"
 )
 """What is said of a problem that cannot be true."""
 
-FILTERED = Feedback(
+_FILTERED = Feedback(
     "content filter",
     "the endpoint's content filter withheld the answer. Write nothing but what was asked for, in plain words.",
 )
@@ -325,4 +325,4 @@ def unless_incomplete(proposal: Proposal, answer: Completion) -> Proposal:
     )
     if answer.finish not in ("length", "content_filter") or (proposal.feedback is None and not mended):
         return proposal
-    return replace(proposal, feedback=cut_off() if answer.finish == "length" else FILTERED)
+    return replace(proposal, feedback=cut_off() if answer.finish == "length" else _FILTERED)

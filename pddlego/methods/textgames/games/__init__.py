@@ -43,7 +43,7 @@ class Game(Protocol):
 T = TypeVar("T")
 
 
-def guarded(engine: str, what: str, call: Callable[[], T]) -> T:
+def _guarded(engine: str, what: str, call: Callable[[], T]) -> T:
     """The result of `call` into other people's code. Raises `EngineError` for whatever it raises, exits included."""
     try:
         return call()
@@ -62,13 +62,13 @@ class ForeignGame:
 
     @property
     def task(self) -> str:
-        return writable(str(guarded(self._engine, "say its task", lambda: self._game.task)))
+        return writable(str(_guarded(self._engine, "say its task", lambda: self._game.task)))
 
     def start(self) -> Observation:
-        return self._checked(guarded(self._engine, "start the game", self._game.start))
+        return self._checked(_guarded(self._engine, "start the game", self._game.start))
 
     def step(self, command: str) -> Observation:
-        return self._checked(guarded(self._engine, f"answer '{command}'", lambda: self._game.step(command)))
+        return self._checked(_guarded(self._engine, f"answer '{command}'", lambda: self._game.step(command)))
 
     def _checked(self, answer: object) -> Observation:
         if isinstance(answer, Observation):
@@ -119,8 +119,8 @@ def foreign_game(engine: str, spec: GameSpec) -> Game:
         raise UsageError(
             f"There is no engine '{engine}'", f"There is: {listed}.", "Mend [game] engine, or install one."
         )
-    factory: Factory = guarded(engine, f"load {found.value}", found.load)
-    made = guarded(engine, "make the game", lambda: factory(spec))
+    factory: Factory = _guarded(engine, f"load {found.value}", found.load)
+    made = _guarded(engine, "make the game", lambda: factory(spec))
     if not (hasattr(made, "start") and hasattr(made, "step")):
         raise EngineError(f"The engine '{engine}' made no game", f"It made {str(made)[:80]!r}.", "Ask its makers.")
     return ForeignGame(engine, made)

@@ -18,10 +18,10 @@ from pddlego.errors import EngineError, explained, is_too_many_files
 from pddlego.methods.textgames.games import GameSpec, Observation
 from pddlego.util.children import Deadline, for_children
 
-START_TIMEOUT = 30.0
+_START_TIMEOUT = 30.0
 """Seconds that a virtual machine may take to say its port."""
 
-READ_TIMEOUT = 30.0
+_READ_TIMEOUT = 30.0
 """Seconds that one answer may take. py4j asks once more, so a hung machine is noticed after twice as long."""
 
 # A small serial heap holds 200 games; the defaults would take a quarter of the machine. The engine needs no more than
@@ -45,7 +45,7 @@ class JavaMachine:
             port, token = self._greeting()
             self.gateway: Any = JavaGateway(
                 gateway_parameters=GatewayParameters(
-                    port=port, auth_token=token, auto_field=True, read_timeout=READ_TIMEOUT
+                    port=port, auth_token=token, auto_field=True, read_timeout=_READ_TIMEOUT
                 )
             )
             self.version = str(self.gateway.jvm.java.lang.System.getProperty("java.version"))
@@ -97,7 +97,7 @@ class JavaMachine:
     def _launch(self) -> subprocess.Popen[bytes]:
         from py4j.java_gateway import find_jar_path
 
-        jars = os.pathsep.join((str(find_jar_path()), str(engine_folder() / "textworld-express.jar")))
+        jars = os.pathsep.join((str(find_jar_path()), str(_engine_folder() / "textworld-express.jar")))
         command = [self.java, *OPTIONS, "-classpath", jars, "py4j.GatewayServer", "--die-on-broken-pipe"]
         try:
             return subprocess.Popen(
@@ -105,7 +105,7 @@ class JavaMachine:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
-                cwd=engine_folder(),
+                cwd=_engine_folder(),
                 env=for_children(),
                 # Its own group: Ctrl-C is ours to handle, and the game must survive it until the journal is closed.
                 start_new_session=True,
@@ -118,7 +118,7 @@ class JavaMachine:
     def _greeting(self) -> tuple[int, str]:
         """The port and the token that the gateway prints when it listens."""
         assert self._process.stdout is not None
-        deadline = Deadline(START_TIMEOUT, self._process.kill)
+        deadline = Deadline(_START_TIMEOUT, self._process.kill)
         try:
             port, token = self._process.stdout.readline(), self._process.stdout.readline()
         finally:
@@ -154,7 +154,7 @@ class JavaMachine:
 
 
 @contextlib.contextmanager
-def uninterrupted() -> Iterator[None]:
+def _uninterrupted() -> Iterator[None]:
     """Holds Ctrl-C back until the block is done: py4j leaves its connection broken when it is interrupted.
 
     Signals reach the main thread only; in any other this does nothing.
@@ -195,7 +195,7 @@ def shared_machine(java: str | None = None) -> JavaMachine:
                 "Play with one Java in a process.",
             )
         if _machine is None:
-            with uninterrupted():
+            with _uninterrupted():
                 _machine = JavaMachine(java)
                 atexit.register(_machine.close)
         return _machine
@@ -212,7 +212,7 @@ def bundled_java() -> str:
     return str(JAVA)
 
 
-def engine_folder() -> Path:
+def _engine_folder() -> Path:
     """The folder of TextWorldExpress, which must be the machine's working directory: it reads its data from there."""
     from textworld_express.constants import BASEPATH
 
@@ -256,7 +256,7 @@ class TextWorldGame:
         from py4j.protocol import Py4JError, Py4JJavaError
 
         try:
-            with uninterrupted():
+            with _uninterrupted():
                 return call()
         except Py4JJavaError as error:
             why = str(error.java_exception).partition(":")[2].strip() or "It does not say why"

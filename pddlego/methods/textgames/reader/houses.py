@@ -47,15 +47,15 @@ from pddlego.pddl import (
 from pddlego.pddl.conditions import atoms_of
 
 OPPOSITE = {"north": "south", "south": "north", "east": "west", "west": "east"}
-OFFSET = {"north": (0, 1), "south": (0, -1), "east": (1, 0), "west": (-1, 0)}
+_OFFSET = {"north": (0, 1), "south": (0, -1), "east": (1, 0), "west": (-1, 0)}
 
-ROOM = "location"
+_ROOM = "location"
 """The type of rooms, in every domain that these rules write for."""
 
-SHUT = "You can't move there, the door is closed"
+_SHUT = "You can't move there, the door is closed"
 
 
-def is_placeholder(room: str) -> bool:
+def _is_placeholder(room: str) -> bool:
     """Whether the room is one that stands behind a closed door and has no name yet."""
     return re.fullmatch(r"loc\d+", room) is not None
 
@@ -91,7 +91,7 @@ class House:
     def of(cls, problem: Problem, number: int = 1, doors_once: bool = False) -> House:
         house = cls(number=number, doors_once=doors_once)
         for each in problem.objects:
-            if each.type == ROOM:
+            if each.type == _ROOM:
                 house.rooms.add(each.name)
             else:
                 house.types[each.name] = each.type
@@ -129,7 +129,7 @@ class House:
 
     def objects(self) -> Iterator[TypedName]:
         for room in self.rooms:
-            yield TypedName(room, ROOM)
+            yield TypedName(room, _ROOM)
         for name, kind in self.types.items():
             yield TypedName(name, kind)
 
@@ -171,7 +171,7 @@ class House:
         if revealed is not None and behind is not None:
             other = self._name(behind, to_name(revealed))
             self.closed.discard(frozenset((self.here, other)))
-        elif exchange.text.startswith(SHUT) and behind is not None:
+        elif exchange.text.startswith(_SHUT) and behind is not None:
             self.closed.add(frozenset((self.here, behind)))
         room = read_room(exchange.text)
         if room is not None:
@@ -207,7 +207,7 @@ class House:
         """Connect both ways; a placeholder that stood in the way back turns out to be this room."""
         back = (other, OPPOSITE[direction])
         behind = self.exits.get(back)
-        if behind is not None and behind != room and is_placeholder(behind):
+        if behind is not None and behind != room and _is_placeholder(behind):
             self._name(behind, room)
         self.exits[room, direction] = other
         self.exits[back] = room
@@ -236,8 +236,8 @@ class House:
         """The known room that lies behind a closed door, if the map tells: rooms lie on a grid."""
         places = self._places(room)
         x, y = places[room]
-        dx, dy = OFFSET[direction]
-        found = (other for other, place in places.items() if place == (x + dx, y + dy) and not is_placeholder(other))
+        dx, dy = _OFFSET[direction]
+        found = (other for other, place in places.items() if place == (x + dx, y + dy) and not _is_placeholder(other))
         return next(found, None)
 
     def _places(self, start: str) -> dict[str, tuple[int, int]]:
@@ -245,7 +245,7 @@ class House:
         waiting = deque([start])
         while waiting:
             room = waiting.popleft()
-            for direction, (dx, dy) in OFFSET.items():
+            for direction, (dx, dy) in _OFFSET.items():
                 other = self.exits.get((room, direction))
                 if other is not None and other not in places:
                     places[other] = (places[room][0] + dx, places[room][1] + dy)
@@ -277,7 +277,7 @@ class HouseRules(ABC):
         known = {each.name for each in before.objects}
         constants = situation.knowledge.domain.constants
         renamed = ((old, new) for old, new in house.renamed.items() if old in known)
-        renaming = Edit(SectionEdit(replace=tuple((f"{old} - {ROOM}", f"{new} - {ROOM}") for old, new in renamed)))
+        renaming = Edit(SectionEdit(replace=tuple((f"{old} - {_ROOM}", f"{new} - {_ROOM}") for old, new in renamed)))
         base = apply_edit(before, renaming, constants).problem
         given = {each.name for each in constants}
         types, predicates = situation.knowledge.domain.types, situation.knowledge.domain.predicates_by_name
@@ -396,7 +396,7 @@ _PRIVATE = r"wood"
 _LEAD_NOWHERE = ("bedroom", "bathroom", "laundry room", "pantry")
 
 
-def likely_places(thing: str, closed: Iterable[str], house: House, history: Iterable[Exchange]) -> Iterator[str]:
+def _likely_places(thing: str, closed: Iterable[str], house: House, history: Iterable[Exchange]) -> Iterator[str]:
     """The PDDL names of closed containers and rooms not yet visited where `thing` (a PDDL name) may be."""
     wanted = next(places for words, places in _FOUND_IN if re.search(words, from_name(thing)))
     names = {to_name(place) for place in wanted}
@@ -412,7 +412,7 @@ def likely_places(thing: str, closed: Iterable[str], house: House, history: Iter
 
 def _towards(place: str, unseen: set[str], doors: dict[str, set[str]]) -> set[str]:
     """Rooms that may be `place`, judged by their doors; if there are none, rooms from which one may get there."""
-    hidden = {room for room in unseen if is_placeholder(room)}
+    hidden = {room for room in unseen if _is_placeholder(room)}
     fitting = {room for room in hidden if any(re.search(_DOORS[place], door) for door in doors.get(room, ()))}
     if fitting:
         return fitting
@@ -645,7 +645,7 @@ def _guess(house: House, history: Iterable[Exchange]) -> None:
     house.drop("likely")
     closed = {container for container, _ in house.of_predicate("closed")}
     for thing in sorted(missing_things(house)):
-        for place in likely_places(thing, closed, house, history):
+        for place in _likely_places(thing, closed, house, history):
             house.add("likely", thing, place)
 
 

@@ -58,7 +58,7 @@ def _applied(rule: ReadingRule, names: Mapping[str, str], problem: Problem, cons
     known = {each.name for each in problem.objects} | constants
     declared = (each for text in rule.objects for each in read_typed_list(filled(text, names).split())[0])
     objects = {each for each in declared if each.name not in known}
-    return Problem(problem.name, problem.domain, problem.objects | objects, frozenset(facts), problem.goal)
+    return replace(problem, objects=problem.objects | objects, facts=frozenset(facts))
 
 
 def _fits(fact: Atom, pattern: Atom) -> bool:
@@ -71,16 +71,16 @@ def _atoms(text: str) -> Iterable[Atom]:
     return (atom for each in read_sexprs(text).expressions for atom in [read_atom(each)] if atom is not None)
 
 
-def as_given(situation: Situation, reference: Knowledge) -> Situation:
+def _as_given(situation: Situation, reference: Knowledge) -> Situation:
     """The situation as it would be with the setting's own domain: what the reading rules work in."""
     problem = situation.knowledge.problem
     known = problem if problem.objects or problem.facts else reference.problem
     return replace(situation, knowledge=reference.with_problem(known))
 
 
-def full_answer(situation: Situation, reference: Knowledge, edit: Edit) -> str:
+def _full_answer(situation: Situation, reference: Knowledge, edit: Edit) -> str:
     """Domain, problem, goals and commands as whole files, in the form that is asked for."""
-    given = as_given(situation, reference).knowledge
+    given = _as_given(situation, reference).knowledge
     problem = apply_edit(given.problem, edit, reference.domain.constants).problem
     same = not domain_edit_between(situation.knowledge.domain, reference.domain)
     parts = [] if same else [_part("domain", reference.domain.text)]
@@ -92,7 +92,7 @@ def full_answer(situation: Situation, reference: Knowledge, edit: Edit) -> str:
     return "\n".join(parts)
 
 
-def full_edit(situation: Situation, reference: Knowledge, edit: Mapping[str, object]) -> str:
+def _full_edit(situation: Situation, reference: Knowledge, edit: Mapping[str, object]) -> str:
     """The same as an edit; `edit` is that of the problem, in the paper's JSON."""
     domain = domain_edit_between(situation.knowledge.domain, reference.domain)
     value: dict[str, object] = {"domain": as_lines(domain), **edit} if domain else dict(edit)
@@ -140,7 +140,7 @@ RULES: Mapping[str, type[HouseRules]] = {
 """By the name that a setting gives (`prompts.reader`), which is that of its prompts where it gives none."""
 
 
-ANSWERED = (*PLANNING, "act")
+_ANSWERED = (*PLANNING, "act")
 """Modes that the reader plays."""
 
 
@@ -149,8 +149,8 @@ def can_answer(rules: str, reading: bool, purpose: str) -> tuple[str, str] | Non
 
     `rules` is the folder of the setting's prompts; `reading` says whether the setting brings rules of its own.
     """
-    if purpose not in ANSWERED:
-        return f"It knows {', '.join(ANSWERED)}.", "Choose a language model with --model."
+    if purpose not in _ANSWERED:
+        return f"It knows {', '.join(_ANSWERED)}.", "Choose a language model with --model."
     if not reading and rules not in RULES:
         listed = ", ".join(sorted(RULES))
         advice = "Choose a language model with --model, or write [[reading]] rules in the setting."
@@ -192,10 +192,10 @@ class ReaderModel:
             return rules.command(situation)
         reference = situation.reader.reference
         if reference is not None:
-            edit = rules.edit(as_given(situation, reference))
+            edit = rules.edit(_as_given(situation, reference))
             if request.purpose == "full-edit":
-                return full_edit(situation, reference, as_json(edit))
-            return full_answer(situation, reference, edit)
+                return _full_edit(situation, reference, as_json(edit))
+            return _full_answer(situation, reference, edit)
         edit = rules.edit(situation)
         if request.purpose == "gen":
             return str(apply_edit(situation.knowledge.problem, edit, situation.knowledge.domain.constants).problem)

@@ -74,7 +74,7 @@ def undeclared_types(parts: list[Sexpr], rng: random.Random) -> None:
     parts[:] = [part for part in parts if part[:1] != (":types",)]
 
 
-def undeclared_predicate(parts: list[Sexpr], rng: random.Random) -> None:
+def _undeclared_predicate(parts: list[Sexpr], rng: random.Random) -> None:
     """A predicate is used and not declared."""
     for number, part in enumerate(parts):
         if part[:1] == (":predicates",) and len(part) > 1:
@@ -95,7 +95,7 @@ def rename(new: Callable[[str], str], parts: list[Sexpr], rng: random.Random) ->
     parts[number] = read_sexprs(changed).expressions[0]
 
 
-def misspelt_section(parts: list[Sexpr], rng: random.Random) -> None:
+def _misspelt_section(parts: list[Sexpr], rng: random.Random) -> None:
     """`:preconditions`, `:effects`: the words of the language in the plural."""
     number, part = rng.choice([*_actions(parts)] or [(0, parts[0] if parts else ())])
     if not isinstance(part, tuple) or not part:
@@ -103,7 +103,7 @@ def misspelt_section(parts: list[Sexpr], rng: random.Random) -> None:
     parts[number] = tuple(f"{each}s" if each in (":precondition", ":effect") else each for each in part)
 
 
-def own_subtype(parts: list[Sexpr], rng: random.Random) -> None:
+def _own_subtype(parts: list[Sexpr], rng: random.Random) -> None:
     """A type is its own subtype."""
     for number, part in enumerate(parts):
         if part[:1] == (":types",) and len(part) > 1 and isinstance(part[1], str):
@@ -116,13 +116,13 @@ def _actions(parts: list[Sexpr]) -> Iterator[tuple[int, tuple[Sexpr, ...]]]:
             yield number, part
 
 
-def goal_true(problem: Problem, rng: random.Random) -> str:
+def _goal_true(problem: Problem, rng: random.Random) -> str:
     """The goal is true before any action."""
     facts = [str(fact) for fact in problem.sorted_facts()]
     return rng.choice(facts) if facts else ""
 
 
-def goal_variable(problem: Problem, rng: random.Random) -> str:
+def _goal_variable(problem: Problem, rng: random.Random) -> str:
     """The goal names a variable that nothing binds."""
     facts = [fact for fact in problem.sorted_facts() if fact.args]
     return f"({rng.choice(facts).predicate} ?x)" if facts else ""
@@ -134,10 +134,10 @@ Parts = dict[str, dict[str, Any]]
 Make = Callable[[str, random.Random], str]
 """Makes an error in the text of an answer."""
 
-SAME_AGAIN = 0.23
+_SAME_AGAIN = 0.23
 """Of the retries in the corpus, 23 % were the rejected answer, byte for byte."""
 
-STILL_WRONG = 0.46
+_STILL_WRONG = 0.46
 """Of the retries in the corpus 31 % gave a plan, and 23 % were the same again: so many were wrong in other words.
 
 This is taken for retries that are not told what was wrong, which make the same kind of error again; one that is told
@@ -235,31 +235,31 @@ def _empty(text: str, rng: random.Random) -> str:
 
 
 BOTH = ("edit", "gen")
-ALSO_FULL = (*BOTH, "full")
+_ALSO_FULL = (*BOTH, "full")
 FULL = ("full",)
 DOMAIN = ("domain",)
 
 KINDS: Mapping[str, Kind] = {
-    "forgotten-rename": Kind(8, ALSO_FULL, Edited(_forgotten_rename, anywhere=True)),
-    "missing-reverse": Kind(4, ALSO_FULL, Edited(_missing_reverse, anywhere=True)),
-    "undeclared-object": Kind(4, ALSO_FULL, Edited(_undeclared, anywhere=True)),
-    "duplicate": Kind(9, ALSO_FULL, Edited(_duplicate, anywhere=True)),
-    "stale-at": Kind(3, ALSO_FULL, Edited(_stale)),
+    "forgotten-rename": Kind(8, _ALSO_FULL, Edited(_forgotten_rename, anywhere=True)),
+    "missing-reverse": Kind(4, _ALSO_FULL, Edited(_missing_reverse, anywhere=True)),
+    "undeclared-object": Kind(4, _ALSO_FULL, Edited(_undeclared, anywhere=True)),
+    "duplicate": Kind(9, _ALSO_FULL, Edited(_duplicate, anywhere=True)),
+    "stale-at": Kind(3, _ALSO_FULL, Edited(_stale)),
     "missing-parenthesis": Kind(3, ("gen", "full"), _missing_parenthesis),
-    "fence-and-prose": Kind(8, ALSO_FULL, _fenced),
-    "cut-off": Kind(4, ALSO_FULL, _cut_off),
-    "refusal": Kind(1, ALSO_FULL, _refusal),
-    "empty": Kind(2, ALSO_FULL, _empty),
+    "fence-and-prose": Kind(8, _ALSO_FULL, _fenced),
+    "cut-off": Kind(4, _ALSO_FULL, _cut_off),
+    "refusal": Kind(1, _ALSO_FULL, _refusal),
+    "empty": Kind(2, _ALSO_FULL, _empty),
     "lost-condition": Kind(21, DOMAIN, InDomain(partial(lose, ":precondition"))),
     "lost-effect": Kind(22, DOMAIN, InDomain(partial(lose, ":effect"))),
     "undeclared-types": Kind(15, DOMAIN, InDomain(undeclared_types)),
-    "undeclared-predicate": Kind(9, DOMAIN, InDomain(undeclared_predicate)),
+    "undeclared-predicate": Kind(9, DOMAIN, InDomain(_undeclared_predicate)),
     "undeclared-variable": Kind(8, DOMAIN, InDomain(partial(rename, lambda word: f"{word}x"))),
     "wrong-arity": Kind(6, DOMAIN, InDomain(partial(rename, lambda word: ""))),
-    "misspelt-section": Kind(4, DOMAIN, InDomain(misspelt_section)),
-    "own-subtype": Kind(18, DOMAIN, InDomain(own_subtype)),
-    "goal-true": Kind(18, FULL, InGoals(goal_true)),
-    "goal-variable": Kind(6, FULL, InGoals(goal_variable)),
+    "misspelt-section": Kind(4, DOMAIN, InDomain(_misspelt_section)),
+    "own-subtype": Kind(18, DOMAIN, InDomain(_own_subtype)),
+    "goal-true": Kind(18, FULL, InGoals(_goal_true)),
+    "goal-variable": Kind(6, FULL, InGoals(_goal_variable)),
 }
 """The kinds of errors with their shares.
 
@@ -271,7 +271,7 @@ counted (`noise_full`).
 """
 
 IDENTICAL, BLIND = "identical-retry", "blind-retry"
-"""Kinds that only retries have; their shares are `SAME_AGAIN` and `STILL_WRONG`."""
+"""Kinds that only retries have; their shares are `_SAME_AGAIN` and `_STILL_WRONG`."""
 
 ALL = (*KINDS, IDENTICAL, BLIND)
 
@@ -279,8 +279,8 @@ ALL = (*KINDS, IDENTICAL, BLIND)
 class NoisyReader(ReaderModel):
     """`reader+noise:P[,seed=S][,kinds=A+B]`: an answer errs with probability P, the same every time for a seed.
 
-    Of retries `SAME_AGAIN` are the rejected answer, whatever P is, and those that were not told what was wrong err more
-    often (`STILL_WRONG`); both only if P is not 0. The kind of an error is drawn among those that can be made of the
+    Of retries `_SAME_AGAIN` are the rejected answer, whatever P is, and those without feedback err more often
+    (`_STILL_WRONG`); both only if P is not 0. The kind of an error is drawn among those that can be made of the
     answer, so that P is the same dose in every mode. A domain that is written beside a problem is a second file, and
     errs with the same probability, whatever the problem does; of edits only those of the problem err.
     """
@@ -307,11 +307,11 @@ class NoisyReader(ReaderModel):
         answer = super().complete(request)
         situation = situation_of(request)
         again = situation.retry.attempt > 0 and self.rate > 0
-        if again and IDENTICAL in self.kinds and self._random.random() < SAME_AGAIN:
+        if again and IDENTICAL in self.kinds and self._random.random() < _SAME_AGAIN:
             return replace(self._last, text=situation.retry.rejected or self._last.text)
         blind = again and situation.retry.feedback is None and BLIND in self.kinds
         error, self._error = self._error if blind else None, None
-        if self._random.random() < (STILL_WRONG / (1 - SAME_AGAIN) if error else self.rate):
+        if self._random.random() < (_STILL_WRONG / (1 - _SAME_AGAIN) if error else self.rate):
             answer = self._err(request, answer, error)
         if situation.reader.reference is not None and self._in_domains.random() < self.rate:
             answer = self._err_in_domain(answer)

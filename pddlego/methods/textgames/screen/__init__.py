@@ -30,7 +30,7 @@ def map_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
     """The house as known so far, with a legend of the signs in use."""
     inner, lines = width - 4, height - 2
     if view.writes_domain and not view.has_map:
-        return domain_panel(view, width, height, glyphs)
+        return _domain_panel(view, width, height, glyphs)
     if view.map_rule is None or not (view.problem or view.arriving):
         body: RenderableType = Text("nothing is known yet" if view.map_rule else "no map", style="dim")
         return Panel(body, title="map", height=height, width=width, border_style="dim")
@@ -86,26 +86,26 @@ def _arriving_lines(view: GameView, glyphs: Glyphs) -> list[Text]:
     return [*(_change(glyphs.removed, str(each), "red") for each in gone), *lines]
 
 
-def words_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
+def _words_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
     """What the model thinks and says, as it comes."""
     parts = {"thought": view.request.thought, "said": view.request.said} if view.request else {}
     title = f" {glyphs.dot} ".join(f"{name} {len(text):,}" for name, text in parts.items() if text)
     return _panel(word_lines(view, width - 4, height - 2), title, width, height)
 
 
-def goals_of(view: GameView) -> tuple[str, ...]:
+def _goals_of(view: GameView) -> tuple[str, ...]:
     """The goals on the ladder: where the model writes them those of its last answer that were tried."""
     tried = tuple(each.name for each in view.tried)
     return tried if view.writes_domain and set(tried) - set(view.goals) else view.goals
 
 
-def ladder_lines(view: GameView, width: int, glyphs: Glyphs) -> list[Text]:
+def _ladder_lines(view: GameView, width: int, glyphs: Glyphs) -> list[Text]:
     """Every goal with what planning for it gave; the one in use is marked."""
     if not view.goals:
         return [Text("no goals: the model chooses commands", "dim")]
     tried = {each.name: each for each in view.tried}
     lines: list[Text] = []
-    for number, goal in enumerate(goals_of(view), start=1):
+    for number, goal in enumerate(_goals_of(view), start=1):
         result = tried.get(goal)
         if result is None:
             line, note = Text(f"  {number} {goal}", "dim"), ""
@@ -119,7 +119,7 @@ def ladder_lines(view: GameView, width: int, glyphs: Glyphs) -> list[Text]:
     return lines
 
 
-def plan_lines(view: GameView, height: int, glyphs: Glyphs) -> list[Text]:
+def _plan_lines(view: GameView, height: int, glyphs: Glyphs) -> list[Text]:
     """The plan in PDDL with the executed part ticked off; of a long plan the part around the next step."""
     lines: list[Text] = []
     for number, step in enumerate(view.plan):
@@ -138,34 +138,34 @@ def plan_lines(view: GameView, height: int, glyphs: Glyphs) -> list[Text]:
 
 def ladder_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
     """The goal ladder in a panel of its own."""
-    return _panel(ladder_lines(view, width - 4, glyphs), "goal ladder", width, height)
+    return _panel(_ladder_lines(view, width - 4, glyphs), "goal ladder", width, height)
 
 
 def plan_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
     """The plan in a panel of its own; while an answer comes, that."""
     if speaks(view):
-        return words_panel(view, width, height, glyphs)
-    return _panel(plan_lines(view, height - 2, glyphs), _plan_title(view, glyphs), width, height)
+        return _words_panel(view, width, height, glyphs)
+    return _panel(_plan_lines(view, height - 2, glyphs), _plan_title(view, glyphs), width, height)
 
 
 def goal_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
     """Ladder and plan in one panel, where there is no room for two; while an answer comes, that."""
     if speaks(view):
-        return words_panel(view, width, height, glyphs)
-    ladder = ladder_lines(view, width - 4, glyphs)
-    plan = plan_lines(view, max(1, height - 2 - len(ladder)), glyphs)
+        return _words_panel(view, width, height, glyphs)
+    ladder = _ladder_lines(view, width - 4, glyphs)
+    plan = _plan_lines(view, max(1, height - 2 - len(ladder)), glyphs)
     return _panel([*ladder, *plan], f"goals and {_plan_title(view, glyphs)}", width, height)
 
 
-def domain_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
+def _domain_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
     """The domain that the model has written so far, part by part, the new parts in green."""
-    parts = domain_lines_of(view)
+    parts = _domain_lines_of(view)
     lines = [Text(clean(each), "green" if each in view.domain_change.added else "") for each in parts]
     title = f"domain {glyphs.dot} {len(parts)} parts" if parts else "domain"
     return _panel(lines or [Text("nothing is written yet", "dim")], title, width, height)
 
 
-def domain_lines_of(view: GameView) -> list[str]:
+def _domain_lines_of(view: GameView) -> list[str]:
     """The parts of the domain, a line each; none for a text that is no domain."""
     reading = read_domain(view.domain)
     return [] if reading.defects else list(domain_parts(reading.domain).values())
@@ -233,7 +233,7 @@ def _panel(lines: list[Text], title: str, width: int, height: int) -> Panel:
     return Panel(body, title=title, height=height, width=width, border_style="dim")
 
 
-def problem_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
+def _problem_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
     """The problem before and after the step in one list: what was removed, what was added, and what stayed.
 
     What only got another name stands above and counts as what stayed.
@@ -257,9 +257,9 @@ def problem_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
     return lines
 
 
-def domain_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
+def _domain_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
     """The domain before and after the step in one list, part by part, and why answers were rejected."""
-    before, after = domain_lines_of(frame.before), domain_lines_of(frame.after)
+    before, after = _domain_lines_of(frame.before), _domain_lines_of(frame.after)
     lines = [Text(f"{glyphs.removed} {clean(each)}", "red") for each in before if each not in after]
     for each in after:
         new = each not in before
@@ -271,7 +271,7 @@ def domain_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
     return lines or [Text("nothing is written yet", "dim")]
 
 
-def ladder_lines_in_full(frame: Frame, glyphs: Glyphs) -> Iterator[Text]:
+def _ladder_lines_in_full(frame: Frame, glyphs: Glyphs) -> Iterator[Text]:
     """Every rung that was tried in this step with what came of it and why, then the plan with what it expects."""
     planned = [each for each in frame.events if isinstance(each, Planned)]
     if not planned:
@@ -317,7 +317,7 @@ def _renamed(frame: Frame) -> list[tuple[str, str]]:
     return [pair for each in frame.events if isinstance(each, Accepted) for pair in each.renamed]
 
 
-WIDE, VERY_WIDE = 110, 170
+WIDE, _VERY_WIDE = 110, 170
 
 
 SHORT = 5
@@ -328,7 +328,7 @@ def body(view: GameView, width: int, height: int, now: float, glyphs: Glyphs) ->
     """Everything about the episode, exactly `width` wide and at most `height` lines high."""
     if not view.goals:
         return log_panel(view, width, height, now, glyphs)
-    if width >= VERY_WIDE:
+    if width >= _VERY_WIDE:
         left, middle = width * 45 // 100, width * 27 // 100
         return beside(
             _scene(view, left, height, now, glyphs),
@@ -339,7 +339,7 @@ def body(view: GameView, width: int, height: int, now: float, glyphs: Glyphs) ->
         left = width * 6 // 10
         return beside(_scene(view, left, height, now, glyphs), _thoughts(view, width - left, height, glyphs))
     log = max(4, height // 5)
-    middle = max(SHORT, min(max(len(goals_of(view)) + 4, height // 3), height - log - SHORT))
+    middle = max(SHORT, min(max(len(_goals_of(view)) + 4, height // 3), height - log - SHORT))
     left = width // 2
     return Group(
         map_panel(view, width, height - middle - log, glyphs),
@@ -357,7 +357,7 @@ def _scene(view: GameView, width: int, height: int, now: float, glyphs: Glyphs) 
 
 def _thoughts(view: GameView, width: int, height: int, glyphs: Glyphs) -> RenderableType:
     """What the agent makes of it: goals, plan, and what it learned."""
-    ladder = len(goals_of(view)) + 2
+    ladder = len(_goals_of(view)) + 2
     plan = max(5, height // 3 if speaks(view) else min(len(view.plan) + 2, height // 3))
     return Group(
         ladder_panel(view, width, ladder, glyphs),
@@ -372,10 +372,10 @@ def _files(view: GameView, width: int, height: int, glyphs: Glyphs) -> Renderabl
         return problem_panel(view, width, height, glyphs)
     upper = height // 2
     lower = problem_panel(view, width, height - upper, glyphs)
-    return Group(domain_panel(view, width, upper, glyphs), lower)
+    return Group(_domain_panel(view, width, upper, glyphs), lower)
 
 
-PORTRAIT = (76, 25)
+_PORTRAIT = (76, 25)
 """Characters and lines of the map on an episode's page."""
 
 
@@ -384,9 +384,9 @@ class GameScreen:
 
     start = GameView()
     tabs = (
-        Tab("problem", "problem: before and after this step", problem_lines),
-        Tab("domain", "domain: before and after this step", domain_lines, lambda view: view.writes_domain),
-        Tab("ladder", "goal ladder and plan", lambda frame, glyphs: list(ladder_lines_in_full(frame, glyphs))),
+        Tab("problem", "problem: before and after this step", _problem_lines),
+        Tab("domain", "domain: before and after this step", _domain_lines, lambda view: view.writes_domain),
+        Tab("ladder", "goal ladder and plan", lambda frame, glyphs: list(_ladder_lines_in_full(frame, glyphs))),
     )
 
     fold = staticmethod(fold)
@@ -402,7 +402,7 @@ class GameScreen:
             house = house_of(parse_problem(view.problem), view.map_rule)
         except PddlSyntaxError:
             return ""
-        return draw(house, *PORTRAIT, UNICODE).plain
+        return draw(house, *_PORTRAIT, UNICODE).plain
 
 
 SCREEN = GameScreen
