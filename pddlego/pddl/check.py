@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -114,7 +115,7 @@ def _text_defects(reading: ProblemReading) -> Iterator[Defect]:
         yield Defect(DefectKind.NEGATED_INIT, str(atom), message, blocking=both, place=atom.place)
 
 
-class _Checker:
+class _Checker(ABC):
     """Checks conditions and effects against the declarations of a domain. Subclasses know the context: which names
     there are, and how a defect is worded."""
 
@@ -150,21 +151,25 @@ class _Checker:
             message = f"{node}: variable {variable.name} is bound twice; rename one"
             yield self.defect(DefectKind.DUPLICATE_PARAMETER, node, message)
 
+    @abstractmethod
     def defect(self, kind: DefectKind, node: Formula, message: str) -> Defect:
-        raise NotImplementedError
+        """A defect of a condition or effect, worded for the context."""
 
+    @abstractmethod
     def numeric(self, node: Compare | Change) -> Defect:
-        raise NotImplementedError
+        """The defect that numbers are."""
 
+    @abstractmethod
     def undeclared_types(self, node: Formula, variable: TypedName) -> Iterator[Defect]:
-        raise NotImplementedError
+        """The types of a quantified variable that are not declared."""
 
+    @abstractmethod
     def atom(self, atom: Atom, scope: Scope) -> Iterator[Defect]:
-        raise NotImplementedError
+        """The defects of an atom: its predicate and its arguments."""
 
+    @abstractmethod
     def argument(self, node: Atom | Equal, name: str, wanted: str | None, scope: Scope) -> Iterator[Defect]:
         """The defects of one argument, which should be of type `wanted` if that is known."""
-        raise NotImplementedError
 
 
 class _ProblemChecker(_Checker):
@@ -210,7 +215,7 @@ class _ProblemChecker(_Checker):
                 if len(either(kind)) > 1:
                     message = f"object {name} is {kind}: give it one type"
                     yield Defect(DefectKind.TWO_TYPES, name, message, place=place)
-                yield from self._type(TypedName(name, kind, place))
+                yield from self._type(TypedName(name, kind, place=place))
 
     def _type(self, name: TypedName) -> Iterator[Defect]:
         for kind in either(name.type):

@@ -17,24 +17,29 @@ ANY_TYPE = "object"
 
 
 @dataclass(frozen=True)
-class TypedName:
+class Located:
+    """A value that may have been read from a text: its position there, which does not compare."""
+
+    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True)
+class TypedName(Located):
     """A name with its type: an object, a constant or a parameter. A type may read `(either a b)`."""
 
     name: str
     type: str = ANY_TYPE
-    place: Place | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.name} - {self.type}"
 
 
 @dataclass(frozen=True)
-class Atom:
+class Atom(Located):
     """A predicate and its arguments, in lower case: a fact, a condition, or an effect that makes it true."""
 
     predicate: str
     args: tuple[str, ...] = ()
-    place: Place | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"({' '.join((self.predicate, *self.args))})"
@@ -45,93 +50,85 @@ class Atom:
 
 
 @dataclass(frozen=True)
-class Equal:
+class Equal(Located):
     """Two names of one object."""
 
     left: str
     right: str
-    place: Place | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"(= {self.left} {self.right})"
 
 
 @dataclass(frozen=True)
-class Not:
+class Not(Located):
     """A negated condition; in an effect, an atom that becomes false."""
 
     part: Formula
-    place: Place | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"(not {self.part})"
 
 
 @dataclass(frozen=True)
-class And:
+class And(Located):
     """A conjunction of conditions or of effects. Without parts it is always true, and changes nothing."""
 
     parts: tuple[Formula, ...] = ()
-    place: Place | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"({' '.join(('and', *map(str, self.parts)))})"
 
 
 @dataclass(frozen=True)
-class Or:
+class Or(Located):
     """A disjunction. Without parts it is never true."""
 
     parts: tuple[Formula, ...]
-    place: Place | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"({' '.join(('or', *map(str, self.parts)))})"
 
 
 @dataclass(frozen=True)
-class Imply:
+class Imply(Located):
     """An implication."""
 
     condition: Formula
     consequence: Formula
-    place: Place | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"(imply {self.condition} {self.consequence})"
 
 
 @dataclass(frozen=True)
-class Exists:
+class Exists(Located):
     """A condition that is true for some values of its variables."""
 
     variables: tuple[TypedName, ...]
     part: Formula
-    place: Place | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"(exists ({typed_text(self.variables)}) {self.part})"
 
 
 @dataclass(frozen=True)
-class Forall:
+class Forall(Located):
     """A condition that is true for all values of its variables, or an effect that happens for all of them."""
 
     variables: tuple[TypedName, ...]
     part: Formula
-    place: Place | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"(forall ({typed_text(self.variables)}) {self.part})"
 
 
 @dataclass(frozen=True)
-class When:
+class When(Located):
     """An effect that happens only if a condition is true."""
 
     condition: Formula
     effect: Formula
-    place: Place | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"(when {self.condition} {self.effect})"
@@ -149,40 +146,37 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Compare:
+class Compare(Located):
     """A comparison of two numbers with `=`, `<`, `>`, `<=` or `>=`."""
 
     operator: str
     left: Term
     right: Term
-    place: Place | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"({self.operator} {self.left} {self.right})"
 
 
 @dataclass(frozen=True)
-class Change:
+class Change(Located):
     """An effect that changes a number with `increase`, `decrease`, `assign`, `scale-up` or `scale-down`."""
 
     operator: str
     fluent: Term
     value: Term
-    place: Place | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"({self.operator} {self.fluent} {self.value})"
 
 
 @dataclass(frozen=True)
-class Unreadable:
+class Unreadable(Located):
     """A part of a text that is not a condition or effect, with the reason. `parts` are its readable parts."""
 
     text: str
     message: str
     kind: DefectKind = DefectKind.SYNTAX
     parts: tuple[Formula, ...] = ()
-    place: Place | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return self.text
@@ -403,18 +397,18 @@ def _read(part: Sexpr, inner: Callable[[Sexpr], Formula], what: str, misplaced: 
     if head in _ARGUMENTS and len(rest) != _ARGUMENTS[head] and head not in ("exists", "forall"):
         message = f"{show(part)}: '{head}' takes {_ARGUMENTS[head]} part(s)"
         parts = _inner_parts(part, inner) if head in ("not", "imply", "when") else ()
-        return Unreadable(show(part), message, DefectKind.SYNTAX, parts, place)
+        return Unreadable(show(part), message, DefectKind.SYNTAX, parts, place=place)
     match head:
         case "and":
-            return And(_inner_parts(part, inner), place)
+            return And(_inner_parts(part, inner), place=place)
         case "or":
-            return Or(_inner_parts(part, inner), place)
+            return Or(_inner_parts(part, inner), place=place)
         case "not":
-            return Not(inner(rest[0]), place)
+            return Not(inner(rest[0]), place=place)
         case "imply":
-            return Imply(inner(rest[0]), inner(rest[1]), place)
+            return Imply(inner(rest[0]), inner(rest[1]), place=place)
         case "when":
-            return When(read_condition(rest[0]), inner(rest[1]), place)
+            return When(read_condition(rest[0]), inner(rest[1]), place=place)
         case "exists" | "forall":
             return _read_quantified(part, inner)
     return _read_leaf(part, head, rest, changes=False)
@@ -434,7 +428,7 @@ def _read_quantified(part: tuple[Sexpr, ...], inner: Callable[[Sexpr], Formula])
         return Unreadable(show(part), f"{show(part)}: write ({part[0]} (?x - type) (…))", place=place)
     if defects:
         return Unreadable(show(part), f"{show(part)}: {defects[0]}", place=place)
-    return (Exists if part[0] == "exists" else Forall)(variables, inner(part[2]), place)
+    return (Exists if part[0] == "exists" else Forall)(variables, inner(part[2]), place=place)
 
 
 def _read_leaf(part: tuple[Sexpr, ...], head: str, rest: tuple[Sexpr, ...], changes: bool) -> Formula:
@@ -443,13 +437,13 @@ def _read_leaf(part: tuple[Sexpr, ...], head: str, rest: tuple[Sexpr, ...], chan
     words = _words(rest)
     if words is not None:
         if head == "=":
-            return Equal(words[0], words[1], place)
+            return Equal(words[0], words[1], place=place)
         if head not in _COMPARISONS:
-            return Atom(head, words, place)
+            return Atom(head, words, place=place)
     if head in _COMPARISONS:
-        return Compare(head, read_term(rest[0]), read_term(rest[1]), place)
+        return Compare(head, read_term(rest[0]), read_term(rest[1]), place=place)
     if changes and head in CHANGES and len(rest) == 2 and isinstance(rest[0], tuple):
-        return Change(head, read_term(rest[0]), read_term(rest[1]), place)
+        return Change(head, read_term(rest[0]), read_term(rest[1]), place=place)
     wrong = next(show(each) for each in rest if not isinstance(each, str))
     reason = "stands where a variable or an object must; there are no functions here: make it a parameter"
     meant = nearest(head, [word for word in _CONNECTIVES if word.isalpha()])
@@ -473,7 +467,11 @@ def _misplaced(part: Sexpr, head: str, what: str) -> Unreadable:
 def read_atom(part: Sexpr) -> Atom | None:
     """The atom that an expression is, or None: a non-empty list of words that does not begin with a connective."""
     words = _words(part) if isinstance(part, tuple) else None
-    return Atom(words[0], words[1:], place_of(part)) if words and words[0] not in _CONNECTIVES | _COMPARISONS else None
+    return (
+        Atom(words[0], words[1:], place=place_of(part))
+        if words and words[0] not in _CONNECTIVES | _COMPARISONS
+        else None
+    )
 
 
 def _words(parts: tuple[Sexpr, ...]) -> tuple[str, ...] | None:
@@ -497,14 +495,14 @@ def read_typed_list(part: Iterable[Sexpr], start: int = 0) -> tuple[tuple[TypedN
                 listed = " ".join(name for name, _ in waiting)
                 defects.append(syntax_defect(f"the type is missing after '{listed} -'", place))
                 continue
-            names += [TypedName(name, show(kind), at) for name, at in waiting]
+            names += [TypedName(name, show(kind), place=at) for name, at in waiting]
             waiting = []
         elif isinstance(word, str):
             waiting.append((word, place))
         else:
             message = f"'{in_short(word)}' stands in a list of typed names: write NAME - TYPE without parentheses"
             defects.append(syntax_defect(message, place))
-    return (*names, *(TypedName(name, ANY_TYPE, at) for name, at in waiting)), defects
+    return (*names, *(TypedName(name, ANY_TYPE, place=at) for name, at in waiting)), defects
 
 
 def in_short(part: Sexpr) -> str:

@@ -11,6 +11,7 @@ from pddlego.pddl.conditions import (
     ANY_TYPE,
     Atom,
     Formula,
+    Located,
     TypedName,
     read_atom,
     read_condition,
@@ -24,14 +25,12 @@ from pddlego.pddl.sexpr import Sexpr, place_of, placed, read_sexprs, show
 
 
 @dataclass(frozen=True)
-class Predicate:
+class Predicate(Located):
     """A predicate and the typed parameters it takes. `meaning` is the comment behind it in its file."""
 
     name: str
     parameters: tuple[TypedName, ...]
     meaning: str = field(default="", compare=False)
-
-    place: Place | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return "(" + " ".join([self.name, *(f"{each.name} - {each.type}" for each in self.parameters)]) + ")"
@@ -50,14 +49,13 @@ class Function:
 
 
 @dataclass(frozen=True)
-class Action:
+class Action(Located):
     """An action schema. Parameters keep their `?`."""
 
     name: str
     parameters: tuple[TypedName, ...]
     precondition: Formula
     effect: Formula
-    place: Place | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         head = f"(:action {self.name} :parameters ({typed_text(self.parameters)})"
@@ -299,7 +297,7 @@ class _DomainReader:
         parameters = fields.get(":parameters", ())
         typed = self._typed(parameters if isinstance(parameters, tuple) else (parameters,))
         precondition = read_condition(fields.get(":precondition", ()))
-        self.actions.append(Action(name, typed, precondition, read_effect(fields[":effect"]), place_of(part)))
+        self.actions.append(Action(name, typed, precondition, read_effect(fields[":effect"]), place=place_of(part)))
 
     def domain(self, text: str) -> Domain:
         return Domain(

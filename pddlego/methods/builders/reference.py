@@ -10,7 +10,7 @@ from pddlego.errors import ModelError
 from pddlego.methods.builders.building import BuilderRequest
 from pddlego.models import Completion, Request
 from pddlego.pddl import Domain, Problem
-from pddlego.pddl.conditions import TypedName
+from pddlego.pddl.conditions import TypedName, atoms_of
 
 
 class ReferenceModel:
@@ -47,8 +47,8 @@ def component_of(kind: str, domain: Domain, problem: Problem, action: str = "") 
         found = domain.actions_by_name[action]
         own: dict[str, Any] = {"parameters": _typed(found.parameters)}
         needs, changes = {"precondition": str(found.precondition)}, {"effect": str(found.effect)}
-        used = f"{found.precondition} {found.effect}"
-        new = [each for each in domain.predicates if f"({each.name} " in used or f"({each.name})" in used]
+        used = {atom.predicate for part in (found.precondition, found.effect) for atom in atoms_of(part)}
+        new = [each for each in domain.predicates if each.name in used]
         heads = [_head(each.name, each.parameters) | {"about": each.meaning} for each in new]
         added: dict[str, Any] = {"new_predicates": heads}
         parts = {"parameters": own, "preconditions": {**needs, **added}, "effects": {**changes, **added}}

@@ -70,9 +70,9 @@ class Checks:
     form of a state: the form of the states in the setting's files.
     """
 
-    def __init__(self, sandbox: Sandbox, place: str, text: str, options: Mapping[str, Any]) -> None:
+    def __init__(self, sandbox: Sandbox, place: str, text: str, options: Mapping[str, object]) -> None:
         self.place = place
-        self._states: list[Any] = []
+        self._states: list[object] = []
         self._session: Session = sandbox.session(SandboxLimits(seconds=SECONDS))
         try:
             names = {"OPTIONS": dict(options), "MALFORMED": MALFORMED}
@@ -90,7 +90,7 @@ class Checks:
     def close(self) -> None:
         self._session.close()
 
-    def _loaded(self, source: str, names: Mapping[str, Any]) -> None:
+    def _loaded(self, source: str, names: Mapping[str, object]) -> None:
         result = self._session.load(source, module=MODULE, names=names)
         if not result.returned:
             raise self._wrong(result)
@@ -107,18 +107,18 @@ class Checks:
                     raise self._wrong_type("read", each[name], f"a list as '{name}'")
         return listed
 
-    def goal_test(self, item: Any, is_goal: bool) -> GoalTest:
+    def goal_test(self, item: object, is_goal: bool) -> GoalTest:
         return GoalTest(self._searches(item)[0], is_goal)
 
-    def successor_test(self, item: Any) -> SuccessorTest:
+    def successor_test(self, item: object) -> SuccessorTest:
         known = tuple(self.read(item)[0].get("successors", ()))
         self._states += known
         return SuccessorTest(self._searches(item)[0], known)
 
-    def instance(self, name: str, item: Any) -> Instance:
+    def instance(self, name: str, item: object) -> Instance:
         return Instance(name, self._searches(item), item)
 
-    def first_bad(self, transitions: Sequence[tuple[Any, Sequence[Any]]], item: Any) -> BadTransition | None:
+    def first_bad(self, transitions: Sequence[tuple[object, Sequence[object]]], item: object) -> BadTransition | None:
         """The first successor that is none. What is too large to be looked at is none either."""
         first = 0
         for part in _parts(transitions):
@@ -138,14 +138,14 @@ class Checks:
             first += len(part)
         return None
 
-    def is_goal(self, state: Any, item: Any) -> bool:
+    def is_goal(self, state: object, item: object) -> bool:
         if not self.knows_goals:
             return True
         result = self._session.call("is_goal", state, item, module=MODULE, result="truth")
         self._refuse_fault(result, state)
         return result.value is True  # where it raised, the state has not the form of one
 
-    def validate(self, path: Sequence[Any] | None, search: int, item: Any) -> str:
+    def validate(self, path: Sequence[object] | None, search: int, item: object) -> str:
         listed = None if path is None else list(path)
         try:
             result = self._session.call("validate", listed, search, item, module=MODULE)
@@ -177,7 +177,7 @@ class Checks:
             for path in (None, [start], [start, start]):
                 self.validate(path, 0, instance.item)
 
-    def _refuse_fault(self, result: CallResult, *states: Any) -> None:
+    def _refuse_fault(self, result: CallResult, *states: object) -> None:
         """Raises `SettingError` for a call that did not return, unless it raised on a state without the known form."""
         if result.returned:
             return
@@ -185,7 +185,7 @@ class Checks:
         if own or have_form(states, self._states):
             raise self._wrong(result)
 
-    def _searches(self, item: Any) -> tuple[Search, ...]:
+    def _searches(self, item: object) -> tuple[Search, ...]:
         listed = self.read(item)
         self._states += [each["state"] for each in listed]
         return tuple(
@@ -202,7 +202,7 @@ class Checks:
             raise self._wrong(result)
         return result.value
 
-    def _wrong_type(self, function: str, value: Any, wanted: str) -> SettingError:
+    def _wrong_type(self, function: str, value: object, wanted: str) -> SettingError:
         why = f"{function} returned {brief(value)[:80]}, and it must return {wanted}."
         return SettingError(f"{self.place} is wrong", why, f"Fix {function} (docs/search.md).")
 
@@ -212,9 +212,9 @@ class Checks:
         return SettingError(f"{self.place} is wrong", f"{result.message}{where}.", "Mend the file.")
 
 
-def _parts(transitions: Sequence[tuple[Any, Sequence[Any]]]) -> Iterator[list[tuple[Any, list[Any]]]]:
+def _parts(transitions: Sequence[tuple[object, Sequence[object]]]) -> Iterator[list[tuple[object, list[object]]]]:
     """Transitions in pieces that are not too large; a state with many successors is a piece of its own."""
-    part: list[tuple[Any, list[Any]]] = []
+    part: list[tuple[object, list[object]]] = []
     size = 0
     for state, successors in transitions:
         if part and size + len(successors) > MOST:
@@ -241,7 +241,7 @@ def _text_of(place: str) -> str:
         raise SettingError(f"{place} cannot be read", f"{why}.", "Name a file in domains/, or a path.") from error
 
 
-def items_of(place: str, text: str) -> tuple[dict[str, Any], ...]:
+def items_of(place: str, text: str) -> tuple[dict[str, object], ...]:
     """What a file holds, each as an object: `{"state": …}` for a bare state, and `{"state", "successors"}` for a pair
     of a state with a list of them. Raises `SettingError`.
     """
@@ -253,7 +253,7 @@ def items_of(place: str, text: str) -> tuple[dict[str, Any], ...]:
         raise SettingError(f"{place} holds no JSON lines", f"{error}.", "Give one JSON value a line.") from error
 
 
-def _values(text: str) -> list[Any]:
+def _values(text: str) -> list[object]:
     """A file that is one list of objects holds these, every other file a value a line."""
     try:
         whole = json.loads(text)
@@ -266,7 +266,7 @@ def _values(text: str) -> list[Any]:
     return [json.loads(line) for line in text.splitlines() if line.strip()]
 
 
-def _item(value: Any) -> dict[str, Any]:
+def _item(value: object) -> dict[str, object]:
     if isinstance(value, dict):
         return value
     if isinstance(value, list) and len(value) == 2 and all(isinstance(part, list) for part in value):
@@ -327,7 +327,7 @@ class SearchFile(SettingHead):
     successors: FunctionTable = Field(default_factory=FunctionTable)
     goal: FunctionTable = Field(default_factory=FunctionTable)
     files: FilesTable = Field(default_factory=FilesTable)
-    options: dict[str, Any] = Field(default_factory=dict)
+    options: dict[str, object] = Field(default_factory=dict)
     paper: dict[str, dict[str, float]] = Field(default_factory=dict)
 
     def places(self, name: str) -> dict[str, str]:
@@ -362,7 +362,7 @@ class FileSpace(Space):
             verifies_goals=file.verifies_goals,
         )
 
-    def prompt(self, judge: Judge) -> Mapping[str, Any]:
+    def prompt(self, judge: Judge) -> Mapping[str, object]:
         file = self.file
         example = file.example or brief(judge.instances[0].searches[0].start)
         return {
@@ -373,7 +373,7 @@ class FileSpace(Space):
             "goal": file.goal,
         }
 
-    def items(self, which: str) -> tuple[dict[str, Any], ...]:
+    def items(self, which: str) -> tuple[dict[str, object], ...]:
         """What one of the files holds."""
         return items_of(self.places[which], self.texts[which])
 
@@ -442,16 +442,18 @@ class FileJudge:
                 why = f"check says of successor {bad.successor + 1} of number {number}: {bad.why}."
                 raise SettingError(what, why, "Mend one of both.")
 
-    def _instance(self, item: dict[str, Any], number: int) -> Instance:
+    def _instance(self, item: dict[str, object], number: int) -> Instance:
         return self.checks.instance(str(item.get("id", number + 1)), item)
 
-    def first_bad(self, instance: Instance, transitions: Sequence[tuple[Any, Sequence[Any]]]) -> BadTransition | None:
+    def first_bad(
+        self, instance: Instance, transitions: Sequence[tuple[object, Sequence[object]]]
+    ) -> BadTransition | None:
         return self.checks.first_bad(transitions, instance.item)
 
-    def is_goal(self, instance: Instance, search: int, state: Any) -> bool:
+    def is_goal(self, instance: Instance, search: int, state: object) -> bool:
         return self.checks.is_goal(state, instance.item)
 
-    def fault(self, instance: Instance, search: int, path: Sequence[Any] | None) -> str:
+    def fault(self, instance: Instance, search: int, path: Sequence[object] | None) -> str:
         why = self.checks.validate(path, search, instance.item)
         if why or path is None or not self.optimal:
             return why
@@ -459,6 +461,6 @@ class FileJudge:
         return "" if len(path) - 1 == cost else f"{len(path) - 1} steps, and {cost} are enough"
 
 
-def _has_cost(item: dict[str, Any]) -> bool:
+def _has_cost(item: dict[str, object]) -> bool:
     """Whether it says what the best solution costs, or that there is none."""
     return str(item.get("cost", "")).isdecimal() or item.get("solvable") is False

@@ -59,7 +59,7 @@ class Opaque:
         return self.shown
 
 
-def tagged(value: Any, most: int) -> Any:
+def tagged(value: object, most: int) -> object:
     """What stands for a value in JSON. Raises `TooLargeError` if its text is longer than about `most` characters.
 
     Tuples, sets, frozen sets and dictionaries are objects with one key that says so; all other types are only named.
@@ -127,7 +127,7 @@ class _Tagger:
             raise TooLargeError("it is nested too deeply")
         return self._container(value, depth + 1)
 
-    def _container(self, value: Any, depth: int) -> Any:
+    def _container(self, value: object, depth: int) -> object:
         self._take(PART)
         if isinstance(value, list):
             return self._list(value, depth)
@@ -191,7 +191,7 @@ class _Tagger:
         plain = base(value)
         return self.tagged(plain, depth) if type(plain) is base else self._opaque(value)
 
-    def _opaque(self, value: Any) -> Any:
+    def _opaque(self, value: object) -> object:
         if type(value).__module__ == "numpy" and hasattr(value, "tolist") and type(value.tolist()) is not type(value):
             return self.tagged(value.tolist(), 1)
         try:
@@ -236,7 +236,7 @@ class _Reader:
         finally:
             self.depth -= 1
 
-    def _plain(self, value: Any) -> Any:
+    def _plain(self, value: object) -> object:
         if isinstance(value, str):  # half a surrogate pair can be written nowhere
             return value if value.isascii() else value.encode("utf-8", "replace").decode()
         if isinstance(value, int) and not -LARGEST <= value < LARGEST:
@@ -278,7 +278,7 @@ class _Reader:
             return [part[:] for part in value]
         return [self.plain(part) for part in value]
 
-    def _rows(self, value: list[list[Any]]) -> list[list[Any]]:
+    def _rows(self, value: list[list[object]]) -> list[list[object]]:
         """Lists of numbers or strings, as they are."""
         self._count(len(value))
         if not set(map(type, value)) <= _LISTS:
