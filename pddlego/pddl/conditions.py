@@ -136,7 +136,7 @@ class When(Located):
 
 @dataclass(frozen=True)
 class Term:
-    """A numeric expression: a number or a name (`words` is its text), or a list such as `(distance ?a ?b)`."""
+    """A numeric expression: a number or a name (then `parts` is None), or a list such as `(distance ?a ?b)`."""
 
     head: str
     parts: tuple[Term, ...] | None = None
@@ -252,7 +252,7 @@ def changed_atoms(effect: Formula) -> Iterator[tuple[Atom, bool]]:
                 yield from changed_atoms(part)
 
 
-def names_in(formula: Formula) -> Iterator[str]:
+def arguments_in(formula: Formula) -> Iterator[str]:
     """The objects and variables that a condition or effect names."""
     for node, _ in walk(formula):
         match node:
@@ -465,7 +465,7 @@ def _misplaced(part: Sexpr, head: str, what: str) -> Unreadable:
 
 
 def read_atom(part: Sexpr) -> Atom | None:
-    """The atom that an expression is, or None: a non-empty list of words that does not begin with a connective."""
+    """The atom that an expression is, or None: a non-empty list of words that begins with a predicate."""
     words = _words(part) if isinstance(part, tuple) else None
     return (
         Atom(words[0], words[1:], place=place_of(part))

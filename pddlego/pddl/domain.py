@@ -147,7 +147,6 @@ class Domain:
 
     def is_a(self, kind: str, wanted: str) -> bool:
         """Whether an object of type `kind` may stand where `wanted` is asked for (`(either a b)` asks for one of)."""
-
         if wanted in self.types.get(kind, ()):
             return True
 

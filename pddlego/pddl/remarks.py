@@ -19,10 +19,10 @@ from pddlego.pddl.conditions import (
     Scope,
     TypedName,
     When,
+    arguments_in,
     atoms_of,
     changed_atoms,
     conjuncts,
-    names_in,
     parts_of,
     required_atoms,
     scope_of,
@@ -104,7 +104,7 @@ def problem_remarks(domain: Domain, problem: Problem) -> tuple[Defect, ...]:
     if not any(isinstance(node, Atom | Equal) for node, _ in walk(problem.goal)):
         message = "the goal asks for nothing; write what is to be reached"
         found.append(remark(DefectKind.EMPTY_GOAL, ":goal", message, problem.goal.place))
-    named = {*(arg for fact in problem.facts for arg in fact.args), *names_in(problem.goal)}
+    named = {*(arg for fact in problem.facts for arg in fact.args), *arguments_in(problem.goal)}
     for each in problem.sorted_objects():
         if each.name not in named | constants and not _may_be_used(domain, problem, each):
             message = f"object {each.name} stands in no fact and not in the goal; say something of it, or leave it out"
