@@ -57,9 +57,9 @@ def _info() -> int:
     table.add_column("tokens", justify="right")
     table.add_column("first")
     table.add_column("last")
-    for each in held:
-        numbers = (f"{each.answers:,}", f"{each.tokens:,}", _day(each.first), _day(each.last))
-        table.add_row(Text(clean(each.model)), *numbers)
+    for entry in held:
+        numbers = (f"{entry.answers:,}", f"{entry.tokens:,}", _day(entry.first), _day(entry.last))
+        table.add_row(Text(clean(entry.model)), *numbers)
     console.print(table, highlight=False)
     return exits.WON
 

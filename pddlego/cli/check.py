@@ -57,7 +57,7 @@ def _check(domain_file: Path, problem_file: Path | None, plan_file: Path | None)
     found: list[Finding] = []
     good: list[str] = []
     checked = checked_domain(read_text(domain_file))
-    found += [_of_defect(domain_file, each) for each in checked.defects]
+    found += [_of_defect(domain_file, defect) for defect in checked.defects]
     if checked.domain is not None:
         good.append(f"{domain_file}: a domain of {count(len(checked.domain.actions), 'action')}")
         if problem_file is not None:
@@ -81,7 +81,7 @@ def _check(domain_file: Path, problem_file: Path | None, plan_file: Path | None)
 def _problem(domain: Domain, problem_file: Path, plan_file: Path | None, good: list[str]) -> Iterator[Finding]:
     """What is wrong with a problem, and with a plan for it if there is one to be looked at."""
     checked = checked_problem(domain, read_text(problem_file))
-    yield from (_of_defect(problem_file, each) for each in checked.defects)
+    yield from (_of_defect(problem_file, defect) for defect in checked.defects)
     problem = checked.problem
     if problem is None:
         if plan_file is not None:

@@ -33,5 +33,5 @@ def command(config: ConfigFile = None) -> None:
 
 def _shown(value: object) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{key}={each}" for key, each in value.items())
+        return ", ".join(f"{key}={item}" for key, item in value.items())
     return ", ".join(map(str, value)) if isinstance(value, tuple) else "" if value is None else str(value)

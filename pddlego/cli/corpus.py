@@ -62,16 +62,16 @@ def _show(console: Console, report: CorpusReport) -> None:
         table.add_row(name, str(number), f"{100 * number / total:.1f}%" if total else "")
     console.print(table, highlight=False)
     _counts(console, "Refused, by class", report.refused)
-    repairs = Counter(each for checked in report.checked for each in _kinds(checked.repairs))
+    repairs = Counter(kind for checked in report.checked for kind in _kinds(checked.repairs))
     _counts(console, "Repairs, in pairs", repairs)
-    for each in report.contradictions:
-        why = f" ({each.refused}: {each.message})" if each.refused else ""
-        console.print(Text(clean(f"{each.pair.id}: {each.contradiction}{why}"), "red"), soft_wrap=True)
+    for checked in report.contradictions:
+        why = f" ({checked.refused}: {checked.message})" if checked.refused else ""
+        console.print(Text(clean(f"{checked.pair.id}: {checked.contradiction}{why}"), "red"), soft_wrap=True)
 
 
 def _kinds(repairs: tuple[str, ...]) -> set[str]:
     """The kinds of repairs of a pair."""
-    return {each.partition(":")[0] for each in repairs}
+    return {repair.partition(":")[0] for repair in repairs}
 
 
 def _counts(console: Console, title: str, counts: Counter[str]) -> None:

@@ -120,7 +120,7 @@ def _sandbox() -> str:
     with Sandbox() as sandbox:
         layers = ", ".join(sandbox.layers())
     tried = list(try_all())
-    passed = [f"{each.name} ({each.how})" for each in tried if not each.stopped]
+    passed = [f"{probe.name} ({probe.how})" for probe in tried if not probe.stopped]
     if passed:
         why = f"Layers: {layers}. What was not stopped: {'; '.join(passed)}."
         raise EngineError("The sandbox does not hold", why, "Do not run programs of models here; report it.")
@@ -157,7 +157,7 @@ def _methods() -> str:
 
     for error in broken_methods():
         raise error
-    return ", ".join(each.name for each in methods())
+    return ", ".join(method.name for method in methods())
 
 
 def _runs(runs: str) -> str:

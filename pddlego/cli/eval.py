@@ -58,7 +58,7 @@ def _evaluate(resolved: Resolved, dry_run: bool) -> int:
         _run(running.evaluation, _display(console, Standing(running.cells, dict(running.known)), running.gauge))
     _show_results(console, running)
     console.print(f"The run is kept in {path}", style="dim", highlight=False, soft_wrap=True)
-    return _farewell(console, running.evaluation, sum(each.counts for each in running.results), len(running.cells))
+    return _farewell(console, running.evaluation, sum(result.counts for result in running.results), len(running.cells))
 
 
 def _show_results(console: Console, running: Running) -> None:
@@ -68,7 +68,11 @@ def _show_results(console: Console, running: Running) -> None:
         console.print(results_table(table, console.width), highlight=False)
     incomplete = played_of(mine, running.cells)
     elsewhere = spent_elsewhere(table, running.entries if running.prices else ())
-    for remark in (f"{incomplete}." if incomplete else "", elsewhere, *remarks({each.cell.model for each in mine})):
+    for remark in (
+        f"{incomplete}." if incomplete else "",
+        elsewhere,
+        *remarks({run_result.cell.model for run_result in mine}),
+    ):
         if remark:
             console.print(remark, style="dim", highlight=False, soft_wrap=True)
 
@@ -78,7 +82,7 @@ def _run_path(setup: Setup) -> Path:
     run = setup.config.run
     if run.run:
         return Path(run.runs) / run.run
-    cells = json.dumps([each.label for each in setup.cells()])
+    cells = json.dumps([cell.label for cell in setup.cells()])
     digest = hashlib.sha256(cells.encode()).hexdigest()[:8]
     return Path(run.runs) / f"eval-{'+'.join(setup.config.what.games)[:60]}-{digest}"
 

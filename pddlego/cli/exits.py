@@ -29,8 +29,8 @@ def polite_kills() -> None:
     """
 
     def interrupted(number: int, frame: object) -> None:
-        for each in _POLITE:
-            signal.signal(each, signal.SIG_IGN)
+        for signum in _POLITE:
+            signal.signal(signum, signal.SIG_IGN)
         raise KeyboardInterrupt
 
     handle(_POLITE, interrupted)
@@ -50,8 +50,8 @@ def ignores_keys() -> bool:
 
 def ignore_interrupts() -> None:
     """From now on there is nothing to interrupt."""
-    for each in INTERRUPTS:
-        signal.signal(each, signal.SIG_IGN)
+    for signum in INTERRUPTS:
+        signal.signal(signum, signal.SIG_IGN)
 
 
 def is_typed_at() -> bool:

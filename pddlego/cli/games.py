@@ -23,7 +23,9 @@ def command() -> None:
             table.add_row(Text(clean(name)), Text(clean(error.sentence), "red"), "", "")
             continue
         seeds = setting.all_seeds
-        splits = ", ".join(f"{split} {each.start}-{each.stop - 1}" for split, each in setting.seeds.items())
+        splits = ", ".join(
+            f"{split} {split_seeds.start}-{split_seeds.stop - 1}" for split, split_seeds in setting.seeds.items()
+        )
         text = f"{seeds.start}-{seeds.stop - 1}" + (f" ({splits})" if splits else "")
         steps = "" if setting.max_steps is None else str(setting.max_steps)
         table.add_row(Text(clean(name)), Text(clean(f"{setting.title}: {setting.about}")), steps, text)

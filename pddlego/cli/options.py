@@ -102,7 +102,7 @@ def _parameter(argument: str, option: Option, group: type[BaseModel]) -> inspect
 def _kind(annotation: Any) -> type:
     """The type of what is typed: a number, a switch, or a text that the configuration reads."""
     if get_origin(annotation) in (Union, types.UnionType):
-        (annotation,) = (each for each in get_args(annotation) if each is not type(None))
+        (annotation,) = (option for option in get_args(annotation) if option is not type(None))
     return annotation if annotation in (bool, int, float) else str
 
 

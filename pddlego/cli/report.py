@@ -83,8 +83,10 @@ def _show(console: Console, report: Report) -> None:
         _table(console, title, head, body)
     for title, what, found in report.sections:
         _table(console, title, *counts(found, what))
-    for each in report.comparisons:
-        console.print(f"{each.game}, {each.first} and {each.second}: {each.conclusion}", highlight=False)
+    for comparison in report.comparisons:
+        console.print(
+            f"{comparison.game}, {comparison.first} and {comparison.second}: {comparison.conclusion}", highlight=False
+        )
 
 
 def _table(console: Console, title: str, head: list[str], body: list[list[str]]) -> None:

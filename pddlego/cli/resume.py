@@ -178,11 +178,11 @@ def _about(played: RecordedGame, moment: Moment, step: int) -> Iterator[str]:
     known = known_at(played, moment)
     yield f"{played.episode.setting.title}, seed {played.episode.seed}: the problem after step {step}."
     yield "Correct it, save, and leave the editor; the agent plans with it at once. Empty the file to give up."
-    last = next((each for each in reversed(played.observed) if each.step <= step), None)
+    last = next((observed for observed in reversed(played.observed) if observed.step <= step), None)
     if last is not None:
         yield f"The game's last answer{f' to {last.command}' if last.command else ''}:"
         yield last.read or last.text
-    predicates = " ".join(str(each) for each in known.domain.predicates)
+    predicates = " ".join(str(predicate) for predicate in known.domain.predicates)
     yield f"Predicates: {predicates}"
     for defect in check(known.domain, moment.latest):
         yield f"Check: {defect.message}"

@@ -95,7 +95,7 @@ def _export(
     size: str,
 ) -> None:
     match = re.fullmatch(r"(\d{1,3})x(\d{1,3})", size)
-    width, height = (int(each) for each in match.groups()) if match else (0, 0)
+    width, height = (int(number) for number in match.groups()) if match else (0, 0)
     if width < MIN_WIDTH or height < MIN_HEIGHT:
         why = f"It is columns x lines, at least {MIN_WIDTH}x{MIN_HEIGHT}, at most 999x999."
         raise UsageError(f"--size {size} is not possible", why, "Example: --size 120x36.")

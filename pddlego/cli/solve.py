@@ -237,7 +237,7 @@ def _read(domain_file: Path, problem_file: Path) -> tuple[Domain, Problem]:
         why = f"{'; '.join(error.faults[:MOST_TOLD])}."
         raise UsageError(f"{domain_file} is no domain", why, f"See: pddlego check {domain_file}") from error
     reading = read_problem(read_text(problem_file))
-    blocking = [str(each) for each in check_reading(domain, reading) if each.blocking]
+    blocking = [str(defect) for defect in check_reading(domain, reading) if defect.blocking]
     if blocking:
         why = f"{'; '.join(blocking[:MOST_TOLD])}."
         raise UsageError(f"{problem_file} is wrong", why, f"See: pddlego check {domain_file} {problem_file}")

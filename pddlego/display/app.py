@@ -56,7 +56,7 @@ class Keyboard:
                 raise EOFError
             if not self._wait(_ESCAPE_WAIT):
                 pressed = self._input.flush_keys()
-        names = [str(getattr(each.key, "value", each.key)) for each in pressed]
+        names = [str(getattr(press.key, "value", press.key)) for press in pressed]
         return [_NAMES.get(name, name) for name in names]
 
     def forget(self) -> None:

@@ -110,7 +110,9 @@ def _cells(line: Sequence[Segment]) -> Iterator[tuple[int, str, tuple[int, int, 
             if style.bgcolor is not None:
                 back = style.bgcolor.get_truecolor(THEME, foreground=False)
             if style.dim:
-                fore = tuple((each + other) // 2 for each, other in zip(fore, THEME.background_color, strict=True))
+                fore = tuple(
+                    (channel + other) // 2 for channel, other in zip(fore, THEME.background_color, strict=True)
+                )
             if style.reverse:
                 fore, back = back or THEME.background_color, (fore[0], fore[1], fore[2])
         yield column, text, (fore[0], fore[1], fore[2]), back

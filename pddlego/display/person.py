@@ -218,11 +218,11 @@ def _question_rows(question: Question, width: int, glyphs: Glyphs) -> list[Text]
     """What is about to take effect, in rows."""
     if question.changes:
         lines = [Text(clean(f"{old} {glyphs.arrow} {new}"), "cyan") for old, new in question.renamed]
-        lines += [Text(f"{glyphs.added} {clean(each)}", "green") for each in question.added]
-        lines += [Text(f"{glyphs.removed} {clean(each)}", "red") for each in question.removed]
+        lines += [Text(f"{glyphs.added} {clean(fact)}", "green") for fact in question.added]
+        lines += [Text(f"{glyphs.removed} {clean(fact)}", "red") for fact in question.removed]
         lines = lines or [Text("nothing changes", "dim")]
     else:
-        lines = [Text(clean(each)) for each in question.text.split("\n")]
+        lines = [Text(clean(line)) for line in question.text.split("\n")]
     return wrapped(lines, width - 4)
 
 
@@ -240,7 +240,7 @@ def question_panel(question: Question, width: int, glyphs: Glyphs, remark: str =
 
 def _completed(typed: str, possible: tuple[str, ...]) -> str:
     """What was meant: a beginning that only one command has stands for it, as it does after Tab."""
-    found = [each for each in possible if typed and each.lower().startswith(typed.lower())]
+    found = [command for command in possible if typed and command.lower().startswith(typed.lower())]
     return found[0] if len(found) == 1 else typed
 
 

@@ -105,7 +105,7 @@ def cleaned(value: T) -> T:
     elif isinstance(value, (tuple, list)):
         found = type(value)(map(cleaned, value))
     elif isinstance(value, Mapping):
-        found = {cleaned(key): cleaned(each) for key, each in value.items()}
+        found = {cleaned(key): cleaned(item) for key, item in value.items()}
     elif is_dataclass(value) and not isinstance(value, type):
-        found = replace(value, **{each.name: cleaned(getattr(value, each.name)) for each in fields(value)})
+        found = replace(value, **{field.name: cleaned(getattr(value, field.name)) for field in fields(value)})
     return cast("T", found)

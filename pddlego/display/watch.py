@@ -33,7 +33,7 @@ _STYLE = {Outcome.WON: "green", Outcome.INTERRUPTED: "yellow"}
 
 def ordered(peeks: Sequence[Peek]) -> list[Peek]:
     """What is under way first, the newest of it on top; then what has ended, the newest first."""
-    return sorted(peeks, key=lambda each: (each.outcome is not None, -each.changed, each.path.name))
+    return sorted(peeks, key=lambda peek: (peek.outcome is not None, -peek.changed, peek.path.name))
 
 
 def list_picture(
@@ -51,12 +51,12 @@ def list_picture(
     room = max(1, height - 4)
     first = max(0, min(chosen - room // 2, len(peeks) - room))
     shown = peeks[first : first + room]
-    rows = [_cells(each, now) for each in shown]
+    rows = [_cells(peek, now) for peek in shown]
     widths = _widths(rows, width)
     lines = [_summary(peeks, title), _row(HEAD, widths, (), " ", "bold")]
-    for number, (each, row) in enumerate(zip(shown, rows, strict=True), start=first):
+    for number, (peek, row) in enumerate(zip(shown, rows, strict=True), start=first):
         mark, style = (glyphs.used, "reverse") if number == chosen else (" ", "")
-        lines.append(_row(row, widths, (_style(each, now), "dim"), mark, style))
+        lines.append(_row(row, widths, (_style(peek, now), "dim"), mark, style))
     if keys:
         lines += [Text() for _ in range(room - len(shown))]
         lines.append(keys_line(_LIST_KEYS, glyphs))
@@ -99,8 +99,8 @@ def _row(cells: Sequence[str], widths: Sequence[int], last_styles: Sequence[str]
 
 def _summary(peeks: Sequence[Peek], title: str) -> Text:
     """How many episodes there are, and how they stand."""
-    ended = [each for each in peeks if each.outcome is not None]
-    won = sum(each.outcome is Outcome.WON for each in ended)
+    ended = [peek for peek in peeks if peek.outcome is not None]
+    won = sum(peek.outcome is Outcome.WON for peek in ended)
     line = Text(clean(title), "bold", no_wrap=True, overflow="ellipsis")
     line.append(f"  {count(len(peeks), 'episode')}, {len(ended)} ended, {won} won", "cyan")
     return line
@@ -221,7 +221,7 @@ class Watch:
         if not peeks:
             return Group(Text(f"no episode has begun in {self.folder.run}", "dim"), keys_line(_GRID_KEYS, self.glyphs))
         if self.showing_grid:
-            cells = [(each, self._open(each.path).small) for each in peeks[: self.grid]]
+            cells = [(peek, self._open(peek.path).small) for peek in peeks[: self.grid]]
             return grid_picture(cells, self.grid, now, Size(width, height), self.glyphs)
         size = Size(width, height)
         return list_picture(peeks, self._number(peeks), str(self.folder.run), now, size, self.glyphs)
@@ -244,7 +244,7 @@ class Watch:
         """New events redraw at once, and while something runs the clock does every second."""
         grown = self._look()
         followed = self._followed()
-        self._opened = {path: each for path, each in self._opened.items() if path in followed}
+        self._opened = {path: screen for path, screen in self._opened.items() if path in followed}
         for path in followed:
             grown = self._open(path).poll() or grown
         second = int(self.clock())
@@ -255,7 +255,7 @@ class Watch:
         """The journals that are read whole: those on screen."""
         if self.show is not None and self.chosen is not None:
             return [self.chosen]
-        return [each.path for each in self.peeks()[: self.grid]] if self.showing_grid else []
+        return [peek.path for peek in self.peeks()[: self.grid]] if self.showing_grid else []
 
     def _open(self, path: Path) -> _Opened:
         if path not in self._opened:
@@ -275,12 +275,12 @@ class Watch:
 
     def _waited(self) -> float:
         """Seconds since the chosen episode's journal last grew."""
-        changed = next((each.changed for each in self.peeks() if each.path == self.chosen), self.clock())
+        changed = next((peek.changed for peek in self.peeks() if peek.path == self.chosen), self.clock())
         return max(0.0, self.clock() - changed)
 
     def _number(self, peeks: Sequence[Peek]) -> int:
         """Where the chosen episode stands in the list now."""
-        return next((number for number, each in enumerate(peeks) if each.path == self.chosen), 0)
+        return next((number for number, peek in enumerate(peeks) if peek.path == self.chosen), 0)
 
     def _choose(self, key: str) -> None:
         peeks = self.peeks()

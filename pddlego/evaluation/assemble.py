@@ -138,6 +138,10 @@ def _carried(setup: Setup, store: Store, cell: Cell) -> str:
     """The domain of the last episode before this one that was won, of its setting, mode and model."""
     cells = setup.cells()
     before = set(cells[: cells.index(cell)])
-    order = {each: number for number, each in enumerate(cells)}
-    results = sorted((each for each in store.results() if each.cell in before), key=lambda each: order[each.cell])
-    return kept_domain(store.path, results, make_codec(), lambda each: each.cell.configuration == cell.configuration)
+    order = {cell: number for number, cell in enumerate(cells)}
+    results = sorted(
+        (result for result in store.results() if result.cell in before), key=lambda result: order[result.cell]
+    )
+    return kept_domain(
+        store.path, results, make_codec(), lambda result: result.cell.configuration == cell.configuration
+    )

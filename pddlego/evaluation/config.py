@@ -63,7 +63,7 @@ class What(Options):
         if isinstance(value, range) and abs(value.stop - value.start) > _MOST_SEEDS:  # no fold has them
             return f"{value[0]}-{value[-1]}"
         listed = list(value) if isinstance(value, (list, tuple, range)) else [value]
-        if any(isinstance(each, bool) or not isinstance(each, (int, str)) for each in listed):
+        if any(isinstance(seed, bool) or not isinstance(seed, (int, str)) for seed in listed):
             return value
         return ",".join(map(str, listed))
 
@@ -173,7 +173,7 @@ CHOOSING = ("model=", "variant=", "domain=")
 def _listed(text: str) -> tuple[str, ...]:
     """A list with commas. Options of a model (`reader+noise:0.1,seed=3`) have commas of their own."""
     found: list[str] = []
-    for part in (each.strip() for each in text.split(",")):
+    for part in (piece.strip() for piece in text.split(",")):
         noise = bool(found) and found[-1].startswith(f"{BUILT_IN_MODEL}+") and "=" in part
         chosen = bool(found) and found[-1].startswith("transcript:") and part.startswith(CHOOSING)
         if noise or chosen:
@@ -238,12 +238,14 @@ def _assigned(
     """Group, option and value for each that is listed, at the top or in a table. Raises `UsageError` for others."""
     for key, value in listed.items():
         if key in known and isinstance(value, Mapping):
-            options = {each: option.name for option in options_of(known[key]) for each in (option.field, option.name)}
-            for inner, each in value.items():
+            options = {
+                key_name: option.name for option in options_of(known[key]) for key_name in (option.field, option.name)
+            }
+            for inner, item in value.items():
                 if inner not in options:
                     what, of = f"[{key}] has no option '{inner}'", ", ".join(dict.fromkeys(options.values()))
                     raise UsageError(what, f"It was given in: {source}.", f"Its options: {of}.")
-                yield key, options[inner], each
+                yield key, options[inner], item
             continue
         if key not in wanted:
             what = f"There is no option '{key}'"

@@ -73,12 +73,12 @@ def estimates(setup: Setup) -> list[Estimate]:
     episodes = Counter(cell.configuration for cell in cells)
     means = _rehearsed(setup)
     found = []
-    for cell in {each.configuration: each for each in cells}.values():
+    for cell in {one.configuration: one for one in cells}.values():
         worst = _worst(setup, cell, episodes[cell.configuration])
         mean = None if is_free(cell) else means.get((cell.setting, cell.mode))
         if mean is not None:
             calls, tokens_in, tokens_out = (
-                round(worst.episodes * each) for each in (mean.calls, mean.tokens_in, mean.tokens_out)
+                round(worst.episodes * amount) for amount in (mean.calls, mean.tokens_in, mean.tokens_out)
             )
             price = setup.prices.get(worst.model)
             cost = price.cost(tokens_in, tokens_out) if price else None

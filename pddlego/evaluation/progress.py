@@ -150,7 +150,7 @@ def picture(standing: Standing, seconds: float, spent: str) -> RenderableType:
     for name in ("done", "won", "95 %", *([compared] if compared else []), "errors"):
         table.add_column(name, justify="right", no_wrap=True)
     for configuration in dict.fromkeys(cell.configuration for cell in standing.cells):
-        table.add_row(*(Text(each) for each in _row(standing, configuration, compared)))
+        table.add_row(*(Text(part) for part in _row(standing, configuration, compared)))
     parts: list[RenderableType] = [table, _flight(standing), Text(_foot(standing, seconds, spent), style="dim")]
     if standing.stopping is not None and standing.in_flight:
         parts.append(Text(waiting_line(standing.stopping, standing), "yellow"))

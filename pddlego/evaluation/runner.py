@@ -121,8 +121,8 @@ class Evaluation:
     def run(self) -> Iterator[Progress]:
         """Play. Whoever stops iterating breaks off the episodes in flight and waits for their end."""
         threads = [threading.Thread(target=self._work, daemon=True) for _ in range(self._workers)]
-        for each in threads:
-            each.start()
+        for worker in threads:
+            worker.start()
         working = len(threads)
         try:
             while working:
@@ -138,8 +138,8 @@ class Evaluation:
         finally:
             if working:
                 self.abort()
-                for each in threads:
-                    each.join()
+                for worker in threads:
+                    worker.join()
 
     def _work(self) -> None:
         try:

@@ -77,7 +77,7 @@ class Setup:
     @property
     def settings(self) -> tuple[Setting, ...]:
         """Every setting, as each of its methods reads it."""
-        found = {(name, each.method_name): each.setting for (name, _), each in self.played.items()}
+        found = {(name, kind_played.method_name): kind_played.setting for (name, _), kind_played in self.played.items()}
         return tuple(found.values())
 
     def configuration(self) -> dict[str, Any]:
@@ -101,11 +101,11 @@ class Setup:
 
     def _settings(self) -> dict[str, Any]:
         """Each setting by its name; of one that several methods play each by its name and theirs."""
-        by_method = {(name, each.method_name): each for (name, _), each in self.played.items()}
+        by_method = {(name, kind_played.method_name): kind_played for (name, _), kind_played in self.played.items()}
         names = [name for name, _ in by_method]
         return {
-            name if names.count(name) == 1 else f"{name} ({owner})": _recorded(each)
-            for (name, owner), each in by_method.items()
+            name if names.count(name) == 1 else f"{name} ({owner})": _recorded(kind_played)
+            for (name, owner), kind_played in by_method.items()
         }
 
 
@@ -132,7 +132,7 @@ def make_setup(resolved: Resolved, sends: bool = True, somebody_types: bool = Fa
     _check_flags(resolved, played)
     prepare_cache(config.endpoint.cache)
     matrix = Matrix(
-        {name: parse_seeds(what.seeds, each.setting) for (name, _), each in played.items()},
+        {name: parse_seeds(what.seeds, kind_played.setting) for (name, _), kind_played in played.items()},
         modes,
         what.models,
         what.repeats,
@@ -215,11 +215,11 @@ def _check_modes(config: Config, modes: tuple[str, ...], somebody_types: bool) -
 
 def _check_flags(resolved: Resolved, played: Mapping[tuple[str, str], Played]) -> None:
     """Raises `UsageError` for an option of a method that plays nothing here: it would change nothing."""
-    groups = (*COMMON.values(), *(type(each.options) for each in played.values()))
+    groups = (*COMMON.values(), *(type(kind_played.options) for kind_played in played.values()))
     known = {option.name for group in groups for option in options_of(group)}
     for (_, name), origin in resolved.origins.items():
         if origin in (FLAG, ARGUMENT) and name not in known:
-            who = ", ".join(sorted({each.method_name for each in played.values()}))
+            who = ", ".join(sorted({kind_played.method_name for kind_played in played.values()}))
             typed = f"--{name.replace('_', '-')}" if origin == FLAG else name
             raise UsageError(f"{typed} is no option of what is played", f"It is played by: {who}.", "Leave it out.")
 
@@ -284,7 +284,7 @@ def read_prices(path: Path | None) -> dict[str, Price]:
         where = ".".join(map(str, first["loc"]))
         example = "Example: ['gpt-4o-mini'] tokens_in = 0.15, tokens_out = 0.60 (for a million tokens)."
         raise UsageError(f"{path} is no price list", f"{where}: {first['msg']}.", example) from error
-    return {name: Price(each.tokens_in, each.tokens_out, each.tokens_cached) for name, each in found.items()}
+    return {name: Price(price.tokens_in, price.tokens_out, price.tokens_cached) for name, price in found.items()}
 
 
 def _check_prices(paid: Iterable[Cell], prices: Mapping[str, Price]) -> None:

@@ -170,14 +170,14 @@ def _cost(found: Sequence[Summary], prices: Mapping[str, Price]) -> float | None
 
 def spent_elsewhere(listed: Iterable[Row], entries: Iterable[LedgerEntry]) -> str:
     """A remark on what a ledger says was spent, and stands in no row: on cells that have no outcome."""
-    cost = sum(each.cost for each in entries) - sum(each.cost or 0.0 for each in listed)
+    cost = sum(entry.cost for entry in entries) - sum(row.cost or 0.0 for row in listed)
     return f"Besides, {cost:.2f} was spent on cells that have no outcome." if cost >= 0.005 else ""
 
 
 def played_of(results: Iterable[Summary], planned: Collection[Cell]) -> str:
     """`4 of 10 cells played`, if not all were; `planned` is empty where nobody knows what was asked for."""
     known = list(results)
-    played, total = sum(each.played for each in known), len({each.cell for each in known} | set(planned))
+    played, total = sum(row.played for row in known), len({row.cell for row in known} | set(planned))
     return "" if played == total else f"{played} of {total} cells played"
 
 
@@ -226,7 +226,7 @@ def results_table(rows: Iterable[Row], width: int) -> RenderableType:
     What has no place in `width` is left out and named below.
     """
     listed = list(rows)
-    names = [[clean(part) for part in (each.setting, each.mode, each.model)] for each in listed]
+    names = [[clean(part) for part in (row.setting, row.mode, row.model)] for row in listed]
     room = width - sum(min(NAME, max(map(len, part))) + 2 for part in zip(*names, strict=True))
     columns = {name: cells for name, cells in _columns(listed).items() if any(cells)}
     shown = dict(columns)
@@ -258,9 +258,9 @@ def _columns(rows: Sequence[Row]) -> dict[str, list[str]]:
     }
     for name in _measured_names(rows):
         found = [row.number(name) for row in rows]
-        columns[name] = [mean_of(each) for each in found]
-        if any(each is not None and each.column.median for each in found):
-            columns["median"] = [_number(each.median if each else None, 1) for each in found]
+        columns[name] = [mean_of(value) for value in found]
+        if any(value is not None and value.column.median for value in found):
+            columns["median"] = [_number(value.median if value else None, 1) for value in found]
     return columns | {
         "calls": [_number(row.calls or None, 2) for row in rows],
         "from cache": [_number(row.from_cache or None, 2) for row in rows],
@@ -273,7 +273,7 @@ def _columns(rows: Sequence[Row]) -> dict[str, list[str]]:
 
 def _measured_names(rows: Iterable[Row]) -> list[str]:
     """What the methods measure and show, each name once."""
-    return list(dict.fromkeys(each.column.name for row in rows for each in row.measured if each.column.shown))
+    return list(dict.fromkeys(value.column.name for row in rows for value in row.measured if value.column.shown))
 
 
 def mean_of(measured: Measured | None) -> str:
@@ -288,7 +288,7 @@ def mean_of(measured: Measured | None) -> str:
 def _order(rows: Sequence[Row]) -> list[str]:
     """The columns that give way on a narrow terminal, in order: numbers are shown whole or not at all. What a method
     measures gives way before the cost, and what methods are compared by after all but the score."""
-    compared = {each.column.name for row in rows for each in row.measured if each.column.compared}
+    compared = {value.column.name for row in rows for value in row.measured if value.column.compared}
     others = [name for name in _measured_names(rows) if name not in compared]
     first = ("no answer", "seconds", "median", "tokens", *others, "calls", "from cache", "cost")
     return [*first, "without errors", *compared, "score", "95 %"]
@@ -296,8 +296,8 @@ def _order(rows: Sequence[Row]) -> list[str]:
 
 def _name_widths(names: list[list[str]], room: int) -> list[int]:
     """The widths of the columns with names: the longest is shortened until all have room, or none is above `NAME`."""
-    widths = [_widest(head, (each[number] for each in names)) for number, head in enumerate(NAMES)]
-    while sum(each + 2 for each in widths) > room and max(widths) > NAME:
+    widths = [_widest(head, (name_row[number] for name_row in names)) for number, head in enumerate(NAMES)]
+    while sum(width + 2 for width in widths) > room and max(widths) > NAME:
         widths[widths.index(max(widths))] -= 1
     return widths
 
@@ -307,25 +307,27 @@ def _width(columns: Mapping[str, list[str]]) -> int:
 
 
 def _widest(name: str, cells: Iterable[str]) -> int:
-    return max(len(each) for each in (name, *cells))
+    return max(len(cell) for cell in (name, *cells))
 
 
 def worst_case_table(cases: Iterable[Estimate]) -> Table:
     """What an evaluation may take at most, with the sum at the end."""
     listed = list(cases)
     table = _table()
-    expects = any(each.expected is not None for each in listed)
+    expects = any(bound.expected is not None for bound in listed)
     names = ("episodes", "calls at most", "tokens (estimate)", "cost", *(_EXPECTED if expects else ()))
     for name in names:
         table.add_column(name, justify="right", no_wrap=True)
-    for each in listed:
-        numbers = (f"{each.episodes}", f"{each.calls:,}", f"{each.tokens:,}", _money(each.cost) or "0")
-        likely = _expected(each.expected) if expects else ()
-        table.add_row(*(Text(clean(part)) for part in (each.setting, each.mode, each.model)), *numbers, *likely)
-    sums = [sum(column) for column in zip(*((each.episodes, each.calls, each.tokens) for each in listed), strict=True)]
-    costs = [each.cost for each in listed]
-    total = "n/a" if None in costs else f"{sum(each or 0 for each in costs):.2f}"
-    table.add_row("all", "", "", *(f"{each:,}" for each in sums), total, style="bold")
+    for bound in listed:
+        numbers = (f"{bound.episodes}", f"{bound.calls:,}", f"{bound.tokens:,}", _money(bound.cost) or "0")
+        likely = _expected(bound.expected) if expects else ()
+        table.add_row(*(Text(clean(part)) for part in (bound.setting, bound.mode, bound.model)), *numbers, *likely)
+    sums = [
+        sum(column) for column in zip(*((bound.episodes, bound.calls, bound.tokens) for bound in listed), strict=True)
+    ]
+    costs = [cost.cost for cost in listed]
+    total = "n/a" if None in costs else f"{sum(total_of or 0 for total_of in costs):.2f}"
+    table.add_row("all", "", "", *(f"{number:,}" for number in sums), total, style="bold")
     return table
 
 

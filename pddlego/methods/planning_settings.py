@@ -127,8 +127,8 @@ class PlanningSetting(Setting):
         assert file.generator is not None
         try:
             return tuple(
-                Task(f"{split}-{each}", generate(file.generator, ranges, f"{file.generator}/{purpose}/{each}"))
-                for each in range(number)
+                Task(f"{split}-{task}", generate(file.generator, ranges, f"{file.generator}/{purpose}/{task}"))
+                for task in range(number)
             )
         except (IndexError, ValueError) as error:
             why = f"[{split}]: no task of {file.generator} can be made with these numbers ({error})."

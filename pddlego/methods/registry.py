@@ -65,7 +65,7 @@ def method(name: str) -> Method:
 
 def _fault(loaded: Method, name: str) -> str:
     """What a method lacks that another package brought; empty if it has everything."""
-    lacks = [each for each in PARTS if not hasattr(loaded, each)]
+    lacks = [part for part in PARTS if not hasattr(loaded, part)]
     if lacks:
         return f"it has no {', '.join(lacks)}"
     if loaded.name != name:
@@ -116,7 +116,7 @@ def methods() -> Iterator[Method]:
 def modes() -> tuple[Mode, ...]:
     """Every mode of every method, each name once."""
     found: dict[str, Mode] = {}
-    for mode in (mode for each in methods() for mode in each.modes):
+    for mode in (mode for method in methods() for mode in method.modes):
         found.setdefault(mode.name, mode)
     return tuple(found.values())
 
@@ -126,34 +126,36 @@ def parse_mode(text: str) -> Variant:
     try:
         return parse_variant(text, modes())
     except UsageError as error:
-        broken = [f"{each.what}: {each.why}" for each in broken_methods()]
+        broken = [f"{method.what}: {method.why}" for method in broken_methods()]
         raise UsageError(error.what, " ".join((error.why, *broken)), error.next_step) from error
 
 
 def method_of(setting: str, mode: str) -> Method:
     """Who plays a setting in a mode. Raises `UsageError` where nobody does."""
     wanted = parse_mode(mode).mode.name
-    candidates = [(each, found) for each in methods() for found in each.modes if found.name == wanted]
+    candidates = [(method, found) for method in methods() for found in method.modes if found.name == wanted]
     if len(candidates) == 1:
         return candidates[0][0]
     kind = read_setting(setting).kind
     for candidate, found in candidates:
         if found.plays == kind:
             return candidate
-    known = ", ".join(dict.fromkeys(found.name for each in methods() for found in each.modes if found.plays == kind))
+    known = ", ".join(
+        dict.fromkeys(found.name for method in methods() for found in method.modes if found.plays == kind)
+    )
     why = f"It is of the kind '{kind}', whose modes are: {known or '(none)'}."
     raise UsageError(f"{setting} cannot be played in mode {mode}", why, "Choose one of them.")
 
 
 def method_of_kind(kind: str) -> Method | None:
     """The first method that plays settings of a kind."""
-    return next((each for each in methods() if any(mode.plays == kind for mode in each.modes)), None)
+    return next((method for method in methods() if any(mode.plays == kind for mode in method.modes)), None)
 
 
 def first_mode(setting: str) -> str:
     """The most important mode of a setting: that in which it is played where none is named. Raises `UsageError`."""
     kind = read_setting(setting).kind
-    names = [mode.name for each in methods() for mode in each.modes if mode.plays == kind]
+    names = [mode.name for method in methods() for mode in method.modes if mode.plays == kind]
     if not names:
         raise UsageError(f"{setting} cannot be played", f"No method plays its kind, '{kind}'.", "Fix its file.")
     return names[0]
@@ -187,7 +189,7 @@ def measuring_of(setting: str, mode: str) -> Measuring:
         return method_of(setting, mode).measuring
     except UsageError:
         name = parse_mode(mode).mode.name
-        return next(each.measuring for each in methods() if any(found.name == name for found in each.modes))
+        return next(method.measuring for method in methods() if any(found.name == name for found in method.modes))
 
 
 def events_of(name: str) -> Iterable[type[Event]]:

@@ -64,7 +64,7 @@ class Request:
     @property
     def characters(self) -> int:
         """How many characters of messages are sent."""
-        return sum(len(each.content) for each in self.messages)
+        return sum(len(message.content) for message in self.messages)
 
 
 @dataclass(frozen=True)

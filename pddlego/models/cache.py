@@ -78,7 +78,7 @@ class AnswerCache:
                 row = connection.execute("SELECT text, finish, not_taken FROM answers WHERE key = ?", (key,)).fetchone()
         except sqlite3.Error:
             return None
-        if row is None or not all(isinstance(each, str) for each in row):
+        if row is None or not all(isinstance(field, str) for field in row):
             return None
         not_taken = tuple(filter(None, row[2].split(",")))
         return Completion(row[0], attempts=0, finish=row[1], from_cache=True, not_taken=not_taken)
@@ -158,7 +158,7 @@ def _request_key(description: Mapping[str, Any], request: Request, repeat: int, 
         "model": description,
         "address": address,
         "purpose": request.purpose,
-        "messages": [asdict(each) for each in request.messages],
+        "messages": [asdict(message) for message in request.messages],
         "schema": request.schema,
         "temperature_increase": request.temperature_increase,
         "max_tokens": request.max_tokens,

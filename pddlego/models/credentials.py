@@ -100,7 +100,7 @@ def secrets_of(key: str, url: str | None) -> tuple[str, ...]:
     found = {key}
     found |= {value for name, value in parse_qsl(parts.query) if _SECRET.search(name) and len(value) >= LONG}
     found |= {
-        each.partition("=")[2] for each in parts.query.split("&") if unquote_plus(each).partition("=")[2] in found
+        word.partition("=")[2] for word in parts.query.split("&") if unquote_plus(word).partition("=")[2] in found
     }
     if parts.password:
         both = f"{unquote(parts.username or '')}:{unquote(parts.password)}"
@@ -109,5 +109,5 @@ def secrets_of(key: str, url: str | None) -> tuple[str, ...]:
         found |= {parts.username, unquote(parts.username)}
     for plain in tuple(found):
         forms = {quote(plain), quote(plain, safe=""), quote_plus(plain)}
-        found |= forms | {re.sub(r"%[0-9A-F]{2}", lambda match: match.group().lower(), each) for each in forms}
-    return tuple(sorted((each for each in found if len(each) >= 4), key=len, reverse=True))
+        found |= forms | {re.sub(r"%[0-9A-F]{2}", lambda match: match.group().lower(), form) for form in forms}
+    return tuple(sorted((form for form in found if len(form) >= 4), key=len, reverse=True))

@@ -135,13 +135,13 @@ class Dialect:
     def without(self, name: str) -> Dialect:
         """The same without a field."""
         if name in FIELDS:
-            return replace(self, fields=tuple(each for each in self.fields if each != name))
+            return replace(self, fields=tuple(field for field in self.fields if field != name))
         return replace(self, left_out=self.left_out | {name})
 
     def with_less_than(self, form: str) -> Dialect:
         """The same with forms of answers that ask for less than this one."""
         order = (STRICT, SCHEMA, OBJECT, TEXT)
-        return replace(self, formats=tuple(each for each in self.formats if order.index(each) > order.index(form)))
+        return replace(self, formats=tuple(other for other in self.formats if order.index(other) > order.index(form)))
 
     def _format(self, request: Request) -> str:
         """An empty schema asks for any JSON object."""

@@ -485,7 +485,7 @@ class OpenAIModel:
         import httpx2
         import openai
 
-        messages: Any = [{"role": each.role, "content": each.content} for each in request.messages]
+        messages: Any = [{"role": message.role, "content": message.content} for message in request.messages]
         create = self._connection.client.chat.completions.with_streaming_response.create
         try:
             with create(model=self._name, messages=messages, extra_body=dict(arguments)) as response:

@@ -189,29 +189,31 @@ def choose(conversations: Sequence[Conversation], wanted: Wanted) -> Conversatio
     is played. A variant that leaves a part out is called `MODEL no-PART`; a
     part that changes no question (as debugging does) has no variant of its own.
     """
-    domains = {each.domain for each in conversations}
+    domains = {conversation.domain for conversation in conversations}
     known = domains & set(wanted.domains)
     if not known and len(domains) > 1:
         listed = ", ".join(sorted(domains))
         why = f"It is about: {listed}; and what is played is called {', '.join(wanted.domains)}."
         raise UsageError(f"{wanted.place} is about other domains", why, "Name one: transcript:FILE,domain=NAME.")
-    own = [each for each in conversations if each.domain in (known or domains)]
-    models = list(dict.fromkeys(each.model for each in own))
+    own = [conversation for conversation in conversations if conversation.domain in (known or domains)]
+    models = list(dict.fromkeys(conversation.model for conversation in own))
     if not wanted.model and len(models) > 1:
         what = f"{wanted.place} holds conversations with {len(models)} models"
         advice = f"Name one: transcript:FILE,model={models[0]}."
         raise UsageError(what, f"The models are: {', '.join(models)}.", advice)
     model = wanted.model or next(iter(models), "")
     for variant in [wanted.variant] if wanted.variant else (*wanted.variants, *_variants(model, wanted.parts)):
-        fitting = [each for each in own if (each.model, each.variant) == (model, variant)]
-        seeded = [each for each in fitting if each.seed == wanted.seed]
-        repeated = [each for each in fitting if each.seed is None]
+        fitting = [
+            conversation for conversation in own if (conversation.model, conversation.variant) == (model, variant)
+        ]
+        seeded = [conversation for conversation in fitting if conversation.seed == wanted.seed]
+        repeated = [conversation for conversation in fitting if conversation.seed is None]
         if seeded:
             return seeded[0]
         if len(repeated) == 1 or wanted.seed in range(len(repeated)):
             return repeated[wanted.seed if len(repeated) > 1 else 0]
-    variants = ", ".join(dict.fromkeys(f"{each.model} ({each.variant})" for each in own))
-    seeds = sorted({each.seed for each in own if each.seed is not None})
+    variants = ", ".join(dict.fromkeys(f"{conversation.model} ({conversation.variant})" for conversation in own))
+    seeds = sorted({conversation.seed for conversation in own if conversation.seed is not None})
     listed = f"{seeds[0]}-{seeds[-1]}" if seeds else "none"
     what = f"{wanted.place} holds no such conversation"
     why = f"Wanted: {model} {wanted.variant} seed {wanted.seed}; it holds {variants}, seeds {listed}."

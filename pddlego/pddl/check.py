@@ -74,14 +74,14 @@ def _some_defects(defects: Iterator[Defect]) -> tuple[Defect, ...]:
     """The defects up to the last that anybody reads, with messages of bearable length."""
     found: list[Defect] = []
     number = {True: 0, False: 0}
-    for each in defects:
-        number[each.blocking] += 1
+    for defect in defects:
+        number[defect.blocking] += 1
         if number[True] > MAX_DEFECTS:
             break
-        if number[each.blocking] > MAX_DEFECTS:
+        if number[defect.blocking] > MAX_DEFECTS:
             continue
-        long = len(each.message) > MAX_MESSAGE
-        found.append(replace(each, message=f"{each.message[:MAX_MESSAGE]} …") if long else each)
+        long = len(defect.message) > MAX_MESSAGE
+        found.append(replace(defect, message=f"{defect.message[:MAX_MESSAGE]} …") if long else defect)
     return tuple(found)
 
 
@@ -102,9 +102,9 @@ def _text_defects(reading: ProblemReading) -> Iterator[Defect]:
     for section in reading.missing:
         message = f"section {section} is missing: add ({section} …)"
         yield Defect(DefectKind.MISSING_SECTION, section, message)
-    for each in reading.duplicates:
-        message = f"object {each.name} is declared twice: once is enough"
-        yield remark(DefectKind.DUPLICATE_OBJECT, each.name, message, each.place)
+    for duplicate in reading.duplicates:
+        message = f"object {duplicate.name} is declared twice: once is enough"
+        yield remark(DefectKind.DUPLICATE_OBJECT, duplicate.name, message, duplicate.place)
     for atom in reading.negated:
         both = atom in reading.problem.facts
         message = (
@@ -122,8 +122,8 @@ class _Checker(ABC):
     def __init__(self, domain: Domain, names: Iterable[TypedName]) -> None:
         self.domain = domain
         self.kinds: dict[str, set[str]] = defaultdict(set)
-        for each in names:
-            self.kinds[each.name].add(each.type)
+        for name in names:
+            self.kinds[name.name].add(name.type)
 
     def formula(self, formula: Formula, bound: Scope) -> Iterator[Defect]:
         """The defects of a condition or an effect, in the order of its text."""
@@ -147,7 +147,7 @@ class _Checker(ABC):
             if not variable.name.startswith("?") or not is_name(variable.name[1:]):
                 message = f"{node}: {variable.name} is not a variable; write ?x, ?from or the like"
                 yield self.defect(DefectKind.PARAMETER_NAME, node, message)
-        for variable in _repeated(node.variables, key=lambda each: each.name):
+        for variable in _repeated(node.variables, key=lambda name: name.name):
             message = f"{node}: variable {variable.name} is bound twice; rename one"
             yield self.defect(DefectKind.DUPLICATE_PARAMETER, node, message)
 
@@ -200,7 +200,7 @@ class _ProblemChecker(_Checker):
         return numbers_defect(f"{node} in the goal", node.place)
 
     def _objects(self) -> Iterator[Defect]:
-        places = {each.name: each.place for each in sorted(self.problem.objects, key=lambda each: each.place or (0, 0))}
+        places = {obj.name: obj.place for obj in sorted(self.problem.objects, key=lambda obj: obj.place or (0, 0))}
         for name, kinds in sorted(self.kinds.items(), key=lambda item: natural(item[0])):
             place = places.get(name)
             if not is_name(name):
@@ -288,7 +288,7 @@ def _declaration_defects(domain: Domain) -> Iterator[Defect]:
         yield Defect(defect_kind, fault.partition(":")[0], message, place=head.place)
     yield from _cycles(domain)
     yield from _constants(domain)
-    for action in _repeated(domain.actions, key=lambda each: each.name):
+    for action in _repeated(domain.actions, key=lambda declared: declared.name):
         message = f"action {action.name} is defined twice; rename or remove one"
         yield Defect(DefectKind.DUPLICATE_ACTION, action.name, message, place=action.place)
     for predicate, arities in _repeated_predicates(domain):
@@ -296,32 +296,40 @@ def _declaration_defects(domain: Domain) -> Iterator[Defect]:
             message = f"predicate {predicate.name} is declared with two numbers of arguments; rename or remove one"
             yield Defect(DefectKind.DUPLICATE_PREDICATE, predicate.name, message, place=predicate.place)
     for where, parameters in heads_of(domain):
-        for each in _repeated(parameters, key=lambda each: each.name):
-            message = f"{where}: parameter {each.name} stands twice; rename one"
-            yield Defect(DefectKind.DUPLICATE_PARAMETER, where, message, place=each.place)
-        for each in parameters:
-            if not each.name.startswith("?"):
-                message = f"{where}: parameter {each.name} is no variable; write ?{each.name}"
-                yield Defect(DefectKind.PARAMETER_NAME, where, message, place=each.place)
+        for parameter in _repeated(parameters, key=lambda parameter: parameter.name):
+            message = f"{where}: parameter {parameter.name} stands twice; rename one"
+            yield Defect(DefectKind.DUPLICATE_PARAMETER, where, message, place=parameter.place)
+        for parameter in parameters:
+            if not parameter.name.startswith("?"):
+                message = f"{where}: parameter {parameter.name} is no variable; write ?{parameter.name}"
+                yield Defect(DefectKind.PARAMETER_NAME, where, message, place=parameter.place)
 
 
 def declaration_remarks(domain: Domain) -> Iterator[Defect]:
     """What is most likely a mistake, though planning is possible. Total."""
     # Every type is below object anyway.
     below = sorted(
-        {each for each in domain.supertypes if each.type != ANY_TYPE}, key=lambda each: (each.name, each.type)
+        {supertype for supertype in domain.supertypes if supertype.type != ANY_TYPE},
+        key=lambda supertype: (supertype.name, supertype.type),
     )
     parents: dict[str, list[str]] = defaultdict(list)
-    for each in below:
-        parents[each.name].append(each.type)
-    for each in _repeated(below, key=lambda each: each.name):
-        message = f"type {each.name} stands below {' and '.join(parents[each.name])}; keep one unless it is of both"
-        yield remark(DefectKind.DUPLICATE_TYPE, each.name, message, each.place)
-    for each in _repeated(domain.supertypes):
-        message = f"type {each.name} is declared twice; once is enough"
-        yield remark(DefectKind.DUPLICATE_TYPE, each.name, message, each.place)
-    declared = {each.name for each in domain.supertypes} | {ANY_TYPE}
-    above = {kind: each.place for each in domain.supertypes for kind in either(each.type) if kind not in declared}
+    for supertype in below:
+        parents[supertype.name].append(supertype.type)
+    for supertype in _repeated(below, key=lambda supertype: supertype.name):
+        message = (
+            f"type {supertype.name} stands below {' and '.join(parents[supertype.name])}; keep one unless it is of both"
+        )
+        yield remark(DefectKind.DUPLICATE_TYPE, supertype.name, message, supertype.place)
+    for supertype in _repeated(domain.supertypes):
+        message = f"type {supertype.name} is declared twice; once is enough"
+        yield remark(DefectKind.DUPLICATE_TYPE, supertype.name, message, supertype.place)
+    declared = {supertype.name for supertype in domain.supertypes} | {ANY_TYPE}
+    above = {
+        kind: supertype.place
+        for supertype in domain.supertypes
+        for kind in either(supertype.type)
+        if kind not in declared
+    }
     for name, place in sorted(above.items()):
         close = nearest(name, declared)  # that it stands behind a - declares it, unless it is a slip of the pen
         if close is not None:
@@ -331,9 +339,9 @@ def declaration_remarks(domain: Domain) -> Iterator[Defect]:
         if len(arities) == 1:
             message = f"predicate {predicate.name} is declared twice; keep one"
             yield remark(DefectKind.DUPLICATE_PREDICATE, predicate.name, message, predicate.place)
-    for each in _repeated(domain.constants):
-        message = f"constant {each.name} is declared twice; once is enough"
-        yield remark(DefectKind.DUPLICATE_CONSTANT, each.name, message, each.place)
+    for supertype in _repeated(domain.constants):
+        message = f"constant {supertype.name} is declared twice; once is enough"
+        yield remark(DefectKind.DUPLICATE_CONSTANT, supertype.name, message, supertype.place)
     if not domain.actions:
         message = "the domain has no action; add what can be done"
         yield remark(DefectKind.NO_ACTIONS, domain.name, message)
@@ -341,25 +349,25 @@ def declaration_remarks(domain: Domain) -> Iterator[Defect]:
 
 def _names(domain: Domain) -> dict[tuple[str, str], Place | None]:
     """Every name that the domain declares and what it names, with its first position."""
-    heads = [(f"{where}, parameter", each) for where, parameters in heads_of(domain) for each in parameters]
+    heads = [(f"{where}, parameter", parameter) for where, parameters in heads_of(domain) for parameter in parameters]
     declared: list[tuple[str, TypedName | Predicate | Action]] = [
-        *(("type", each) for each in domain.supertypes),
-        *(("constant", each) for each in domain.constants),
-        *(("predicate", each) for each in domain.predicates),
-        *(("action", each) for each in domain.actions),
+        *(("type", supertype) for supertype in domain.supertypes),
+        *(("constant", constant) for constant in domain.constants),
+        *(("predicate", predicate) for predicate in domain.predicates),
+        *(("action", action) for action in domain.actions),
         *heads,
     ]
     names: dict[tuple[str, str], Place | None] = {}
-    for what, each in declared:
-        names.setdefault((what, each.name), each.place)
+    for what, declaration in declared:
+        names.setdefault((what, declaration.name), declaration.place)
     return names
 
 
 def _cycles(domain: Domain) -> Iterator[Defect]:
     parents: dict[str, set[str]] = {}
-    for each in domain.supertypes:
-        parents.setdefault(each.name, set()).update(set(either(each.type)) - {ANY_TYPE})
-    places = {each.name: each.place for each in domain.supertypes}
+    for supertype in domain.supertypes:
+        parents.setdefault(supertype.name, set()).update(set(either(supertype.type)) - {ANY_TYPE})
+    places = {supertype.name: supertype.place for supertype in domain.supertypes}
     for name in parents:
         above = reachable(parents[name], parents)
         if name in above or (name == ANY_TYPE and above):
@@ -370,9 +378,9 @@ def _cycles(domain: Domain) -> Iterator[Defect]:
 
 def _constants(domain: Domain) -> Iterator[Defect]:
     types: dict[str, set[str]] = {}
-    for each in domain.constants:
-        types.setdefault(each.name, set()).add(each.type)
-    places = {each.name: each.place for each in domain.constants}
+    for constant in domain.constants:
+        types.setdefault(constant.name, set()).add(constant.type)
+    places = {constant.name: constant.place for constant in domain.constants}
     for name, kinds in types.items():
         if len(kinds) > 1:
             message = f"constant {name} has two types, {' and '.join(sorted(kinds))}; give it one"
@@ -384,7 +392,7 @@ def _repeated_predicates(domain: Domain) -> Iterator[tuple[Predicate, set[int]]]
     arities: dict[str, set[int]] = defaultdict(set)
     for predicate in domain.predicates:
         arities[predicate.name].add(len(predicate.parameters))
-    for predicate in _repeated(domain.predicates, key=lambda each: each.name):
+    for predicate in _repeated(domain.predicates, key=lambda declared: declared.name):
         yield predicate, arities[predicate.name]
 
 
@@ -483,7 +491,7 @@ class _DomainChecker(_Checker):
         if self.domain.is_a(kind, wanted):
             return True
         known = self.domain.types
-        if any(each not in known for each in (*either(kind), *either(wanted))):
+        if any(kind_name not in known for kind_name in (*either(kind), *either(wanted))):
             return True  # undeclared types are reported elsewhere
-        below = {each for each in known if any(one in known[each] for one in either(wanted))}
-        return any(one in known[each] for each in below for one in either(kind)) or ANY_TYPE in either(kind)
+        below = {candidate for candidate in known if any(one in known[candidate] for one in either(wanted))}
+        return any(one in known[candidate] for candidate in below for one in either(kind)) or ANY_TYPE in either(kind)

@@ -290,7 +290,7 @@ class Renaming:
     types: Mapping[str, str] = field(default_factory=dict)
 
     def typed(self, variables: Iterable[TypedName]) -> tuple[TypedName, ...]:
-        return tuple(TypedName(self._name(each.name), self._type(each.type)) for each in variables)
+        return tuple(TypedName(self._name(variable.name), self._type(variable.type)) for variable in variables)
 
     def atom(self, atom: Atom) -> Atom:
         return Atom(self.predicates.get(atom.predicate, atom.predicate), tuple(map(self._name, atom.args)))
@@ -319,7 +319,7 @@ class Renaming:
         """A type under its new name; of `(either a b)` each type in it."""
         if not kind.startswith("(either "):
             return self.types.get(kind, kind)
-        return f"(either {' '.join(self.types.get(each, each) for each in kind[8:-1].split())})"
+        return f"(either {' '.join(self.types.get(name, name) for name in kind[8:-1].split())})"
 
     def _name(self, name: str) -> str:
         return self.names.get(name, name)
@@ -340,13 +340,13 @@ def required_atoms(condition: Formula) -> list[Atom]:
 def typed_text(names: Iterable[TypedName]) -> str:
     """Typed names as PDDL writes them, `?a ?b - room ?c - door`, without the type `object` at the end."""
     names = tuple(names)
-    last = max((number for number, each in enumerate(names) if each.type != ANY_TYPE), default=-1)
+    last = max((number for number, name in enumerate(names) if name.type != ANY_TYPE), default=-1)
     words = []
-    for number, each in enumerate(names):
-        words.append(each.name)
+    for number, name in enumerate(names):
+        words.append(name.name)
         following = names[number + 1].type if number + 1 < len(names) else None
-        if number <= last and each.type != following:
-            words += ["-", each.type]
+        if number <= last and name.type != following:
+            words += ["-", name.type]
     return " ".join(words)
 
 
@@ -417,7 +417,8 @@ def _read(part: Sexpr, inner: Callable[[Sexpr], Formula], what: str, misplaced: 
 def _inner_parts(part: tuple[Sexpr, ...], inner: Callable[[Sexpr], Formula]) -> tuple[Formula, ...]:
     """The parts of a connective. A word is not a condition, and has its own position."""
     return tuple(
-        inner(each) if isinstance(each, tuple) else replace(inner(each), place=place) for each, place in placed(part, 1)
+        inner(child) if isinstance(child, tuple) else replace(inner(child), place=place)
+        for child, place in placed(part, 1)
     )
 
 
@@ -444,7 +445,7 @@ def _read_leaf(part: tuple[Sexpr, ...], head: str, rest: tuple[Sexpr, ...], chan
         return Compare(head, read_term(rest[0]), read_term(rest[1]), place=place)
     if changes and head in CHANGES and len(rest) == 2 and isinstance(rest[0], tuple):
         return Change(head, read_term(rest[0]), read_term(rest[1]), place=place)
-    wrong = next(show(each) for each in rest if not isinstance(each, str))
+    wrong = next(show(argument) for argument in rest if not isinstance(argument, str))
     reason = "stands where a variable or an object must; there are no functions here: make it a parameter"
     meant = nearest(head, [word for word in _CONNECTIVES if word.isalpha()])
     reason = f"is an argument of '{head}'; did you mean '{meant}'?" if meant else reason

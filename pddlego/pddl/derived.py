@@ -45,15 +45,17 @@ def write_out(domain: Domain, goal: Formula) -> tuple[Domain, Formula]:
         return domain, goal
     writer = _Writer(domain, goal)
     actions = tuple(
-        replace(each, precondition=writer.condition(each.precondition, {}), effect=writer.effect(each.effect))
-        for each in domain.actions
+        replace(action, precondition=writer.condition(action.precondition, {}), effect=writer.effect(action.effect))
+        for action in domain.actions
     )
     without = replace(
         domain,
         requirements=tuple(
-            each for each in domain.requirements if each not in (":derived-predicates", ":domain-axioms")
+            requirement
+            for requirement in domain.requirements
+            if requirement not in (":derived-predicates", ":domain-axioms")
         ),
-        predicates=tuple(each for each in domain.predicates if each.name not in domain.rules),
+        predicates=tuple(predicate for predicate in domain.predicates if predicate.name not in domain.rules),
         actions=actions,
         derived=(),
     )
@@ -92,7 +94,7 @@ class _Writer:
     def _way(self, rule: Rule, atom: Atom) -> Formula:
         """One rule for the arguments of an atom; it applies only to arguments of the types that it names."""
         parameters = rule.predicate.parameters
-        names = {each.name: arg for each, arg in zip(parameters, atom.args, strict=True)}
+        names = {parameter.name: arg for parameter, arg in zip(parameters, atom.args, strict=True)}
         declared = self.domain.predicates_by_name[atom.predicate].parameters
         guards: list[Formula] = []
         for parameter, general, arg in zip(parameters, declared, atom.args, strict=True):

@@ -32,10 +32,10 @@ def diff(before: Problem, after: Problem, renamed: Mapping[str, str] | None = No
     if renamed:
         before = rename(before, Renaming(renamed))
     return Diff(
-        tuple(each for each in after.sorted_objects() if each not in before.objects),
-        tuple(each for each in before.sorted_objects() if each not in after.objects),
-        tuple(each for each in after.sorted_facts() if each not in before.facts),
-        tuple(each for each in before.sorted_facts() if each not in after.facts),
+        tuple(obj for obj in after.sorted_objects() if obj not in before.objects),
+        tuple(obj for obj in before.sorted_objects() if obj not in after.objects),
+        tuple(fact for fact in after.sorted_facts() if fact not in before.facts),
+        tuple(fact for fact in before.sorted_facts() if fact not in after.facts),
     )
 
 
@@ -58,14 +58,14 @@ class DomainDiff:
 
 def domain_parts(domain: Domain) -> dict[str, str]:
     """Every part of a domain by what it is, with the line that says it."""
-    parts = {f"type {each.name}": f"type {each}" for each in domain.supertypes}
-    parts |= {f"constant {each.name}": f"constant {each}" for each in domain.constants}
-    parts |= {f"predicate {each.name}": f"predicate {each}" for each in domain.predicates}
-    parts |= {f"function {each.name}": f"function {each}" for each in domain.functions}
+    parts = {f"type {supertype.name}": f"type {supertype}" for supertype in domain.supertypes}
+    parts |= {f"constant {constant.name}": f"constant {constant}" for constant in domain.constants}
+    parts |= {f"predicate {predicate.name}": f"predicate {predicate}" for predicate in domain.predicates}
+    parts |= {f"function {function.name}": f"function {function}" for function in domain.functions}
     rules = [f"rule {rule.predicate} if {rule.condition}" for rule in domain.derived]
     parts |= dict(zip(rules, rules, strict=True))
     for action in domain.actions:
-        head = " ".join((action.name, *(f"{each.name} - {each.type}" for each in action.parameters)))
+        head = " ".join((action.name, *(f"{parameter.name} - {parameter.type}" for parameter in action.parameters)))
         parts[f"action {action.name}"] = f"action ({head}) needs {action.precondition} changes {action.effect}"
     return parts
 

@@ -33,7 +33,11 @@ class Predicate(Located):
     meaning: str = field(default="", compare=False)
 
     def __str__(self) -> str:
-        return "(" + " ".join([self.name, *(f"{each.name} - {each.type}" for each in self.parameters)]) + ")"
+        return (
+            "("
+            + " ".join([self.name, *(f"{parameter.name} - {parameter.type}" for parameter in self.parameters)])
+            + ")"
+        )
 
 
 @dataclass(frozen=True)
@@ -94,18 +98,18 @@ class Domain:
     def types(self) -> dict[str, frozenset[str]]:
         """Every type with itself and all its ancestors."""
         parents: dict[str, set[str]] = {ANY_TYPE: set()}
-        for each in self.supertypes:
-            parents.setdefault(each.name, set()).add(each.type)
-            parents.setdefault(each.type, set())
+        for supertype in self.supertypes:
+            parents.setdefault(supertype.name, set()).add(supertype.type)
+            parents.setdefault(supertype.type, set())
         return {name: frozenset(reachable([name], parents)) | {ANY_TYPE} for name in parents}
 
     @cached_property
     def predicates_by_name(self) -> dict[str, Predicate]:
-        return {each.name: each for each in self.predicates}
+        return {predicate.name: predicate for predicate in self.predicates}
 
     @cached_property
     def actions_by_name(self) -> dict[str, Action]:
-        return {each.name: each for each in self.actions}
+        return {action.name: action for action in self.actions}
 
     @cached_property
     def rules(self) -> dict[str, list[Rule]]:
@@ -131,7 +135,7 @@ class Domain:
             ("functions", " ".join(map(str, self.functions))),
         )
         lines = [f"(define (domain {self.name})", *(f"  (:{name} {text})" for name, text in sections if text)]
-        return "\n".join([*lines, *(f"  {each}" for each in (*self.derived, *self.actions)), ")"])
+        return "\n".join([*lines, *(f"  {part}" for part in (*self.derived, *self.actions)), ")"])
 
     @cached_property
     def canonical(self) -> str:
@@ -152,7 +156,7 @@ class Domain:
 
         def fits(one: str) -> bool:
             own = self.types.get(one, frozenset({one, ANY_TYPE}))
-            return any(each in own for each in either(wanted))
+            return any(kind in own for kind in either(wanted))
 
         return all(fits(one) for one in either(kind))
 
@@ -200,9 +204,15 @@ def read_domain(text: str) -> DomainReading:
     """Read a domain file as far as possible. Total: any text gives a reading."""
     sexprs = read_sexprs(text)
     reader = _DomainReader(list(sexprs.defects))
-    blocks = [each for each in sexprs.expressions if isinstance(each, tuple) and each and each[0] == "define"]
+    blocks = [
+        expression
+        for expression in sexprs.expressions
+        if isinstance(expression, tuple) and expression and expression[0] == "define"
+    ]
     if len(blocks) != 1 or len(sexprs.expressions) != 1:
-        places = [place for each, place in placed(sexprs.expressions) if not blocks or each is not blocks[0]]
+        places = [
+            place for expression, place in placed(sexprs.expressions) if not blocks or expression is not blocks[0]
+        ]
         reader.wrong("a domain file is exactly one (define (domain …) …)", places[0] if places else (1, 1))
     elif is_define(blocks[0], "problem"):
         reader.wrong("the file defines a problem, not a domain; give the domain file in its place", (1, 1))
@@ -210,7 +220,9 @@ def read_domain(text: str) -> DomainReading:
         for part, place in placed(blocks[0], 1):
             reader.section(part, place)
         meanings = _meanings(text)
-        reader.predicates = [replace(each, meaning=meanings.get(each.name, "")) for each in reader.predicates]
+        reader.predicates = [
+            replace(predicate, meaning=meanings.get(predicate.name, "")) for predicate in reader.predicates
+        ]
         text = _without_comments(text)
     return DomainReading(reader.domain(text), tuple(reader.defects))
 
@@ -246,7 +258,7 @@ class _DomainReader:
         elif head == ":constants":
             self.constants += self._typed(part, start=1)
         elif head == ":predicates":
-            self.predicates += [self._predicate(each, place) for each, place in placed(part, 1)]
+            self.predicates += [self._predicate(predicate, place) for predicate, place in placed(part, 1)]
         elif head == ":functions":
             self._functions(part)
         elif head == ":action":
@@ -278,7 +290,7 @@ class _DomainReader:
         for part in parts:
             if part == "-":
                 kind = show(next(parts, "number"))
-                self.functions += [replace(each, type=kind) for each in waiting]
+                self.functions += [replace(function, type=kind) for function in waiting]
                 waiting = []
             elif isinstance(part, tuple) and part and isinstance(part[0], str):
                 waiting.append(Function(part[0], self._typed(part, start=1)))
@@ -333,18 +345,18 @@ def _unknown_section(name: str) -> str:
 
 def heads_of(domain: Domain) -> Iterator[tuple[str, tuple[TypedName, ...]]]:
     """Everything that has parameters, and them."""
-    yield from ((f"predicate {each.name}", each.parameters) for each in domain.predicates)
-    yield from ((f"action {each.name}", each.parameters) for each in domain.actions)
-    yield from ((f"derived predicate {each.predicate.name}", each.predicate.parameters) for each in domain.derived)
+    yield from ((f"predicate {predicate.name}", predicate.parameters) for predicate in domain.predicates)
+    yield from ((f"action {action.name}", action.parameters) for action in domain.actions)
+    yield from ((f"derived predicate {rule.predicate.name}", rule.predicate.parameters) for rule in domain.derived)
 
 
 def undeclared_types(domain: Domain) -> Iterator[tuple[str, str, Place | None]]:
     """Where types are used that are not declared: the translator takes such a type for one without objects."""
     for where, names in (("constants", domain.constants), *heads_of(domain)):
-        for each in names:
-            for kind in either(each.type):
+        for name in names:
+            for kind in either(name.type):
                 if kind not in domain.types:
-                    yield where, kind, each.place
+                    yield where, kind, name.place
 
 
 def wrong_heads(domain: Domain) -> Iterator[tuple[DefectKind, str, Predicate]]:
@@ -388,7 +400,7 @@ def outline(domain: Domain, without: Collection[str] = ()) -> str:
     lines += [f"Constants: {_by_type(domain.constants)}"] if domain.constants else []
     lines.append("Predicates:")
     shown = [predicate for predicate in domain.predicates if predicate.name not in hidden]
-    return "\n".join([*lines, *(f"{_signature(each)} {each.meaning}".rstrip() for each in shown)])
+    return "\n".join([*lines, *(f"{_signature(predicate)} {predicate.meaning}".rstrip() for predicate in shown)])
 
 
 def _signature(head: Predicate | Function) -> str:
@@ -399,6 +411,6 @@ def _signature(head: Predicate | Function) -> str:
 def _by_type(names: Iterable[TypedName]) -> str:
     """`a b - type; c - other`, in the order of the types."""
     by_type: dict[str, list[str]] = {}
-    for each in names:
-        by_type.setdefault(each.type, []).append(each.name)
+    for name in names:
+        by_type.setdefault(name.type, []).append(name.name)
     return "; ".join(" ".join(group) + ("" if kind == ANY_TYPE else f" - {kind}") for kind, group in by_type.items())

@@ -72,7 +72,7 @@ class EditReport:
     renamed: tuple[tuple[str, str], ...] = ()
 
     def of(self, *kinds: EntryKind) -> tuple[Entry, ...]:
-        return tuple(each for each in self.entries if each.kind in kinds)
+        return tuple(entry for entry in self.entries if entry.kind in kinds)
 
     @property
     def unmatched(self) -> tuple[Entry, ...]:
@@ -113,9 +113,9 @@ class _Bench:
 
     def __init__(self, problem: Problem, constants: Iterable[TypedName]) -> None:
         self.before = problem
-        self.constants = {each.name: each.type for each in constants}
-        self.objects = {each.name: each.type for each in problem.sorted_objects()}
-        self.twins = {each for each in problem.objects if self.objects[each.name] != each.type}
+        self.constants = {constant.name: constant.type for constant in constants}
+        self.objects = {obj.name: obj.type for obj in problem.sorted_objects()}
+        self.twins = {obj for obj in problem.objects if self.objects[obj.name] != obj.type}
         self.facts = set(problem.facts)
         self.goal = problem.goal
         self.renamed: dict[str, str] = {}
@@ -154,7 +154,7 @@ class _Bench:
             else:
                 self.note(EntryKind.UNMATCHED, _RENAME, line, f"there is no object {old[0].name}")
         self._carry(renames)
-        declared = {each.name for line in added for each in self._typed(line)}
+        declared = {name.name for line in added for name in self._typed(line)}
         # A name that was given away and taken again means its new owner.
         taken = declared | set(self.carried.values())
         self.renamed = {old: new for old, new in (self.carried | done).items() if old not in taken}
@@ -181,10 +181,10 @@ class _Bench:
                 kind = self.objects[old.name] if new.type == ANY_TYPE else new.type
                 staying.setdefault(new.name, kind)
         self.objects = staying
-        self.twins = {each for each in self.twins if self.objects.get(each.name, each.type) != each.type}
+        self.twins = {twin for twin in self.twins if self.objects.get(twin.name, twin.type) != twin.type}
         moved = rename(replace(self.before, facts=frozenset(self.facts)), Renaming(names))
         self.before = replace(self.before, values=moved.values, metric=moved.metric)
-        self.merged = {Renaming(names).atom(each): each for each in self.facts if _merges(each, names)}
+        self.merged = {Renaming(names).atom(fact): fact for fact in self.facts if _merges(fact, names)}
         self.facts, self.goal = set(moved.facts), moved.goal
         self.carried = {old: new for old, new in names.items() if old != new}
 
@@ -203,23 +203,23 @@ class _Bench:
             typed = self._typed(line)
             if not typed:
                 self.note(EntryKind.REFUSED, where, line, "write 'name - type'")
-            for each in typed:
-                name = self.renamed.get(each.name, each.name)
+            for obj in typed:
+                name = self.renamed.get(obj.name, obj.name)
                 if name not in self.objects:
-                    gone = each.name in self.renamed.values()
+                    gone = obj.name in self.renamed.values()
                     self.note(EntryKind.ALREADY if gone else EntryKind.UNMATCHED, where, line, f"no object {name}")
-                elif name != each.name:
+                elif name != obj.name:
                     self.note(EntryKind.TOLERATED, where, line, f"it was renamed to {name}, which stays")
                 else:
                     self._drop_object(name, where, line)
 
     def _drop_object(self, name: str, where: str, line: str) -> None:
         del self.objects[name]
-        self.twins = {each for each in self.twins if each.name != name}
-        about = sorted((each for each in self.facts if name in each.args), key=lambda each: each.sort_key)
+        self.twins = {twin for twin in self.twins if twin.name != name}
+        about = sorted((fact for fact in self.facts if name in fact.args), key=lambda fact: fact.sort_key)
         self.facts -= set(about)
         self.removed |= set(about)
-        listed = " ".join(str(each) for each in about)
+        listed = " ".join(str(fact) for fact in about)
         self.note(EntryKind.APPLIED, where, line, f"with it: {listed}" if about else "")
 
     def delete_fact(self, where: str, line: str) -> None:
@@ -276,15 +276,15 @@ class _Bench:
         typed = self._typed(line)
         if not typed:
             self.note(EntryKind.REFUSED, where, line, "write 'name - type'")
-        for each in typed:
-            known = self.constants.get(each.name, self.objects.get(each.name))
+        for obj in typed:
+            known = self.constants.get(obj.name, self.objects.get(obj.name))
             if known is None:
-                self.objects[each.name] = each.type
-                self.note(EntryKind.APPLIED, where, str(each))
-            elif known == each.type or each.type == ANY_TYPE:
-                self.note(EntryKind.ALREADY, where, str(each))
+                self.objects[obj.name] = obj.type
+                self.note(EntryKind.APPLIED, where, str(obj))
+            elif known == obj.type or obj.type == ANY_TYPE:
+                self.note(EntryKind.ALREADY, where, str(obj))
             else:
-                self.note(EntryKind.REFUSED, where, str(each), f"{each.name} is a {known}; give it one type")
+                self.note(EntryKind.REFUSED, where, str(obj), f"{obj.name} is a {known}; give it one type")
 
     def add_facts(self, line: str) -> None:
         where = "init.add"
@@ -462,7 +462,7 @@ def parse_edit(text: str, alone: bool = False) -> Edit:
 
 def _fault(error: Any) -> str:
     """What is wrong at one place of the JSON, with what stands there."""
-    where = ".".join(str(each)[:_MAX_SHOWN] for each in error["loc"])
+    where = ".".join(str(step)[:_MAX_SHOWN] for step in error["loc"])
     if error["type"] == "extra_forbidden" and len(error["loc"]) == 1:
         return f'{where} stands outside of "objects" and "init": {_brief(error["input"])}'
     return f"{where}: {error['msg']}: {_brief(error['input'])}"
@@ -523,19 +523,19 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(value) == len(pairs):
         return value
     grouped: dict[str, list[Any]] = {}
-    for key, each in pairs:
-        grouped.setdefault(key, []).append(each)
+    for key, item in pairs:
+        grouped.setdefault(key, []).append(item)
     return {key: _together(key, several) for key, several in grouped.items()}
 
 
 def _together(key: str, several: list[Any]) -> Any:
     first = several[0]
-    if all(each == first for each in several):
+    if all(value == first for value in several):
         return first
-    if all(isinstance(each, list) for each in several):
+    if all(isinstance(value, list) for value in several):
         return list(itertools.chain.from_iterable(several))
-    if all(isinstance(each, dict) for each in several):
-        return _unique([pair for each in several for pair in each.items()])
+    if all(isinstance(value, dict) for value in several):
+        return _unique([pair for value in several for pair in value.items()])
     shown = ", ".join(map(_brief, several[:2]))
     raise ValueError(f"the key '{key[:_MAX_SHOWN]}' stands twice in one object: {shown}")
 
@@ -571,12 +571,12 @@ def sections_of(domain: Domain) -> dict[str, Lines]:
     """The lines of a domain by section."""
     rules = [f"(:derived {rule.predicate} {rule.condition})" for rule in domain.derived]
     return {
-        "types": {str(each): str(each) for each in domain.supertypes},
-        "constants": {each.name: str(each) for each in domain.constants},
-        "predicates": {each.name: str(each) for each in domain.predicates},
-        "functions": {each.name: str(each) for each in domain.functions},
+        "types": {str(supertype): str(supertype) for supertype in domain.supertypes},
+        "constants": {constant.name: str(constant) for constant in domain.constants},
+        "predicates": {predicate.name: str(predicate) for predicate in domain.predicates},
+        "functions": {function.name: str(function) for function in domain.functions},
         "rules": {rule: rule for rule in rules},
-        "actions": {each.name: _action_text(each) for each in domain.actions},
+        "actions": {action.name: _action_text(action) for action in domain.actions},
     }
 
 
@@ -690,8 +690,8 @@ def _read(section: str, line: str) -> Iterator[tuple[str, str]]:
     if reading.defects:
         return
     if section in ("types", "constants"):
-        for each in read_typed_list(reading.expressions)[0]:
-            yield (str(each) if section == "types" else each.name), str(each)
+        for entry in read_typed_list(reading.expressions)[0]:
+            yield (str(entry) if section == "types" else entry.name), str(entry)
         return
     for expression in reading.expressions:
         key = _key(section, expression)

@@ -39,8 +39,8 @@ class _Effects:
 def exclusive(domain: Domain) -> tuple[Candidate, ...]:
     """The candidates that every action keeps, in the order of the predicates."""
     actions = [_effects(action) for action in domain.actions]
-    moved = {atom.predicate for each in actions for atom in each.adds}
-    moved &= {atom.predicate for each in actions for atom in each.deletes}
+    moved = {atom.predicate for action in actions for atom in action.adds}
+    moved &= {atom.predicate for action in actions for atom in action.deletes}
     start = [
         frozenset({(predicate.name, place)})
         for predicate in domain.predicates
@@ -51,7 +51,7 @@ def exclusive(domain: Domain) -> tuple[Candidate, ...]:
     waiting, seen, kept = deque(start), set(start), list[Candidate]()
     while waiting:
         candidate = waiting.popleft()
-        wider = next((found for each in actions if (found := _unbalanced(candidate, each)) is not None), None)
+        wider = next((found for action in actions if (found := _unbalanced(candidate, action)) is not None), None)
         if wider is None:
             kept.append(candidate)
         for part in sorted(wider or ()):
@@ -154,12 +154,12 @@ def parse_invariant(
     exception = _pattern(domain, about, unless) if unless else None
     if pattern and exception and not set(exception.args) <= set(pattern.args):
         raise ValueError(f"invariant '{about}': `unless` names a variable that `once` does not")
-    return Invariant(about, pattern, tuple(_pattern(domain, about, each) for each in never), names, exception)
+    return Invariant(about, pattern, tuple(_pattern(domain, about, pattern) for pattern in never), names, exception)
 
 
 def contradictions(problem: Problem, invariants: Sequence[Invariant]) -> tuple[str, ...]:
     """How the problem contradicts itself: one message for each, naming the facts."""
-    return tuple(message for each in invariants for message in _contradictions(problem, each))
+    return tuple(message for invariant in invariants for message in _contradictions(problem, invariant))
 
 
 def _contradictions(problem: Problem, invariant: Invariant) -> Iterator[str]:
@@ -176,14 +176,14 @@ def _contradictions(problem: Problem, invariant: Invariant) -> Iterator[str]:
     first, *others = invariant.never
     for fact in problem.sorted_facts():
         found = _bound(first, fact)
-        together = [_filled(each, found) for each in others] if found is not None else []
-        if together and all(each in problem.facts for each in together):
+        together = [_filled(pattern, found) for pattern in others] if found is not None else []
+        if together and all(atom in problem.facts for atom in together):
             yield f"{' and '.join(map(str, (fact, *together)))}: {invariant.about}"
 
 
 def _holds_for(invariant: Invariant, problem: Problem, values: dict[str, str]) -> bool:
     """Whether the invariant says anything about these values of its variables."""
-    if invariant.names and not all(re.search(invariant.names, each) for each in values.values()):
+    if invariant.names and not all(re.search(invariant.names, value) for value in values.values()):
         return False
     return invariant.unless is None or _filled(invariant.unless, values) not in problem.facts
 
@@ -203,7 +203,7 @@ def _bound(pattern: Atom, fact: Atom) -> dict[str, str] | None:
 
 
 def _filled(pattern: Atom, values: dict[str, str]) -> Atom:
-    return Atom(pattern.predicate, tuple(values.get(each, each) for each in pattern.args))
+    return Atom(pattern.predicate, tuple(values.get(arg, arg) for arg in pattern.args))
 
 
 def _pattern(domain: Domain, about: str, text: str) -> Atom:

@@ -47,7 +47,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     """
     import difflib
 
-    listed = [each for each in known if len(each) <= _COMPARED]
+    listed = [name for name in known if len(name) <= _COMPARED]
     if len(word) > _COMPARED or len(listed) > MOST_COMPARED:
         return None
     close = difflib.get_close_matches(word, sorted(listed), n=1, cutoff=0.75)

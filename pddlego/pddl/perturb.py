@@ -22,7 +22,7 @@ class Anonymous:
 
     def problem(self, problem: Problem) -> Problem:
         """A problem of the old domain as one of the new."""
-        objects = sorted((each.name for each in problem.objects if each.name not in self.names), key=natural)
+        objects = sorted((obj.name for obj in problem.objects if obj.name not in self.names), key=natural)
         own = {name: f"object{number}" for number, name in enumerate(objects, start=len(self.domain.constants))}
         renamed = rename(problem, Renaming({**self.names, **own}, self.names, self.names))
         return replace(renamed, name="my-problem", domain=self.domain.name)
@@ -30,10 +30,10 @@ class Anonymous:
 
 def anonymous(domain: Domain) -> Anonymous:
     """The domain with new names for everything that has one. Names are numbered in the order of the file."""
-    names = _numbered("predicate", (each.name for each in domain.predicates))
-    names |= _numbered("function", (each.name for each in domain.functions))
-    names |= _numbered("operator", (each.name for each in domain.actions))
-    names |= _numbered("object", (each.name for each in domain.constants))
+    names = _numbered("predicate", (predicate.name for predicate in domain.predicates))
+    names |= _numbered("function", (function.name for function in domain.functions))
+    names |= _numbered("operator", (action.name for action in domain.actions))
+    names |= _numbered("object", (constant.name for constant in domain.constants))
     names |= _numbered("type", (name for name in domain.types if name != ANY_TYPE))
     names |= _numbered("?v", dict.fromkeys(re.findall(r"\?[^\s()]+", domain.text.lower())))
     renaming = Renaming(names, names, names)
@@ -41,9 +41,9 @@ def anonymous(domain: Domain) -> Anonymous:
     def head(predicate: Predicate) -> Predicate:
         return Predicate(names.get(predicate.name, predicate.name), renaming.typed(predicate.parameters))
 
-    def action(each: Action) -> Action:
-        needs, changes = renaming.formula(each.precondition), renaming.formula(each.effect)
-        return Action(names[each.name], renaming.typed(each.parameters), needs, changes)
+    def action(original: Action) -> Action:
+        needs, changes = renaming.formula(original.precondition), renaming.formula(original.effect)
+        return Action(names[original.name], renaming.typed(original.parameters), needs, changes)
 
     renamed = Domain(
         "my-domain",
@@ -52,11 +52,11 @@ def anonymous(domain: Domain) -> Anonymous:
         constants=renaming.typed(domain.constants),
         predicates=tuple(map(head, domain.predicates)),
         functions=tuple(
-            replace(each, name=names[each.name], parameters=renaming.typed(each.parameters))
-            for each in domain.functions
+            replace(function, name=names[function.name], parameters=renaming.typed(function.parameters))
+            for function in domain.functions
         ),
         actions=tuple(map(action, domain.actions)),
-        derived=tuple(Rule(head(each.predicate), renaming.formula(each.condition)) for each in domain.derived),
+        derived=tuple(Rule(head(rule.predicate), renaming.formula(rule.condition)) for rule in domain.derived),
     )
     return Anonymous(replace(renamed, text=str(renamed)), names)
 

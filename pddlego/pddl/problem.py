@@ -64,18 +64,18 @@ class Problem:
         return replace(self, goal=goal)
 
     def sorted_objects(self) -> list[TypedName]:
-        return sorted(self.objects, key=lambda each: (each.type, natural(each.name)))
+        return sorted(self.objects, key=lambda obj: (obj.type, natural(obj.name)))
 
     def sorted_facts(self) -> list[Atom]:
-        return sorted(self.facts, key=lambda each: each.sort_key)
+        return sorted(self.facts, key=lambda fact: fact.sort_key)
 
     def __str__(self) -> str:
         """Canonical text: objects grouped by type, one fact a line, both sorted."""
         objects = [
-            "    " + " ".join(each.name for each in group) + f" - {kind}"
-            for kind, group in groupby(self.sorted_objects(), key=lambda each: each.type)
+            "    " + " ".join(obj.name for obj in group) + f" - {kind}"
+            for kind, group in groupby(self.sorted_objects(), key=lambda obj: obj.type)
         ]
-        init = [f"    {each}" for each in (*self.sorted_facts(), *sorted(map(str, self.values)))]
+        init = [f"    {fact}" for fact in (*self.sorted_facts(), *sorted(map(str, self.values)))]
         lines = [f"(define (problem {self.name})", f"  (:domain {self.domain})"]
         lines += ["  (:objects", *objects, "  )", "  (:init", *init, "  )", f"  (:goal {self.goal})"]
         lines += [f"  {self.metric}"] if self.metric else []
@@ -84,8 +84,8 @@ class Problem:
 
 def without(problem: Problem, constants: Iterable[TypedName]) -> Problem:
     """The problem without objects that are constants of the domain: declared twice, some readers refuse them."""
-    names = {each.name for each in constants}
-    return replace(problem, objects=frozenset(each for each in problem.objects if each.name not in names))
+    names = {constant.name for constant in constants}
+    return replace(problem, objects=frozenset(obj for obj in problem.objects if obj.name not in names))
 
 
 def rename(problem: Problem, renaming: Renaming) -> Problem:
@@ -95,7 +95,7 @@ def rename(problem: Problem, renaming: Renaming) -> Problem:
         objects=frozenset(renaming.typed(problem.objects)),
         facts=frozenset(map(renaming.atom, problem.facts)),
         goal=renaming.formula(problem.goal),
-        values=frozenset(Compare(each.operator, renaming.term(each.left), each.right) for each in problem.values),
+        values=frozenset(Compare(value.operator, renaming.term(value.left), value.right) for value in problem.values),
         metric=replace(problem.metric, term=renaming.term(problem.metric.term)) if problem.metric else None,
     )
 
@@ -122,7 +122,9 @@ def parse_problem(text: str) -> Problem:
     """
     reading = read_problem(text)
     defects = [*reading.defects, *(syntax_defect(f"section {name} is missing") for name in reading.missing)]
-    defects += [syntax_defect(f"object {each.name} is declared twice", each.place) for each in reading.duplicates]
+    defects += [
+        syntax_defect(f"object {duplicate.name} is declared twice", duplicate.place) for duplicate in reading.duplicates
+    ]
     listed = "in :init: leave it out, what is not listed is false"
     defects += [syntax_defect(f"(not {atom}) {listed}", atom.place) for atom in reading.negated]
     if defects:
@@ -134,18 +136,18 @@ def read_problem(text: str) -> ProblemReading:
     """Read a problem file as far as possible. Total: any text gives a reading."""
     sexprs = read_sexprs(text)
     defects = list(sexprs.defects)
-    blocks = [each for each in sexprs.expressions if isinstance(each, tuple)]
-    word = next((place for each, place in placed(sexprs.expressions) if isinstance(each, str)), None)
+    blocks = [expression for expression in sexprs.expressions if isinstance(expression, tuple)]
+    word = next((place for expression, place in placed(sexprs.expressions) if isinstance(expression, str)), None)
     if word is not None:
         message = "text stands outside the parentheses of (define …): give nothing but the problem file"
         defects.append(syntax_defect(message, word))
-    whole = next((each for each in blocks if each and each[0] == "define"), None)
+    whole = next((block for block in blocks if block and block[0] == "define"), None)
     if whole is None:
         defects.append(syntax_defect("no (define (problem …) …) was found", (1, 1)))
         nothing = Problem("unknown", "unknown")
         return ProblemReading(nothing, tuple(defects), missing=(":objects", ":init", ":goal"))
     if len(blocks) > 1:
-        second = next(each for each in blocks if each is not whole)
+        second = next(block for block in blocks if block is not whole)
         message = "more than one expression: give exactly one (define (problem …) …)"
         defects.append(syntax_defect(message, place_of(second)))
     if is_define(whole, "domain"):
@@ -190,9 +192,9 @@ def _read_define(define: tuple[Sexpr, ...], defects: list[Defect]) -> ProblemRea
     )
     seen = Counter[TypedName]()
     duplicates = []
-    for each in objects:
-        seen[each] += 1
-        duplicates += [each] if seen[each] == 2 else []
+    for obj in objects:
+        seen[obj] += 1
+        duplicates += [obj] if seen[obj] == 2 else []
     return ProblemReading(problem, tuple(defects), missing, tuple(duplicates), tuple(negated))
 
 
@@ -253,9 +255,9 @@ def abbreviated(problem: Problem) -> str:
 
     Where something is left out stands `...`.
     """
-    objects = sorted(problem.objects, key=lambda each: (each.type, each.name))
-    typed = any(each.type != ANY_TYPE for each in objects)
-    listed = [(each.type, f"{each.name} - {each.type}" if typed else each.name) for each in objects]
+    objects = sorted(problem.objects, key=lambda obj: (obj.type, obj.name))
+    typed = any(obj.type != ANY_TYPE for obj in objects)
+    listed = [(obj.type, f"{obj.name} - {obj.type}" if typed else obj.name) for obj in objects]
     facts = sorted((fact.predicate, str(fact)) for fact in problem.facts)
     wanted = problem.goal.parts if isinstance(problem.goal, And) else (problem.goal,)
     parts = sorted((str(part).strip("()").split(" ")[0], str(part)) for part in wanted)

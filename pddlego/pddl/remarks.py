@@ -96,22 +96,22 @@ def domain_remarks(domain: Domain) -> tuple[Defect, ...]:
 def problem_remarks(domain: Domain, problem: Problem) -> tuple[Defect, ...]:
     """What is most likely a mistake in a problem of a domain. Total; says most of a problem without defects."""
     found: list[Defect] = []
-    constants = {each.name for each in domain.constants}
-    for each in problem.sorted_objects():
-        if each.name in constants:
-            message = f"object {each.name} is a constant of the domain; leave it out of :objects"
-            found.append(remark(DefectKind.OBJECT_IS_CONSTANT, each.name, message, each.place))
+    constants = {constant.name for constant in domain.constants}
+    for obj in problem.sorted_objects():
+        if obj.name in constants:
+            message = f"object {obj.name} is a constant of the domain; leave it out of :objects"
+            found.append(remark(DefectKind.OBJECT_IS_CONSTANT, obj.name, message, obj.place))
     if not any(isinstance(node, Atom | Equal) for node, _ in walk(problem.goal)):
         message = "the goal asks for nothing; write what is to be reached"
         found.append(remark(DefectKind.EMPTY_GOAL, ":goal", message, problem.goal.place))
     named = {*(arg for fact in problem.facts for arg in fact.args), *arguments_in(problem.goal)}
-    for each in problem.sorted_objects():
-        if each.name not in named | constants and not _may_be_used(domain, problem, each):
-            message = f"object {each.name} stands in no fact and not in the goal; say something of it, or leave it out"
-            found.append(remark(DefectKind.UNUSED_OBJECT, each.name, message, each.place))
+    for obj in problem.sorted_objects():
+        if obj.name not in named | constants and not _may_be_used(domain, problem, obj):
+            message = f"object {obj.name} stands in no fact and not in the goal; say something of it, or leave it out"
+            found.append(remark(DefectKind.UNUSED_OBJECT, obj.name, message, obj.place))
     used = {*domain.rules, *(fact.predicate for fact in problem.facts)}
     used |= {atom.predicate for part in (problem.goal, *domain.conditions()) for atom in atoms_of(part)}
-    for name in dict.fromkeys(each.name for each in domain.predicates):
+    for name in dict.fromkeys(predicate.name for predicate in domain.predicates):
         if name not in used:
             message = f"predicate {name} is used by no action, no fact and not by the goal; use it, or leave it out"
             found.append(remark(DefectKind.UNUSED_PREDICATE, name, message))
@@ -167,7 +167,9 @@ def _may_be_used(domain: Domain, problem: Problem, thing: TypedName) -> bool:
     for action in domain.actions:
         atoms = required_atoms(action.precondition)
         asked = {arg for atom in atoms if atom.predicate not in changed for arg in atom.args}
-        if any(each.name not in asked and domain.is_a(thing.type, each.type) for each in action.parameters):
+        if any(
+            parameter.name not in asked and domain.is_a(thing.type, parameter.type) for parameter in action.parameters
+        ):
             return True
     return False
 
@@ -207,9 +209,11 @@ def _requirements(domain: Domain) -> Iterator[Defect]:
 def needed_requirements(domain: Domain) -> dict[str, str]:
     """The requirements of what a domain uses, with what needs them."""
     found: dict[str, str] = {}
-    typed = [each for predicate in domain.predicates for each in predicate.parameters]
-    typed += [each for action in domain.actions for each in action.parameters]
-    if any(each.name != ANY_TYPE for each in domain.supertypes) or any(each.type != ANY_TYPE for each in typed):
+    typed = [parameter for predicate in domain.predicates for parameter in predicate.parameters]
+    typed += [parameter for action in domain.actions for parameter in action.parameters]
+    if any(supertype.name != ANY_TYPE for supertype in domain.supertypes) or any(
+        supertype.type != ANY_TYPE for supertype in typed
+    ):
         found[":typing"] = "a type"
     if domain.derived:
         found[":derived-predicates"] = "a derived predicate"

@@ -61,37 +61,37 @@ class CorpusReport:
 
     @property
     def readable(self) -> int:
-        return sum(each.readable for each in self.checked)
+        return sum(pair.readable for pair in self.checked)
 
     @property
     def planned(self) -> int:
         """Pairs that could be planned with."""
-        return sum(not each.refused for each in self.checked)
+        return sum(not pair.refused for pair in self.checked)
 
     @property
     def repaired(self) -> int:
         """Those of them that needed a repair."""
-        return sum(bool(each.repairs) and not each.refused for each in self.checked)
+        return sum(bool(pair.repairs) and not pair.refused for pair in self.checked)
 
     @property
     def refused(self) -> Counter[str]:
         """How many pairs were refused, by class."""
-        return Counter(each.refused for each in self.checked if each.refused)
+        return Counter(pair.refused for pair in self.checked if pair.refused)
 
     @property
     def unknown(self) -> int:
         """Pairs whose recorded verdict is none of `KNOWN`: nothing is compared with it."""
-        return sum((each.pair.recorded_verdict or "") not in KNOWN for each in self.checked)
+        return sum((pair.pair.recorded_verdict or "") not in KNOWN for pair in self.checked)
 
     @property
     def contradictions(self) -> tuple[Checked, ...]:
         """Pairs of which another thing was recorded, those that are refused too."""
-        return tuple(each for each in self.checked if each.contradiction)
+        return tuple(pair for pair in self.checked if pair.contradiction)
 
     @property
     def refused_though_recorded(self) -> int:
         """Those of them that are refused, though a plan or a verdict is recorded."""
-        return sum(bool(each.refused) for each in self.contradictions)
+        return sum(bool(contradiction.refused) for contradiction in self.contradictions)
 
 
 def read_pairs(path: Path) -> Iterator[Pair]:
@@ -111,7 +111,7 @@ def read_pairs(path: Path) -> Iterator[Pair]:
 
 def check_corpus(pairs: Iterable[Pair], planner: Planner) -> CorpusReport:
     """Check every pair."""
-    return CorpusReport(tuple(check_pair(each, planner) for each in pairs))
+    return CorpusReport(tuple(check_pair(pair, planner) for pair in pairs))
 
 
 def check_pair(pair: Pair, planner: Planner) -> Checked:
@@ -122,7 +122,7 @@ def check_pair(pair: Pair, planner: Planner) -> Checked:
         return _refused(pair, repairs, False, "domain cannot be read", reading.defects[0].message)
     if reading.defects:
         readable = not any(
-            each.kind.value in ("syntax", "not supported", "missing section") for each in reading.in_problem
+            defect.kind.value in ("syntax", "not supported", "missing section") for defect in reading.in_problem
         )
         first = reading.defects[0]
         return _refused(pair, repairs, readable, first.kind.value, first.message)
@@ -148,5 +148,5 @@ def _contradiction(pair: Pair, result: PlanResult) -> str:
         return ""
     lengths = [len(pair.recorded_actions)] if pair.recorded_actions else []
     lengths += [pair.reference_plan_length] if pair.reference_plan_length is not None else []
-    other = next((each for each in lengths if each != len(result.plan)), None)
+    other = next((length for length in lengths if length != len(result.plan)), None)
     return "" if other is None else f"recorded a plan of {other} steps, now of {len(result.plan)}"

@@ -120,4 +120,4 @@ def _isomorphic(one: Transitions, other: Transitions, colours: tuple[list[str], 
 def named_alike(domain: Domain, name: str) -> str | None:
     """The action of a domain that is called so, as far as spelling lets it: `pick-up` and `pick_up` are one."""
     exact = name if name in domain.actions_by_name else None
-    return exact or next((each.name for each in domain.actions if same_name(each.name, name)), None)
+    return exact or next((action.name for action in domain.actions if same_name(action.name, name)), None)

@@ -115,8 +115,8 @@ def _ordered(domain: Domain, operators: Iterable[Operator]) -> tuple[Operator, .
     This order breaks the ties between equally good plans, so it should depend as little as possible on what a model
     happened to call a thing.
     """
-    actions = {each.name: number for number, each in enumerate(domain.actions)}
-    constants = {each.name: number for number, each in enumerate(domain.constants)}
+    actions = {action.name: number for number, action in enumerate(domain.actions)}
+    constants = {constant.name: number for number, constant in enumerate(domain.constants)}
 
     def key(operator: Operator) -> tuple[object, ...]:
         name, *args = operator.action.strip("()").split()
@@ -154,7 +154,7 @@ def _domain_lists(text: str) -> Any:
 
 def _problem_lists(problem: Problem) -> Any:
     """A problem as the nested lists that the translator takes, in canonical order."""
-    objects = [word for each in problem.sorted_objects() for word in (each.name, "-", each.type)]
+    objects = [word for obj in problem.sorted_objects() for word in (obj.name, "-", obj.type)]
     return [
         "define",
         ["problem", problem.name],
@@ -183,13 +183,13 @@ class _Compiler:
     def __init__(self, axioms: Iterable[Any]) -> None:
         self.rules: dict[str, list[list[Literal]]] = defaultdict(list)
         for axiom in axioms:
-            self.rules[_text(axiom.effect)].append([_literal(each) for each in axiom.condition])
+            self.rules[_text(axiom.effect)].append([_literal(literal) for literal in axiom.condition])
         self.known: dict[Literal, tuple[Conjunction, ...]] = {}
         self.open: set[str] = set()
 
     def compile(self, initial: set[str], actions: Iterable[Any], goal: Iterable[Any]) -> GroundTask:
         drafts = [draft for action in actions for draft in self._variants(action)]
-        ways = self._conjoin(self._ways(_literal(each)) for each in goal)
+        ways = self._conjoin(self._ways(_literal(literal)) for literal in goal)
         if len(ways) == 1:
             goals = next(iter(ways))
         else:
@@ -200,16 +200,16 @@ class _Compiler:
         operators = {
             Operator(
                 action,
-                frozenset(_plain(each) for each in condition),
+                frozenset(_plain(literal) for literal in condition),
                 adds | {_plain((fact, False)) for fact in (deletes - adds) & negated},
                 (deletes - adds) | {_plain((fact, False)) for fact in adds & negated},
             )
             for action, condition, adds, deletes in drafts
         }
         start = frozenset(initial) | {_plain((fact, False)) for fact in negated if fact not in initial}
-        wanted = frozenset(_plain(each) for each in goals)
+        wanted = frozenset(_plain(literal) for literal in goals)
         facts = start | wanted
-        facts = facts.union(*(each.preconditions | each.adds | each.deletes for each in operators))
+        facts = facts.union(*(operator.preconditions | operator.adds | operator.deletes for operator in operators))
         return GroundTask(facts, start, wanted, tuple(operators))
 
     def _variants(self, action: Any) -> list[tuple[str, Conjunction, frozenset[str], frozenset[str]]]:
@@ -218,19 +218,19 @@ class _Compiler:
         grouped: dict[tuple[Literal, ...], tuple[set[str], set[str]]] = {}
         for effects, which in ((action.add_effects, 0), (action.del_effects, 1)):
             for condition, atom in effects:
-                key = tuple(sorted({_literal(each) for each in condition}))
+                key = tuple(sorted({_literal(literal) for literal in condition}))
                 grouped.setdefault(key, (set(), set()))[which].add(_text(atom))
         drafts = [
             (condition, frozenset[str](), frozenset[str]())
-            for condition in self._conjoin(self._ways(_literal(each)) for each in action.precondition)
+            for condition in self._conjoin(self._ways(_literal(literal)) for literal in action.precondition)
         ]
         for when, (adds, deletes) in sorted(grouped.items()):
-            yes = self._conjoin(self._ways(each) for each in when)
+            yes = self._conjoin(self._ways(literal) for literal in when)
             no = self._negate(yes) if when else ()
             split = []
             for condition, added, deleted in drafts:
-                fires = [(each, added | adds, deleted | deletes) for each in self._conjoin([[condition], yes])]
-                split += fires + [(each, added, deleted) for each in self._conjoin([[condition], no])]
+                fires = [(way, added | adds, deleted | deletes) for way in self._conjoin([[condition], yes])]
+                split += fires + [(way, added, deleted) for way in self._conjoin([[condition], no])]
             drafts = self._bounded(split, name)
         return [(name, condition, adds, deletes) for condition, adds, deletes in drafts]
 
@@ -243,7 +243,7 @@ class _Compiler:
             if fact in self.open:
                 raise NotPlannableError(f"the derived predicate in {fact} is recursive, which is not supported")
             self.open.add(fact)
-            bodies = [self._conjoin(self._ways(each) for each in body) for body in self.rules[fact]]
+            bodies = [self._conjoin(self._ways(literal) for literal in body) for body in self.rules[fact]]
             either = tuple(dict.fromkeys(way for ways in bodies for way in ways))
             self.known[literal] = either if positive else self._negate(either)
             self.open.discard(fact)
@@ -259,8 +259,8 @@ class _Compiler:
         found: list[Conjunction] = [frozenset()]
         for ways in choices:
             options = list(ways)
-            joined = dict.fromkeys(each | way for each in found for way in options)
-            consistent = [each for each in joined if not any((fact, not positive) in each for fact, positive in each)]
+            joined = dict.fromkeys(known | way for known in found for way in options)
+            consistent = [way for way in joined if not any((fact, not positive) in way for fact, positive in way)]
             found = self._bounded(_minimal(consistent) if len(options) > 1 else consistent, "a condition")
         return tuple(found)
 
@@ -274,7 +274,7 @@ def _minimal(ways: list[Conjunction]) -> list[Conjunction]:
     """Drop every way that another way implies. Quadratic, so only where it is cheap."""
     if len(ways) > 200:
         return ways
-    return [each for each in ways if not any(other < each for other in ways)]
+    return [way for way in ways if not any(other < way for other in ways)]
 
 
 def _plain(literal: Literal) -> str:

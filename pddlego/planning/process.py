@@ -227,8 +227,8 @@ class PlannerPool:
             raise ValueError("a pool needs at least one planner")
         self._planners = tuple(planners)
         self._idle: queue.LifoQueue[Planner] = queue.LifoQueue()
-        for each in planners:
-            self._idle.put(each)
+        for planner in planners:
+            self._idle.put(planner)
 
     @property
     def description(self) -> Mapping[str, Any]:
@@ -252,8 +252,8 @@ class PlannerPool:
             self._idle.put(planner)
 
     def close(self) -> None:
-        for each in self._planners:
-            each.close()
+        for planner in self._planners:
+            planner.close()
 
     def __enter__(self) -> PlannerPool:
         return self

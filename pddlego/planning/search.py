@@ -40,12 +40,12 @@ class IndexedTask(Task):  # type: ignore[misc]
         self.work: int | None = None
         operators = []
         seen: Counter[str] = Counter()
-        for each in task.operators:
-            seen[each.action] += 1
-            name = each.action if seen[each.action] == 1 else f"{each.action}#{seen[each.action]}"
-            operators.append(StripsOperator(name, each.preconditions, each.adds, each.deletes))
+        for ground in task.operators:
+            seen[ground.action] += 1
+            name = ground.action if seen[ground.action] == 1 else f"{ground.action}#{seen[ground.action]}"
+            operators.append(StripsOperator(name, ground.preconditions, ground.adds, ground.deletes))
         super().__init__("problem", task.facts, task.initial, task.goals, operators)
-        uses = Counter(fact for each in operators for fact in each.preconditions)
+        uses = Counter(fact for operator in operators for fact in operator.preconditions)
         self._always: list[tuple[int, Any]] = []
         index: dict[str, list[tuple[int, Any]]] = defaultdict(list)
         for number, operator in enumerate(operators):

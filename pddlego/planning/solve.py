@@ -41,9 +41,9 @@ def solve(domain: Domain, problem: Problem, search: Search, solver: Solver) -> P
 def _solve(domain: Domain, problem: Problem, search: Search, solver: Solver) -> tuple[PlanStatus, Plan | None, str]:
     from pddlego.planning.ground import BoundError, EngineFailedError, NotPlannableError
 
-    defects = [each for each in check(domain, problem) if each.blocking]
+    defects = [defect for defect in check(domain, problem) if defect.blocking]
     if defects:
-        return PlanStatus.INVALID, None, "; ".join(each.message for each in defects)
+        return PlanStatus.INVALID, None, "; ".join(defect.message for defect in defects)
     try:
         if goal_holds(domain, problem):
             empty = speaks_of_nothing(domain, problem)
@@ -51,7 +51,7 @@ def _solve(domain: Domain, problem: Problem, search: Search, solver: Solver) -> 
         plan = solver(domain, problem, search)
     except NotPlannableError as error:
         # What the engine says is a chain of its own steps; our check names the place and what to do.
-        own = "; ".join(each.message for each in check_domain(domain)[:MOST_TOLD])
+        own = "; ".join(defect.message for defect in check_domain(domain)[:MOST_TOLD])
         return PlanStatus.INVALID, None, own or str(error)
     except EngineFailedError as error:
         return PlanStatus.CRASHED, None, str(error)
@@ -100,7 +100,7 @@ def checked_domain(text: str) -> CheckedDomain:
     """Check a domain: what is wrong with its text, else all defects, else what is most likely a mistake. Total."""
     reading = read_domain(text)
     defects = reading.defects or check_domain(reading.domain)
-    if any(each.blocking for each in defects):
+    if any(defect.blocking for defect in defects):
         return CheckedDomain(None, defects)
     return CheckedDomain(reading.domain, (*defects, *domain_remarks(reading.domain)))
 
@@ -109,7 +109,7 @@ def checked_problem(domain: Domain, text: str) -> CheckedProblem:
     """Check a problem of a sound domain: all defects, and where planning is possible what is most likely a mistake."""
     reading = read_problem(text)
     defects = check_reading(domain, reading)
-    if any(each.blocking for each in defects):
+    if any(defect.blocking for defect in defects):
         return CheckedProblem(None, defects)
     remarks = (*problem_remarks(domain, reading.problem), *_goal(domain, reading.problem))
     return CheckedProblem(reading.problem, (*defects, *remarks))

@@ -119,7 +119,7 @@ def _wrong_step(world: World, step: PlanStep, time: int, state: AbstractSet[Atom
         hint = f"did you mean {close}?" if close else f"the actions are {', '.join(sorted(domain.actions_by_name))}"
         return fault(FaultKind.ACTION, f"{step} at time {time} is no action of the domain; {hint}")
     if len(action.parameters) != len(step.args):
-        form = " ".join((action.name, *(each.name for each in action.parameters)))
+        form = " ".join((action.name, *(parameter.name for parameter in action.parameters)))
         what = f"{step} at time {time} has {len(step.args)} argument(s), and its form is ({form})"
         return fault(FaultKind.ARITY, what)
     for parameter, arg in zip(action.parameters, step.args, strict=True):

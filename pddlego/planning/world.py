@@ -36,8 +36,8 @@ class World:
 
     def __init__(self, domain: Domain, problem: Problem) -> None:
         self.domain = domain
-        self.objects = sorted({*domain.constants, *problem.objects}, key=lambda each: each.name)
-        self.types = {each.name: each.type for each in self.objects}
+        self.objects = sorted({*domain.constants, *problem.objects}, key=lambda obj: obj.name)
+        self.types = {obj.name: obj.type for obj in self.objects}
         self._rules = domain.rules
         self._open: set[Atom] = set()
         self._of_type: dict[str, list[str]] = {}
@@ -45,7 +45,7 @@ class World:
     def of_type(self, kind: str) -> list[str]:
         """The names of all objects of a type."""
         if kind not in self._of_type:
-            self._of_type[kind] = [each.name for each in self.objects if self.domain.is_a(each.type, kind)]
+            self._of_type[kind] = [obj.name for obj in self.objects if self.domain.is_a(obj.type, kind)]
         return self._of_type[kind]
 
     def cases(self, condition: Formula) -> int:
@@ -99,7 +99,7 @@ class World:
     def binding(self, step: PlanStep) -> dict[str, str]:
         """What each parameter of the action is in a step."""
         parameters = self.domain.actions_by_name[step.action].parameters
-        return {each.name: arg for each, arg in zip(parameters, step.args, strict=True)}
+        return {parameter.name: arg for parameter, arg in zip(parameters, step.args, strict=True)}
 
     def after(self, step: PlanStep, state: State) -> State:
         """The state after an action that is applicable."""
@@ -205,7 +205,7 @@ class Simulator:
 
     def _bindings(self, action: Action) -> Iterator[Mapping[str, str]]:
         """Every way to give objects to the parameters under which the atoms of the precondition are true."""
-        kinds = {each.name: each.type for each in action.parameters}
+        kinds = {parameter.name: parameter.type for parameter in action.parameters}
         for binding in self._joined(self._conjuncts[action.name], {}, kinds):
             free = [name for name in kinds if name not in binding]
             for chosen in product(*(self.world.of_type(kinds[name]) for name in free)):
@@ -292,6 +292,6 @@ def _work(world: World, problem: Problem) -> int:
     found = world.cases(problem.goal)
     for action in world.domain.actions:
         named = {arg for atom in required_atoms(action.precondition) for arg in atom.args}
-        free = (len(world.of_type(each.type)) for each in action.parameters if each.name not in named)
+        free = (len(world.of_type(parameter.type)) for parameter in action.parameters if parameter.name not in named)
         found += math.prod(free) * (world.cases(action.precondition) + world.cases(action.effect))
     return found

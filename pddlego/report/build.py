@@ -72,7 +72,7 @@ class Report:
     @property
     def played(self) -> tuple[Summary, ...]:
         """The results with an outcome of their own."""
-        return tuple(each for each in self.results if each.played)
+        return tuple(result for result in self.results if result.played)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -81,12 +81,12 @@ class Report:
 
     @property
     def games(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(each.setting for each in self.rows))
+        return tuple(dict.fromkeys(row.setting for row in self.rows))
 
     @property
     def methods(self) -> tuple[tuple[str, str], ...]:
         """Every mode with its model: the columns of Table 1."""
-        return tuple(sorted({(each.model, each.mode) for each in self.rows}, key=_method_order))
+        return tuple(sorted({(row.model, row.mode) for row in self.rows}, key=_method_order))
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -106,18 +106,18 @@ class Report:
             ("What was wrong with answers", "trouble", self.answers),
             *((table.title, table.what, found) for table, found in self.measured),
         )
-        return tuple(each for each in listed if each[2])
+        return tuple(pair for pair in listed if pair[2])
 
     def row(self, game: str, method: tuple[str, str]) -> Row | None:
         """The row of a game and a (model, mode)."""
-        return next((each for each in self.rows if (each.setting, each.model, each.mode) == (game, *method)), None)
+        return next((row for row in self.rows if (row.setting, row.model, row.mode) == (game, *method)), None)
 
 
 def _method_order(method: tuple[str, str]) -> tuple[bool, str, int, str]:
     """As in the paper: what asks no model, then for each model its modes, the simplest first, each before its
     ablations."""
     model, mode = method
-    names = [each.name for each in reversed(modes())]
+    names = [mode_name.name for mode_name in reversed(modes())]
     base = whole(mode)
     return model != NO_MODEL, model, names.index(base) if base in names else len(names), mode
 
@@ -135,7 +135,7 @@ def _last(folders: Iterable[Sequence[Summary]]) -> list[Summary]:
     """The last attempt at each cell, sorted by cell."""
     last: dict[Cell, Summary] = {}
     for attempts in folders:
-        last |= {each.cell: each for each in sorted(attempts, key=lambda each: each.attempt)}
+        last |= {attempt.cell: attempt for attempt in sorted(attempts, key=lambda attempt: attempt.attempt)}
     return [last[cell] for cell in sorted(last)]
 
 
@@ -215,7 +215,7 @@ def build_report(paths: Sequence[Path], prices: Mapping[str, Price] | None = Non
         answers=_counts(grouped, _trouble),
         measured=tuple(_measured(grouped)),
         comparisons=_comparisons(results),
-        figures=draw_figures([each for each in results if each.counts]),
+        figures=draw_figures([result for result in results if result.counts]),
         published=paper_figures([row for row in found_rows if row.setting in settings], settings),
         incomplete=played_of(results, {cell for path in paths for cell in read_cells(path)}),
         damage=tuple(damage),
@@ -258,8 +258,8 @@ def _counts(grouped: Mapping[Configuration, Iterable[Summary]], count: _Counter)
     found = []
     for configuration, summaries in grouped.items():
         total: Counter[str] = Counter()
-        for each in summaries:
-            total.update(count(each))
+        for summary in summaries:
+            total.update(count(summary))
         found += [Count(configuration, what, number) for what, number in total.most_common()]
     return tuple(found)
 
@@ -267,8 +267,8 @@ def _counts(grouped: Mapping[Configuration, Iterable[Summary]], count: _Counter)
 def _comparisons(results: Sequence[Summary]) -> tuple[Comparison, ...]:
     """Every two methods that have seeds in common, game by game; an ablation only with what it was taken from."""
     methods: dict[tuple[str, str], list[Summary]] = {}
-    for each in results:
-        methods.setdefault((each.cell.model, each.cell.mode), []).append(each)
+    for result in results:
+        methods.setdefault((result.cell.model, result.cell.mode), []).append(result)
     ordered = sorted(methods, key=_method_order)
     sides = {key: Side(_name(key), found) for key, found in methods.items()}
     games = sorted({summary.cell.setting for summary in results})
@@ -278,7 +278,7 @@ def _comparisons(results: Sequence[Summary]) -> tuple[Comparison, ...]:
         for first, second in itertools.combinations(ordered, 2)
         if _are_compared(first, second)
     )
-    return tuple(each for each in compared if each.pairs)
+    return tuple(comparison for comparison in compared if comparison.pairs)
 
 
 def _compared(game: str, first: tuple[str, str], second: tuple[str, str]) -> str:
@@ -291,7 +291,7 @@ def _compared(game: str, first: tuple[str, str], second: tuple[str, str]) -> str
 
 def _are_compared(first: tuple[str, str], second: tuple[str, str]) -> bool:
     (one, mode), (other, another) = first, second
-    whole_ones = [each for each in (mode, another) if each == whole(each)]
+    whole_ones = [mode_name for mode_name in (mode, another) if mode_name == whole(mode_name)]
     return len(whole_ones) == 2 or (one == other and whole_ones == [whole(mode)] == [whole(another)])
 
 

@@ -85,7 +85,7 @@ def draw_figures(results: Sequence[Summary]) -> tuple[DrawnFigure, ...]:
         DrawnFigure(figure, tuple(FigureLine(label, tuple(_line(own, figure))) for label, own in lines.items() if own))
         for figure, lines in points.items()
     )
-    return tuple(each for each in drawn if each.lines)
+    return tuple(figure for figure in drawn if figure.lines)
 
 
 def paper_figures(rows: Sequence[Row], settings: Mapping[str, Any]) -> tuple[PaperFigure, ...]:

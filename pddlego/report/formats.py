@@ -45,7 +45,7 @@ def success(report: Report) -> tuple[list[str], list[list[str]]]:
 
 def details(report: Report) -> tuple[list[str], list[list[str]]]:
     """A row for each configuration with all of its numbers."""
-    measured = list(dict.fromkeys(each.column for row in report.rows for each in row.measured if each.column.shown))
+    measured = list(dict.fromkeys(value.column for row in report.rows for value in row.measured if value.column.shown))
     head = ["game", "mode", "model", "won", "success", "95 %", "score", "without errors"]
     head += [name for column in measured for name in (column.name, *(["median"] if column.median else []))]
     head += ["calls", "tokens", "seconds", "cost", "of it without an answer"]
@@ -80,15 +80,15 @@ def extra_tables(report: Report) -> list[tuple[str, list[str], list[list[str]]]]
     found = [("Means, and those of the paper", head, body)] if body else []
     head, body = published_shares(report)
     found += [("Shares of errors, and those of the paper", head, body)] if body else []
-    return found + [(each.figure.title, *each.table()) for each in report.figures]
+    return found + [(figure.figure.title, *figure.table()) for figure in report.figures]
 
 
 def _published_means(report: Report) -> tuple[list[str], list[list[str]]]:
     """Means beside those that a paper printed of the same game, mode and model."""
     head = ["game", "mode", "model", "mean of", "ours", "paper"]
     body = [
-        [each.setting, each.mode, each.model, each.number, f"{each.ours:.2f}", f"{each.paper:.2f}"]
-        for each in report.published
+        [figure.setting, figure.mode, figure.model, figure.number, f"{figure.ours:.2f}", f"{figure.paper:.2f}"]
+        for figure in report.published
     ]
     return head, body
 
@@ -117,7 +117,7 @@ def published_shares(report: Report) -> tuple[list[str], list[list[str]]]:
 def counts(found: Iterable[Count], what: str) -> tuple[list[str], list[list[str]]]:
     """A table of counts."""
     return ["game", "mode", "model", what, "times"], [
-        [*each.configuration, each.what, str(each.number)] for each in found
+        [*count.configuration, count.what, str(count.number)] for count in found
     ]
 
 
@@ -128,9 +128,9 @@ def markdown(report: Report) -> str:
         parts += [f"## {title}", _markdown(head, body)]
     if report.comparisons:
         listed = [
-            f"- {markdown_cell(each.game)}, **{markdown_cell(each.first)}** and **{markdown_cell(each.second)}**: "
-            f"{markdown_cell(each.conclusion)}"
-            for each in report.comparisons
+            f"- {markdown_cell(pair.game)}, **{markdown_cell(pair.first)}** and **{markdown_cell(pair.second)}**: "
+            f"{markdown_cell(pair.conclusion)}"
+            for pair in report.comparisons
         ]
         parts += ["## Comparisons", "\n".join(listed)]
     return "\n\n".join(parts) + "\n"
@@ -148,7 +148,9 @@ def as_json(report: Report) -> str:
         "sources": report.sources,
         "remarks": report.notes,
         "rows": [_row(row) for row in report.rows],
-        "comparisons": [asdict(each) | {"conclusion": each.conclusion} for each in report.comparisons],
+        "comparisons": [
+            asdict(comparison) | {"conclusion": comparison.conclusion} for comparison in report.comparisons
+        ],
         "figures": report.figures,
         "episodes": report.results,
     }
@@ -159,10 +161,10 @@ def as_json(report: Report) -> str:
 def _row(row: Row) -> dict[str, object]:
     """A row for programs: what the method measured stands beside what every row has."""
     found = {name: value for name, value in vars(row).items() if name != "measured"}
-    for each in row.measured:
-        found[each.column.name] = each.mean
-        if each.column.median:
-            found[f"median_{each.column.name}"] = each.median
+    for value in row.measured:
+        found[value.column.name] = value.mean
+        if value.column.median:
+            found[f"median_{value.column.name}"] = value.median
     return found | {"success": row.success}
 
 
@@ -178,4 +180,4 @@ def _markdown(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
     def line(cells: Sequence[str]) -> str:
         return "| " + " | ".join(map(markdown_cell, cells)) + " |"
 
-    return "\n".join([line(head), "|" + " --- |" * len(head), *(line(each) for each in body)])
+    return "\n".join([line(head), "|" + " --- |" * len(head), *(line(row) for row in body)])

@@ -43,8 +43,8 @@ def html(report: Report, folders: Sequence[Path], most_pages: int, optima: Optim
 
     With `optima` the steps are also shown against the full-information optimum.
     """
-    chosen = sorted(report.results, key=lambda each: (each.won, each.cell))[:most_pages]
-    pages = [page for each in sorted(chosen, key=lambda each: each.cell) for page in _page(each, folders)]
+    chosen = sorted(report.results, key=lambda result: (result.won, result.cell))[:most_pages]
+    pages = [page for result in sorted(chosen, key=lambda result: result.cell) for page in _page(result, folders)]
     anchors = {page.anchor for page in pages}
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("pddlego.report", "."),
@@ -57,7 +57,9 @@ def html(report: Report, folders: Sequence[Path], most_pages: int, optima: Optim
         notes=[NOTE, *report.notes],
         tables=tables(report),
         plots=[(title, Markup(drawn)) for title, drawn in _plots(report, anchors, optima or {})],
-        episodes=[(anchor(each) if anchor(each) in anchors else "", result_line(each)) for each in report.results],
+        episodes=[
+            (anchor(result) if anchor(result) in anchors else "", result_line(result)) for result in report.results
+        ],
         pages=pages,
     )
 
@@ -82,16 +84,16 @@ def _plots(report: Report, anchors: set[str], optima: Optima) -> Iterator[tuple[
         compared = _compared(report, game)
         if not compared:
             continue
-        mine = [each for each in report.played if each.cell.setting == game]
-        points = [_point(each, compared, each.cell.seed, anchors) for each in mine]
+        mine = [result for result in report.played if result.cell.setting == game]
+        points = [_point(result, compared, result.cell.seed, anchors) for result in mine]
         yield f"{game}: {compared} by seed", svg.scatter(points, "seed", compared, colours)
-        known = [(each, optima[game, each.cell.seed]) for each in mine if (game, each.cell.seed) in optima]
+        known = [(result, optima[game, result.cell.seed]) for result in mine if (game, result.cell.seed) in optima]
         if known:
             line = [
                 svg.Point("as good as can be", best, best, True, f"{best} {compared}")
                 for best in sorted({best for _, best in known})
             ]
-            against = [*line, *(_point(each, compared, best, anchors) for each, best in known)]
+            against = [*line, *(_point(result, compared, best, anchors) for result, best in known)]
             title = f"{game}: {compared} against the full-information optimum"
             yield title, svg.scatter(against, f"{compared} of who knows everything", compared, colours)
     for drawn in report.figures:
@@ -103,7 +105,7 @@ def _plots(report: Report, anchors: set[str], optima: Optima) -> Iterator[tuple[
 def _compared(report: Report, game: str) -> str:
     """The number that methods are compared by on a game, if there is one."""
     rows = [row for row in report.rows if row.setting == game]
-    return next((each.column.name for row in rows for each in row.measured if each.column.compared), "")
+    return next((value.column.name for row in rows for value in row.measured if value.column.compared), "")
 
 
 def _point(summary: Summary, compared: str, x: float, anchors: set[str]) -> svg.Point:
@@ -114,9 +116,9 @@ def _point(summary: Summary, compared: str, x: float, anchors: set[str]) -> svg.
 
 
 def _tokens_a_step(report: Report, row: Row) -> float:
-    mine = [each.tally for each in report.played if each.cell.configuration == (row.setting, row.mode, row.model)]
-    steps = sum(each.steps for each in mine)
-    return sum(each.tokens_in + each.tokens_out for each in mine) / max(1, steps)
+    mine = [result.tally for result in report.played if result.cell.configuration == (row.setting, row.mode, row.model)]
+    steps = sum(tally.steps for tally in mine)
+    return sum(tally.tokens_in + tally.tokens_out for tally in mine) / max(1, steps)
 
 
 def _page(summary: Summary, folders: Sequence[Path]) -> Iterator[Page]:

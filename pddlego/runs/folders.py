@@ -60,8 +60,8 @@ def find_journals(place: Path, seed: int | None = None) -> list[Path]:
     if not (place / EPISODES).is_dir():
         why = f"It has no folder {EPISODES}/." if place.is_dir() else "There is no such folder."
         raise UsageError(f"{place} is no run folder", why, "Name a folder that 'pddlego play' or 'eval' made.")
-    found = sorted((each for each in (place / EPISODES).glob("*.jsonl") if each.is_file()), key=_natural)
-    mine = [each for each in found if seed is None or _seed_of(each) == seed]
+    found = sorted((journal for journal in (place / EPISODES).glob("*.jsonl") if journal.is_file()), key=_natural)
+    mine = [journal for journal in found if seed is None or _seed_of(journal) == seed]
     if not mine:
         several = "1 episode" if len(found) == 1 else f"{len(found)} episodes"
         why = f"It holds {several}, none of seed {seed}." if found else "No episode has begun in it."
@@ -73,7 +73,7 @@ def find_journal(place: Path, seed: int | None = None) -> Path:
     """The one journal that is meant. Raises `UsageError` where there are several."""
     found = find_journals(place, seed)
     if len(found) > 1:
-        names = ", ".join(each.name for each in found[:4])
+        names = ", ".join(journal.name for journal in found[:4])
         more = f" and {len(found) - 4} more" if len(found) > 4 else ""
         what = f"{place} holds {len(found)} episodes" + ("" if seed is None else f" of seed {seed}")
         advice = f"Name one of the files in {place / EPISODES}" + (" or a seed." if seed is None else ".")
@@ -90,14 +90,14 @@ def _seed_of(journal: Path) -> int | None:
 def _last_change(episodes: Path) -> float | None:
     """When one of the journals in a folder last grew; None if there is no such folder."""
     try:
-        return max([episodes.stat().st_mtime, *(each.stat().st_mtime for each in os.scandir(episodes))])
+        return max([episodes.stat().st_mtime, *(entry.stat().st_mtime for entry in os.scandir(episodes))])
     except OSError:
         return None
 
 
 def _folders(root: Path) -> Sequence[Path]:
     try:
-        return [each for each in root.iterdir() if each.is_dir()]
+        return [folder for folder in root.iterdir() if folder.is_dir()]
     except OSError:
         return []
 

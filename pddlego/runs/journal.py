@@ -39,7 +39,7 @@ class Codec:
 
     def __init__(self, events_of: EventsOf = _no_methods) -> None:
         self._events_of = events_of
-        self._known: dict[str, Mapping[str, type[Event]]] = {"": {each.type: each for each in COMMON}}
+        self._known: dict[str, Mapping[str, type[Event]]] = {"": {event.type: event for event in COMMON}}
 
     def load_line(self, line: str | bytes) -> tuple[Event, float]:
         """The event of a line and its time. Raises `ValueError`, `KeyError` or `TypeError` if it holds none."""
@@ -63,7 +63,7 @@ class Codec:
     def _of(self, method: str) -> Mapping[str, type[Event]]:
         if method not in self._known:
             try:
-                self._known[method] = {each.type: each for each in self._events_of(method)}
+                self._known[method] = {event.type: event for event in self._events_of(method)}
             except PddlegoError:
                 self._known[method] = {}
         return self._known[method]

@@ -53,7 +53,7 @@ class Ledger:
         """All of it: requests sent, tokens and money used, or reserved where it is not known what was used."""
         with self._lock:
             entries = list(self._entries.values())
-        return Spending(len(entries), sum(each.tokens for each in entries), sum(each.cost for each in entries))
+        return Spending(len(entries), sum(entry.tokens for entry in entries), sum(entry.cost for entry in entries))
 
     def sent(self, model: str, tokens: float, cost: float, origin: str = "") -> int:
         """A request is about to be sent for a cell (its label, `origin`), and this much is reserved for it.
@@ -123,7 +123,7 @@ def read_ledger(path: Path) -> tuple[dict[int, LedgerEntry], tuple[str, ...]]:
         raise JournalError(f"{path} is damaged", "No line of it can be read.", "Restore it: it says what was spent.")
     known = entries.values()
     most = LedgerEntry(
-        "", max((each.tokens for each in known), default=0.0), max((each.cost for each in known), default=0.0)
+        "", max((entry.tokens for entry in known), default=0.0), max((entry.cost for entry in known), default=0.0)
     )
     return entries | dict.fromkeys(missing, most), tuple(remarks)
 

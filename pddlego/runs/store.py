@@ -109,7 +109,7 @@ class Store:
         for summary in summaries:
             self._note(summary)
         cut_unfinished_line(self.path / RESULTS)
-        labels = {each.label: each for each in cells}
+        labels = {cell.label: cell for cell in cells}
         for journal in sorted((self.path / EPISODES).glob("*.jsonl")):
             label, attempt = _parts(journal)
             cell = labels.get(label)
@@ -136,7 +136,7 @@ class Store:
         asked, new = manifest.get(ASKED, []), _matrices().dump_python([matrix], mode="json")[0]
         kept = {**manifest, ASKED: asked if new in asked else [*asked, new]}
         if prices:
-            kept[_PRICES] = {**manifest.get(_PRICES, {}), **{name: asdict(each) for name, each in prices.items()}}
+            kept[_PRICES] = {**manifest.get(_PRICES, {}), **{name: asdict(price) for name, price in prices.items()}}
         if kept != manifest:
             write_run_file(self.path / MANIFEST, json.dumps(kept, indent=2) + "\n")
 
@@ -251,9 +251,9 @@ def _results(path: Path) -> Iterator[tuple[int, Summary | None]]:
 def changed_journals(path: Path, summaries: Iterable[Summary]) -> tuple[str, ...]:
     """Remarks on journals of finished episodes whose bytes are not what they were when their results were written."""
     found = []
-    for each in summaries:
-        journal = path / EPISODES / journal_name(each.cell, each.attempt)
-        if each.digest and (now := digest(journal)) != each.digest:
+    for summary in summaries:
+        journal = path / EPISODES / journal_name(summary.cell, summary.attempt)
+        if summary.digest and (now := digest(journal)) != summary.digest:
             what = "is not what it was when the episode ended" if now else "is gone"
             found.append(f"{journal} {what}: its result stands as it was written then.")
     return tuple(found)
@@ -273,7 +273,7 @@ def read_cells(path: Path) -> set[Cell]:
         asked = _matrices().validate_python(read_manifest(path).get(ASKED, []))
     except ValueError as error:
         raise UsageError(f"{path} is damaged", f"{MANIFEST} says wrongly what was asked for.", "Restore it.") from error
-    return {cell for each in asked for cell in each.cells()}
+    return {cell for request in asked for cell in request.cells()}
 
 
 @lru_cache(maxsize=1)
@@ -371,7 +371,7 @@ def kept_domain(folder: Path, summaries: Iterable[Summary], codec: Codec, fits: 
 
     Raises `UsageError` and `JournalError` for a journal that cannot be read.
     """
-    for summary in reversed([each for each in summaries if each.outcome is Outcome.WON and fits(each)]):
+    for summary in reversed([summary for summary in summaries if summary.outcome is Outcome.WON and fits(summary)]):
         events = read_journal(folder / EPISODES / journal_name(summary.cell, summary.attempt), codec).events
         domain = last_domain(events)
         if domain:

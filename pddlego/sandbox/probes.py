@@ -25,10 +25,10 @@ REFUSED = frozenset({Status.RAISED})
 _LIBRARY = """
 def library():
     def below(kind):
-        for each in type.__subclasses__(kind):
+        for subclass in type.__subclasses__(kind):
             yield each
-            yield from below(each)
-    return next(each for each in below(object) if each.__name__ == "CDLL")(None, use_errno=True)
+            yield from below(subclass)
+    return next(found for found in below(object) if found.__name__ == "CDLL")(None, use_errno=True)
 
 def ask(*numbers):
     if library().syscall(*numbers) < 0:

@@ -130,7 +130,7 @@ class Session:
             for name, call in ((batches.GOAL, expansion.goal), (batches.SUCCESSORS, expansion.successors))
         }
         states = [
-            {"v": values.tagged(each.value, most)} if isinstance(each, State) else each for each in expansion.states
+            {"v": values.tagged(state.value, most)} if isinstance(state, State) else state for state in expansion.states
         ]
         request = {"states": states, "watched": expansion.watched, "fresh": expansion.fresh, **functions}
         arguments = 1 + len(expansion.successors.arguments)

@@ -15,11 +15,11 @@ from pddlego.tasks.folder import Fact, make_problem, names
 def logistics(rng: random.Random, cities: int, places: int, packages: int, airplanes: int) -> Problem:
     """Every city has a truck and so many places, the first of which is its airport."""
     towns = names("c", cities)
-    spots = {town: [f"l{number}{each}" for each in range(places)] for number, town in enumerate(towns)}
+    spots = {town: [f"l{number}{letter}" for letter in range(places)] for number, town in enumerate(towns)}
     everywhere = [spot for town in towns for spot in spots[town]]
     airports = [spots[town][0] for town in towns]
     trucks, planes, things = names("t", cities), names("a", airplanes), names("p", packages)
-    facts: list[Fact] = [("city", each) for each in towns]
+    facts: list[Fact] = [("city", town) for town in towns]
     for town, truck in zip(towns, trucks, strict=True):
         facts += [("truck", truck), ("at", truck, rng.choice(spots[town]))]
         facts += [(word, spot, *args) for spot in spots[town] for word, *args in (("location",), ("in-city", town))]
@@ -70,7 +70,7 @@ def satellite(
     """Every satellite has up to so many instruments; every mode is supported by one at least."""
     crafts, ways, places = names("satellite", satellites), names("mode", modes), names("direction", directions)
     tools = {
-        craft: [f"instrument{number}-{each}" for each in range(rng.randint(1, instruments))]
+        craft: [f"instrument{number}-{index}" for index in range(rng.randint(1, instruments))]
         for number, craft in enumerate(crafts)
     }
     every = [tool for craft in crafts for tool in tools[craft]]

@@ -115,7 +115,7 @@ class TaskFolder:
 
     def _problem(self, name: str, domain: Domain) -> Problem:
         reading = read_problem(self.files[name])
-        blocking = [str(each) for each in check_reading(domain, reading) if each.blocking]
+        blocking = [str(defect) for defect in check_reading(domain, reading) if defect.blocking]
         if blocking:
             raise _wrong(f"{self.place}/{name}", "; ".join(blocking[:3]))
         return reading.problem
@@ -145,7 +145,7 @@ def _is_task_file(name: str) -> bool:
 def _of_folder(path: Path) -> dict[str, str]:
     if not path.is_dir():
         raise OSError(f"there is no folder {path}")
-    names = [each.relative_to(path).as_posix() for each in sorted(path.rglob("*")) if each.is_file()]
+    names = [file.relative_to(path).as_posix() for file in sorted(path.rglob("*")) if file.is_file()]
     return {name: (path / name).read_text(encoding="utf-8") for name in names if _is_task_file(name)}
 
 
@@ -172,7 +172,7 @@ Fact = tuple[str, ...]
 
 def names(prefix: str, number: int) -> list[str]:
     """`prefix0`, `prefix1` and so on."""
-    return [f"{prefix}{each}" for each in range(number)]
+    return [f"{prefix}{index}" for index in range(number)]
 
 
 def make_problem(

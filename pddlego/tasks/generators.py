@@ -37,7 +37,7 @@ def forest(rng: random.Random, rows: int, columns: int) -> Problem:
     for column in range(columns):
         target = rng.randrange(rows) if 0 < column < columns - 1 and column % 2 else row
         step = 1 if target >= row else -1
-        trail += [(each, column) for each in range(row, target + step, step)]
+        trail += [(place, column) for place in range(row, target + step, step)]
         row = target
     squares = [(row, column) for row in range(rows) for column in range(columns)]
 
@@ -62,10 +62,10 @@ def gripper(rng: random.Random, rooms: int, balls: int) -> Problem:
     """Every ball is in some room and wanted in another, or where it is."""
     places, things, hands = names("room", rooms), names("ball", balls), ("left", "right")
     facts: list[Fact] = [("robot-at", rng.choice(places))]
-    facts += [("room", each) for each in places] + [("ball", each) for each in things]
-    facts += [(word, each) for each in hands for word in ("gripper", "free")]
-    facts += [("at", each, rng.choice(places)) for each in things]
-    goal = [("at", each, rng.choice(places)) for each in things]
+    facts += [("room", place) for place in places] + [("ball", place) for place in things]
+    facts += [(word, hand) for hand in hands for word in ("gripper", "free")]
+    facts += [("at", thing, rng.choice(places)) for thing in things]
+    goal = [("at", thing, rng.choice(places)) for thing in things]
     return make_problem("gripper", {"object": [*places, *things, *hands]}, facts, goal)
 
 
@@ -92,10 +92,10 @@ def ferry(rng: random.Random, locations: int, cars: int) -> Problem:
     """Every car is somewhere and wanted somewhere."""
     places, vehicles = names("l", locations), names("c", cars)
     facts: list[Fact] = [("empty-ferry",), ("at-ferry", rng.choice(places))]
-    facts += [("location", each) for each in places] + [("car", each) for each in vehicles]
+    facts += [("location", place) for place in places] + [("car", place) for place in vehicles]
     facts += [("not-eq", one, other) for one in places for other in places if one != other]
-    facts += [("at", each, rng.choice(places)) for each in vehicles]
-    goal = [("at", each, rng.choice(places)) for each in vehicles]
+    facts += [("at", vehicle, rng.choice(places)) for vehicle in vehicles]
+    goal = [("at", vehicle, rng.choice(places)) for vehicle in vehicles]
     return make_problem("ferry", {"object": [*places, *vehicles]}, facts, goal)
 
 
@@ -118,9 +118,9 @@ def heavy(rng: random.Random, items: int) -> Problem:
     """Things of different weights, all to be packed."""
     things = names("item", items)
     order = rng.sample(things, items)
-    facts: list[Fact] = [("box-empty",), *(("unpacked", each) for each in things)]
+    facts: list[Fact] = [("box-empty",), *(("unpacked", thing) for thing in things)]
     facts += [("heavier", one, other) for number, one in enumerate(order) for other in order[number + 1 :]]
-    return make_problem("heavy", {"object": things}, facts, [("packed", each) for each in things])
+    return make_problem("heavy", {"object": things}, facts, [("packed", thing) for thing in things])
 
 
 def collector(rng: random.Random, locations: int, doors: int) -> Problem:

@@ -38,7 +38,7 @@ def roots(folder: str) -> list[Traversable]:
 
 def names(folder: str, suffix: str) -> list[str]:
     """Names, without `suffix`, of all files of `folder`, sorted."""
-    found = {each.name[: -len(suffix)] for root in roots(folder) for each in root.iterdir() if _has(each, suffix)}
+    found = {file.name[: -len(suffix)] for root in roots(folder) for file in root.iterdir() if _has(file, suffix)}
     return sorted(found)
 
 

@@ -112,10 +112,10 @@ def _domain_steps(how: How) -> Iterator[Step]:
 def _action_steps(how: How, draft: Draft) -> Iterator[Step]:
     if how == "by-action":
         for _ in range(_PASSES):
-            yield from (Step("action", each.name) for each in draft.planned)
+            yield from (Step("action", action.name) for action in draft.planned)
         return
-    for each in draft.planned:
-        yield from (Step(kind, each.name) for kind in ("parameters", "preconditions", "effects"))
+    for action in draft.planned:
+        yield from (Step(kind, action.name) for kind in ("parameters", "preconditions", "effects"))
 
 
 def component(
@@ -151,7 +151,7 @@ def changes(before: Draft, after: Draft) -> Iterator[Accepted]:
 
 
 def _request(order: Order, prompts: Prompts, draft: Draft, step: Step, retry: Retry, advice: str) -> Request:
-    about = next((each.about for each in draft.planned if each.name == step.action), "")
+    about = next((action.about for action in draft.planned if action.name == step.action), "")
     text = prompts.render(
         "builders/component",
         kind=step.kind,
@@ -181,10 +181,10 @@ def _read(answer: str, finish: str, draft: Draft, step: Step, checks: bool) -> A
         return Attempt(answer, feedback=Feedback("invalid answer", why))
     after = draft.with_component(found)
     old = _defects_of(draft, step)
-    new = [each for each in _defects_of(after, step) if each not in old] if checks else []
+    new = [defect for defect in _defects_of(after, step) if defect not in old] if checks else []
     new = new or (_empty_effects(after, step) if checks else [])
     if new:
-        lines = tuple(f"[{each.kind.id}] {each.message}" for each in new)
+        lines = tuple(f"[{defect.kind.id}] {defect.message}" for defect in new)
         return Attempt(answer, feedback=Feedback("defects", "with this answer the files have these defects:", lines))
     return Attempt(answer, after)
 
@@ -202,10 +202,10 @@ def _defects_of(draft: Draft, step: Step) -> tuple[Defect, ...]:
     """What makes planning impossible in the file that the component belongs to, as far as it is there."""
     reading = draft.reading
     if step.kind not in OF_PROBLEM:
-        return reading.defects or tuple(each for each in check_domain(reading.domain) if each.blocking)
+        return reading.defects or tuple(defect for defect in check_domain(reading.domain) if defect.blocking)
     problem = read_problem(draft.problem)
     if step.kind in ("objects", "init"):  # the goal is not there yet
         problem = replace(problem, problem=problem.problem.with_goal(TRUE))
     if step.kind == "objects":
         problem = replace(problem, problem=replace(problem.problem, facts=frozenset()))
-    return tuple(each for each in check_reading(reading.domain, problem) if each.blocking)
+    return tuple(defect for defect in check_reading(reading.domain, problem) if defect.blocking)

@@ -205,7 +205,9 @@ def read_component(kind: str, text: str) -> Component:
     except EditSyntaxError as error:
         raise ComponentError(str(error).replace('{"objects": {…}, "init": {…}}', "one"), error.cut_off) from error
     except ValidationError as error:
-        faults = (f"{'.'.join(map(str, each['loc'])) or 'the object'}: {each['msg']}" for each in error.errors()[:10])
+        faults = (
+            f"{'.'.join(map(str, fault['loc'])) or 'the object'}: {fault['msg']}" for fault in error.errors()[:10]
+        )
         raise ComponentError("; ".join(faults)) from error
 
 
@@ -224,8 +226,8 @@ def _harden(part: Any) -> None:
         for name in ("default", "title", "minLength"):
             if not isinstance(part.get(name), dict):
                 part.pop(name, None)
-        for each in part.values():
-            _harden(each)
+        for value in part.values():
+            _harden(value)
     elif isinstance(part, list):
-        for each in part:
-            _harden(each)
+        for value in part:
+            _harden(value)

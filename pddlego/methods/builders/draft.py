@@ -70,7 +70,7 @@ class Draft:
     @property
     def problem(self) -> str:
         """The text of the problem file."""
-        objects = "\n    ".join(f"{each.name} - {each.type}" for each in self.objects)
+        objects = "\n    ".join(f"{obj.name} - {obj.type}" for obj in self.objects)
         facts = "\n    ".join(self.facts)
         return (
             f"(define (problem {self.name}-problem)\n  (:domain {self.name})\n  (:objects\n    {objects})\n"
@@ -93,14 +93,14 @@ class Draft:
         if isinstance(component, WholeProblem):
             return self._whole_problem(component.problem)
         if isinstance(component, Types):
-            lines = [f"{each.name} - {each.parent}" for each in component.types]
+            lines = [f"{type_name.name} - {type_name.parent}" for type_name in component.types]
             return self._with("types", dict(zip(lines, lines, strict=True)))
         if isinstance(component, Constants):
-            return self._with("constants", {each.name: typed(each) for each in component.constants})
+            return self._with("constants", {constant.name: typed(constant) for constant in component.constants})
         if isinstance(component, Predicates):
-            return self._with("predicates", {each.name: head(each) for each in component.predicates})
+            return self._with("predicates", {predicate.name: head(predicate) for predicate in component.predicates})
         if isinstance(component, Functions):
-            return self._with("functions", {each.name: head(each) for each in component.functions})
+            return self._with("functions", {function.name: head(function) for function in component.functions})
         if isinstance(component, Rules):
             return self._rules(component)
         if isinstance(component, ActionList):
@@ -122,8 +122,8 @@ class Draft:
 
     def _rules(self, component: Rules) -> Draft:
         """Rules, and their heads among the predicates; several may have one head."""
-        heads = {each.name: head(each) for each in component.rules}
-        lines = [f"(:derived {head(each)} {each.condition})" for each in component.rules]
+        heads = {rule.name: head(rule) for rule in component.rules}
+        lines = [f"(:derived {head(rule)} {rule.condition})" for rule in component.rules]
         known = self.sections.get("predicates", {})
         return self._with("rules", dict(zip(lines, lines, strict=True)))._with("predicates", {**heads, **known})
 
@@ -143,36 +143,36 @@ class Draft:
         made = self._with("actions", {**self.sections.get("actions", {}), name: text})
         new = () if isinstance(component, Parameters) else component.new_predicates
         known = self.sections.get("predicates", {})
-        added = {each.name: head(each) for each in new if each.name not in known}
+        added = {predicate.name: head(predicate) for predicate in new if predicate.name not in known}
         return made._with("predicates", {**known, **added})
 
     def _whole_domain(self, text: str) -> Draft:
         files = repair(text, "")
         reading = read_domain(file_in(text) if _guesses(files) else files.domain)
-        if reading.defects or any(each.blocking for each in check_domain(reading.domain)):
+        if reading.defects or any(defect.blocking for defect in check_domain(reading.domain)):
             return replace(self, sections={"actions": {"": text}})  # as it is, for the check to say what is wrong
         return self.with_domain(reading.domain)
 
     def _whole_problem(self, text: str) -> Draft:
         files = repair(self.domain, text)
         problem = read_problem(file_in(text) if _guesses(files) else files.problem).problem
-        objects = tuple(Typed(name=each.name, type=each.type) for each in problem.sorted_objects())
+        objects = tuple(Typed(name=obj.name, type=obj.type) for obj in problem.sorted_objects())
         return replace(self, objects=objects, facts=tuple(map(str, problem.sorted_facts())), goal=str(problem.goal))
 
 
 def _guesses(files: Repaired) -> bool:
     """Whether something was declared because it is used: who builds is told instead, a game goes on."""
-    return any(each.kind is RepairKind.DECLARED and "requirements" not in each.what for each in files.repairs)
+    return any(repair.kind is RepairKind.DECLARED and "requirements" not in repair.what for repair in files.repairs)
 
 
-def typed(each: Typed) -> str:
+def typed(entry: Typed) -> str:
     """`name - type`."""
-    return f"{each.name} - {each.type}"
+    return f"{entry.name} - {entry.type}"
 
 
-def head(each: NewPredicate | NewRule) -> str:
+def head(entry: NewPredicate | NewRule) -> str:
     """`(name ?x - type …)`."""
-    return f"({' '.join((each.name, *map(typed, each.parameters)))})"
+    return f"({' '.join((entry.name, *map(typed, entry.parameters)))})"
 
 
 def _parts(action: str) -> dict[str, str]:

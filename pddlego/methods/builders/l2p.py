@@ -45,7 +45,9 @@ def condition(value: Any) -> str:
     head = value.get("quantifier") or value.get("operator")
     parts = value.get("conditions", value.get("condition", []))
     if head in ("forall", "exists"):
-        variables = " ".join(f"{each['variable']} - {each.get('type', 'object')}" for each in value["parameters"])
+        variables = " ".join(
+            f"{variable['variable']} - {variable.get('type', 'object')}" for variable in value["parameters"]
+        )
         return f"({head} ({variables}) {condition(parts)})"
     if head == "imply":
         return f"(imply {condition(value.get('antecedent'))} {condition(value.get('consequent'))})"
@@ -158,7 +160,7 @@ def _components(details: _Details) -> list[Component]:
         found.append(Rules(rules=details.derived_predicates))
     found += map(_action, details.actions)
     if details.objects:
-        found.append(Objects(objects=tuple(Typed(name=each.name, type=each.type) for each in details.objects)))
+        found.append(Objects(objects=tuple(Typed(name=obj.name, type=obj.type) for obj in details.objects)))
     if details.initial_state.facts:
         found.append(Init(facts=details.initial_state.facts))
     if details.goal_state.conditions:
@@ -173,9 +175,9 @@ def _action(action: _Action) -> WholeAction:
     if effects.get("numeric"):
         raise ValueError(f"{action.name} has numeric effects: nothing here plans with numbers")
     parts = _changes(effects)
-    for each in effects.get("conditional", []):
-        inner = " ".join(_changes(each.get("effect", {})))
-        parts.append(f"(when {condition(each.get('condition'))} (and {inner}))")
+    for effect in effects.get("conditional", []):
+        inner = " ".join(_changes(effect.get("effect", {})))
+        parts.append(f"(when {condition(effect.get('condition'))} (and {inner}))")
     return WholeAction(
         name=action.name,
         parameters=action.parameters,
@@ -186,5 +188,5 @@ def _action(action: _Action) -> WholeAction:
 
 def _changes(effects: Mapping[str, Any]) -> list[str]:
     """What effects add and delete, as parts of a conjunction."""
-    deleted = (f"(not {condition(each)})" for each in effects.get("delete", []))
+    deleted = (f"(not {condition(fact)})" for fact in effects.get("delete", []))
     return [*map(condition, effects.get("add", [])), *deleted]

@@ -79,15 +79,15 @@ def described(wording: Wording, task: Problem) -> str:
     names = _names(wording, task)
     facts = [said for fact in task.sorted_facts() if (said := _said(wording, fact))]
     wanted = [_said(wording, atom) for atom in required_atoms(task.goal)]
-    told = ". ".join(each[:1].upper() + each[1:] for each in facts)
+    told = ". ".join(fact[:1].upper() + fact[1:] for fact in facts)
     return " ".join((wording.objects.format(names=names), f"{told}.", wording.goal.format(facts=" and ".join(wanted))))
 
 
 def _names(wording: Wording, task: Problem) -> str:
     """The objects by kind, in the words of the game."""
     kinds: dict[str, list[str]] = {}
-    for each in task.objects:
-        kinds.setdefault(each.type, []).append(each.name)
+    for obj in task.objects:
+        kinds.setdefault(obj.type, []).append(obj.name)
     listed = []
     for kind, names in sorted(kinds.items()):
         called = ", ".join(from_name(name) for name in sorted(names, key=natural))
@@ -134,8 +134,8 @@ def load(name: str, options: BuilderOptions) -> TextSetting:
     from pddlego.methods.builders.components import COMPONENTS
 
     fields = _load_text(name)
-    names = ("component", "review", *(f"kinds/{each}" for each in COMPONENTS))
-    prompts = {f"prompts/builders/{each}.j2": resources.read("prompts", f"builders/{each}.j2") for each in names}
+    names = ("component", "review", *(f"kinds/{kind}" for kind in COMPONENTS))
+    prompts = {f"prompts/builders/{name}.j2": resources.read("prompts", f"builders/{name}.j2") for name in names}
     return TextSetting(**{**fields, "sources": {**fields["sources"], **prompts}})
 
 

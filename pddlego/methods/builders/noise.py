@@ -73,7 +73,7 @@ def difference(draft: Draft, what: str, domain: Domain, problem: Problem) -> Ste
     if what == "domain":
         return None
     found = read_problem(draft.problem).problem
-    if {each.name for each in found.objects} != {each.name for each in problem.objects}:
+    if {obj.name for obj in found.objects} != {obj.name for obj in problem.objects}:
         return Step("objects")
     known = {fact for fact in problem.facts if fact.predicate in draft.sections.get("predicates", {})}
     if found.facts != known:
@@ -82,7 +82,7 @@ def difference(draft: Draft, what: str, domain: Domain, problem: Problem) -> Ste
 
 
 def _plain(text: str) -> str:
-    return " ".join(show(each) for each in read_sexprs(text).expressions)
+    return " ".join(show(expression) for expression in read_sexprs(text).expressions)
 
 
 def _wanted(problem: Problem) -> frozenset[str]:
@@ -103,7 +103,9 @@ def erring(value: dict[str, Any], domain: Domain, rng: random.Random) -> dict[st
         parts = _parts(wrong[name])
         wrong[name] = f"(and {' '.join(_without(parts, rng.randrange(len(parts))))})"
     elif "domain" in wrong:
-        conditions = sum(len(conjuncts(each.precondition)) + len(conjuncts(each.effect)) for each in domain.actions)
+        conditions = sum(
+            len(conjuncts(action.precondition)) + len(conjuncts(action.effect)) for action in domain.actions
+        )
         wrong["domain"] = corrupted(domain, 1 / max(1, conditions), str(rng.random()))[0].text
     elif "problem" in wrong:
         facts = re.findall(r"^    \(.*\)$", wrong["problem"], re.MULTILINE)
@@ -124,4 +126,4 @@ def _without(values: list[Any], place: int) -> list[Any]:
 
 
 def _parts(text: str) -> list[str]:
-    return [str(part) for each in read_sexprs(text).expressions for part in conjuncts(read_condition(each))]
+    return [str(part) for expression in read_sexprs(text).expressions for part in conjuncts(read_condition(expression))]

@@ -74,7 +74,7 @@ def concluded(draft: Draft, verdict: Verdict, gold: Gold) -> Concluded:
     """How what was built compares with the gold files."""
     domain = checked_domain(draft.domain)
     problem = checked_problem(domain.domain, draft.problem) if domain.domain is not None else None
-    read = not any(each.kind.value == "syntax" for each in (*domain.defects, *(problem.defects if problem else ())))
+    read = not any(defect.kind.value == "syntax" for defect in (*domain.defects, *(problem.defects if problem else ())))
     if domain.domain is None or problem is None or problem.problem is None:
         return Concluded(read, valid=False, solvable=False, plan_valid=False, equivalent=False)
     plan = parse_plan(verdict.plan) if verdict.plan else None
@@ -86,7 +86,7 @@ def concluded(draft: Draft, verdict: Verdict, gold: Gold) -> Concluded:
 
 def _in_gold(plan: Plan, gold: Gold) -> Plan:
     """A plan with actions and objects spelt as in the gold files."""
-    objects = {each.name.replace("-", "_"): each.name for each in (*gold.problem.objects, *gold.domain.constants)}
+    objects = {obj.name.replace("-", "_"): obj.name for obj in (*gold.problem.objects, *gold.domain.constants)}
     steps = (
         PlanStep(
             named_alike(gold.domain, step.action) or step.action,

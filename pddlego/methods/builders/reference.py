@@ -48,16 +48,23 @@ def component_of(kind: str, domain: Domain, problem: Problem, action: str = "") 
         own: dict[str, Any] = {"parameters": _typed(found.parameters)}
         needs, changes = {"precondition": str(found.precondition)}, {"effect": str(found.effect)}
         used = {atom.predicate for part in (found.precondition, found.effect) for atom in atoms_of(part)}
-        new = [each for each in domain.predicates if each.name in used]
-        heads = [_head(each.name, each.parameters) | {"about": each.meaning} for each in new]
+        new = [predicate for predicate in domain.predicates if predicate.name in used]
+        heads = [_head(predicate.name, predicate.parameters) | {"about": predicate.meaning} for predicate in new]
         added: dict[str, Any] = {"new_predicates": heads}
         parts = {"parameters": own, "preconditions": {**needs, **added}, "effects": {**changes, **added}}
         return {"name": found.name, **parts.get(kind, {**own, **needs, **changes, **added})}
     components: dict[str, dict[str, Any]] = {
-        "types": {"types": [{"name": each.name, "parent": each.type, "about": ""} for each in domain.supertypes]},
+        "types": {
+            "types": [
+                {"name": supertype.name, "parent": supertype.type, "about": ""} for supertype in domain.supertypes
+            ]
+        },
         "constants": {"constants": _typed(domain.constants)},
         "predicates": {
-            "predicates": [_head(each.name, each.parameters) | {"about": each.meaning} for each in domain.predicates]
+            "predicates": [
+                _head(predicate.name, predicate.parameters) | {"about": predicate.meaning}
+                for predicate in domain.predicates
+            ]
         },
         "functions": {"functions": []},
         "rules": {
@@ -66,7 +73,7 @@ def component_of(kind: str, domain: Domain, problem: Problem, action: str = "") 
                 for rule in domain.derived
             ]
         },
-        "action-list": {"actions": [{"name": each.name, "about": ""} for each in domain.actions]},
+        "action-list": {"actions": [{"name": planned.name, "about": ""} for planned in domain.actions]},
         "objects": {"objects": _typed(tuple(problem.sorted_objects()))},
         "init": {"facts": [str(fact) for fact in problem.sorted_facts() if fact.predicate not in derived]},
         "goal": {"goal": str(problem.goal)},
@@ -77,7 +84,7 @@ def component_of(kind: str, domain: Domain, problem: Problem, action: str = "") 
 
 
 def _typed(names: tuple[TypedName, ...]) -> list[dict[str, str]]:
-    return [{"name": each.name, "type": each.type} for each in names]
+    return [{"name": entry.name, "type": entry.type} for entry in names]
 
 
 def _head(name: str, parameters: tuple[TypedName, ...]) -> dict[str, Any]:

@@ -242,10 +242,10 @@ def _looked_over(how: Reviewing, draft: Draft) -> Generator[Event, None, Draft]:
 def _question(draft: Draft, file: str) -> Question:
     def faults(text: str) -> tuple[str, ...]:
         if file == "domain":
-            return tuple(each.message for each in checked_domain(text).defects if each.blocking)
+            return tuple(defect.message for defect in checked_domain(text).defects if defect.blocking)
         domain = checked_domain(draft.domain).domain
         found = checked_problem(domain, text).defects if domain is not None else ()
-        return tuple(each.message for each in found if each.blocking)
+        return tuple(defect.message for defect in found if defect.blocking)
 
     text = draft.domain if file == "domain" else draft.problem
     return Question("files", f"the {file} file", text, faults=faults, suffix=".pddl")
@@ -285,8 +285,10 @@ def look(how: Reviewing, draft: Draft) -> Generator[Event, None, Verdict]:
         problem = checked_problem(domain.domain, draft.problem)
         found += problem.defects
     ignored = (DefectKind.UNUSED_OBJECT,)  # a description may well name what is of no use
-    told = [each for each in found if each.kind not in ignored]
-    defects, remarks = (tuple(_told(each) for each in told if each.blocking is stops) for stops in (True, False))
+    told = [finding for finding in found if finding.kind not in ignored]
+    defects, remarks = (
+        tuple(_told(finding) for finding in told if finding.blocking is stops) for stops in (True, False)
+    )
     yield Found("checks", not told, (*defects, *remarks))
     named = _named_by(told, draft, how.order.what)
     if domain.domain is None or problem is None or problem.problem is None:

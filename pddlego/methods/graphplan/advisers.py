@@ -315,7 +315,7 @@ def named_actions(text: str, candidates: Iterable[str], domain: Domain, facts: I
     """
     known = {tuple(name.strip("()").split()): name for name in candidates}
     known |= {(NOOP, *fact.strip("()").split()): f"({NOOP} {fact[1:-1]})" for fact in facts}
-    orders = {action.name: [each.name.lstrip("?") for each in action.parameters] for action in domain.actions}
+    orders = {action.name: [parameter.name.lstrip("?") for parameter in action.parameters] for action in domain.actions}
     found = (known.get(words) for line in text.lower().splitlines() for words in _readings(line, orders))
     return tuple(dict.fromkeys(name for name in found if name is not None))
 

@@ -137,7 +137,7 @@ def _given(event: Given, glyphs: Glyphs) -> Description:
     lost = Line(
         f"     the domain has lost {len(event.removed)} preconditions and effects ({event.corrupt:.0%})", "yellow"
     )
-    lines = tuple(Line(f"{glyphs.removed} {each}", "red") for each in event.removed)
+    lines = tuple(Line(f"{glyphs.removed} {action}", "red") for action in event.removed)
     return Description("", Line(text, "dim"), (lost,), lines)
 
 

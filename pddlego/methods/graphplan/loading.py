@@ -51,7 +51,7 @@ def load(name: str, options: GraphplanOptions) -> GraphplanSetting:
     """The setting, with its prompts among its sources. Raises `UsageError` and `SettingError`."""
     fields = load_planning(name, options.tasks)
     names = (*PROMPTS, "plan", "plan-again")
-    prompts = {f"prompts/graphplan/{each}.j2": resources.read("prompts", f"graphplan/{each}.j2") for each in names}
+    prompts = {f"prompts/graphplan/{name}.j2": resources.read("prompts", f"graphplan/{name}.j2") for name in names}
     share = fields["file"].corrupt if options.corrupt is None else options.corrupt
     fields["sources"] |= prompts
     return GraphplanSetting(**fields, share=share, counts_actions=options.bound == "actions")

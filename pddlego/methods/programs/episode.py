@@ -134,8 +134,8 @@ class Conversation:
 
     def _implement(self) -> str:
         domain = self.given.domain
-        predicate = next((each for each in domain.predicates if each.parameters), domain.predicates[0])
-        fact = (predicate.name, *(each.name.lstrip("?") for each in predicate.parameters))
+        predicate = next((candidate for candidate in domain.predicates if candidate.parameters), domain.predicates[0])
+        fact = (predicate.name, *(parameter.name.lstrip("?") for parameter in predicate.parameters))
         return self._prompts.render(
             "programs/implement",
             **self._tasks(),

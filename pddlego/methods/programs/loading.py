@@ -49,7 +49,7 @@ def task_limits(options: ProgramOptions, evaluating: bool) -> SandboxLimits:
 def load(name: str, options: ProgramOptions) -> ProgramSetting:
     """The setting, with its prompts among its sources. Raises `UsageError` and `SettingError`."""
     fields = load_planning(name, options.tasks, options.tasks_no_names)
-    prompts = {f"prompts/programs/{each}.j2": resources.read("prompts", f"programs/{each}.j2") for each in PROMPTS}
+    prompts = {f"prompts/programs/{name}.j2": resources.read("prompts", f"programs/{name}.j2") for name in PROMPTS}
     return ProgramSetting(**{**fields, "sources": {**fields["sources"], **prompts}}, isolation=options.isolation)
 
 

@@ -77,8 +77,8 @@ def arguments_of(domain: Domain, task: Task) -> tuple[set[Any], set[Any], set[An
     and goals as tuples.
     """
     problem = task.problem
-    listed = sorted((*domain.constants, *problem.objects), key=lambda each: each.name)
-    objects = {(each.name, each.type) if domain.supertypes else each.name for each in listed}
+    listed = sorted((*domain.constants, *problem.objects), key=lambda obj: obj.name)
+    objects = {(obj.name, obj.type) if domain.supertypes else obj.name for obj in listed}
     init = {(fact.predicate, *fact.args) for fact in problem.sorted_facts()}
     goal = problem.goal
     parts = goal.parts if isinstance(goal, And) else (goal,)
@@ -193,14 +193,14 @@ def shown_plan(plan: list[Any], time: int, whole: bool = False) -> str:
     if whole:
         return _cut(repr(plan), WHOLE)
     first, last = max(0, time - BEFORE), time + 1 + _AFTER
-    parts = [_cut(repr(each)) for each in plan[first:last]]
+    parts = [_cut(repr(step)) for step in plan[first:last]]
     parts = [*(["…"] if first else []), *parts, *(["…"] if last < len(plan) else [])]
     return f"[{', '.join(parts)}]"
 
 
 def operators(domain: Domain) -> str:
     """The operators with the names of their parameters, sorted by name."""
-    forms = (" ".join((each.name, *(one.name for one in each.parameters))) for each in domain.actions)
+    forms = (" ".join((action.name, *(one.name for one in action.parameters))) for action in domain.actions)
     return " ".join(f"({form})" for form in sorted(forms))
 
 

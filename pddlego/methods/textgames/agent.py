@@ -89,7 +89,7 @@ def accepted(before: Problem, proposal: ProblemProposal, source: Source = "model
     changed = diff(before, proposal.problem, dict(renamed))
     # The model is told of them with its next request.
     messages = contradictions(proposal.problem, proposal.knowledge.invariants)
-    harmless = (Defect(DefectKind.CONTRADICTION, each, each, blocking=False) for each in messages)
+    harmless = (Defect(DefectKind.CONTRADICTION, message, message, blocking=False) for message in messages)
     defects = (*proposal.defects, *harmless)
     return Accepted(
         kind="problem",
@@ -118,12 +118,12 @@ def _domain_accepted(before: Knowledge, after: Knowledge) -> tuple[Accepted, ...
 
 def added(changed: Diff) -> tuple[str, ...]:
     """Objects and facts that are new."""
-    return tuple(str(each) for each in (*changed.added_objects, *changed.added_facts))
+    return tuple(str(change) for change in (*changed.added_objects, *changed.added_facts))
 
 
 def removed(changed: Diff) -> tuple[str, ...]:
     """Objects and facts that are gone."""
-    return tuple(str(each) for each in (*changed.removed_objects, *changed.removed_facts))
+    return tuple(str(change) for change in (*changed.removed_objects, *changed.removed_facts))
 
 
 def resumed(restart: Restart) -> Resumed:
@@ -236,7 +236,12 @@ class Decider:
     def _as_expected(self) -> Problem | None:
         """The problem as the plan has left it, if the game answered exactly so and there is nothing else to read."""
         news = self._memory.news
-        if not self.episode.monitors or self.hint.feedback or not news or any(each.after is None for each in news):
+        if (
+            not self.episode.monitors
+            or self.hint.feedback
+            or not news
+            or any(news_item.after is None for news_item in news)
+        ):
             return None
         expected = replace(self.known.problem, facts=news[-1].after or frozenset())
         return without_planned(expected, self.known.only_planned)[0]

@@ -87,8 +87,8 @@ class PaperCooking:
         objects |= {TypedName(name, name) for name in self._seen}
         facts = {Atom("have", (to_name(name),)) for name in held}
         facts |= {Atom("obj_at", place) for place in self._seen.items()}
-        declared = {each.name for each in problem.objects}
-        new = {each for each in objects if each.name not in declared}
+        declared = {obj.name for obj in problem.objects}
+        new = {obj for obj in objects if obj.name not in declared}
         return replace(problem, objects=problem.objects | new, facts=problem.facts | facts)
 
     def goals(self) -> tuple[Rung, ...]:
@@ -108,7 +108,11 @@ class PaperCooking:
         """Directions of the recipe that were not followed yet, as (verb, food); None while something is missing."""
         if not self._ready() or self._recipe is None:
             return None
-        return tuple(each for each in self._recipe.directions if each[0] in PREPARED and each not in self._followed)
+        return tuple(
+            direction
+            for direction in self._recipe.directions
+            if direction[0] in PREPARED and direction not in self._followed
+        )
 
     def _look(self, things: Iterable[Thing]) -> None:
         for thing in things:

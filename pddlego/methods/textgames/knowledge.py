@@ -84,7 +84,7 @@ class Knowledge:
         """What each parameter of a step stands for, by the name that its command has for it."""
         own = self.actions[step.action].parameters
         parameters = self.domain.actions_by_name[step.action].parameters if own is None else own
-        return {each.name: arg for each, arg in zip(parameters, step.args, strict=True)}
+        return {parameter.name: arg for parameter, arg in zip(parameters, step.args, strict=True)}
 
     def rewritten(self, written: Written, problem: Problem) -> Knowledge:
         """What a model wrote in place of this: its domain, its goals unless there are some, its commands."""
@@ -94,7 +94,9 @@ class Knowledge:
             command = written.commands.get(action.name)
             rule = _rule_of(self.actions, action.name)
             if command is not None:
-                names = tuple(replace(each, name=each.name.replace("-", "_")) for each in action.parameters)
+                names = tuple(
+                    replace(parameter, name=parameter.name.replace("-", "_")) for parameter in action.parameters
+                )
                 rule = ActionRule(command, "", None, names)
             if rule is not None:
                 actions[action.name] = rule

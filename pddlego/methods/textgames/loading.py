@@ -83,14 +83,14 @@ def _reading_rule(domain: Domain, number: int, read: ReadingRule) -> ReadingRule
         unknown = sorted(names_in(template) - groups)
         if unknown:
             raise ValueError(f"reading rule {number}: '{template}' names {unknown}, which no group matches")
-    filled = [[re.sub(r"\{\w+\}", "x", each) for each in part] for part in (read.objects, read.add, read.forget)]
-    forgotten = (each.replace("*", "x") for each in filled[2])
+    filled = [[re.sub(r"\{\w+\}", "x", pattern) for pattern in part] for part in (read.objects, read.add, read.forget)]
+    forgotten = (pattern.replace("*", "x") for pattern in filled[2])
     edit = Edit(SectionEdit(add=tuple(filled[0])), SectionEdit(add=(*filled[1], *forgotten)))
     report = apply_edit(Problem("trial", domain.name), edit, domain.constants)
-    unreadable = [str(each) for each in report.refused]
-    unreadable += [f"'{each}' is no fact" for part in filled[1:] for each in part if not _is_facts(each)]
+    unreadable = [str(refusal) for refusal in report.refused]
+    unreadable += [f"'{pattern}' is no fact" for part in filled[1:] for pattern in part if not _is_facts(pattern)]
     kinds = (DefectKind.UNDECLARED_OBJECT, DefectKind.ARGUMENT_TYPE, DefectKind.TWO_TYPES)  # `x` stands for anything
-    wrong = [str(each) for each in check(domain, report.problem) if each.blocking and each.kind not in kinds]
+    wrong = [str(defect) for defect in check(domain, report.problem) if defect.blocking and defect.kind not in kinds]
     if unreadable or wrong:
         raise ValueError(f"reading rule {number}: {(unreadable + wrong)[0]}")
     return read
@@ -98,7 +98,7 @@ def _reading_rule(domain: Domain, number: int, read: ReadingRule) -> ReadingRule
 
 def _is_facts(text: str) -> bool:
     reading = read_sexprs(text)
-    atoms = [read_atom(each) for each in reading.expressions]
+    atoms = [read_atom(expression) for expression in reading.expressions]
     return bool(atoms) and None not in atoms and not reading.defects
 
 
@@ -216,16 +216,16 @@ def _build(name: str, is_baseline: bool = False) -> GameSetting:
                 file.game.name,
                 fold,
                 folds,
-                {key: _parameter(key, each) for key, each in file.parameters.items()},
+                {key: _parameter(key, parameter) for key, parameter in file.parameters.items()},
             ),
             start=_knowledge(file, domain, start, ladder),
             observing=_observing(file),
             asking=Asking(file.prompts.folder, file.prompts.hidden, file.protocol),
             reader=ReaderRules(
                 file.prompts.reader or file.prompts.folder,
-                tuple(_reading_rule(domain, number, each) for number, each in enumerate(file.reading, 1)),
+                tuple(_reading_rule(domain, number, rule) for number, rule in enumerate(file.reading, 1)),
             ),
-            fixed=Fixed(tuple(_fixed_rule(each) for each in file.rule if not each.ablated), file.planning.script),
+            fixed=Fixed(tuple(_fixed_rule(rule) for rule in file.rule if not rule.ablated), file.planning.script),
             map=_map_rule(domain, file.map) if file.map else None,
             removable=_removable(file, ladder, baseline),
         )
@@ -240,7 +240,7 @@ def _knowledge(file: SettingFile, domain: Domain, start: Problem, ladder: tuple[
         ladder,
         _action_rules(domain, file.actions),
         only_planned=tuple(_stated(domain, name) for name in file.planning.only_planned),
-        invariants=tuple(parse_invariant(domain, **each.model_dump()) for each in file.invariant),
+        invariants=tuple(parse_invariant(domain, **invariant.model_dump()) for invariant in file.invariant),
         placeholder=file.planning.placeholder,
     )
 
@@ -307,9 +307,9 @@ def _action_rules(domain: Domain, rules: Mapping[str, ActionTable]) -> dict[str,
         raise ValueError(f"actions: no command for {missing}, no such action {unknown}")
     found = {}
     for name, rule in rules.items():
-        parameters = {each.name.lstrip("?") for each in domain.actions_by_name[name].parameters}
+        parameters = {parameter.name.lstrip("?") for parameter in domain.actions_by_name[name].parameters}
         where = _looked_up_in(domain, name, rule.where)
-        parameters |= {each.lstrip("?") for each in where.args} if where else set()
+        parameters |= {arg.lstrip("?") for arg in where.args} if where else set()
         used = names_in(rule.command) | _groups_of(f"actions.{name}.expect", rule.expect)
         _checked_command(f"actions.{name}", rule.command)
         if used - parameters:
@@ -321,7 +321,7 @@ def _action_rules(domain: Domain, rules: Mapping[str, ActionTable]) -> dict[str,
 def _removable(file: SettingFile, ladder: tuple[Rung, ...], baseline: GameSetting | None) -> Removable:
     without = tuple(rung for rung, table in zip(ladder, file.ladder, strict=True) if not table.ablated)
     changed = len(without) < len(ladder)
-    rules = tuple(_fixed_rule(each) for each in file.rule if each.ablated)
+    rules = tuple(_fixed_rule(rule) for rule in file.rule if rule.ablated)
     return Removable(without if changed else (), rules, baseline, file.prompts.recipe)
 
 
@@ -350,7 +350,9 @@ def _with_parameters(setting: GameSetting, overrides: Mapping[str, str]) -> Game
 
 
 def _describe(parameters: Mapping[str, Parameter]) -> str:
-    listed = [f"{name} ({each.min}-{each.max}, now {each.value})" for name, each in parameters.items()]
+    listed = [
+        f"{name} ({parameter.min}-{parameter.max}, now {parameter.value})" for name, parameter in parameters.items()
+    ]
     return f"The parameters are: {', '.join(listed)}." if listed else "It has none."
 
 
@@ -406,7 +408,7 @@ def _domain_of(place: str, setting: str) -> str:
     if path.is_file():
         return read_text(path)
     results = read_results(path) if path.is_dir() else []
-    found = kept_domain(path, results, make_codec(), lambda each: each.cell.setting == setting)
+    found = kept_domain(path, results, make_codec(), lambda result: result.cell.setting == setting)
     if not found:
         why = f"It holds no episode of {setting} that was won with a domain of the model's."
         raise UsageError(f"There is no domain in {place}", why, "Name a run in mode full, or a domain file.")

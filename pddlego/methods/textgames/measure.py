@@ -83,19 +83,19 @@ def _explore(setting: GameSetting, seed: int, game: Game, planner: Planner) -> l
     exploring = replace(setting, start=replace(setting.start, ladder=setting.start.ladder[-1:]))
     episode = Episode(exploring, seed, "edit", Limits(_EXPLORING_STEPS), retries=0)
     events = episode_events(episode, game, ReaderModel(), planner)
-    return [Exchange(each.command, each.read) for each in events if isinstance(each, Observed)]
+    return [Exchange(event.command, event.read) for event in events if isinstance(event, Observed)]
 
 
 def _as_at_the_start(setting: GameSetting, task: str, looks: list[Exchange]) -> Problem | None:
     """What is known in the end, with the agent where it began and every door closed that was ever seen."""
-    rooms = [room for each in looks for room in [read_room(each.text)] if room]
+    rooms = [room for look in looks for room in [read_room(look.text)] if room]
     if not rooms:
         return None
     news = tuple(looks)
     situation = Situation(setting.start, task, Seen(news, news), reader=setting.reader)
     problem = parse_problem(ReaderModel().complete(Request("gen", (), situation)).text)
     exits = {(fact.args[0], fact.args[2]): fact.args[1] for fact in problem.facts if fact.predicate == "connected"}
-    doors = {(to_name(room.name), each.direction) for room in rooms for each in room.exits if each.door}
+    doors = {(to_name(room.name), way.direction) for room in rooms for way in room.exits if way.door}
     pairs = {(room, exits[room, direction]) for room, direction in doors if (room, direction) in exits}
     closed = {Atom("closed_door", pair) for one, other in pairs for pair in ((one, other), (other, one))}
     kept = {fact for fact in problem.facts if fact.predicate not in ("at", "closed_door")}

@@ -140,7 +140,7 @@ class Placeholders:
 
     def used(self, problem: Problem) -> None:
         """A problem was accepted, with whatever placeholders are in it."""
-        found = (re.fullmatch(rf"{re.escape(self._prefix)}(\d{{1,6}})", each.name) for each in problem.objects)
+        found = (re.fullmatch(rf"{re.escape(self._prefix)}(\d{{1,6}})", obj.name) for obj in problem.objects)
         self._highest = max([self._highest, *(int(match.group(1)) for match in found if match)])
 
     @property
@@ -196,7 +196,7 @@ def ablated(situation: Situation, without: Collection[str]) -> Situation:
     if "remedies" in without or "feedback" in without:
         situation = replace(situation, retry=replace(situation.retry, repeated=0), reworded=0)
     if "feedback" in without:
-        news = tuple(replace(each, unforeseen="") for each in situation.seen.news)
+        news = tuple(replace(news_item, unforeseen="") for news_item in situation.seen.news)
         seen = replace(situation.seen, news=news, refused=())
         retry = Retry(situation.retry.attempt)
         situation = replace(situation, seen=seen, retry=retry, notes=(), contradictions=())

@@ -80,7 +80,7 @@ def make_game(setting: GameSetting, seed: int, java: str | None = None) -> Game:
     """The game of a setting. Raises `UsageError` for an unknown engine or seed, `EngineError` if the engine fails."""
     check_seed(setting, seed)
     played = setting.game
-    values = {name: each.value for name, each in played.parameters.items()}
+    values = {name: parameter.value for name, parameter in played.parameters.items()}
     spec = GameSpec(played.name, values, seed, played.fold)
     if played.engine != BUILT_IN:
         return foreign_game(played.engine, spec)

@@ -125,7 +125,7 @@ def _situation(played: RecordedGame, moment: Moment) -> Situation:
 
 def check_not_over(played: RecordedGame, step: int) -> None:
     """Raises `UsageError` where the game was over."""
-    if any(each.won or each.lost for each in played.observed if each.step <= step):
+    if any(observed.won or observed.lost for observed in played.observed if observed.step <= step):
         raise UsageError(f"There is no going on from step {step}", "The game was over.", "Choose an earlier one.")
 
 
@@ -144,7 +144,7 @@ def restart_at(played: RecordedGame, step: int, moment: Moment, corrected: Probl
 
 def _check_not_before_resumption(played: RecordedGame, step: int) -> None:
     """Raises `UsageError` for a step that was only repeated: what the agent thought there is in the other journal."""
-    resumed = next((each for each in played.events if isinstance(each, Resumed)), None)
+    resumed = next((event for event in played.events if isinstance(event, Resumed)), None)
     if resumed is not None and step < resumed.step:
         why = f"The episode itself begins after step {resumed.step}."
         raise UsageError(f"Step {step} was only repeated here", why, f"Use {resumed.source}.")

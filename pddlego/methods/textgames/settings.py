@@ -213,8 +213,12 @@ class Observing:
         """What the formalizer reads of an observation: whole sentences, without those that are dropped."""
         lines = []
         for line in text.split("\n"):
-            sentences = [each.strip() for each in re.split(r"(?<=\.)\s+", line)]
-            kept = [each for each in sentences if each and (_fits(self.keep, each) or not _fits(self.drop, each))]
+            sentences = [sentence.strip() for sentence in re.split(r"(?<=\.)\s+", line)]
+            kept = [
+                sentence
+                for sentence in sentences
+                if sentence and (_fits(self.keep, sentence) or not _fits(self.drop, sentence))
+            ]
             if kept:
                 lines.append(" ".join(kept))
         return "\n".join(lines)
@@ -234,7 +238,7 @@ class Asking:
 
     def shown(self, commands: tuple[str, ...]) -> tuple[str, ...]:
         """Of valid commands those that a model may choose from."""
-        return tuple(each for each in commands if not _fits(self.hidden, each))
+        return tuple(command for command in commands if not _fits(self.hidden, command))
 
 
 @dataclass(frozen=True)
@@ -290,7 +294,7 @@ class GameSetting(base.Setting):
             "game": self.game.name,
             "fold": self.game.fold,
             "max_steps": self.max_steps,
-            "parameters": {name: each.value for name, each in self.game.parameters.items()},
+            "parameters": {name: parameter.value for name, parameter in self.game.parameters.items()},
             "overrides": dict(self.game.overrides),
             "observation": {
                 "drop": observing.drop,
@@ -300,10 +304,10 @@ class GameSetting(base.Setting):
             },
             "domain": start.domain.name,
             "only_planned": start.only_planned,
-            "reading": [each.model_dump() for each in self.reader.rules],
-            "invariants": [each.about for each in start.invariants],
+            "reading": [rule.model_dump() for rule in self.reader.rules],
+            "invariants": [invariant.about for invariant in start.invariants],
             "ladder": [
-                {"name": each.name, "goal": str(each.goal), "search": str(each.search)} for each in start.ladder
+                {"name": rung.name, "goal": str(rung.goal), "search": str(rung.search)} for rung in start.ladder
             ],
             "map": self.map.model_dump() if self.map else None,
         }

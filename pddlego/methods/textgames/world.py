@@ -134,7 +134,7 @@ def surprise(known: Knowledge, step: PlanStep, text: str, said: Iterable[str]) -
     if match is None:
         return "the game answered otherwise than the plan expected"
     predicted = _predicted(known, step)
-    objects = {each.name for each in known.problem.objects}
+    objects = {obj.name for obj in known.problem.objects}
     for name, seen in match.groupdict().items():
         wanted = predicted[name]
         if seen is None or same_name(seen, wanted):
@@ -172,7 +172,7 @@ def as_said(command: str, valid: Iterable[str]) -> str:
     listed = list(valid)
     if command in listed or not command:
         return command
-    return next((each for each in listed if same_name(each, command)), command)
+    return next((valid for valid in listed if same_name(valid, command)), command)
 
 
 def _was_said(name: str, said: Iterable[str]) -> bool:
@@ -204,8 +204,8 @@ def intended(known: Knowledge, ladder: LadderResult) -> tuple[tuple[Intention, .
         added, removed = (tuple(sorted(map(str, facts))) for facts in (after - before, before - after))
         planned = PlannedStep(str(step), known.command(step), added, removed)
         intentions.append(Intention(planned.command, step, planned, after))
-    shown = tuple(each.planned for each in intentions if each.planned)
-    said = next((number for number, each in enumerate(intentions) if not each.command), len(intentions))
+    shown = tuple(intention.planned for intention in intentions if intention.planned)
+    said = next((number for number, intention in enumerate(intentions) if not intention.command), len(intentions))
     return tuple(intentions[:said]), Planned(ladder.tried, ladder.rung, shown)
 
 
@@ -214,7 +214,9 @@ def unforeseen(intention: Intention, difference: str, refused: bool) -> str:
     planned = intention.planned
     if planned is None or not (difference or refused):
         return ""
-    changes = [f"make {each} true" for each in planned.added] + [f"make {each} false" for each in planned.removed]
+    changes = [f"make {change} true" for change in planned.added] + [
+        f"make {change} false" for change in planned.removed
+    ]
     told = f"{planned.action} was to {', '.join(changes) or 'change nothing'}"
     return f"{told}; {'the game refused the command' if refused else difference}."
 

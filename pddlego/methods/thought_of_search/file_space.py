@@ -99,12 +99,12 @@ class Checks:
         """What the functions are given, for each search."""
         found = self._call("read", item)
         listed = found if isinstance(found, list) else [found]
-        if not listed or not all(isinstance(each, dict) and "state" in each for each in listed):
+        if not listed or not all(isinstance(entry, dict) and "state" in entry for entry in listed):
             raise self._wrong_type("read", found, "a dictionary with 'state', or a list of these")
         for name in _LISTS:
-            for each in listed:
-                if not isinstance(each.get(name, ()), (list, tuple)):
-                    raise self._wrong_type("read", each[name], f"a list as '{name}'")
+            for entry in listed:
+                if not isinstance(entry.get(name, ()), (list, tuple)):
+                    raise self._wrong_type("read", entry[name], f"a list as '{name}'")
         return listed
 
     def goal_test(self, item: object, is_goal: bool) -> GoalTest:
@@ -187,10 +187,10 @@ class Checks:
 
     def _searches(self, item: object) -> tuple[Search, ...]:
         listed = self.read(item)
-        self._states += [each["state"] for each in listed]
+        self._states += [entry["state"] for entry in listed]
         return tuple(
-            Search(each["state"], tuple(each.get("successor_arguments", ())), tuple(each.get("goal_arguments", ())))
-            for each in listed
+            Search(entry["state"], tuple(entry.get("successor_arguments", ())), tuple(entry.get("goal_arguments", ())))
+            for entry in listed
         )
 
     def _call(self, function: str, *arguments: Any) -> Any:
@@ -259,7 +259,7 @@ def _values(text: str) -> list[object]:
         whole = json.loads(text)
     except (ValueError, RecursionError):
         whole = None
-    if isinstance(whole, list) and whole and all(isinstance(each, dict) for each in whole):
+    if isinstance(whole, list) and whole and all(isinstance(entry, dict) for entry in whole):
         return whole
     if isinstance(whole, dict):
         return [whole]
@@ -334,8 +334,8 @@ class SearchFile(SettingHead):
         """The files, by what they are for."""
         folder = self.space or name
         lists = ("goals", "non_goals", "successors", "soundness", "instances")
-        usual = {"checks": f"{folder}/checks.py", **{each: f"{folder}/{each}.jsonl" for each in lists}}
-        return {each: getattr(self.files, each) or usual[each] for each in usual}
+        usual = {"checks": f"{folder}/checks.py", **{name: f"{folder}/{name}.jsonl" for name in lists}}
+        return {name: getattr(self.files, name) or usual[name] for name in usual}
 
 
 @dataclass(frozen=True)
@@ -355,7 +355,7 @@ class FileSpace(Space):
             file.space or name,
             file,
             places,
-            {each: _text_of(place) for each, place in places.items()},
+            {name: _text_of(place) for name, place in places.items()},
             arguments={"successors": file.successors.arguments, "goal": file.goal.arguments},
             order=file.search,
             unordered=file.unordered,
@@ -419,7 +419,7 @@ class FileJudge:
     def _check_arguments(self, space: FileSpace) -> None:
         """Raises `SettingError` if the functions get more or less than the setting says that they take."""
         searches = [(search, instance) for instance in self.instances[:1] for search in instance.searches]
-        for search, instance in [*searches, *((each.searches[0], each) for each in self.soundness[:1])]:
+        for search, instance in [*searches, *((instance.searches[0], instance) for instance in self.soundness[:1])]:
             for which, names in space.arguments.items():
                 given = 1 + len(search.arguments(which))
                 if given != len(names):

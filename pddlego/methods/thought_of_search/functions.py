@@ -202,7 +202,7 @@ class Functions:
         """Have states expanded, without waiting for it. Where it is `watched`, to change an argument is a fault."""
         flight = _Flight(numbers, watched)
         session = self._open()
-        in_order = not self._is_full and all(each.session is session for each in self._flying)
+        in_order = not self._is_full and all(flight.session is session for flight in self._flying)
         if in_order or not self._flying:
             self._send(flight)
         self._flying.append(flight)
@@ -214,11 +214,11 @@ class Functions:
 
     def _send(self, flight: _Flight) -> None:
         session = self._open()
-        if self._is_full and not any(each.session is session for each in self._flying):
+        if self._is_full and not any(flight.session is session for flight in self._flying):
             self._offset, self._fresh = len(self.states), True
         calls = {which: Call(which, self.codes[which].name, self._search.arguments(which)) for which in BOTH}
         known = len(self.states) if self._fresh else self._offset
-        sent = [State(self.states[each]) if each < known else each for each in flight.numbers]
+        sent = [State(self.states[number]) if number < known else number for number in flight.numbers]
         fresh = self._offset if self._fresh else None
         session.post(Expansion(sent, calls["goal"], calls["successors"], flight.watched, fresh))
         self._fresh = False
@@ -242,15 +242,15 @@ class Functions:
         if (fault := self._met(found.new, found.result.size)) is not None:
             return done, fault
         most = len(self.states)
-        for each in found.done:
-            if isinstance(each, Changed):
+        for item in found.done:
+            if isinstance(item, Changed):
                 before = (states[len(done)], *self._search.successor_arguments)
-                return done, changed(before[each.place], each.value)
-            if each is True:
+                return done, changed(before[item.place], item.value)
+            if item is True:
                 return [*done, Visited(True)], None
-            if each and max(each) >= most:
+            if item and max(item) >= most:
                 return done, _forged(states[len(done)])
-            done.append(Visited(False, each))
+            done.append(Visited(False, item))
         if found.result.returned:
             return done, None
         which: Which = "goal" if found.at == "goal" else "successors"

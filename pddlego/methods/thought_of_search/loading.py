@@ -68,15 +68,15 @@ def search_limits(options: SearchOptions, evaluating: bool) -> SearchLimits:
 def load(name: str, options: SearchOptions) -> SearchSetting:
     """The setting, with its prompts among its sources. Raises `UsageError` and `SettingError`."""
     prompts = {
-        f"prompts/thought_of_search/{each}.j2": resources.read("prompts", f"thought_of_search/{each}.j2")
-        for each in PROMPTS
+        f"prompts/thought_of_search/{name}.j2": resources.read("prompts", f"thought_of_search/{name}.j2")
+        for name in PROMPTS
     }
     table = read_setting(name)
     if table.kind == PLANNING:
         fields = load_planning(name, options.tasks)
         planning = PlanningSetting(**fields)
         space = PlanningSpace(planning, options.sampled)
-        common = {each: fields[each] for each in ("name", "title", "about", "max_steps", "seeds", "all_seeds")}
+        common = {name: fields[name] for name in ("name", "title", "about", "max_steps", "seeds", "all_seeds")}
         return SearchSetting(
             **common,
             sources={**fields["sources"], **prompts},
@@ -90,7 +90,7 @@ def load(name: str, options: SearchOptions) -> SearchSetting:
 def _of_files(name: str, table: SettingTable, prompts: Mapping[str, str], options: SearchOptions) -> SearchSetting:
     file = checked(name, SearchFile, table.tables)
     space = FileSpace.read(name, file)
-    texts: dict[str, Any] = {f"domains/{place}": space.texts[each] for each, place in space.places.items()}
+    texts: dict[str, Any] = {f"domains/{place}": space.texts[name] for name, place in space.places.items()}
     return SearchSetting(
         name=name,
         title=file.title or name.replace("-", " ").capitalize(),

@@ -144,7 +144,7 @@ class StateSearch:
         states = self.functions.states
         return self.check(
             [
-                (states[number], [states[each] for each in dict.fromkeys(expanded.successors)])
+                (states[number], [states[successor] for successor in dict.fromkeys(expanded.successors)])
                 for number, expanded in zip(batch, done, strict=False)
                 if not expanded.is_goal
             ]

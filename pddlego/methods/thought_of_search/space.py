@@ -190,7 +190,7 @@ def _alike(kind: type, values: Sequence[Any], known: Sequence[Any]) -> bool:
     if kind is not dict:
         return have_form(chain.from_iterable(values), chain.from_iterable(known))
     if len(sizes) == 1:
-        return all(have_form([each[name] for each in values], [each[name] for each in known]) for name in known[0])
+        return all(have_form([state[name] for state in values], [state[name] for state in known]) for name in known[0])
     pairs = [[pair for state in states for pair in state.items()] for states in (values, known)]
     return have_form(*pairs)
 

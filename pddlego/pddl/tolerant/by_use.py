@@ -50,18 +50,18 @@ class _User:
         """Read the actions and every atom of them, of the facts and of the goals from their sections."""
         self.actions = list(map(uses.action_of, self.parts.actions))
         self.uses = [use for action in self.actions for use in uses.uses_in(action)]
-        facts = (each for each in self.parts.init or () if isinstance(each, tuple) and each)
+        facts = (fact for fact in self.parts.init or () if isinstance(fact, tuple) and fact)
         self.facts = [Atom(show(head), tuple(map(show, args))) for head, *args in facts]
-        self.wanted = [atom for each in self.parts.goal for atom in atoms_of(read_condition(each))]
+        self.wanted = [atom for goal in self.parts.goal for atom in atoms_of(read_condition(goal))]
 
     def types(self) -> None:
         parts = self.parts
-        used = [each.type for each in parts.objects_and_constants]
+        used = [constant.type for constant in parts.objects_and_constants]
         for predicate in parts.predicates:
-            used += [each.type for each in uses.typed(predicate[1:])]
+            used += [parameter.type for parameter in uses.typed(predicate[1:])]
         for action in self.actions:
-            used += [each.type for each in action.parameters]
-        known = {each.name for each in parts.types} | {each.type for each in parts.types}
+            used += [parameter.type for parameter in action.parameters]
+        known = {type_name.name for type_name in parts.types} | {type_name.type for type_name in parts.types}
         for name in sorted(set(used) - known - {ANY_TYPE}):
             if is_name(name):
                 self.declared(f"{name} is a type")
@@ -70,19 +70,19 @@ class _User:
     def constants(self) -> None:
         """What actions name must be a constant: objects that they name, and names that they compare variables with."""
         parts = self.parts
-        listed = {each for action in self.actions for each in uses.compared(action)}
+        listed = {use for action in self.actions for use in uses.compared(action)}
         times = Counter(name for name, _ in listed)
         # What is compared with variables of several types has none that could be told.
         compared = {name: kind for name, kind in sorted(listed) if times[name] == 1}
         named = {arg for atom, _ in self.uses for arg in atom.args}
-        moved = [each for each in parts.objects or () if each.name in named or each.name in compared]
-        for each in moved:
-            self.declared(f"{each.name} is a constant: an action names it")
+        moved = [obj for obj in parts.objects or () if obj.name in named or obj.name in compared]
+        for obj in moved:
+            self.declared(f"{obj.name} is a constant: an action names it")
         parts.constants += moved
         if moved and parts.objects is not None:
             gone = set(moved)
-            parts.objects = [each for each in parts.objects if each not in gone]
-        known = {each.name for each in parts.constants}
+            parts.objects = [obj for obj in parts.objects if obj not in gone]
+        known = {constant.name for constant in parts.constants}
         for name, kind in compared.items():
             if name not in known:
                 self.declared(f"{name} is a constant, a {kind}: an action compares with it")
@@ -96,15 +96,17 @@ class _User:
         for atom in self._all_atoms():
             name = atom.predicate
             bare = name.removeprefix("is-").removeprefix("is_")
-            close = [each for each in (f"is-{bare}", f"is_{bare}", bare) if each in declared and each != name]
+            close = [
+                spelling for spelling in (f"is-{bare}", f"is_{bare}", bare) if spelling in declared and spelling != name
+            ]
             if name not in declared and len(close) == 1 and len(declared[close[0]]) == len(atom.args):
                 meant[name] = close[0]
         for name, right in meant.items():
             self.declared(f"{name} is the predicate {right}")
         if meant:
-            parts.actions = [renamed(each, meant) for each in parts.actions]
+            parts.actions = [renamed(action, meant) for action in parts.actions]
             parts.init = None if parts.init is None else renamed(parts.init, meant)
-            parts.goals = [renamed(each, meant) for each in parts.goals]
+            parts.goals = [renamed(goal, meant) for goal in parts.goals]
             self._read()
 
     def _all_atoms(self) -> Iterator[Atom]:
@@ -115,12 +117,12 @@ class _User:
 
     def predicates(self) -> None:
         parts = self.parts
-        heads = (each[1] for each in parts.others if each[0] == ":derived" and len(each) > 1)
+        heads = (section[1] for section in parts.others if section[0] == ":derived" and len(section) > 1)
         known = {
-            *(show(each[0]) for each in parts.predicates if each),
-            *(show(each[0]) for each in heads if isinstance(each, tuple) and each),
+            *(show(predicate[0]) for predicate in parts.predicates if predicate),
+            *(show(head[0]) for head in heads if isinstance(head, tuple) and head),
         }
-        kinds = {each.name: each.type for each in parts.objects_and_constants}
+        kinds = {constant.name: constant.type for constant in parts.objects_and_constants}
         can_be_true = {fact.predicate for fact in self.facts}
         can_be_true |= {atom.predicate for action in self.actions for atom, _ in changed_atoms(action.effect)}
         asked = {name for action in self.actions for name in uses.asked(action.precondition)}
@@ -129,7 +131,7 @@ class _User:
                 continue  # nothing makes it true, nothing changes it: it may be another one's name
             self._add_predicate(name, types)
         # What only :init says has no effect, unless it is another one's name.
-        rest = known.union(show(each[0]) for each in parts.predicates if each)
+        rest = known.union(show(predicate[0]) for predicate in parts.predicates if predicate)
         facts: list[uses.Use] = [(fact, {}) for fact in self.facts]
         new = uses.used_predicates(facts, rest, lambda word: kinds.get(word, ANY_TYPE))
         for name, types in new.items():
@@ -146,18 +148,22 @@ class _User:
 
         Planners do not look at it, so that nothing but the check depends on what is written there.
         """
-        parts, known = self.parts, {each.name for each in self.parts.types}
+        parts, known = self.parts, {type_name.name for type_name in self.parts.types}
         demanded = uses.demanded(self.uses)
-        parents = {each.name: each.type for each in parts.types}
+        parents = {type_name.name: type_name.type for type_name in parts.types}
         for number, predicate in enumerate(parts.predicates):
             arguments = uses.typed(predicate[1:])
             right = []
-            for place, each in enumerate(arguments):
-                kind = demanded.get((show(predicate[0]), place), each.type)
-                plain = each.type in known and parents.get(each.type) == parents.get(kind) == ANY_TYPE
-                right.append(replace(each, type=kind) if plain and kind in known and kind != each.type else each)
+            for place, argument in enumerate(arguments):
+                kind = demanded.get((show(predicate[0]), place), argument.type)
+                plain = argument.type in known and parents.get(argument.type) == parents.get(kind) == ANY_TYPE
+                right.append(
+                    replace(argument, type=kind) if plain and kind in known and kind != argument.type else argument
+                )
             if right != arguments:
-                self.declared(f"{predicate[0]} takes {', '.join(each.type for each in right)}, as every action says")
+                self.declared(
+                    f"{predicate[0]} takes {', '.join(parameter.type for parameter in right)}, as every action says"
+                )
                 parts.predicates[number] = (predicate[0], *untyped(right))
 
     def variables(self) -> None:
@@ -182,19 +188,19 @@ class _User:
         wanted = self.wanted
         if parts.types:
             self._type_by_use([*facts, *wanted], parameters)
-        known = [each.name for each in parts.objects_and_constants]
+        known = [constant.name for constant in parts.objects_and_constants]
         said = {arg for fact in facts for arg in fact.args}
         found = uses.used_objects([*facts, *wanted], known, parameters)
         # What stands only in the goal is nowhere in the world: it may be another one's name.
         new = [TypedName(name, kind) for name, kind in found.items() if name in said]
-        for each in new:
-            self.declared(f"{each.name} is a {each.type}")
+        for obj in new:
+            self.declared(f"{obj.name} is a {obj.type}")
         if new:
             parts.objects = [*(parts.objects or ()), *new]
         if parts.objects is None and parts.init is not None:
             self.declared("there are no objects but the constants")
             parts.objects = []
-        return tuple(each.name for each in new)
+        return tuple(obj.name for obj in new)
 
     def _parameters(self) -> Parameters:
         """The types of the predicates' arguments: as declared, else as the actions' parameters demand."""
@@ -208,31 +214,33 @@ class _User:
 
     def _declared(self) -> Parameters:
         return {
-            show(each[0]): tuple(one.type for one in uses.typed(each[1:])) for each in self.parts.predicates if each
+            show(predicate[0]): tuple(one.type for one in uses.typed(predicate[1:]))
+            for predicate in self.parts.predicates
+            if predicate
         }
 
     def _type_by_use(self, facts: list[Atom], parameters: Parameters) -> None:
         """Objects that were declared without a type, in a domain with types."""
         parts = self.parts
-        told = {each.name for each in parts.objects_and_constants if each.type != ANY_TYPE}
+        told = {constant.name for constant in parts.objects_and_constants if constant.type != ANY_TYPE}
         found = uses.used_objects(facts, told, parameters)
 
         def retyped(listed: list[TypedName]) -> list[TypedName]:
-            ordered = sorted(listed, key=lambda each: each.name in told)
-            return [replace(each, type=found.get(each.name, each.type)) for each in ordered]
+            ordered = sorted(listed, key=lambda obj: obj.name in told)
+            return [replace(obj, type=found.get(obj.name, obj.type)) for obj in ordered]
 
-        for each in parts.objects_and_constants:
-            if each.name in found and found[each.name] != each.type:
-                self.declared(f"{each.name} is a {found[each.name]}")
+        for name in parts.objects_and_constants:
+            if name.name in found and found[name.name] != name.type:
+                self.declared(f"{name.name} is a {found[name.name]}")
         parts.constants = retyped(parts.constants)
         parts.objects = None if parts.objects is None else retyped(parts.objects)
 
     def requirements(self) -> None:
         parts = self.parts
-        unknown = [each for each in parts.requirements if each not in uses.KNOWN]
+        unknown = [requirement for requirement in parts.requirements if requirement not in uses.KNOWN]
         if unknown:
             self.declared(f"requirements {' '.join(unknown)} are of no use here")
-            parts.requirements = [each for each in parts.requirements if each in uses.KNOWN]
+            parts.requirements = [requirement for requirement in parts.requirements if requirement in uses.KNOWN]
         goal = read_condition(parts.goals[0][0] if parts.goals and parts.goals[0] else ())
         needed = uses.flags_needed(self.actions, goal, bool(parts.types))
         missing = sorted(needed - with_implied(parts.requirements))

@@ -61,7 +61,7 @@ def _fields(section: Section) -> dict[str, Sexpr]:
 def with_parameters(section: Section, parameters: Iterable[TypedName]) -> Section:
     """The section of an action with other parameters."""
     fields = _fields(section)
-    fields[":parameters"] = tuple(word for each in parameters for word in (each.name, "-", each.type))
+    fields[":parameters"] = tuple(word for parameter in parameters for word in (parameter.name, "-", parameter.type))
     return (*section[:2], *(part for key in FIELDS if key in fields for part in (key, fields[key])))
 
 
@@ -82,7 +82,7 @@ def asked(condition: Formula, positive: bool = True) -> Iterator[str]:
 
 def free_variables(action: Action, parameters: Mapping[str, tuple[str, ...]]) -> tuple[TypedName, ...]:
     """Variables that are not parameters, of which the precondition asks something that shows their type."""
-    given = {each.name for each in action.parameters}
+    given = {parameter.name for parameter in action.parameters}
     types: dict[str, set[str]] = defaultdict(set)
     for atom in _asked_of_all(action.precondition):
         kinds = parameters.get(atom.predicate, ())
@@ -149,11 +149,11 @@ def used_predicates(
 
 def _agreed(several: set[tuple[str, ...]]) -> tuple[str, ...] | None:
     """The one row of types that fits all uses; a use that does not tell fits any."""
-    if len({len(each) for each in several}) != 1:
+    if len({len(row) for row in several}) != 1:
         return None
     row = []
     for column in zip(*several, strict=True):
-        told = {each for each in column if each}
+        told = {kind for kind in column if kind}
         if len(told) != 1:
             return None
         row.append(told.pop())

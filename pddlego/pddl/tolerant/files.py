@@ -84,7 +84,7 @@ def repair_problem(domain: str, problem: str) -> Repaired:
     """Repair a problem file of a domain that is sound and stays as it is."""
     found = repair(domain, problem)
     own = repair(domain, "").repairs  # what is said of the domain alone is not the model's doing
-    repairs = tuple(each for each in found.repairs if each not in own) if found.problem != problem else ()
+    repairs = tuple(repair for repair in found.repairs if repair not in own) if found.problem != problem else ()
     return Repaired(domain, found.problem if repairs else problem, repairs, found.declared if repairs else ())
 
 
@@ -138,7 +138,7 @@ class _Reader:
 
     def _goal(self, rest: Section, in_domain: bool) -> None:
         """A goal. Two that differ both stay, for the check to say so."""
-        found = tuple(structure.joined(each, self.arranged) for each in rest)
+        found = tuple(structure.joined(part, self.arranged) for part in rest)
         goals = self.domain_goals if in_domain else self.parts.goals
         if found in goals:
             self.arranged("the goal stood twice")
@@ -147,9 +147,9 @@ class _Reader:
 
     def _objects(self, rest: Section) -> None:
         """Objects; a group that may be a name and its type, as `(kitchen location)`, stays for the check to ask."""
-        types = {each.name for each in self.parts.types} | {each.type for each in self.parts.types}
-        unclear = tuple(each for each in rest if isinstance(each, tuple) and "-" not in each and types & set(each[1:]))
-        clear = tuple(each for each in rest if each not in unclear)
+        types = {type_name.name for type_name in self.parts.types} | {type_name.type for type_name in self.parts.types}
+        unclear = tuple(part for part in rest if isinstance(part, tuple) and "-" not in part and types & set(part[1:]))
+        clear = tuple(part for part in rest if part not in unclear)
         self.parts.unread_objects += unclear
         self.parts.objects = (self.parts.objects or []) + declare.typed(self._flat(clear))
 
@@ -159,13 +159,15 @@ class _Reader:
     def _domain_section(self, name: str, section: Section) -> None:
         rest, parts = section[1:], self.parts
         if name == ":requirements":
-            parts.requirements += [show(each) for each in rest if show(each) not in parts.requirements]
+            parts.requirements += [
+                show(requirement) for requirement in rest if show(requirement) not in parts.requirements
+            ]
         elif name == ":types":
             parts.types += declare.typed(self._flat(rest))
         elif name == ":constants":
             parts.constants += declare.typed(self._flat(rest))
         elif name == ":predicates":
-            parts.predicates += [each if isinstance(each, tuple) else (each,) for each in rest]
+            parts.predicates += [predicate if isinstance(predicate, tuple) else (predicate,) for predicate in rest]
         elif name == ":action":
             parts.actions.append(section)
         else:
@@ -173,11 +175,20 @@ class _Reader:
 
     def _drop_repeated(self) -> None:
         parts = self.parts
-        kept = [each for each in parts.types if each.name != each.type or each.name == ANY_TYPE]
-        selves = [each.name for each in parts.types if each.name == each.type and each.name != ANY_TYPE]
+        kept = [
+            type_name for type_name in parts.types if type_name.name != type_name.type or type_name.name == ANY_TYPE
+        ]
+        selves = [
+            type_name.name
+            for type_name in parts.types
+            if type_name.name == type_name.type and type_name.name != ANY_TYPE
+        ]
         if selves:
             self.arranged(f"type {', '.join(selves)} was its own subtype")
-        parts.types = [*kept, *(TypedName(each) for each in selves if each not in {one.name for one in kept})]
+        parts.types = [
+            *kept,
+            *(TypedName(type_name) for type_name in selves if type_name not in {one.name for one in kept}),
+        ]
         for name in ("types", "constants", "predicates", "actions", "others"):
             listed = getattr(parts, name)
             once = list(dict.fromkeys(listed))
@@ -189,17 +200,19 @@ class _Reader:
 
     def _drop_repeated_objects(self, objects: list[TypedName]) -> None:
         parts = self.parts
-        kinds = {each.name: each.type for each in objects if each.type != ANY_TYPE}
+        kinds = {obj.name: obj.type for obj in objects if obj.type != ANY_TYPE}
         typed = [
-            replace(each, type=kinds.get(each.name, ANY_TYPE)) for each in parts.constants if each.type == ANY_TYPE
+            replace(constant, type=kinds.get(constant.name, ANY_TYPE))
+            for constant in parts.constants
+            if constant.type == ANY_TYPE
         ]
-        if any(each.type != ANY_TYPE for each in typed):
+        if any(constant.type != ANY_TYPE for constant in typed):
             self.arranged("constants without a type were declared with one among the objects")
-            parts.constants = [*typed, *(each for each in parts.constants if each.type != ANY_TYPE)]
-        constants = {each.name: each.type for each in parts.constants}
+            parts.constants = [*typed, *(constant for constant in parts.constants if constant.type != ANY_TYPE)]
+        constants = {constant.name: constant.type for constant in parts.constants}
         once = list(dict.fromkeys(objects))
-        fits = [each for each in once if constants.get(each.name) not in (each.type, *([ANY_TYPE] * bool(kinds)))]
-        fits = [each for each in fits if each.type != ANY_TYPE or each.name not in {*constants, *kinds}]
+        fits = [obj for obj in once if constants.get(obj.name) not in (obj.type, *([ANY_TYPE] * bool(kinds)))]
+        fits = [obj for obj in fits if obj.type != ANY_TYPE or obj.name not in {*constants, *kinds}]
         if len(fits) < len(objects):
             self.arranged("an object stood twice, or was a constant already")
         parts.objects = fits
@@ -209,15 +222,15 @@ class _Reader:
         """An object that is declared with two types is of both."""
         parts = self.parts
         kinds: dict[str, list[str]] = {}
-        for each in objects:
-            kinds.setdefault(each.name, []).append(each.type)
+        for obj in objects:
+            kinds.setdefault(obj.name, []).append(obj.type)
         for name, several in kinds.items():
             if len(several) > 1:
                 both = "-and-".join(sorted(several))
                 self.arranged(f"{name} has the types {' and '.join(several)}, and is of both")
-                if both not in {each.name for each in parts.types}:
-                    parts.types += [TypedName(both, each) for each in sorted(several)]
-                parts.objects = [each for each in parts.objects or () if each.name != name] + [TypedName(name, both)]
+                if both not in {type_name.name for type_name in parts.types}:
+                    parts.types += [TypedName(both, kind) for kind in sorted(several)]
+                parts.objects = [obj for obj in parts.objects or () if obj.name != name] + [TypedName(name, both)]
 
 
 @dataclass(frozen=True)
@@ -255,5 +268,5 @@ def read_pair(domain: str, problem: str, goal_needed: bool = True) -> PairReadin
         value = parse_domain(files.domain)
     except PddlSyntaxError as error:
         return PairReading(files, None, reading.problem, error.defects)
-    in_problem = tuple(each for each in check_reading(value, reading) if each.blocking)
+    in_problem = tuple(defect for defect in check_reading(value, reading) if defect.blocking)
     return PairReading(files, value, reading.problem, check_domain(value), in_problem)

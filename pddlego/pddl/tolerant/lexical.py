@@ -45,7 +45,7 @@ def read_file(text: str, kind: str, note: Note) -> list[Sexpr]:
         note("there were closing parentheses too many")
     first, *rest = tuple(reading.expressions) or ((),)
     parts = list(first[1:]) if isinstance(first, tuple) else []
-    heads = {each[0] for each in parts if isinstance(each, tuple) and each}
+    heads = {part[0] for part in parts if isinstance(part, tuple) and part}
     if not early and heads >= ({":init", ":goal"} if kind == "problem" else {":action"}):
         if rest:
             note("text stood after the file")  # it is whole, and nothing of it is missing
@@ -58,22 +58,22 @@ def _continued(parts: list[Sexpr], rest: list[Sexpr], note: Note) -> list[Sexpr]
 
     Facts count that stand before such a section. Whatever else follows is prose.
     """
-    there = {each[0] for each in parts if isinstance(each, tuple) and each} - {":action", ":derived"}
+    there = {part[0] for part in parts if isinstance(part, tuple) and part} - {":action", ":derived"}
     found: list[Sexpr] = []
     waiting: list[Sexpr] = []
-    for each in rest:
-        word = each[0] if isinstance(each, tuple) and each else each
+    for part in rest:
+        word = part[0] if isinstance(part, tuple) and part else part
         last = (found or parts or [()])[-1]
-        field = isinstance(each, tuple) and isinstance(last, str)
-        section = isinstance(word, str) and word.startswith(":") and word not in there and each != (word,)
+        field = isinstance(part, tuple) and isinstance(last, str)
+        section = isinstance(word, str) and word.startswith(":") and word not in there and part != (word,)
         if field or section:
             note("the file was closed before its end")
-            found += [*waiting, each]
+            found += [*waiting, part]
             waiting = []
-        elif isinstance(each, tuple) and each and each[0] == "define":
+        elif isinstance(part, tuple) and part and part[0] == "define":
             break
-        elif isinstance(each, tuple) and all(isinstance(part, str) for part in each):
-            waiting.append(each)
+        elif isinstance(part, tuple) and all(isinstance(part, str) for part in part):
+            waiting.append(part)
         else:
             note("text stood after the file")
     if waiting:

@@ -71,21 +71,21 @@ def sections(parts: Iterable[Sexpr], note: Note) -> Iterator[Section]:
         name = head(part)
         if name != part[0]:
             note(f"section {show(part[0])} is called {name}")
-        nested = [each for each in part[1:] if head(each) in _ALL_SECTIONS]
-        own = tuple(each for each in part[1:] if head(each) not in _ALL_SECTIONS)
+        nested = [child for child in part[1:] if head(child) in _ALL_SECTIONS]
+        own = tuple(child for child in part[1:] if head(child) not in _ALL_SECTIONS)
         group = name == ":action" and bool(own) and isinstance(own[0], tuple)
         if group:
             note("several actions stood in one section")
-            members = [(":action", *each) for each in own if isinstance(each, tuple) and head(each) not in FIELDS]
-            yield from (_action(each, note) for each in members)
-        elif name == ":action" and part[0] == ":actions" and all(isinstance(each, str) for each in own):
+            members = [(":action", *child) for child in own if isinstance(child, tuple) and head(child) not in FIELDS]
+            yield from (_action(member, note) for member in members)
+        elif name == ":action" and part[0] == ":actions" and all(isinstance(child, str) for child in own):
             note("the actions stood in a section around them")  # which may have listed their names
         elif name == ":action":
             yield _action((name, *own), note)
         else:
             yield (name, *own)
         if nested and not group:
-            note(f"section {', '.join(dict.fromkeys(head(each) for each in nested))} stood inside {name}")
+            note(f"section {', '.join(dict.fromkeys(head(section) for section in nested))} stood inside {name}")
         yield from sections(nested, note)
 
 
@@ -142,7 +142,7 @@ def _with_facts(parts: Section, note: Note) -> list[Sexpr]:
 def _is_fact(part: Sexpr) -> bool:
     """Whether a part of a file may be a fact, and no section."""
     words = part[1] if isinstance(part, tuple) and len(part) == 2 and part[0] == "not" else part
-    if not isinstance(words, tuple) or not words or not all(isinstance(each, str) for each in words):
+    if not isinstance(words, tuple) or not words or not all(isinstance(word, str) for word in words):
         return False
     return not str(words[0]).startswith(":") and words[0] not in ("define", "problem", "domain")
 
@@ -190,13 +190,13 @@ def _literals(effect: Sexpr, note: Note) -> Sexpr:
     if not isinstance(effect, tuple) or not effect:
         return effect
     word, rest = effect[0], effect[1:]
-    if word in _ADDING | _DELETING and rest and all(isinstance(each, tuple) for each in rest):
+    if word in _ADDING | _DELETING and rest and all(isinstance(part, tuple) for part in rest):
         note(f"an effect stood in '{word}'")
-        literals = [one for each in rest for one in (each[1:] if each[:1] == ("and",) else (each,))]
-        listed = tuple(each if word in _ADDING else ("not", each) for each in literals)
+        literals = [one for part in rest for one in (part[1:] if part[:1] == ("and",) else (part,))]
+        listed = tuple(literal if word in _ADDING else ("not", literal) for literal in literals)
         return listed[0] if len(listed) == 1 else ("and", *listed)
     if word == "and":
-        return (word, *(_literals(each, note) for each in rest))
+        return (word, *(_literals(part, note) for part in rest))
     if word in ("when", "forall") and len(rest) == 2:
         return (word, rest[0], _literals(rest[1], note))
     return effect
@@ -207,25 +207,25 @@ def _condition(parts: list[Sexpr], note: Note) -> Sexpr:
         return joined(parts[0], note)
     if parts:
         note("conditions stood side by side without 'and'")
-    return ("and", *(joined(each, note) for each in parts))
+    return ("and", *(joined(part, note) for part in parts))
 
 
 def joined(condition: Sexpr, note: Note) -> Sexpr:
     """A condition; a bare list of conditions is their conjunction."""
     if not isinstance(condition, tuple) or not condition:
         return condition
-    if all(isinstance(each, tuple) for each in condition):
+    if all(isinstance(part, tuple) for part in condition):
         if len(condition) == 1:
             note("a condition stood in parentheses twice")
             return joined(condition[0], note)
         note("conditions stood side by side without 'and'")
-        return ("and", *(joined(each, note) for each in condition))
+        return ("and", *(joined(part, note) for part in condition))
     if condition[0] in WORDS and len(condition) == 3:
         meant = WORDS[str(condition[0])]
         note(f"'{condition[0]}' is called {meant}")
         condition = (meant, *condition[1:])
     if condition[0] in ("and", "or", "not", "imply"):
-        return (condition[0], *(joined(each, note) for each in condition[1:]))
+        return (condition[0], *(joined(part, note) for part in condition[1:]))
     if len(condition) == 3 and condition[0] in ("forall", "exists", "when"):
         first = joined(condition[1], note) if condition[0] == "when" else condition[1]
         return (condition[0], first, joined(condition[2], note))
@@ -267,7 +267,7 @@ def facts(parts: Section, note: Note) -> Section:
             found |= dict.fromkeys(facts(part[1:], note))
         elif head(part) == "not":
             note("a negated fact was left out: what is not listed is false")
-        elif isinstance(part, tuple) and part and all(isinstance(each, tuple) for each in part):
+        elif isinstance(part, tuple) and part and all(isinstance(fact, tuple) for fact in part):
             note("the facts stood in parentheses of their own")
             found |= dict.fromkeys(facts(part, note))
         else:
@@ -313,7 +313,7 @@ class Parts:
     @property
     def goal(self) -> Section:
         """The conditions of all goals."""
-        return tuple(each for goal in self.goals for each in goal)
+        return tuple(part for goal in self.goals for part in goal)
 
     @property
     def objects_and_constants(self) -> tuple[TypedName, ...]:
@@ -345,8 +345,8 @@ class Parts:
 
 def untyped(names: Iterable[TypedName]) -> Section:
     """Typed names as a list again."""
-    return tuple(word for each in names for word in (each.name, "-", each.type))
+    return tuple(word for name in names for word in (name.name, "-", name.type))
 
 
 def _written(parts: Iterable[Section]) -> str:
-    return "(define\n" + "\n".join(f"  {show(each)}" for each in parts) + "\n)"
+    return "(define\n" + "\n".join(f"  {show(part)}" for part in parts) + "\n)"

@@ -152,7 +152,7 @@ class Extraction:
         for level in range(level_off, self.graph.level):
             here, above = self.nogoods[level], self.nogoods[level + 1]
             # A search may add to the no-goods that are gone through, and these must hold, too.
-            if here.all and all(above.within(each) or self.find(level + 1, each) is None for each in here.all):
+            if here.all and all(above.within(mutex) or self.find(level + 1, mutex) is None for mutex in here.all):
                 return True
         return False
 

@@ -71,7 +71,7 @@ def compile_task(task: GroundTask, others: Iterable[str] = (), complements: bool
     With `complements` the negation of every fact is a fact, too: level 0 holds then those of all that is not true.
     """
     opposite: dict[str, str] = {}
-    changing = task.initial.union(task.goals, *(each.adds | each.deletes for each in task.operators))
+    changing = task.initial.union(task.goals, *(operator.adds | operator.deletes for operator in task.operators))
     if complements:
         opposite = {fact: f"(not {fact})" for fact in changing if not fact.startswith("(not ")}
     names = sorted({*task.facts, *others, *opposite.values()}, key=_written)
@@ -90,12 +90,12 @@ def compile_task(task: GroundTask, others: Iterable[str] = (), complements: bool
     initial |= {negation for fact, negation in opposite.items() if fact not in initial}
     rows = [
         (
-            each.action,
-            mask(each.preconditions),
-            mask([*each.adds, *flipped(each.deletes - each.adds)]),
-            mask([*(each.deletes - each.adds), *flipped(each.adds)]),
+            operator.action,
+            mask(operator.preconditions),
+            mask([*operator.adds, *flipped(operator.deletes - operator.adds)]),
+            mask([*(operator.deletes - operator.adds), *flipped(operator.adds)]),
         )
-        for each in task.operators
+        for operator in task.operators
     ]
     keeping = [(_noop(name), 1 << number, 1 << number, 0) for number, name in enumerate(names)]
     actions, needs, adds, deletes = zip(*rows, *keeping, strict=True) if names else ((), (), (), ())

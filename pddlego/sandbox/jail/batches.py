@@ -81,12 +81,12 @@ class Expander:
                 done.append({"changed": values.tagged(given.changed, self.most), "place": place + 1})
                 return
             if "numpy" in sys.modules:  # whose values look like bytes to marshal
-                found_states = [values.plain(values.tagged(each, self.most)) for each in found_states]
+                found_states = [values.plain(values.tagged(state, self.most)) for state in found_states]
             try:
-                forms = [dumps(each, values.WITHOUT_REFERENCES) for each in found_states]
+                forms = [dumps(state, values.WITHOUT_REFERENCES) for state in found_states]
                 done.append([numbers[form] if form in numbers else self._keep(form) for form in forms])
             except ValueError:  # something of a class of the program's own is in one
-                done.append([self._keep({"v": values.tagged(each, self.most)}) for each in found_states])
+                done.append([self._keep({"v": values.tagged(state, self.most)}) for state in found_states])
 
     def _keep(self, form: bytes | dict[str, Any]) -> int:
         """The number of a state that is new."""

@@ -49,7 +49,7 @@ class ActionGen:
 
     def read(self, answer: str, situation: Situation) -> CommandProposal:
         """The first line of the answer that is a valid command, whatever its case and decoration."""
-        valid = {_bare(each): each for each in situation.seen.valid_commands}
+        valid = {_bare(command): command for command in situation.seen.valid_commands}
         for line in spoken(answer).splitlines():
             command = valid.get(_bare(line))
             if command is not None:
@@ -80,7 +80,7 @@ class RandomActions:
 
 def _unchecked(answer: str, valid: Sequence[str]) -> str:
     """The first valid command that stands anywhere in the answer, as in the paper's scripts; else its first line."""
-    named = next((each for each in valid if each in answer), "")
+    named = next((command for command in valid if command in answer), "")
     return named or next((line.strip()[:_MAX_COMMAND] for line in answer.splitlines() if line.strip()), "")
 
 

@@ -101,7 +101,7 @@ def _as_json(said: str) -> dict[str, str]:
     for name in PARTS:
         value = named.get(name)
         if isinstance(value, dict):
-            value = "\n".join(f"{key}: {each}" for key, each in value.items())
+            value = "\n".join(f"{key}: {item}" for key, item in value.items())
         if isinstance(value, list):
             value = "\n".join(map(str, value))
         if isinstance(value, str):
@@ -161,9 +161,12 @@ class FullFormalizer:
         reading = read_pair(parts.domain or known.domain.text, parts.problem or str(known.problem), needed)
         mended = tuple(
             Defect(
-                DefectKind.REPAIRED, each.kind.value, str(each), not self._tolerant and _REQUIREMENTS not in each.what
+                DefectKind.REPAIRED,
+                repair.kind.value,
+                str(repair),
+                not self._tolerant and _REQUIREMENTS not in repair.what,
             )
-            for each in reading.files.repairs
+            for repair in reading.files.repairs
         )
         in_problem = [*reading.in_problem, *unread]
         if reading.domain is None:
@@ -174,12 +177,14 @@ class FullFormalizer:
         wanted = tuple(map(parse_condition, terms.goals)) or goals
         for goal in wanted if not reading.defects else ():
             stated = reading.problem.with_goal(goal)
-            in_problem += [each for each in check(reading.domain, stated) if each.blocking and each not in in_problem]
+            in_problem += [
+                defect for defect in check(reading.domain, stated) if defect.blocking and defect not in in_problem
+            ]
         problem = replace(reading.problem, domain=reading.domain.name)
         if terms.goals or goals:
             problem = problem.with_goal(wanted[0])
         defects = (*in_domain, *in_problem, *mended)
-        blocking = tuple(each for each in mended if each.blocking)
+        blocking = tuple(defect for defect in mended if defect.blocking)
         commands = {} if terms.schemas else _commands(reading.domain, parts.commands, known.written)
         written = Written(reading.domain, () if terms.goals else goals, commands)
         feedback = _feedback((*in_domain, *blocking), in_problem)
@@ -206,7 +211,7 @@ def _of_actions(domain: Domain, commands: Mapping[str, str], terms: Terms, last:
     heads = {schema.partition(" ")[0]: schema for schema in terms.schemas}
     for action in domain.actions:
         if terms.schemas:
-            name = next((each for each in heads if same_name(each, action.name)), None)
+            name = next((head for head in heads if same_name(head, action.name)), None)
             if name is None:
                 message = f"action {action.name} is none of the game's; they are {', '.join(heads)}"
                 yield Defect(DefectKind.SYNTAX, action.name, message)
@@ -219,7 +224,7 @@ def _of_actions(domain: Domain, commands: Mapping[str, str], terms: Terms, last:
             message = f"action {action.name} has no command: add a line '{action.name}: COMMAND' to <commands>"
             yield Defect(DefectKind.SYNTAX, action.name, message)
             continue
-        unknown = names_in(command) - {each.name.lstrip("?").replace("-", "_") for each in action.parameters}
+        unknown = names_in(command) - {parameter.name.lstrip("?").replace("-", "_") for parameter in action.parameters}
         if unknown:
             message = f"the command of {action.name} names {', '.join(sorted(unknown))}, which is no parameter of it"
             yield Defect(DefectKind.VARIABLE, action.name, message)
@@ -228,14 +233,16 @@ def _of_actions(domain: Domain, commands: Mapping[str, str], terms: Terms, last:
 def _commands(domain: Domain, commands: Mapping[str, str], last: Written | None) -> dict[str, str]:
     """The commands of the domain's actions, as far as the model gives them, now or before."""
     given = {**(last.commands if last else {}), **commands}
-    return {each.name: given[each.name] for each in domain.actions if each.name in given}
+    return {action.name: given[action.name] for action in domain.actions if action.name in given}
 
 
 def _feedback(in_domain: tuple[Defect, ...], in_problem: list[Defect] | tuple[Defect, ...]) -> Feedback | None:
     """What to tell the model of defects that make planning impossible; None if there are none."""
     if not in_domain and not in_problem:
         return None
-    lines = [f"domain: {each.message}" for each in in_domain] + [f"problem: {each.message}" for each in in_problem]
+    lines = [f"domain: {defect.message}" for defect in in_domain] + [
+        f"problem: {defect.message}" for defect in in_problem
+    ]
     where = "the domain file has" if not in_problem else "the problem file has" if not in_domain else "the files have"
     return Feedback("defects", f"{where} these defects:", tuple(lines))
 

@@ -88,18 +88,18 @@ def without_planned(problem: Problem, only_planned: tuple[str, ...]) -> tuple[Pr
     Whoever opens a fridge may well write that it is open; but a goal that asks for an opened container would then be
     true for ever.
     """
-    stated = [each for each in problem.sorted_facts() if each.predicate in only_planned]
+    stated = [fact for fact in problem.sorted_facts() if fact.predicate in only_planned]
     kind, why = DefectKind.ONLY_PLANNED, "this comes about in plans only, and is left out"
-    defects = tuple(Defect(kind, str(each), f"{each}: {why}", blocking=False) for each in stated)
+    defects = tuple(Defect(kind, str(fact), f"{fact}: {why}", blocking=False) for fact in stated)
     return replace(problem, facts=problem.facts - set(stated)), defects
 
 
 def _defects_feedback(defects: tuple[Defect, ...]) -> Feedback | None:
     """What to tell the model about defects that make planning impossible; None if there are none."""
-    blocking = [each for each in defects if each.blocking]
+    blocking = [defect for defect in defects if defect.blocking]
     if not blocking:
         return None
-    return Feedback("defects", "the problem file has these defects:", tuple(each.message for each in blocking))
+    return Feedback("defects", "the problem file has these defects:", tuple(defect.message for defect in blocking))
 
 
 _MAX_EVIDENCE, MAX_LINE = 50, 500
@@ -110,7 +110,7 @@ def _bearable(feedback: Feedback | None) -> Feedback | None:
     """As much of a feedback as a model may have to read."""
     if feedback is None:
         return None
-    lines = [each if len(each) <= MAX_LINE else f"{each[:MAX_LINE]} …" for each in feedback.evidence[:_MAX_EVIDENCE]]
+    lines = [line if len(line) <= MAX_LINE else f"{line[:MAX_LINE]} …" for line in feedback.evidence[:_MAX_EVIDENCE]]
     if len(feedback.evidence) > _MAX_EVIDENCE:
         lines.append(f"… and {len(feedback.evidence) - _MAX_EVIDENCE} more")
     message = feedback.message if len(feedback.message) <= 2 * MAX_LINE else f"{feedback.message[: 2 * MAX_LINE]} …"
@@ -193,7 +193,9 @@ class PddlGen:
         if is_cut_off(said, "problem") or (answer.strip() and not said.strip()):
             return ProblemProposal(situation.knowledge, cut_off())
         repaired = repair_problem(situation.knowledge.domain.text, said)
-        mended = tuple(Defect(DefectKind.REPAIRED, each.kind.value, str(each), False) for each in repaired.repairs)
+        mended = tuple(
+            Defect(DefectKind.REPAIRED, repair.kind.value, str(repair), False) for repair in repaired.repairs
+        )
         proposal = read_file(repaired.problem, situation)
         defects = proposal.defects + _old_names(repaired.declared, proposal.problem, situation.knowledge.problem)
         return replace(proposal, feedback=_defects_feedback(defects), defects=defects + mended)
@@ -204,10 +206,10 @@ def _old_names(undeclared: Iterable[str], problem: Problem, before: Problem) -> 
 
     It may be that a thing got another name, and one fact kept the old one: declared by its use it would be there twice.
     """
-    known, now = {each.name for each in before.objects}, {each.name: each.type for each in problem.objects}
+    known, now = {obj.name for obj in before.objects}, {obj.name: obj.type for obj in problem.objects}
     came: dict[str | None, list[str]] = {}
-    for each in sorted(set(now) - known):
-        came.setdefault(now[each], []).append(each)
+    for added in sorted(set(now) - known):
+        came.setdefault(now[added], []).append(added)
     found = []
     for name in undeclared:
         new = came.get(now.get(name))
@@ -295,11 +297,15 @@ def unless_contradicting(proposal: ProblemProposal, before: Knowledge, last: boo
     if proposal.feedback is not None or last:
         return proposal
     known = contradictions(before.problem, before.invariants)
-    new = tuple(each for each in contradictions(proposal.problem, before.invariants) if each not in known)
+    new = tuple(
+        contradiction
+        for contradiction in contradictions(proposal.problem, before.invariants)
+        if contradiction not in known
+    )
     if not new:
         return proposal
     feedback = with_unmatched(Feedback(DefectKind.CONTRADICTION.value, _CONTRADICTS, new), proposal.report)
-    defects = tuple(Defect(DefectKind.CONTRADICTION, each, each) for each in new)
+    defects = tuple(Defect(DefectKind.CONTRADICTION, message, message) for message in new)
     return replace(proposal, feedback=feedback, defects=proposal.defects + defects)
 
 
@@ -321,7 +327,7 @@ def unless_incomplete(proposal: Proposal, answer: Completion) -> Proposal:
     What is complete counts, whatever would have followed it.
     """
     mended = isinstance(proposal, ProblemProposal) and any(
-        each.kind is DefectKind.REPAIRED and MISSING in each.message for each in proposal.defects
+        defect.kind is DefectKind.REPAIRED and MISSING in defect.message for defect in proposal.defects
     )
     if answer.finish not in ("length", "content_filter") or (proposal.feedback is None and not mended):
         return proposal

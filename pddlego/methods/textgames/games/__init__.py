@@ -74,8 +74,8 @@ class ForeignGame:
         if isinstance(answer, Observation):
             listed = isinstance(answer.valid_commands, tuple)
             texts = (answer.text, answer.look, *answer.valid_commands) if listed else (None,)
-            if all(isinstance(each, str) for each in texts) and isinstance(answer.score, (int, float)):
-                valid = tuple(writable(each) for each in answer.valid_commands)
+            if all(isinstance(text, str) for text in texts) and isinstance(answer.score, (int, float)):
+                valid = tuple(writable(command) for command in answer.valid_commands)
                 text, look = writable(answer.text), writable(answer.look)
                 return replace(answer, text=text, look=look, score=float(answer.score), valid_commands=valid)
         raise EngineError(
@@ -105,7 +105,7 @@ Factory = Callable[[GameSpec], Game]
 
 def engine_names() -> list[str]:
     """All engines that are installed."""
-    return sorted({BUILT_IN, *(each.name for each in entry_points(group=GROUP))})
+    return sorted({BUILT_IN, *(entry_point.name for entry_point in entry_points(group=GROUP))})
 
 
 def foreign_game(engine: str, spec: GameSpec) -> Game:
@@ -113,7 +113,7 @@ def foreign_game(engine: str, spec: GameSpec) -> Game:
 
     Raises `UsageError` if there is no such engine, and `EngineError` if it cannot be loaded or makes no game.
     """
-    found = next((each for each in entry_points(group=GROUP) if each.name == engine), None)
+    found = next((entry_point for entry_point in entry_points(group=GROUP) if entry_point.name == engine), None)
     if found is None:
         listed = ", ".join(engine_names())
         raise UsageError(

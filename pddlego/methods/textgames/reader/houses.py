@@ -65,7 +65,7 @@ def doors_once(domain: Domain) -> bool:
     move = domain.actions_by_name.get("move")
     atoms = atoms_of(move.precondition) if move else ()
     rooms = {atom.args for atom in atoms if atom.predicate == "closed_door"}
-    return any(each[::-1] in rooms for each in rooms)
+    return any(pair[::-1] in rooms for pair in rooms)
 
 
 @dataclass
@@ -90,11 +90,11 @@ class House:
     @classmethod
     def of(cls, problem: Problem, number: int = 1, doors_once: bool = False) -> House:
         house = cls(number=number, doors_once=doors_once)
-        for each in problem.objects:
-            if each.type == _ROOM:
-                house.rooms.add(each.name)
+        for obj in problem.objects:
+            if obj.type == _ROOM:
+                house.rooms.add(obj.name)
             else:
-                house.types[each.name] = each.type
+                house.types[obj.name] = obj.type
         for fact in problem.sorted_facts():  # of two facts that contradict each other the same one wins everywhere
             args = fact.args
             # A room may be a constant of the domain, and then it is no object of the problem.
@@ -188,8 +188,8 @@ class House:
         self.rooms.add(name)
         self.here = name
         self.visited.add(name)
-        for each in room.exits:
-            self._exit(name, each)
+        for way in room.exits:
+            self._exit(name, way)
 
     def _exit(self, room: str, seen: Exit) -> None:
         behind = self.exits.get((room, seen.direction))
@@ -222,14 +222,14 @@ class House:
         if old == new or old in self.visited:
             return new
 
-        def name(each: str) -> str:
-            return new if each == old else each
+        def name(skip: str) -> str:
+            return new if skip == old else skip
 
         self.rooms = (self.rooms - {old}) | {new}
         self.renamed = {key: name(value) for key, value in self.renamed.items()} | {old: new}
         self.exits = {(name(a), d): name(b) for (a, d), b in self.exits.items()}
-        self.closed = {frozenset(name(each) for each in door) for door in self.closed}
-        self.facts = {Atom(fact.predicate, tuple(name(each) for each in fact.args)) for fact in self.facts}
+        self.closed = {frozenset(name(place) for place in door) for door in self.closed}
+        self.facts = {Atom(fact.predicate, tuple(name(candidate) for candidate in fact.args)) for fact in self.facts}
         return new
 
     def _across(self, room: str, direction: str) -> str | None:
@@ -274,14 +274,14 @@ class HouseRules(ABC):
         number = int("".join(filter(str.isdigit, situation.placeholder)) or 1)
         house = House.of(before, number, doors_once(situation.knowledge.domain))
         self.update(house, situation)
-        known = {each.name for each in before.objects}
+        known = {obj.name for obj in before.objects}
         constants = situation.knowledge.domain.constants
         renamed = ((old, new) for old, new in house.renamed.items() if old in known)
         renaming = Edit(SectionEdit(replace=tuple((f"{old} - {_ROOM}", f"{new} - {_ROOM}") for old, new in renamed)))
         base = apply_edit(before, renaming, constants).problem
-        given = {each.name for each in constants}
+        given = {constant.name for constant in constants}
         types, predicates = situation.knowledge.domain.types, situation.knowledge.domain.predicates_by_name
-        own = frozenset(each for each in house.objects() if each.name not in given and each.type in types)
+        own = frozenset(obj for obj in house.objects() if obj.name not in given and obj.type in types)
         facts = frozenset(fact for fact in house.all_facts() if fact.predicate in predicates)
         after = Problem(before.name, before.domain, own, facts, before.goal)
         change = edit_between(base, after)
@@ -425,10 +425,10 @@ def _doors(house: House, history: Iterable[Exchange]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for exchange in history:
         room = read_room(exchange.text)
-        for each in room.exits if room else ():
-            other = house.exits.get((to_name(room.name if room else ""), each.direction))
-            if other is not None and each.door is not None:
-                found.setdefault(other, set()).add(each.door)
+        for way in room.exits if room else ():
+            other = house.exits.get((to_name(room.name if room else ""), way.direction))
+            if other is not None and way.door is not None:
+                found.setdefault(other, set()).add(way.door)
     return found
 
 
@@ -576,7 +576,7 @@ class CookingRules(HouseRules):
         return (
             _cook(house, script.left(), valid)
             or towards(house, lambda room: room not in house.visited)
-            or next((each for each in valid if each.startswith("move ")), "look around")
+            or next((command for command in valid if command.startswith("move ")), "look around")
         )
 
 
@@ -588,14 +588,14 @@ def _cook(house: House, left: Iterable[tuple[str, str]] | None, valid: Iterable[
     for verb, food in left:
         if verb not in HEATERS:
             return f"{verb} {food}"
-        heater = next((each for each in HEATERS[verb] if each in places), None)
+        heater = next((heater for heater in HEATERS[verb] if heater in places), None)
         if heater is not None and places[heater] == house.here:
             return f"cook {food} in {heater}"
         if heater is not None:
             return towards(house, places[heater].__eq__)
     if house.here != KITCHEN:
         return towards(house, KITCHEN.__eq__)
-    return next((each for each in ("eat meal", "prepare meal") if each in valid), None)
+    return next((command for command in ("eat meal", "prepare meal") if command in valid), None)
 
 
 def _look(house: House, room: Room) -> None:

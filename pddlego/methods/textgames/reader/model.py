@@ -30,7 +30,7 @@ class PatternRules:
     def edit(self, situation: Situation) -> Edit:
         """The difference between the problem and what the rules, in their order, make of each answer."""
         before = after = situation.knowledge.problem
-        constants = frozenset(each.name for each in situation.knowledge.domain.constants)
+        constants = frozenset(constant.name for constant in situation.knowledge.domain.constants)
         for exchange in situation.seen.news:
             for rule in situation.reader.rules:
                 for match in _matches(rule, exchange):
@@ -49,15 +49,15 @@ def _matches(rule: ReadingRule, exchange: Exchange) -> Iterable[Mapping[str, str
 
 
 def _applied(rule: ReadingRule, names: Mapping[str, str], problem: Problem, constants: frozenset[str]) -> Problem:
-    used = {name for each in (*rule.forget, *rule.objects, *rule.add) for name in names_in(each)}
+    used = {name for pattern in (*rule.forget, *rule.objects, *rule.add) for name in names_in(pattern)}
     if not all(is_name(names[name]) for name in used):
         return problem
-    patterns = [atom for each in rule.forget for atom in _atoms(filled(each, names))]
+    patterns = [atom for pattern in rule.forget for atom in _atoms(filled(pattern, names))]
     kept = {fact for fact in problem.facts if not any(_fits(fact, pattern) for pattern in patterns)}
-    facts = kept | {fact for each in rule.add for fact in _atoms(filled(each, names))}
-    known = {each.name for each in problem.objects} | constants
-    declared = (each for text in rule.objects for each in read_typed_list(filled(text, names).split())[0])
-    objects = {each for each in declared if each.name not in known}
+    facts = kept | {fact for pattern in rule.add for fact in _atoms(filled(pattern, names))}
+    known = {obj.name for obj in problem.objects} | constants
+    declared = (pattern for text in rule.objects for pattern in read_typed_list(filled(text, names).split())[0])
+    objects = {obj for obj in declared if obj.name not in known}
     return replace(problem, objects=problem.objects | objects, facts=frozenset(facts))
 
 
@@ -68,7 +68,9 @@ def _fits(fact: Atom, pattern: Atom) -> bool:
 
 
 def _atoms(text: str) -> Iterable[Atom]:
-    return (atom for each in read_sexprs(text).expressions for atom in [read_atom(each)] if atom is not None)
+    return (
+        atom for expression in read_sexprs(text).expressions for atom in [read_atom(expression)] if atom is not None
+    )
 
 
 def _as_given(situation: Situation, reference: Knowledge) -> Situation:

@@ -29,7 +29,9 @@ class InDomain:
 
     def __call__(self, answer: str, rng: random.Random) -> str:
         domain = take_apart(answer).domain
-        whole = next((each for each in read_sexprs(domain).expressions if isinstance(each, tuple)), ())
+        whole = next(
+            (expression for expression in read_sexprs(domain).expressions if isinstance(expression, tuple)), ()
+        )
         parts = list(whole[1:])
         self.change(parts, rng)
         if not parts or tuple(parts) == whole[1:]:
@@ -56,17 +58,17 @@ class InGoals:
 def lose(field: str, parts: list[Sexpr], rng: random.Random) -> None:
     """An action asks for one thing less than the game, or changes one thing less."""
     places = [
-        (number, place + 1, each)
+        (number, place + 1, condition)
         for number, part in _actions(parts)
         for place, word in enumerate(part)
         if word == field and part[place + 1][:1] == ("and",)
-        for each in range(1, len(part[place + 1]))
+        for condition in range(1, len(part[place + 1]))
     ]
     if places:
-        number, place, each = rng.choice(places)
+        number, place, index = rng.choice(places)
         part = parts[number]
         condition = part[place]
-        parts[number] = (*part[:place], (*condition[:each], *condition[each + 1 :]), *part[place + 1 :])
+        parts[number] = (*part[:place], (*condition[:index], *condition[index + 1 :]), *part[place + 1 :])
 
 
 def undeclared_types(parts: list[Sexpr], rng: random.Random) -> None:
@@ -100,7 +102,7 @@ def _misspelt_section(parts: list[Sexpr], rng: random.Random) -> None:
     number, part = rng.choice([*_actions(parts)] or [(0, parts[0] if parts else ())])
     if not isinstance(part, tuple) or not part:
         return
-    parts[number] = tuple(f"{each}s" if each in (":precondition", ":effect") else each for each in part)
+    parts[number] = tuple(f"{word}s" if word in (":precondition", ":effect") else word for word in part)
 
 
 def _own_subtype(parts: list[Sexpr], rng: random.Random) -> None:
@@ -183,7 +185,7 @@ def _forgotten_rename(parts: Parts, rng: random.Random) -> None:
 
 def _missing_reverse(parts: Parts, rng: random.Random) -> None:
     """One direction of a way is not written down."""
-    ways = [each for each in parts["init"]["add"] if each.startswith("(connected ")]
+    ways = [line for line in parts["init"]["add"] if line.startswith("(connected ")]
     if ways:
         parts["init"]["add"].remove(rng.choice(ways))
 
@@ -202,7 +204,7 @@ def _duplicate(parts: Parts, rng: random.Random) -> None:
 
 def _stale(parts: Parts, rng: random.Random) -> None:
     """The place where the agent was is not taken back."""
-    parts["init"]["delete"] = [each for each in parts["init"]["delete"] if not each.startswith("(at ")]
+    parts["init"]["delete"] = [line for line in parts["init"]["delete"] if not line.startswith("(at ")]
     moved = [old for old in parts["init"]["replace"] if old.startswith("(at ")]
     for old in moved:
         parts["init"]["add"].append(parts["init"]["replace"].pop(old))
@@ -326,7 +328,7 @@ class NoisyReader(ReaderModel):
         purpose = "full" if request.purpose.startswith("full") else request.purpose
         fits = self._kinds(purpose)
         while fits:
-            drawn = self._random.choices(list(fits), [each.share for each in fits.values()])
+            drawn = self._random.choices(list(fits), [misreading.share for misreading in fits.values()])
             name = again if again in fits else drawn[0]
             text = self._with(KINDS[name].make, request, answer.text)
             if text != answer.text:
@@ -340,7 +342,7 @@ class NoisyReader(ReaderModel):
         kinds = list(self._kinds("domain").values())
         if not kinds:
             return answer
-        (kind,) = self._in_domains.choices(kinds, [each.share for each in kinds])
+        (kind,) = self._in_domains.choices(kinds, [kind.share for kind in kinds])
         return replace(answer, text=kind.make(answer.text, self._in_domains))
 
     def _with(self, make: Make, request: Request, text: str) -> str:
@@ -371,7 +373,7 @@ def changed(problem: Problem, error: Edited, rng: random.Random, renames: Mappin
         return str(problem)
     lines = [f"(define (problem {problem.name})", f"  (:domain {problem.domain})"]
     for name in ("objects", "init"):
-        lines += [f"  (:{name}", *(f"    {each}" for each in parts[name]["add"]), "  )"]
+        lines += [f"  (:{name}", *(f"    {line}" for line in parts[name]["add"]), "  )"]
     return "\n".join([*lines, f"  (:goal {problem.goal})", ")"])
 
 

@@ -119,10 +119,11 @@ def read_room(text: str) -> Room | None:
     if found is None:
         return None
     seen = [_holder(match.group(1)) or read_thing(match.group(1)) for match in _SENTENCE.finditer(text)]
-    things = tuple(each for each in seen if isinstance(each, Thing))
-    holders = tuple(each for each in seen if isinstance(each, Holder))
+    things = tuple(thing for thing in seen if isinstance(thing, Thing))
+    holders = tuple(thing for thing in seen if isinstance(thing, Holder))
     exits = tuple(
-        Exit(each["direction"].lower(), each["room"], each["closed"] or each["open"]) for each in _EXIT.finditer(text)
+        Exit(match["direction"].lower(), match["room"], match["closed"] or match["open"])
+        for match in _EXIT.finditer(text)
     )
     return Room(found.group(1), things, holders, exits)
 

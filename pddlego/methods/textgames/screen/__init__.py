@@ -47,7 +47,7 @@ def map_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
 
 def _held(things: tuple[str, ...], width: int) -> Text:
     """What the agent has in hand, on one line."""
-    names = ", ".join(clean(from_name(each)) for each in things)
+    names = ", ".join(clean(from_name(thing)) for thing in things)
     return Text(one_line(f"in hand: {names}", width), "bold yellow", no_wrap=True)
 
 
@@ -61,11 +61,11 @@ def changes_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Pa
         lines.append(Text(f"{glyphs.failed} answer {view.rejected.attempt + 1} rejected: {feedback.category}", "red"))
         lines += [Text(clean(line), "red") for line in (feedback.message, *feedback.evidence)]
     else:
-        lines += [_change(glyphs.added, f"domain: {each}", "bold green") for each in view.domain_change.added]
-        lines += [_change(glyphs.removed, f"domain: {each}", "bold red") for each in view.domain_change.removed]
+        lines += [_change(glyphs.added, f"domain: {change}", "bold green") for change in view.domain_change.added]
+        lines += [_change(glyphs.removed, f"domain: {change}", "bold red") for change in view.domain_change.removed]
         lines += [Text(clean(f"{old} {glyphs.arrow} {new}"), "cyan") for old, new in view.change.renamed]
-        lines += [_change(glyphs.added, each, "green") for each in view.change.added]
-        lines += [_change(glyphs.removed, each, "red") for each in view.change.removed]
+        lines += [_change(glyphs.added, change, "green") for change in view.change.added]
+        lines += [_change(glyphs.removed, change, "red") for change in view.change.removed]
     marked = view.rejected.lines if view.rejected else view.change.lines
     for line in marked:
         if line.kind.value in MARKED:
@@ -82,8 +82,8 @@ def _arriving_lines(view: GameView, glyphs: Glyphs) -> list[Text]:
     changed = diff(before, view.arriving or before)
     came = [*changed.added_objects, *changed.added_facts]
     gone = [*changed.removed_objects, *changed.removed_facts]
-    lines = [_change(glyphs.added, str(each), "green") for each in came]
-    return [*(_change(glyphs.removed, str(each), "red") for each in gone), *lines]
+    lines = [_change(glyphs.added, str(change), "green") for change in came]
+    return [*(_change(glyphs.removed, str(change), "red") for change in gone), *lines]
 
 
 def _words_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
@@ -95,7 +95,7 @@ def _words_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Pan
 
 def _goals_of(view: GameView) -> tuple[str, ...]:
     """The goals on the ladder: where the model writes them those of its last answer that were tried."""
-    tried = tuple(each.name for each in view.tried)
+    tried = tuple(rung.name for rung in view.tried)
     return tried if view.writes_domain and set(tried) - set(view.goals) else view.goals
 
 
@@ -103,7 +103,7 @@ def _ladder_lines(view: GameView, width: int, glyphs: Glyphs) -> list[Text]:
     """Every goal with what planning for it gave; the one in use is marked."""
     if not view.goals:
         return [Text("no goals: the model chooses commands", "dim")]
-    tried = {each.name: each for each in view.tried}
+    tried = {rung.name: rung for rung in view.tried}
     lines: list[Text] = []
     for number, goal in enumerate(_goals_of(view), start=1):
         result = tried.get(goal)
@@ -160,7 +160,7 @@ def goal_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel
 def _domain_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
     """The domain that the model has written so far, part by part, the new parts in green."""
     parts = _domain_lines_of(view)
-    lines = [Text(clean(each), "green" if each in view.domain_change.added else "") for each in parts]
+    lines = [Text(clean(part), "green" if part in view.domain_change.added else "") for part in parts]
     title = f"domain {glyphs.dot} {len(parts)} parts" if parts else "domain"
     return _panel(lines or [Text("nothing is written yet", "dim")], title, width, height)
 
@@ -248,11 +248,11 @@ def _problem_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
         ("facts", before.sorted_facts(), after.sorted_facts()),
     ):
         lines.append(Text(title, "bold"))
-        kept = {str(each) for each in old} & {str(each) for each in new}
-        lines += [Text(f"{glyphs.removed} {clean(str(each))}", "red") for each in old if str(each) not in kept]
+        kept = {str(planned) for planned in old} & {str(planned) for planned in new}
+        lines += [Text(f"{glyphs.removed} {clean(str(planned))}", "red") for planned in old if str(planned) not in kept]
         lines += [
-            Text(f"{glyphs.added} {clean(str(each))}", "green") if str(each) not in kept else Text(f"  {each}")
-            for each in new
+            Text(f"{glyphs.added} {clean(str(planned))}", "green") if str(planned) not in kept else Text(f"  {planned}")
+            for planned in new
         ]
     return lines
 
@@ -260,37 +260,37 @@ def _problem_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
 def _domain_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
     """The domain before and after the step in one list, part by part, and why answers were rejected."""
     before, after = _domain_lines_of(frame.before), _domain_lines_of(frame.after)
-    lines = [Text(f"{glyphs.removed} {clean(each)}", "red") for each in before if each not in after]
-    for each in after:
-        new = each not in before
-        lines.append(Text(f"{glyphs.added if new else ' '} {clean(each)}", "green" if new else ""))
+    lines = [Text(f"{glyphs.removed} {clean(line)}", "red") for line in before if line not in after]
+    for line in after:
+        new = line not in before
+        lines.append(Text(f"{glyphs.added if new else ' '} {clean(line)}", "green" if new else ""))
     rejected = [event for event in frame.events if isinstance(event, Rejected)]
     for event in rejected:
         lines += [Text(), Text(clean(f"{glyphs.failed} {event.feedback.message}"), "red")]
-        lines += [Text(f"  {clean(each)}", "red") for each in event.feedback.evidence]
+        lines += [Text(f"  {clean(line)}", "red") for line in event.feedback.evidence]
     return lines or [Text("nothing is written yet", "dim")]
 
 
 def _ladder_lines_in_full(frame: Frame, glyphs: Glyphs) -> Iterator[Text]:
     """Every rung that was tried in this step with what came of it and why, then the plan with what it expects."""
-    planned = [each for each in frame.events if isinstance(each, Planned)]
+    planned = [event for event in frame.events if isinstance(event, Planned)]
     if not planned:
         yield Text("nothing was planned in this step", "dim")
         if frame.after.plan:
             yield Text(f"the plan for '{clean(frame.after.rung or '')}' goes on:", "dim")
             yield from _plan(frame.after, glyphs)
         return
-    for number, each in enumerate(planned):
+    for number, event in enumerate(planned):
         if number:
             yield Text()
-        for rung in each.tried:
-            mark = (glyphs.done, "green") if rung.name == each.rung else (glyphs.failed, "yellow")
+        for rung in event.tried:
+            mark = (glyphs.done, "green") if rung.name == event.rung else (glyphs.failed, "yellow")
             line = Text(f"{mark[0]} {clean(rung.name)}", f"bold {mark[1]}")
             line.append(f"  {status_of(rung)}, {rung.seconds * 1000:.0f} ms", "dim")
             yield line
             if rung.message:
                 yield Text(f"    {clean(rung.message)}", "dim")
-        for name in frame.after.goals[len(each.tried) :]:
+        for name in frame.after.goals[len(event.tried) :]:
             yield Text(f"  {clean(name)}", "dim").append("  not tried")
     yield Text()
     yield from _plan(frame.after, glyphs)
@@ -306,15 +306,15 @@ def _plan(view: GameView, glyphs: Glyphs) -> Iterator[Text]:
         line = Text(f"{mark} {clean(step.action)}", "dim" if number < view.executed else "")
         line.append(f"  {clean(step.command) or '(not sayable yet)'}", "cyan")
         yield line
-        changes = [f"{glyphs.added} {each}" for each in step.added]
-        changes += [f"{glyphs.removed} {each}" for each in step.removed]
+        changes = [f"{glyphs.added} {change}" for change in step.added]
+        changes += [f"{glyphs.removed} {change}" for change in step.removed]
         yield Text(f"    {clean('  '.join(changes))}", "dim")
     if view.surprise:
         yield Text(f"! {clean(view.surprise)}", "yellow")
 
 
 def _renamed(frame: Frame) -> list[tuple[str, str]]:
-    return [pair for each in frame.events if isinstance(each, Accepted) for pair in each.renamed]
+    return [pair for event in frame.events if isinstance(event, Accepted) for pair in event.renamed]
 
 
 WIDE, _VERY_WIDE = 110, 170

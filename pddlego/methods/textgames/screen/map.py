@@ -43,8 +43,8 @@ class DrawnHouse:
 def house_of(problem: Problem, rule: MapRule) -> DrawnHouse:
     """Lay the known rooms out on a grid."""
     rooms = _rooms(problem, rule)
-    exits = [each for each in problem.sorted_facts() if each.predicate == rule.exit and len(each.args) == 3]
-    closed = {frozenset(each.args) for each in problem.facts if each.predicate == rule.closed}
+    exits = [fact for fact in problem.sorted_facts() if fact.predicate == rule.exit and len(fact.args) == 3]
+    closed = {frozenset(fact.args) for fact in problem.facts if fact.predicate == rule.closed}
     places = _place(sorted(rooms), exits, rule.directions)
     placed = {places[name]: room for name, room in rooms.items() if name in places}
     drawn: dict[tuple[Place, Place], bool] = {}
@@ -52,7 +52,7 @@ def house_of(problem: Problem, rule: MapRule) -> DrawnHouse:
         start, end = (places.get(name) for name in exit_.args[:2])
         if start is not None and end is not None and abs(start[0] - end[0]) + abs(start[1] - end[1]) == 1:
             drawn[min(start, end), max(start, end)] = frozenset(exit_.args[:2]) in closed
-    held = tuple(each.args[0] for each in problem.sorted_facts() if each.predicate == rule.holding and each.args)
+    held = tuple(fact.args[0] for fact in problem.sorted_facts() if fact.predicate == rule.holding and fact.args)
     return DrawnHouse(placed, drawn, tuple(room for name, room in rooms.items() if name not in places), held)
 
 
@@ -71,7 +71,7 @@ def fits(house: DrawnHouse, width: int, height: int) -> bool:
 
 def _rooms(problem: Problem, rule: MapRule) -> dict[str, DrawnRoom]:
     def said(predicate: str) -> list[tuple[str, ...]]:
-        return [each.args for each in problem.sorted_facts() if each.predicate == predicate]
+        return [fact.args for fact in problem.sorted_facts() if fact.predicate == predicate]
 
     here = {args[0] for args in said(rule.here) if args}
     visited = {args[0] for args in said(rule.visited) if args}
@@ -80,7 +80,7 @@ def _rooms(problem: Problem, rule: MapRule) -> dict[str, DrawnRoom]:
         if len(args) == 2:
             things.setdefault(args[1], []).append(args[0])
     # A room may be a constant of the domain: then it is no object of the problem.
-    known = {each.name for each in problem.objects if each.type == rule.room}
+    known = {obj.name for obj in problem.objects if obj.type == rule.room}
     names = sorted(known | here | visited | {room for args in said(rule.exit) for room in args[:2]}, key=natural)
     return {name: DrawnRoom(name, name in here, name in visited, tuple(things.get(name, ()))) for name in names}
 
@@ -91,8 +91,8 @@ def _place(names: list[str], exits: Iterable[Atom], directions: Mapping[str, Pla
     The start is fixed by name and not by the agent, so that the picture does not jump when the agent moves.
     """
     around: dict[str, list[tuple[str, str]]] = {}
-    for each in exits:
-        around.setdefault(each.args[0], []).append((each.args[1], each.args[2]))
+    for fact in exits:
+        around.setdefault(fact.args[0], []).append((fact.args[1], fact.args[2]))
     if not names:
         return {}
     start = max(names, key=lambda name: (len(around.get(name, ())), name))

@@ -85,7 +85,7 @@ def expected_problem(view: GameView) -> Problem:
     if view.arriving is not None:
         return view.arriving
     problem = problem_of(view)
-    facts = {str(each): each for each in problem.facts}
+    facts = {str(fact): fact for fact in problem.facts}
     for step in view.plan[: view.executed - bool(view.surprise)]:
         for fact in step.removed:
             facts.pop(fact, None)

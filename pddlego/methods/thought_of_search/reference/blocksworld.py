@@ -8,7 +8,7 @@ def successors(state):
         return {"clear": clear, "on-table": table, "arm-empty": holding is None, "holding": holding, "on": on}
 
     def without(listed, part):
-        return [each for each in listed if each != part]
+        return [block for block in listed if block != part]
 
     found = []
     if state["arm-empty"]:
