@@ -62,15 +62,15 @@ class Played:
     @property
     def steps(self) -> str:
         """The mean over the episodes that were won."""
-        return f"{statistics.mean(each.tally.steps for each in self._won):.2f}" if self._won else "-"
+        return f"{statistics.mean(each.usage.steps for each in self._won):.2f}" if self._won else "-"
 
     @property
     def most_steps(self) -> str:
-        return str(max((each.tally.steps for each in self._won), default="-"))
+        return str(max((each.usage.steps for each in self._won), default="-"))
 
     @property
     def refused(self) -> str:
-        return str(sum(each.tally.refused for each in self.ends))
+        return str(sum(each.usage.refused for each in self.ends))
 
     @property
     def lost(self) -> str:
@@ -79,16 +79,16 @@ class Played:
 
     @property
     def calls(self) -> str:
-        return f"{statistics.mean(each.tally.calls for each in self.ends):.2f}"
+        return f"{statistics.mean(each.usage.calls for each in self.ends):.2f}"
 
     @property
     def characters(self) -> str:
-        return f"{statistics.mean(each.tally.characters for each in self.ends):,.0f}"
+        return f"{statistics.mean(each.usage.characters for each in self.ends):,.0f}"
 
     @property
     def own_milliseconds(self) -> str:
         """A step."""
-        return f"{self.own / sum(each.tally.steps for each in self.ends) * 1000:.1f}"
+        return f"{self.own / sum(each.usage.steps for each in self.ends) * 1000:.1f}"
 
     @property
     def _won(self) -> list[Ended]:

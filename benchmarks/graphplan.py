@@ -28,13 +28,13 @@ from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.planning import PlanStatus, ProcessPlanner, Search
 from pddlego.planning.graphplan.search import graph_task, plan_graph
 from pddlego.planning.graphplan.values import (
-    Expanded,
+    AdviceQuestion,
     GraphSearch,
-    Moment,
+    LevelAdded,
     Passed,
-    Planned,
-    Question,
+    PlannedLayers,
     Searched,
+    SearchMoment,
     compile_task,
 )
 from pddlego.planning.ground import GroundTask, ground
@@ -123,7 +123,7 @@ def _against(peer_name: str, peer: Peer) -> None:
     print(f"  {wrong} of its answers are no plan, {late} took longer than {PEER_SECONDS:g} s")
 
 
-def _ended(task: GroundTask) -> Planned:
+def _ended(task: GroundTask) -> PlannedLayers:
     return plan_graph(compile_task(task), GraphSearch())
 
 
@@ -313,12 +313,12 @@ def _counted(task: Any, prune: bool, sort: bool) -> tuple[int, int, int] | None:
 
     nodes = mutexes = levels = 0
 
-    def advise(question: Question) -> Sequence[str]:
+    def advise(question: AdviceQuestion) -> Sequence[str]:
         return adviser.choose(replace(question, task=task), adviser.rng)
 
-    def watch(moment: Moment) -> None:
+    def watch(moment: SearchMoment) -> None:
         nonlocal nodes, mutexes, levels
-        mutexes += moment.mutexes if isinstance(moment, Expanded) else 0
+        mutexes += moment.mutexes if isinstance(moment, LevelAdded) else 0
         nodes += moment.nodes if isinstance(moment, Searched) else 0
         levels = len(moment.steps) if isinstance(moment, Passed) else levels
 

@@ -15,12 +15,12 @@ from typing import Any
 
 from benchmarks.table import show
 from pddlego.methods.thought_of_search.events import Fault
-from pddlego.methods.thought_of_search.functions import Code, Functions, Visited
+from pddlego.methods.thought_of_search.functions import Code, ModelFunctions, Visited
 from pddlego.methods.thought_of_search.loading import call_limits, load, search_limits
 from pddlego.methods.thought_of_search.options import SearchOptions
 from pddlego.methods.thought_of_search.reference_model import reference
-from pddlego.methods.thought_of_search.search import Found, StateSearch
-from pddlego.methods.thought_of_search.space import Key, Search, canonical
+from pddlego.methods.thought_of_search.search import SearchResult, StateSearch
+from pddlego.methods.thought_of_search.space import SearchTask, StateKey, canonical
 from pddlego.sandbox import Sandbox
 
 SETTINGS, INSTANCES, MANY = ("24game", "blocksworld"), 100, 1_000_000
@@ -28,7 +28,7 @@ SETTINGS, INSTANCES, MANY = ("24game", "blocksworld"), 100, 1_000_000
 OPTIONS = SearchOptions()
 
 
-class HostFunctions(Functions):
+class HostFunctions(ModelFunctions):
     """The same functions, called in this process."""
 
     def __init__(self, texts: dict[str, str]) -> None:
@@ -39,7 +39,7 @@ class HostFunctions(Functions):
         self._both: tuple[Callable[..., Any], Callable[..., Any]] = (names["successors"], names["is_goal"])
         self._waiting: deque[Sequence[int]] = deque()
 
-    def begin(self, search: Search, memory: int) -> None:
+    def begin(self, search: SearchTask, memory: int) -> None:
         self._search, self.states = search, [search.start]
         self._waiting.clear()
 
@@ -67,7 +67,7 @@ def main() -> None:
         with Sandbox() as sandbox:
             with setting.space.judge(sandbox, 0) as judge:
                 searches = [instance.searches[0] for instance in judge.instances[:: len(judge.instances) // INSTANCES]]
-            functions = Functions(sandbox, call_limits(OPTIONS))
+            functions = ModelFunctions(sandbox, call_limits(OPTIONS))
             for which in ("successors", "goal"):
                 functions.put(which, Code(texts[which], "successors" if which == "successors" else "is_goal"))
             inside = _rate(_searcher(functions, key), searches)
@@ -80,24 +80,24 @@ def main() -> None:
     _memory()
 
 
-def _searcher(functions: Functions, key: Key) -> Callable[[Search], int]:
+def _searcher(functions: ModelFunctions, key: StateKey) -> Callable[[SearchTask], int]:
     search = StateSearch(functions, "breadth-first", key, search_limits(OPTIONS, True))
 
-    def run(task: Search) -> int:
+    def run(task: SearchTask) -> int:
         *_, found = search.run(task)
-        assert isinstance(found, Found)
+        assert isinstance(found, SearchResult)
         assert found.fault is None
         return found.expansions
 
     return run
 
 
-def _textbook(texts: dict[str, str], key: Key) -> Callable[[Search], int]:
+def _textbook(texts: dict[str, str], key: StateKey) -> Callable[[SearchTask], int]:
     names: dict[str, Any] = {}
     for text in texts.values():
         exec(text, names)
 
-    def run(task: Search) -> int:
+    def run(task: SearchTask) -> int:
         waiting: deque[tuple[Any, Any]] = deque([(task.start, None)])
         parents: dict[Any, Any] = {}
         while waiting:
@@ -114,7 +114,7 @@ def _textbook(texts: dict[str, str], key: Key) -> Callable[[Search], int]:
     return run
 
 
-def _rate(run: Callable[[Search], int], searches: Iterable[Search]) -> float:
+def _rate(run: Callable[[SearchTask], int], searches: Iterable[SearchTask]) -> float:
     """Expansions a second, after three searches to get warm."""
     listed = list(searches)
     for task in listed[:3]:
@@ -130,7 +130,7 @@ def _memory() -> None:
     with Sandbox() as sandbox:
         with setting.space.judge(sandbox, 0) as judge:
             searches = [instance.searches[0] for instance in judge.instances]
-        functions = Functions(sandbox, call_limits(OPTIONS))
+        functions = ModelFunctions(sandbox, call_limits(OPTIONS))
         functions.put("successors", Code(texts["successors"], "successors"))
         functions.put("goal", Code(texts["goal"], "is_goal"))
         run, expanded, told = _searcher(functions, canonical(setting.space.unordered)), 0, 0
@@ -147,7 +147,7 @@ def _memory() -> None:
     show("search: memory in MiB", ("states expanded", "host, at most", "sandbox"), rows)
 
 
-def _resident(functions: Functions) -> str:
+def _resident(functions: ModelFunctions) -> str:
     """The memory of the functions' process, where the system says it."""
     child = functions.process
     status = Path(f"/proc/{child}/status")

@@ -57,7 +57,7 @@ def main(room: str, direction: str, seed: int) -> None:
         ended = follow(played.method.run(cell, played.setting, played.options, tools), [recorder.keep])
         recorder.close()
         recorder.record()
-    print(f"{ended.outcome.value} after {ended.tally.steps} steps: {path}")
+    print(f"{ended.outcome.value} after {ended.usage.steps} steps: {path}")
 
 
 if __name__ == "__main__":

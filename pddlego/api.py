@@ -106,16 +106,16 @@ def load_runs(runs: Iterable[str | Path] | str | Path) -> list[dict[str, Any]]:
     from pddlego.evaluation.table import as_values, columns
     from pddlego.report import load_results
 
-    listed = [runs] if isinstance(runs, (str, Path)) else runs
-    results = load_results([Path(run) for run in listed])
+    paths = [runs] if isinstance(runs, (str, Path)) else runs
+    results = load_results([Path(run) for run in paths])
     names = columns(results)
     return [
         {name: as_values(summary).get(name) for name in names}
         | {
             "won": summary.won,
             "counts": summary.counts,
-            "seconds": summary.tally.seconds,
-            "model_seconds": summary.tally.model_seconds,
+            "seconds": summary.usage.seconds,
+            "model_seconds": summary.usage.model_seconds,
             "attempt": summary.attempt,
             "message": summary.message,
         }

@@ -10,22 +10,22 @@ import errno
 
 
 class PddlegoError(Exception):
-    """Base of all expected errors. `what` happened, `why`, and what to do `next` (both may be empty)."""
+    """Base of all expected errors. `what` happened, `reason`, and what to do `next` (both may be empty)."""
 
-    def __init__(self, what: str, why: str = "", next_step: str = "") -> None:
+    def __init__(self, what: str, reason: str = "", next_step: str = "") -> None:
         super().__init__(what)
         self.what = what
-        self.why = why
+        self.reason = reason
         self.next_step = next_step
 
     @property
     def sentence(self) -> str:
         """All of it on one line."""
-        tail = " ".join(part for part in (self.why, self.next_step) if part)
+        tail = " ".join(part for part in (self.reason, self.next_step) if part)
         return " ".join((f"{self.what}: {tail}" if tail else self.what).split())
 
     def __str__(self) -> str:
-        return "\n".join(part for part in (self.what, self.why, self.next_step) if part)
+        return "\n".join(part for part in (self.what, self.reason, self.next_step) if part)
 
 
 class UsageError(PddlegoError):
@@ -97,9 +97,9 @@ def explained(error: BaseException, owner: str = "pddlego") -> str:
 
 def _chain(error: BaseException) -> list[BaseException]:
     """The error and those that led to it, each once: what fails in handling a limit follows from the limit."""
-    found: list[BaseException] = []
+    errors: list[BaseException] = []
     following: BaseException | None = error
-    while following is not None and following not in found:
-        found.append(following)
+    while following is not None and following not in errors:
+        errors.append(following)
         following = following.__cause__ or following.__context__
-    return found
+    return errors

@@ -104,12 +104,12 @@ def row(journal: Path) -> tuple[str, ...]:
     """What an episode's journal says, without times."""
     events = [json.loads(line)["event"] for line in journal.read_text(encoding="utf-8").splitlines()]
     started, ended = events[0], events[-1]
-    tally = ended["tally"]
+    usage = ended["usage"]
     model = started["model"].rpartition("/")[2]
     plans = [[event["type"], {key: event[key] for key in KEPT if key in event}] for event in events]
     digest = hashlib.sha256(json.dumps([plan for plan in plans if plan[1]]).encode()).hexdigest()[:12]
-    tokens = tally["tokens_in"] + tally["tokens_out"]
-    numbers = (ended["score"], tally["steps"], tally["calls"], tally["characters"], tokens)
+    tokens = usage["tokens_in"] + usage["tokens_out"]
+    numbers = (ended["score"], usage["steps"], usage["calls"], usage["characters"], tokens)
     names = (started["setting"], started["mode"], model, started["seed"], ended["outcome"])
     return (*map(str, (*names, *numbers)), digest)
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import settings
 
 from pddlego.episode.events import Event, Limits
-from pddlego.methods.textgames.agent import Agent, Thinking
+from pddlego.methods.textgames.agent import Agent, Agents
 from pddlego.methods.textgames.events import Planned
 from pddlego.methods.textgames.loading import load_setting
 from pddlego.methods.textgames.play import make_method
@@ -119,7 +119,7 @@ def story(coin: GameSetting, planner: ProcessPlanner) -> list[Event]:
     """A won episode, with seconds that are always the same."""
     episode = Episode(coin, 12, "edit", Limits(50))
     method = make_method("edit", coin, 1)
-    thinking = Thinking(method, ReaderModel(), planner)
+    thinking = Agents(method, ReaderModel(), planner)
     agent = Agent(episode, small_house("pantry"), thinking, clock=lambda: 0.0)
     told: list[Event] = []
     for event in agent.run():

@@ -41,9 +41,9 @@ def play(setting: GameSetting, mode: str, seeds: Iterable[int], planner: Process
 def test_every_seed_is_won(coin: GameSetting, planner: ProcessPlanner, mode: str, seeds: range, calls: float) -> None:
     ends = play(coin, mode, seeds, planner)
     assert [each.outcome for each in ends] == [Outcome.WON] * len(seeds)
-    assert sum(each.tally.refused for each in ends) == 0
-    assert statistics.mean(each.tally.steps for each in ends) <= 11.6
-    test_seeds = [each.tally for seed, each in zip(seeds, ends, strict=True) if seed >= 10]
+    assert sum(each.usage.refused for each in ends) == 0
+    assert statistics.mean(each.usage.steps for each in ends) <= 11.6
+    test_seeds = [each.usage for seed, each in zip(seeds, ends, strict=True) if seed >= 10]
     assert statistics.mean(each.calls for each in test_seeds) <= calls
     assert statistics.mean(each.characters for each in test_seeds) <= 22_000
 
@@ -66,5 +66,5 @@ def test_every_seed_is_won(coin: GameSetting, planner: ProcessPlanner, mode: str
 def test_the_other_games(planner: ProcessPlanner, name: str, mode: str, fold: str, seeds: range, steps: float) -> None:
     ends = play(load_setting(name, fold=fold), mode, seeds, planner)
     assert [each.outcome for each in ends] == [Outcome.WON] * len(seeds)
-    assert sum(each.tally.refused for each in ends) == 0
-    assert statistics.mean(each.tally.steps for each in ends) <= steps
+    assert sum(each.usage.refused for each in ends) == 0
+    assert statistics.mean(each.usage.steps for each in ends) <= steps

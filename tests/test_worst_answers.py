@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from pddlego.episode.budget import Meter, OverError
+from pddlego.episode.budget import Budget, EpisodeOver
 from pddlego.episode.events import Limits
-from pddlego.methods.builders.building import Asking, Order, Step, component
+from pddlego.methods.builders.building import BuildOrder, Step, StepAsking, component
 from pddlego.methods.builders.components import COMPONENTS
 from pddlego.methods.builders.draft import Draft
 from pddlego.methods.builders.reviewing import Diagnosis, Reviewing, opinion
@@ -28,7 +28,7 @@ from pddlego.methods.programs.trial import read_action
 from pddlego.methods.textgames.formalize.act import ActionGen
 from pddlego.methods.textgames.formalize.full import FullEditor, FullFormalizer, in_braces, read_goals, take_apart
 from pddlego.methods.textgames.formalize.problems import PddlEdit, PddlGen
-from pddlego.methods.textgames.knowledge import UNWRITTEN, Knowledge
+from pddlego.methods.textgames.knowledge import EMPTY_DOMAIN, Knowledge
 from pddlego.methods.textgames.loading import load_setting
 from pddlego.methods.textgames.situation import Exchange, Terms
 from pddlego.methods.thought_of_search.functions import code_as_the_paper
@@ -187,7 +187,7 @@ LOOKED = (Exchange(None, "You are in the kitchen."),)
 SITUATION = situation_with(
     COIN.asking.prompts, "task", COIN.start.domain, COIN.start.problem, LOOKED, LOOKED, ("move north", "look around")
 )
-BLANK = Knowledge(UNWRITTEN, Problem("game", "unwritten"))
+BLANK = Knowledge(EMPTY_DOMAIN, Problem("game", "unwritten"))
 WITHOUT_DOMAIN = replace(SITUATION, knowledge=BLANK)
 
 
@@ -210,12 +210,12 @@ def edited_domain(text: str) -> object:
 BUILT = Draft().with_domain(parse_domain(f"{DOMAIN}{ACTION} (p ?x)))"))
 
 
-def asking(text: str) -> Asking:
-    return Asking(ScriptedModel((text,)), Meter(Limits(None)), Prompts("builders"), 0)
+def asking(text: str) -> StepAsking:
+    return StepAsking(ScriptedModel((text,)), Budget(Limits(None)), Prompts("builders"), 0)
 
 
 def drained(events: Generator[Any, None, object]) -> object:
-    with suppress(OverError):
+    with suppress(EpisodeOver):
         return list(events)
     return None
 
@@ -225,7 +225,7 @@ def component_reader(kind: str) -> Callable[[str], object]:
     action = "a" if kind in ("parameters", "preconditions", "effects", "action") else ""
 
     def reading(text: str) -> object:
-        return drained(component(Order("task", "A tower."), asking(text), BUILT, Step(kind, action)))
+        return drained(component(BuildOrder("task", "A tower."), asking(text), BUILT, Step(kind, action)))
 
     return reading
 
@@ -261,7 +261,7 @@ def components(kind: str) -> Iterator[str]:
 
 def reviewed(text: str) -> object:
     with ProcessPlanner() as planner:
-        how = Reviewing(Order("task", "A tower."), asking(text), planner)
+        how = Reviewing(BuildOrder("task", "A tower."), asking(text), planner)
         return drained(opinion(how, BUILT, "diagnose", Diagnosis, ""))
 
 

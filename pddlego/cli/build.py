@@ -15,19 +15,18 @@ from pddlego.cli.options import with_options
 from pddlego.cli.watching import exit_code
 from pddlego.display.console import glyphs_for
 from pddlego.display.lines import LineDisplay
-from pddlego.display.person import AskingOverseer
+from pddlego.display.person import AskingApprover
 from pddlego.episode.events import Limits
 from pddlego.errors import UsageError
-from pddlego.evaluation.config import BUILDING, resolve
-from pddlego.evaluation.config import Limits as LimitOptions
+from pddlego.evaluation.config import BUILDING, LimitOptions, resolve
 from pddlego.methods.base import BUILT_IN_MODEL
-from pddlego.methods.builders.building import How, What
+from pddlego.methods.builders.building import BuildPart, How
 from pddlego.methods.builders.draft import Draft, draft_of
 from pddlego.methods.builders.files import Build, BuildOptions
 from pddlego.methods.builders.l2p import with_l2p
 from pddlego.methods.builders.options import BuilderOptions
 from pddlego.methods.builders.reviewing import By
-from pddlego.methods.registry import picture_of
+from pddlego.methods.registry import renderer_of
 from pddlego.models import Model
 from pddlego.models.endpoint import Access, Endpoint, make_endpoint, prepare_cache
 from pddlego.pddl import PddlSyntaxError
@@ -38,12 +37,12 @@ from pddlego.util.options import names_of
 from pddlego.util.text import clean
 
 WhatName = Annotated[str, typer.Argument(metavar="WHAT", help="domain, problem, or task: a domain and a problem.")]
-Description = Annotated[Path, typer.Argument(metavar="DESCRIPTION", help="A text that describes it.")]
+DescriptionArgument = Annotated[Path, typer.Argument(metavar="DESCRIPTION", help="A text that describes it.")]
 Folder = Annotated[Path, typer.Option("--output", "-o", help="A folder for the files.")]
-Steps = Annotated[str, typer.Option(help="whole, by-component or by-action.")]
+StepsOption = Annotated[str, typer.Option(help="whole, by-component or by-action.")]
 FeedbackBy = Annotated[str, typer.Option("--feedback", help="none, model, person or both, after checks and planner.")]
 ModelName = Annotated[str | None, typer.Option("--model", help="The language model. Default: PDDLEGO_MODEL.")]
-Given = Annotated[
+GivenOption = Annotated[
     Path | None, typer.Option("--domain", help="The domain of a problem: a PDDL file, or components of l2p as JSON.")
 ]
 Begin = Annotated[Path | None, typer.Option("--from", help="Components of l2p as JSON to go on with.")]
@@ -56,12 +55,12 @@ NAMES = BUILDING | names_of(BuilderOptions)
 def command(
     flags: dict[str, Any],
     what: WhatName,
-    description: Description,
+    description: DescriptionArgument,
     output: Folder = Path("built"),
-    steps: Steps = "by-component",
+    steps: StepsOption = "by-component",
     feedback: FeedbackBy = "none",
     model: ModelName = None,
-    domain: Given = None,
+    domain: GivenOption = None,
     begin: Begin = None,
 ) -> None:
     """Build PDDL from a description: a model writes components, they are checked, planned with, and reviewed.
@@ -71,25 +70,25 @@ def command(
     flags |= {"models": (model,)} if model is not None else {}
     config = resolve(flags, os.environ, names=NAMES | {"models"}).config
     if domain is not None and what != "problem":
-        why = f"A {what} brings a domain of its own."
-        raise UsageError("--domain is for a problem", why, "Leave it out, or go on with parts of l2p by --from.")
+        reason = f"A {what} brings a domain of its own."
+        raise UsageError("--domain is for a problem", reason, "Leave it out, or go on with parts of l2p by --from.")
     builders = config.methods["builders"]
     assert isinstance(builders, BuilderOptions)
     text, draft = read_text(description), _begin(domain, begin)
     prepare_cache(config.endpoint.cache)
     asked = _model(config.what.models[0], config.endpoint)
     console = Console()
-    display = LineDisplay(console, picture_of("builders").describe)
+    display = LineDisplay(console, renderer_of("builders").describe)
     options = BuildOptions(
         steps=cast(How, steps),
         feedback=cast(By, feedback),
         rounds=builders.rounds,
         retries=config.limits.retries,
         limits=Limits(None, calls=config.limits.max_calls, seconds=config.limits.max_seconds),
-        overseer=_person(console, display) if feedback in ("person", "both") else None,
+        approver=_person(console, display) if feedback in ("person", "both") else None,
     )
     with config.planner.make() as planner:
-        build = Build(cast(What, what), text, asked, planner, options, draft)
+        build = Build(cast(BuildPart, what), text, asked, planner, options, draft)
         with closing(_journal(output)) as journal:
             ended = follow(build.events(), [journal.write, display.show])
     written = _write(output, build)
@@ -110,8 +109,8 @@ def _begin(domain: Path | None, begin: Path | None) -> Draft:
 
 def _model(name: str, endpoint: Endpoint) -> Model:
     if name == BUILT_IN_MODEL:
-        why = "The built-in reader knows only the built-in settings (pddlego play text-blocks)."
-        raise UsageError("No language model was named", why, "Name one with --model or PDDLEGO_MODEL.")
+        reason = "The built-in reader knows only the built-in settings (pddlego play text-blocks)."
+        raise UsageError("No language model was named", reason, "Name one with --model or PDDLEGO_MODEL.")
     return make_endpoint(name, endpoint, Access(os.environ.get("OPENAI_API_KEY")))
 
 
@@ -119,8 +118,8 @@ def _journal(folder: Path) -> JournalWriter:
     """The journal in a folder in which nothing was built yet. Raises `UsageError` for any other."""
     there = [name for name in FILES if (folder / name).exists()] if str(folder).strip() else []
     if there or not str(folder).strip() or folder == Path():
-        why = f"There is {', '.join(there)} in it." if there else "It is the folder where you are."
-        raise UsageError(f"Nothing can be built in '{folder}'", why, "Name another folder with -o.")
+        reason = f"There is {', '.join(there)} in it." if there else "It is the folder where you are."
+        raise UsageError(f"Nothing can be built in '{folder}'", reason, "Name another folder with -o.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         return JournalWriter(folder / _JOURNAL)
@@ -147,8 +146,8 @@ def _write(folder: Path, build: Build) -> list[str]:
     return [name for name in FILES if name == _JOURNAL or texts.get(name)]
 
 
-def _person(console: Console, display: LineDisplay) -> AskingOverseer:
+def _person(console: Console, display: LineDisplay) -> AskingApprover:
     if not (console.is_terminal and is_typed_at()):
-        why = "--feedback person and both need somebody at a terminal."
-        raise UsageError("Nobody is there to look", why, "Use --feedback model.")
-    return AskingOverseer(display, ("files",), glyphs_for(console.encoding), lambda: console.width)
+        reason = "--feedback person and both need somebody at a terminal."
+        raise UsageError("Nobody is there to look", reason, "Use --feedback model.")
+    return AskingApprover(display, ("files",), glyphs_for(console.encoding), lambda: console.width)

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pddlego.cli import exits
-from pddlego.cli.exits import is_typed_at, polite_kills
+from pddlego.cli.exits import handle_sigterm, is_typed_at
 from pddlego.display.console import Console
 from pddlego.errors import UsageError
 from pddlego.models.cache import AnswerCache, default_path
@@ -42,7 +42,7 @@ def clear(
 
 def _info() -> int:
     """Print where the cache is and what it holds."""
-    polite_kills()
+    handle_sigterm()
     console = Console()
     cache = AnswerCache(default_path())
     held = cache.held()
@@ -66,7 +66,7 @@ def _info() -> int:
 
 def _clear(model: str | None, yes: bool) -> int:
     """Remove answers. Exit code 1 if the user does not want it after all."""
-    polite_kills()
+    handle_sigterm()
     cache = AnswerCache(default_path())
     what = "all answers" if model is None else f"all answers of {clean(model)}"
     if not yes and not is_typed_at():

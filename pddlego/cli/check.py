@@ -40,11 +40,11 @@ _MENDS = {
 
 
 @dataclass(frozen=True)
-class Finding:
+class FileFinding:
     """What is wrong: where (`FILE:LINE:COLUMN`) and what, why, and what to do. A `remark` is not a reason to fail."""
 
     what: str
-    why: str
+    reason: str
     mend: str
     remark: bool = False
 
@@ -54,31 +54,31 @@ def _check(domain_file: Path, problem_file: Path | None, plan_file: Path | None)
     if plan_file is not None and problem_file is None:
         raise UsageError("--plan needs a problem", "A plan is for one problem.", "Name DOMAIN and PROBLEM.")
     console = Console(soft_wrap=True, emoji=False)
-    found: list[Finding] = []
+    findings: list[FileFinding] = []
     good: list[str] = []
     checked = checked_domain(read_text(domain_file))
-    found += [_of_defect(domain_file, defect) for defect in checked.defects]
+    findings += [_of_defect(domain_file, defect) for defect in checked.defects]
     if checked.domain is not None:
         good.append(f"{domain_file}: a domain of {count(len(checked.domain.actions), 'action')}")
         if problem_file is not None:
-            found += _problem(checked.domain, problem_file, plan_file, good)
+            findings += _problem(checked.domain, problem_file, plan_file, good)
     elif problem_file is not None:
-        found.append(_not_checked(problem_file, domain_file))
-    for finding in found:
+        findings.append(_not_checked(problem_file, domain_file))
+    for finding in findings:
         style = "yellow" if finding.remark else "bold red"
-        for label, text in (("", finding.what), ("  why: ", finding.why), ("  do:  ", finding.mend)):
+        for label, text in (("", finding.what), ("  why: ", finding.reason), ("  do:  ", finding.mend)):
             lines = clean(text).splitlines() or [""]
             console.print(f"{label}{lines[0]}", style="" if label else style, markup=False, highlight=False)
             for line in lines[1:]:
                 console.print(f"{' ' * len(label)}{line}", markup=False, highlight=False)
-    if all(finding.remark for finding in found):
+    if all(finding.remark for finding in findings):
         for line in good:
             console.print(clean(line), style="green", markup=False, highlight=False)
         return 0
     return 1
 
 
-def _problem(domain: Domain, problem_file: Path, plan_file: Path | None, good: list[str]) -> Iterator[Finding]:
+def _problem(domain: Domain, problem_file: Path, plan_file: Path | None, good: list[str]) -> Iterator[FileFinding]:
     """What is wrong with a problem, and with a plan for it if there is one to be looked at."""
     checked = checked_problem(domain, read_text(problem_file))
     yield from (_of_defect(problem_file, defect) for defect in checked.defects)
@@ -93,7 +93,7 @@ def _problem(domain: Domain, problem_file: Path, plan_file: Path | None, good: l
         yield from _plan(domain, problem, plan_file, good)
 
 
-def _plan(domain: Domain, problem: Problem, plan_file: Path, good: list[str]) -> Iterator[Finding]:
+def _plan(domain: Domain, problem: Problem, plan_file: Path, good: list[str]) -> Iterator[FileFinding]:
     text = read_text(plan_file)
     try:
         plan = parse_plan(text)
@@ -101,7 +101,7 @@ def _plan(domain: Domain, problem: Problem, plan_file: Path, good: list[str]) ->
         for defect in error.defects:
             line, column = defect.place or (1, 1)
             todo = "Write one action a line, each in parentheses."
-            yield Finding(f"{plan_file}:{line}:{column}: syntax", defect.message, todo)
+            yield FileFinding(f"{plan_file}:{line}:{column}: syntax", defect.message, todo)
         return
     fault = validate(domain, problem, plan)
     if fault is not None:
@@ -111,21 +111,21 @@ def _plan(domain: Domain, problem: Problem, plan_file: Path, good: list[str]) ->
     good.append(f"{plan_file}: a plan of {count(len(plan), 'step')} that reaches the goal")
 
 
-def _not_checked(file: Path, cause: Path) -> Finding:
-    return Finding(f"{file}:1:1: not-checked", f"it depends on {cause}, which has defects", f"Fix {cause} first.")
+def _not_checked(file: Path, cause: Path) -> FileFinding:
+    return FileFinding(f"{file}:1:1: not-checked", f"it depends on {cause}, which has defects", f"Fix {cause} first.")
 
 
-def _of_defect(file: Path, defect: Defect) -> Finding:
+def _of_defect(file: Path, defect: Defect) -> FileFinding:
     """A defect as three lines: what to do stands at the end of most messages."""
-    why, semicolon, mend = defect.message.rpartition("; ")
+    reason, semicolon, mend = defect.message.rpartition("; ")
     if not semicolon:
-        why, mend = defect.message, _MENDS.get(defect.kind, "Mend it there.")
+        reason, mend = defect.message, _MENDS.get(defect.kind, "Mend it there.")
     mend = mend[:1].upper() + mend[1:]
     line, column = defect.place or (1, 1)
-    return Finding(f"{file}:{line}:{column}: {defect.kind.id}", why, mend, not defect.blocking)
+    return FileFinding(f"{file}:{line}:{column}: {defect.kind.id}", reason, mend, not defect.blocking)
 
 
-def _of_fault(file: Path, fault: PlanFault, place: str) -> Finding:
+def _of_fault(file: Path, fault: PlanFault, place: str) -> FileFinding:
     where = f"step {fault.time}" if fault.time is not None else "at the end"
     mend = fault.advice or "Use an action and objects that are declared."
-    return Finding(f"{file}:{place}: {fault.kind.value}, {where}", fault.what, mend)
+    return FileFinding(f"{file}:{place}: {fault.kind.value}, {where}", fault.what, mend)

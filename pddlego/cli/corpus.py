@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pddlego.cli import exits
-from pddlego.cli.exits import polite_kills
+from pddlego.cli.exits import handle_sigterm
 from pddlego.display.console import Console
 from pddlego.planning import ProcessPlanner
 from pddlego.planning.corpus import CorpusReport, check_corpus, read_pairs
@@ -35,7 +35,7 @@ def check(
 
     Exit code: 0 no contradiction, 1 contradictions, 2 wrong usage.
     """
-    polite_kills()
+    handle_sigterm()
     pairs = list(read_pairs(Path(file)))
     with ProcessPlanner() as planner:
         report = check_corpus(pairs, planner)
@@ -65,8 +65,8 @@ def _show(console: Console, report: CorpusReport) -> None:
     repairs = Counter(kind for checked in report.checked for kind in _kinds(checked.repairs))
     _counts(console, "Repairs, in pairs", repairs)
     for checked in report.contradictions:
-        why = f" ({checked.refused}: {checked.message})" if checked.refused else ""
-        console.print(Text(clean(f"{checked.pair.id}: {checked.contradiction}{why}"), "red"), soft_wrap=True)
+        reason = f" ({checked.refused}: {checked.message})" if checked.refused else ""
+        console.print(Text(clean(f"{checked.pair.id}: {checked.contradiction}{reason}"), "red"), soft_wrap=True)
 
 
 def _kinds(repairs: tuple[str, ...]) -> set[str]:

@@ -32,7 +32,7 @@ def command(
 
 
 @dataclass(frozen=True)
-class Finding:
+class Diagnosis:
     """The result of one check: a word on success, or what is wrong and how to mend it."""
 
     name: str
@@ -65,12 +65,12 @@ def _examined(model: str | None, base_url: str | None, runs: str, java: str | No
     return 0 if good else 3
 
 
-def _examine(name: str, call: Callable[[], str]) -> Finding:
+def _examine(name: str, call: Callable[[], str]) -> Diagnosis:
     try:
-        return Finding(name, True, call())
+        return Diagnosis(name, True, call())
     except PddlegoError as error:
-        text = " ".join(clean(f"{error.what}: {error.why}").split())
-        return Finding(name, False, text, clean(error.next_step))
+        text = " ".join(clean(f"{error.what}: {error.reason}").split())
+        return Diagnosis(name, False, text, clean(error.next_step))
 
 
 def _java(java: str | None) -> str:
@@ -122,8 +122,8 @@ def _sandbox() -> str:
     tried = list(try_all())
     passed = [f"{probe.name} ({probe.how})" for probe in tried if not probe.stopped]
     if passed:
-        why = f"Layers: {layers}. What was not stopped: {'; '.join(passed)}."
-        raise EngineError("The sandbox does not hold", why, "Do not run programs of models here; report it.")
+        reason = f"Layers: {layers}. What was not stopped: {'; '.join(passed)}."
+        raise EngineError("The sandbox does not hold", reason, "Do not run programs of models here; report it.")
     return f"{layers}: all {len(tried)} attacks were stopped"
 
 

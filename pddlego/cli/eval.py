@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from pddlego.cli import exits
-from pddlego.cli.exits import INTERRUPTS, handle, ignore_interrupts, ignores_keys, polite_kills
+from pddlego.cli.exits import INTERRUPTS, handle, handle_sigterm, ignore_interrupts, ignores_keys
 from pddlego.cli.options import ConfigFile, with_options
 from pddlego.display.console import Console
 from pddlego.evaluation.assemble import Running, evaluating
@@ -20,7 +20,7 @@ from pddlego.evaluation.estimate import estimates
 from pddlego.evaluation.progress import LineProgress, LiveProgress, ProgressDisplay, Standing
 from pddlego.evaluation.runner import Evaluation, Stop
 from pddlego.evaluation.setup import Setup, make_setup
-from pddlego.evaluation.table import played_of, results_table, rows, spent_elsewhere, worst_case_table
+from pddlego.evaluation.table import played_of, results_table, rows, spent_elsewhere, upper_bound_table
 from pddlego.models.base import remarks
 from pddlego.models.limiter import Gauge
 
@@ -39,11 +39,11 @@ def command(flags: dict[str, Any], games: Games = None, config: ConfigFile = Non
 
 
 def _evaluate(resolved: Resolved, dry_run: bool) -> int:
-    polite_kills()
+    handle_sigterm()
     setup = make_setup(resolved, sends=not dry_run)
     console = Console()
     if dry_run:
-        console.print(worst_case_table(estimates(setup)), highlight=False)
+        console.print(upper_bound_table(estimates(setup)), highlight=False)
         return exits.WON
     if ignores_keys():
         text = f"Ctrl-C (SIGINT) is ignored here. 'kill {os.getpid()}' ends the evaluation at once."
@@ -115,9 +115,9 @@ def _run(evaluation: Evaluation, display: ProgressDisplay) -> None:
     handle(INTERRUPTS, interrupted)
     try:
         with display:
-            for told in evaluation.run():
+            for update in evaluation.run():
                 try:
-                    display.show(told)
+                    display.show(update)
                 except BrokenPipeError:
                     exits.silence_output()
                     evaluation.drain()
@@ -130,7 +130,7 @@ def _farewell(console: Console, evaluation: Evaluation, good: int, planned: int)
         raise evaluation.fault
     if good == planned:
         return exits.WON
-    why = evaluation.stopped.value if evaluation.stopped else "errors"
-    text = f"{planned - good} of {planned} episodes have no result ({why}). The same command again continues."
+    reason = evaluation.stopped.value if evaluation.stopped else "errors"
+    text = f"{planned - good} of {planned} episodes have no result ({reason}). The same command again continues."
     console.print(text, style="yellow", highlight=False, soft_wrap=True)
     return exits.INTERRUPTED if evaluation.stopped in (Stop.DRAINED, Stop.ABORTED) else exits.BROKEN

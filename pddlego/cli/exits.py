@@ -22,7 +22,7 @@ INTERRUPTS = (signal.SIGINT, *_POLITE)
 """Everything that asks a command to end."""
 
 
-def polite_kills() -> None:
+def handle_sigterm() -> None:
     """A polite kill is an interrupt: things end properly and the terminal is left as it was.
 
     One is enough: systems send several in a row, and the second would cut short what the first began.

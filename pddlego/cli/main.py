@@ -132,9 +132,11 @@ def run() -> None:
 def _bug(error: Exception) -> PddlegoError:
     """What is said of an error that nobody expected: where it happened, and how to see more."""
     place = traceback.extract_tb(error.__traceback__)[-1]
-    why = f"{Path(place.filename).name}, line {place.lineno}, in {place.name}."
+    reason = f"{Path(place.filename).name}, line {place.lineno}, in {place.name}."
     what = explained(error)
-    return PddlegoError(what[0].upper() + what[1:], why, f"Run it with {_TRACEBACK}=1 to see all of it, and report it.")
+    return PddlegoError(
+        what[0].upper() + what[1:], reason, f"Run it with {_TRACEBACK}=1 to see all of it, and report it."
+    )
 
 
 def _version(asked: bool) -> None:
@@ -157,6 +159,6 @@ def _report(error: PddlegoError) -> None:
     from pddlego.util.text import clean
 
     labels = ("Error: ", "  why: ", "  do:  ")
-    for label, part in zip(labels, (error.what, error.why, error.next_step), strict=True):
+    for label, part in zip(labels, (error.what, error.reason, error.next_step), strict=True):
         if part:
             typer.echo(label + " ".join(clean(part).split()), err=True)

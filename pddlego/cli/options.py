@@ -15,9 +15,9 @@ from pydantic import BaseModel
 from pddlego.runs.folders import RUNS, RUNS_VARIABLE, place_of
 from pddlego.util.options import Flag, Option, options_of
 
-Wanted = Callable[[Path], bool]
+PathFilter = Callable[[Path], bool]
 
-Run = Annotated[
+RunArgument = Annotated[
     str, typer.Argument(help="A run folder, its name in runs/, a journal in its folder episodes/, or latest.")
 ]
 ConfigFile = Annotated[
@@ -34,7 +34,7 @@ def runs_folder(flags: Mapping[str, Any] | None = None) -> Path:
     return Path((flags or {}).get("runs") or os.environ.get(RUNS_VARIABLE) or RUNS)
 
 
-def place_named(run: str, flags: Mapping[str, Any] | None = None, wanted: Wanted = lambda path: True) -> Path:
+def place_named(run: str, flags: Mapping[str, Any] | None = None, wanted: PathFilter = lambda path: True) -> Path:
     """The run folder or journal that a user names, in the folder that `--runs` or its variable says."""
     return place_of(run, runs_folder(flags), wanted)
 
@@ -46,18 +46,18 @@ def with_options(
 
     The command gets those that were typed as its argument `flags`, by name.
     """
-    found: dict[str, tuple[Option, type[BaseModel]]] = {}
+    options: dict[str, tuple[Option, type[BaseModel]]] = {}
     for group in groups:
         for option in options_of(group):
             wanted = option.name in only if only else option.name not in without
             if option.flag is not None and wanted:
-                found.setdefault(option.name, (option, group))
+                options.setdefault(option.name, (option, group))
 
     def decorated(command: Callable[..., None]) -> Callable[..., None]:
         own = inspect.signature(command, eval_str=True).parameters
         parameters = [parameter for name, parameter in own.items() if name != "flags"]
-        names = {f"{name}_": name for name in found}  # no option hides an argument of the command, or a keyword
-        parameters += [_parameter(argument, *found[name]) for argument, name in names.items()]
+        names = {f"{name}_": name for name in options}  # no option hides an argument of the command, or a keyword
+        parameters += [_parameter(argument, *options[name]) for argument, name in names.items()]
         parameters.insert(0, inspect.Parameter("context", _KEYWORD, annotation=typer.Context))
 
         def run(context: typer.Context, **arguments: Any) -> None:

@@ -9,21 +9,21 @@ from typing import Annotated, Any
 
 import typer
 
-from pddlego.cli.exits import polite_kills
+from pddlego.cli.exits import handle_sigterm
 from pddlego.cli.options import ConfigFile, Confirm, Pace, with_options
-from pddlego.cli.watching import exit_code, make_overseer, make_person, parse_whats, play_watched
+from pddlego.cli.watching import exit_code, make_approver, make_person, parse_whats, play_watched
 from pddlego.display.console import Console
 from pddlego.display.lines import make_display
 from pddlego.episode.events import Limits
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import DEFAULT, FLAG, Resolved, groups, resolve
 from pddlego.evaluation.setup import Setup, make_setup, one_cell
-from pddlego.methods.registry import parse_mode, picture_of
+from pddlego.methods.registry import parse_mode, renderer_of
 from pddlego.models.limiter import Spending
 from pddlego.runs.folders import fresh_folder
 from pddlego.runs.manifest import CONFIRMED
 
-Game = Annotated[str, typer.Argument(help="What to play: a file in envs/ (see 'pddlego games').")]
+GameOption = Annotated[str, typer.Argument(help="What to play: a file in envs/ (see 'pddlego games').")]
 PlayMode = Annotated[
     str | None,
     typer.Option(
@@ -53,7 +53,7 @@ _FIXED = ("games", "modes", "ablate", "models", "seeds", "repeats", "workers", "
 @with_options(groups().values(), without=(*_FIXED, "carry", "run", "max_cost", "prices"))
 def command(
     flags: dict[str, Any],
-    game: Game,
+    game: GameOption,
     mode: PlayMode = None,
     seed: Seed = 0,
     model: ModelName = None,
@@ -66,14 +66,14 @@ def command(
 
     Exit code: 0 won, 1 not won, 2 wrong usage, 3 the model or the engine failed, 130 interrupted.
     """
-    polite_kills()
+    handle_sigterm()
     flags |= {"games": (game,), "seeds": str(seed), "repeats": 1, "ablate": ()} | ({"modes": (mode,)} if mode else {})
     flags |= {"executor": "threads", "workers": 1, "carry": False}
     if model is not None:
         flags["models"] = (model,)
     resolved = resolve(flags, os.environ, Path(config) if config else None)
     _check_model(resolved)
-    whats = parse_whats(confirm or "")
+    kinds = parse_whats(confirm or "")
     setup = _one_episode(make_setup(resolved, somebody_types=True))
     cell = one_cell(setup)
     chosen = parse_mode(cell.mode).mode
@@ -81,12 +81,12 @@ def command(
     if resolved.origin("models") == DEFAULT and chosen.asks_model:
         Console(stderr=json_lines).print(NO_MODEL, style="dim", highlight=False, soft_wrap=True)
     played = setup.played_in(cell)
-    describe, panels = picture_of(played.method_name).describe, played.method.screen()
+    describe, panels = renderer_of(played.method_name).describe, played.method.screen()
     display = make_display(console, pace, panels, describe, json_lines=json_lines, lines=chosen.needs_person)
-    overseer = make_overseer(console, display, whats, chosen)
+    approver = make_approver(console, display, kinds, chosen)
     path = fresh_folder(Path(setup.config.run.runs), cell.label)
-    about = {CONFIRMED: whats} if whats else {}
-    ended = play_watched(setup, path, about, display, overseer=overseer, person=make_person(chosen))
+    about = {CONFIRMED: kinds} if kinds else {}
+    ended = play_watched(setup, path, about, display, approver=approver, person=make_person(chosen))
     if not json_lines:
         console.print(f"The run is kept in {path}", style="dim", highlight=False, soft_wrap=True)
     raise typer.Exit(exit_code(ended))

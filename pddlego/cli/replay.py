@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from pddlego.cli import exits
-from pddlego.cli.exits import polite_kills
-from pddlego.cli.options import Run, place_named, with_options
+from pddlego.cli.exits import handle_sigterm
+from pddlego.cli.options import RunArgument, place_named, with_options
 from pddlego.display.console import Console
 from pddlego.evaluation.config import given_options, groups
 from pddlego.evaluation.replay import Recorded, Replayed, load_recorded, replay
@@ -21,14 +21,14 @@ from pddlego.util.text import clean
 @with_options(groups().values(), only=("java",))
 def command(
     flags: dict[str, Any],
-    run: Run,
+    run: RunArgument,
     seed: Annotated[int | None, typer.Option(help="Only the episodes of this seed.")] = None,
 ) -> None:
     """Play recorded episodes again without any model call, and check that everything comes out the same.
 
     Exit code: 0 the same, 1 a difference, 2 wrong usage, 3 the engine failed.
     """
-    polite_kills()
+    handle_sigterm()
     console = Console()
     changes = given_options(flags, ("java",))
     for journal in find_journals(place_named(run), seed):

@@ -14,7 +14,7 @@ from pddlego.cli import exits
 from pddlego.cli.options import place_named, with_options
 from pddlego.display.console import Console
 from pddlego.errors import UsageError
-from pddlego.evaluation.config import Limits
+from pddlego.evaluation.config import LimitOptions
 from pddlego.evaluation.setup import read_prices
 from pddlego.evaluation.table import results_table
 from pddlego.report.build import Report, build_report, is_reportable
@@ -25,7 +25,7 @@ from pddlego.util.files import write_whole
 from pddlego.util.text import clean
 
 
-@with_options((Limits,), only=("prices",))
+@with_options((LimitOptions,), only=("prices",))
 def command(
     flags: dict[str, Any],
     runs: Annotated[
@@ -81,8 +81,8 @@ def _show(console: Console, report: Report) -> None:
     console.print()
     for title, head, body in extra_tables(report):
         _table(console, title, head, body)
-    for title, what, found in report.sections:
-        _table(console, title, *counts(found, what))
+    for title, what, rows in report.sections:
+        _table(console, title, *counts(rows, what))
     for comparison in report.comparisons:
         console.print(
             f"{comparison.game}, {comparison.first} and {comparison.second}: {comparison.conclusion}", highlight=False

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
-from pddlego.cli.exits import polite_kills
-from pddlego.cli.options import Confirm, Pace, Run, place_named, runs_folder, with_options
-from pddlego.cli.watching import exit_code, make_overseer, make_person, parse_whats, play_watched
+from pddlego.cli.exits import handle_sigterm
+from pddlego.cli.options import Confirm, Pace, RunArgument, place_named, runs_folder, with_options
+from pddlego.cli.watching import exit_code, make_approver, make_person, parse_whats, play_watched
 from pddlego.display.console import Console
 from pddlego.display.lines import make_display
 from pddlego.display.person import edit_text
@@ -22,12 +22,12 @@ from pddlego.evaluation.config import given_options, groups
 from pddlego.evaluation.replay import Recorded, load_recorded
 from pddlego.evaluation.setup import Setup, make_cell_model
 from pddlego.methods.base import Tools
-from pddlego.methods.registry import parse_mode, picture_of
+from pddlego.methods.registry import parse_mode, renderer_of
 from pddlego.methods.textgames.options import TextGameOptions
 from pddlego.methods.textgames.play import episode_of, first_domain, play
 from pddlego.methods.textgames.resume import (
-    Moment,
     RecordedGame,
+    ResumePoint,
     check_not_over,
     known_at,
     moment_at,
@@ -49,7 +49,7 @@ OPTIONS = ("base_url", "max_steps", "java", "runs")
 @with_options(groups().values(), only=OPTIONS)
 def command(
     flags: dict[str, Any],
-    run: Run,
+    run: RunArgument,
     from_step: Annotated[int, typer.Option(min=0, help="The step after which to go on.")],
     seed: Annotated[int | None, typer.Option(help="Which episode, where there are several.")] = None,
     problem: Annotated[str | None, typer.Option(help="A problem file to go on with.")] = None,
@@ -63,29 +63,29 @@ def command(
     What is not given is as in the episode.
     Exit code as for play: 0 won, 1 not won, 2 wrong usage, 3 the model or the engine failed, 130 interrupted.
     """
-    polite_kills()
+    handle_sigterm()
     console = Console()
     if edit and problem is not None:
         raise UsageError("--edit and --problem exclude each other", "Both give the problem.", "Use one of them.")
-    given = given_options(flags, OPTIONS)
-    java = {"java": given["java"]} if "java" in given else {}
+    explicit = given_options(flags, OPTIONS)
+    java = {"java": explicit["java"]} if "java" in explicit else {}
     recorded = load_recorded(find_journal(place_named(run, flags), seed), java)
-    whats = parse_whats(confirm or "")
+    kinds = parse_whats(confirm or "")
     played = recorded_game(recorded)
     moment = moment_at(played, from_step)
     # Whatever can be refused is refused before the person has edited anything.
     check_not_over(played, from_step)
-    setup = _again(console, recorded, from_step, model, given)
+    setup = _again(console, recorded, from_step, model, explicit)
     (cell,) = setup.cells()
     mode = parse_mode(cell.mode).mode
-    picture = picture_of(recorded.played.method_name)
+    picture = renderer_of(recorded.played.method_name)
     panels = recorded.played.method.screen()
     display = make_display(console, pace, panels, picture.describe, lines=mode.needs_person)
-    overseer = make_overseer(console, display, whats, mode)
+    approver = make_approver(console, display, kinds, mode)
     restart = restart_at(played, from_step, moment, _corrected(played, moment, from_step, problem, edit))
     path = fresh_folder(runs_folder(flags), f"{cell.label}-resumed")
     about: dict[str, Any] = {RESUMED: {"source": restart.source, "step": restart.step}}
-    about |= {CONFIRMED: whats} if whats else {}
+    about |= {CONFIRMED: kinds} if kinds else {}
     again = setup.played_in(cell)
     options = again.options
     assert isinstance(options, TextGameOptions)
@@ -93,21 +93,21 @@ def command(
     def begin(tools: Tools) -> Iterator[Event]:
         return play(cell, again.setting, options, tools, restart=restart)
 
-    ended = play_watched(setup, path, about, display, overseer=overseer, person=make_person(mode), begin=begin)
+    ended = play_watched(setup, path, about, display, approver=approver, person=make_person(mode), begin=begin)
     console.print(f"The run is kept in {path}", style="dim", highlight=False, soft_wrap=True)
     raise typer.Exit(exit_code(ended))
 
 
-def _again(console: Console, recorded: Recorded, step: int, model: str | None, given: dict[str, Any]) -> Setup:
+def _again(console: Console, recorded: Recorded, step: int, model: str | None, explicit: dict[str, Any]) -> Setup:
     """The episode as it was, but for what the user wants to be another: an evaluation of one cell."""
     started, played = recorded.started, recorded.played
-    if "max_steps" in given:
-        changed = played.options.model_copy(update={"max_steps": given["max_steps"]})
+    if "max_steps" in explicit:
+        changed = played.options.model_copy(update={"max_steps": explicit["max_steps"]})
         played = replace(played, options=changed, setting=played.method.load(started.setting, changed))
-    steps = given.get("max_steps", started.limits.steps)
+    steps = explicit.get("max_steps", started.limits.steps)
     if steps is not None and step >= steps:
-        why = f"The episode may take {steps} steps."
-        raise UsageError(f"After step {step} nothing is left", why, "Raise --max-steps.")
+        reason = f"The episode may take {steps} steps."
+        raise UsageError(f"After step {step} nothing is left", reason, "Raise --max-steps.")
     asks = parse_mode(started.mode).mode.asks_model
     matrix = Matrix(
         seeds={started.setting: (started.seed,)},
@@ -115,7 +115,7 @@ def _again(console: Console, recorded: Recorded, step: int, model: str | None, g
         models=(model or started.model,),
         without_model=() if asks else (started.mode,),
     )
-    endpoint, access = _endpoint(console, recorded, model, given)
+    endpoint, access = _endpoint(console, recorded, model, explicit)
     setup = Setup(
         recorded.config.model_copy(update={"endpoint": endpoint}),
         matrix,
@@ -128,26 +128,28 @@ def _again(console: Console, recorded: Recorded, step: int, model: str | None, g
 
 
 def _endpoint(
-    console: Console, recorded: Recorded, model: str | None, given: dict[str, Any]
+    console: Console, recorded: Recorded, model: str | None, explicit: dict[str, Any]
 ) -> tuple[Endpoint, Access]:
     """The endpoint, as recorded or as named now. The key goes to no endpoint that only a run folder names."""
     there = recorded.config.endpoint
-    base_url = given.get("base_url") or (None if model else there.base_url)
+    base_url = explicit.get("base_url") or (None if model else there.base_url)
     key = os.environ.get("OPENAI_API_KEY")
-    if key and base_url is not None and base_url != given.get("base_url"):
-        said = f"Your key is not sent to {base_url}, which only the run folder names: --base-url says that you mean it"
-        console.print(clean(said), style="yellow", highlight=False, soft_wrap=True)
+    if key and base_url is not None and base_url != explicit.get("base_url"):
+        problem = (
+            f"Your key is not sent to {base_url}, which only the run folder names: --base-url says that you mean it"
+        )
+        console.print(clean(problem), style="yellow", highlight=False, soft_wrap=True)
         key = None
     return there.model_copy(update={"base_url": base_url}), Access(key)
 
 
-def _corrected(played: RecordedGame, moment: Moment, step: int, file: str | None, edit: bool) -> Problem | None:
+def _corrected(played: RecordedGame, moment: ResumePoint, step: int, file: str | None, edit: bool) -> Problem | None:
     """The problem as a person corrected it; None if they did not. Raises `UsageError` for one with faults."""
     if not edit and file is None:
         return None
     if not played.episode.plans:
-        why = f"It was played in mode {played.episode.mode}."
-        raise UsageError("The episode has no problem to correct", why, "Leave --problem and --edit out.")
+        reason = f"It was played in mode {played.episode.mode}."
+        raise UsageError("The episode has no problem to correct", reason, "Leave --problem and --edit out.")
 
     def faults(text: str) -> tuple[str, ...]:
         return read_correction(played, moment, text).faults
@@ -156,8 +158,8 @@ def _corrected(played: RecordedGame, moment: Moment, step: int, file: str | None
         try:
             text: str | None = Path(file).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            why = f"{getattr(error, 'strerror', None) or 'It is no text'}."
-            raise UsageError(f"{file} cannot be read", why, "Check --problem.") from error
+            reason = f"{getattr(error, 'strerror', None) or 'It is no text'}."
+            raise UsageError(f"{file} cannot be read", reason, "Check --problem.") from error
     else:
         text = edit_text(str(moment.latest), faults, _about(played, moment, step))
     unchanged = "The file was left as it was, or emptied."
@@ -168,12 +170,12 @@ def _corrected(played: RecordedGame, moment: Moment, step: int, file: str | None
         raise UsageError("Nothing was corrected", unchanged, "Leave --edit and --problem out to go on.")
     if corrected.faults:
         more = f" (and {len(corrected.faults) - 1} more)" if len(corrected.faults) > 1 else ""
-        why = f"{corrected.faults[0]}{more}"
-        raise UsageError(f"{file} cannot be planned with", why, "Mend it and try again.")
+        reason = f"{corrected.faults[0]}{more}"
+        raise UsageError(f"{file} cannot be planned with", reason, "Mend it and try again.")
     return corrected.problem
 
 
-def _about(played: RecordedGame, moment: Moment, step: int) -> Iterator[str]:
+def _about(played: RecordedGame, moment: ResumePoint, step: int) -> Iterator[str]:
     """What whoever edits the problem should see above it."""
     known = known_at(played, moment)
     yield f"{played.episode.setting.title}, seed {played.episode.seed}: the problem after step {step}."
@@ -192,8 +194,8 @@ def recorded_game(recorded: Recorded) -> RecordedGame:
     """The episode. Raises `UsageError` for one of another method: there is no game to go back to."""
     setting, options = recorded.played.setting, recorded.played.options
     if not isinstance(setting, GameSetting) or not isinstance(options, TextGameOptions):
-        why = f"It was played by the method {recorded.played.method_name}."
-        raise UsageError(f"{recorded.journal.path.name} is no text game", why, "Name an episode of a text game.")
+        reason = f"It was played by the method {recorded.played.method_name}."
+        raise UsageError(f"{recorded.journal.path.name} is no text game", reason, "Name an episode of a text game.")
     events = recorded.events
     limits, retries = recorded.started.limits, recorded.config.limits.retries
     episode = episode_of(recorded.cell, setting, options, limits, retries=retries, domain=first_domain(events))

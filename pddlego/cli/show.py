@@ -9,18 +9,18 @@ from typing import Annotated
 import typer
 from rich.console import RenderableType
 
-from pddlego.cli.options import Run, place_named
+from pddlego.cli.options import RunArgument, place_named
 from pddlego.cli.terminal import fill, is_terminal
 from pddlego.display import export
 from pddlego.display.console import UNICODE, Console, glyphs_for
-from pddlego.display.frames import Film, Frame
+from pddlego.display.frames import Frame, Timeline
 from pddlego.display.lines import event_lines
-from pddlego.display.screens import MIN_HEIGHT, MIN_WIDTH, Picture, whole
-from pddlego.display.show import Place, Show
+from pddlego.display.screens import MIN_HEIGHT, MIN_WIDTH, Renderer, whole
+from pddlego.display.show import Show, ShownPlace
 from pddlego.display.view import View, fold_common
 from pddlego.episode.events import Started
 from pddlego.errors import JournalError, UsageError
-from pddlego.methods.registry import make_codec, picture_of
+from pddlego.methods.registry import make_codec, renderer_of
 from pddlego.runs.folders import find_journal
 from pddlego.runs.tail import JournalTail
 from pddlego.util.files import write_whole
@@ -28,7 +28,7 @@ from pddlego.util.text import clean
 
 
 def command(
-    run: Run,
+    run: RunArgument,
     seed: Annotated[int | None, typer.Argument(help="Which episode, where there are several.")] = None,
     step: Annotated[int | None, typer.Option(min=0, help="Where to begin; what to print.")] = None,
     problem: Annotated[bool, typer.Option("--problem", help="Print the problem at that step as PDDL.")] = False,
@@ -40,7 +40,7 @@ def command(
     tail = JournalTail(find_journal(place_named(run), seed), make_codec())
     timed = list(tail.poll())
     started = timed[0][0] if timed else None
-    picture = picture_of(started.played_by if isinstance(started, Started) else "")
+    picture = renderer_of(started.played_by if isinstance(started, Started) else "")
     film = picture.film()
     film.add(timed)
     if not film.frames:
@@ -54,7 +54,7 @@ def command(
     elif svg is not None or gif is not None:
         _export(console, picture, film, number, svg_file=svg, gif_file=gif, size=size)
     elif is_terminal(console):
-        place = Place(frame=number) if step is not None else Place()
+        place = ShownPlace(frame=number) if step is not None else ShownPlace()
         fill(Show(film, picture, glyphs_for(console.encoding), place, lambda: film.add(tail.poll())), console)
     else:
         _print_lines(console, picture, film, None if step is None else number)
@@ -69,25 +69,25 @@ def _print_problem(console: Console, journal: Path, step: int) -> None:
 
     played = recorded_game(load_recorded(journal))
     if not played.episode.plans:
-        why = f"Mode {played.episode.mode} has no problems."
-        raise UsageError(f"There is no problem at step {step}", why, "Show an episode of mode edit or gen.")
+        reason = f"Mode {played.episode.mode} has no problems."
+        raise UsageError(f"There is no problem at step {step}", reason, "Show an episode of mode edit or gen.")
     console.out(str(moment_at(played, step).latest), highlight=False)
 
 
-def _number(film: Film, step: int | None) -> int:
+def _number(film: Timeline, step: int | None) -> int:
     if step is None:
         return len(film.frames) - 1
     number = film.at(step)
     if number is None:
-        why = f"The episode has the steps 0 to {film.frames[-1].step}."
-        raise UsageError(f"There is no step {step}", why, "Choose another with --step.")
+        reason = f"The episode has the steps 0 to {film.frames[-1].step}."
+        raise UsageError(f"There is no step {step}", reason, "Choose another with --step.")
     return number
 
 
 def _export(
     console: Console,
-    picture: Picture,
-    film: Film,
+    picture: Renderer,
+    film: Timeline,
     number: int,
     *,
     svg_file: str | None,
@@ -97,8 +97,8 @@ def _export(
     match = re.fullmatch(r"(\d{1,3})x(\d{1,3})", size)
     width, height = (int(number) for number in match.groups()) if match else (0, 0)
     if width < MIN_WIDTH or height < MIN_HEIGHT:
-        why = f"It is columns x lines, at least {MIN_WIDTH}x{MIN_HEIGHT}, at most 999x999."
-        raise UsageError(f"--size {size} is not possible", why, "Example: --size 120x36.")
+        reason = f"It is columns x lines, at least {MIN_WIDTH}x{MIN_HEIGHT}, at most 999x999."
+        raise UsageError(f"--size {size} is not possible", reason, "Example: --size 120x36.")
     frames = film.frames
 
     def drawn(frame: Frame) -> RenderableType:
@@ -110,19 +110,19 @@ def _export(
         try:
             write_whole(Path(svg_file), export.svg(drawn(frames[number]), width, height, title))
         except JournalError as error:
-            raise UsageError(error.what, error.why, "Choose another place.") from error
+            raise UsageError(error.what, error.reason, "Choose another place.") from error
         console.print(f"The picture is in {clean(svg_file)}", style="dim", highlight=False, soft_wrap=True)
     if gif_file is not None:
         try:
             count = export.gif(map(drawn, frames), width, height, Path(gif_file))
         except OSError as error:
-            why = f"{error.strerror or error}."
-            raise UsageError(f"Cannot write {gif_file}", why, "Choose another place.") from error
-        said = f"The {count} pictures are in {clean(gif_file)}"
-        console.print(said, style="dim", highlight=False, soft_wrap=True)
+            reason = f"{error.strerror or error}."
+            raise UsageError(f"Cannot write {gif_file}", reason, "Choose another place.") from error
+        message = f"The {count} pictures are in {clean(gif_file)}"
+        console.print(message, style="dim", highlight=False, soft_wrap=True)
 
 
-def _print_lines(console: Console, picture: Picture, film: Film, number: int | None) -> None:
+def _print_lines(console: Console, picture: Renderer, film: Timeline, number: int | None) -> None:
     """The episode, or one step of it, as lines."""
     glyphs = glyphs_for(console.encoding)
     view = View()

@@ -12,7 +12,7 @@ import typer
 
 from pddlego.cli import exits
 from pddlego.cli.options import with_options
-from pddlego.episode.budget import Meter
+from pddlego.episode.budget import Budget
 from pddlego.episode.events import Event, Limits, Retrying
 from pddlego.errors import EngineError, UsageError
 from pddlego.evaluation.config import FLAG, Config, Resolved, resolve
@@ -27,15 +27,15 @@ from pddlego.pddl.check import check_reading
 from pddlego.pddl.problem import read_problem
 from pddlego.planning import Plan, PlanResult, PlanStatus, ProcessPlanner, Search
 from pddlego.planning.graphplan.values import (
+    AdviceQuestion,
     Advise,
-    Expanded,
     Graphplan,
     GraphSearch,
-    Moment,
+    LevelAdded,
     Passed,
-    Question,
     Searched,
-    Watch,
+    SearchMoment,
+    SearchWatcher,
 )
 from pddlego.planning.process import PlannerOptions
 from pddlego.sandbox import Sandbox, SandboxLimits
@@ -130,8 +130,8 @@ def _by_program(place: str, domain: Domain, problem: Problem, config: Config) ->
     if trial.solved:
         _say(f"The program of {place} made a plan of {count(trial.length, 'action')} in {trial.seconds:.2f} s.")
         return trial.plan
-    why = one_line(f"{trial.kind.value}: {trial.message}", 200)
-    _say(f"The program of {place} fails ({why}). Searching with {planner.engine} instead.")
+    reason = one_line(f"{trial.kind.value}: {trial.message}", 200)
+    _say(f"The program of {place} fails ({reason}). Searching with {planner.engine} instead.")
     return None
 
 
@@ -161,8 +161,8 @@ def _check_graphplan(engine: str, resolved: Resolved, prune: str | None, sort: s
     if engine == GRAPHPLAN and search is not None:
         raise UsageError("--search is not possible", "graphplan searches its planning graph.", "Leave it out.")
     if engine != GRAPHPLAN and any(value not in (None, False) for value in typed.values()):
-        why = f"The planner is {engine}, and only graphplan has levels to prune and to sort."
-        raise UsageError("--prune, --sort, --kappa and --levels are not possible", why, "Add --planner graphplan.")
+        reason = f"The planner is {engine}, and only graphplan has levels to prune and to sort."
+        raise UsageError("--prune, --sort, --kappa and --levels are not possible", reason, "Add --planner graphplan.")
     if "" in (prune, sort):
         raise UsageError("--prune and --sort name a model", "They are empty.", "Example: --prune relaxed.")
     if typed["kappa"] and prune is None:
@@ -178,21 +178,21 @@ def _by_graphplan(
     graph = GraphSearch(prune is not None, sort is not None, options.kappa, levels=options.levels)
     prepare_cache(config.endpoint.cache)
     made = {name: _adviser(name, config.endpoint) for name in (prune, sort) if name is not None}
-    meter, took = Meter(Limits(None)), list[Moment]()
-    advisers = Advisers(meter, made.get(prune or ""), made.get(sort or ""))
+    budget, took = Budget(Limits(None)), list[SearchMoment]()
+    advisers = Advisers(budget, made.get(prune or ""), made.get(sort or ""))
 
-    def solve(advise: Advise, watch: Watch) -> PlanResult:
+    def solve(advise: Advise, watch: SearchWatcher) -> PlanResult:
         return planner.solve(domain, problem, Graphplan(graph=graph, advise=advise, watch=watch))
 
-    def react(found: Question | Moment) -> Generator[Event, None, tuple[str, ...]]:
-        if isinstance(found, Question):
-            return (yield from advisers.ask(found))
-        took.append(found)
+    def react(moment: AdviceQuestion | SearchMoment) -> Generator[Event, None, tuple[str, ...]]:
+        if isinstance(moment, AdviceQuestion):
+            return (yield from advisers.ask(moment))
+        took.append(moment)
         return ()
 
     result = _last(planning(solve, react))
     if took:
-        _say(_summary(took, meter.tally.calls))
+        _say(_summary(took, budget.usage.calls))
     return result
 
 
@@ -208,21 +208,21 @@ def _last(planning: Generator[Event, None, PlanResult]) -> PlanResult:
             try:
                 event = next(planning)
             except StopIteration as ended:
-                found: PlanResult = ended.value
-                return found
+                result: PlanResult = ended.value
+                return result
             if isinstance(event, Retrying):
                 trouble = event.trouble
                 tried = f"try {trouble.tries} of {trouble.most}"
-                _say(f"{one_line(trouble.why, 200)}: {tried}, the next in {trouble.seconds:.0f} s")
+                _say(f"{one_line(trouble.reason, 200)}: {tried}, the next in {trouble.seconds:.0f} s")
 
 
-def _summary(took: Sequence[Moment], calls: int) -> str:
+def _summary(took: Sequence[SearchMoment], calls: int) -> str:
     """What graphplan did, on a line."""
-    grown = [moment for moment in took if isinstance(moment, Expanded)]
+    grown = [moment for moment in took if isinstance(moment, LevelAdded)]
     looked = [moment for moment in took if isinstance(moment, Searched)]
     passes = sum(isinstance(moment, Passed) for moment in took)
-    found = [moment.steps for moment in took if isinstance(moment, Passed) and moment.ending == "found"]
-    levels = len(found[-1]) if found else max((moment.level for moment in grown), default=0)
+    steps = [moment.steps for moment in took if isinstance(moment, Passed) and moment.ending == "found"]
+    levels = len(steps[-1]) if steps else max((moment.level for moment in grown), default=0)
     parts = [count(levels, "level"), *([f"{passes} passes"] if passes > 1 else [])]
     parts += [f"{sum(moment.actions for moment in grown):,} actions expanded"]
     parts += [f"{sum(moment.mutexes for moment in grown):,} mutex pairs"]
@@ -234,13 +234,13 @@ def _read(domain_file: Path, problem_file: Path) -> tuple[Domain, Problem]:
     try:
         domain = parse_domain(read_text(domain_file))
     except PddlSyntaxError as error:
-        why = f"{'; '.join(error.faults[:MOST_TOLD])}."
-        raise UsageError(f"{domain_file} is no domain", why, f"See: pddlego check {domain_file}") from error
+        reason = f"{'; '.join(error.faults[:MOST_TOLD])}."
+        raise UsageError(f"{domain_file} is no domain", reason, f"See: pddlego check {domain_file}") from error
     reading = read_problem(read_text(problem_file))
     blocking = [str(defect) for defect in check_reading(domain, reading) if defect.blocking]
     if blocking:
-        why = f"{'; '.join(blocking[:MOST_TOLD])}."
-        raise UsageError(f"{problem_file} is wrong", why, f"See: pddlego check {domain_file} {problem_file}")
+        reason = f"{'; '.join(blocking[:MOST_TOLD])}."
+        raise UsageError(f"{problem_file} is wrong", reason, f"See: pddlego check {domain_file} {problem_file}")
     return domain, reading.problem
 
 

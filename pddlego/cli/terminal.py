@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pddlego.cli.exits import is_typed_at, polite_kills
+from pddlego.cli.exits import handle_sigterm, is_typed_at
 from pddlego.display.app import App, run_app
 from pddlego.display.console import Console
 from pddlego.display.screens import MIN_HEIGHT, MIN_WIDTH
@@ -16,8 +16,8 @@ def is_terminal(console: Console) -> bool:
 
 def fill(app: App, console: Console) -> None:
     """Fill the terminal."""
-    polite_kills()
+    handle_sigterm()
     if console.width < MIN_WIDTH or console.height < MIN_HEIGHT:
-        why = f"It has {console.width} columns and {console.height} lines, and {MIN_WIDTH}x{MIN_HEIGHT} are needed."
-        raise UsageError("The terminal is too small", why, "Make it larger.")
+        reason = f"It has {console.width} columns and {console.height} lines, and {MIN_WIDTH}x{MIN_HEIGHT} are needed."
+        raise UsageError("The terminal is too small", reason, "Make it larger.")
     run_app(app, console)

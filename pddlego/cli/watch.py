@@ -14,7 +14,7 @@ from pddlego.display.screens import Size
 from pddlego.display.watch import Watch, list_picture
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import Run as RunOptions
-from pddlego.methods.registry import make_codec, picture_of
+from pddlego.methods.registry import make_codec, renderer_of
 from pddlego.runs.folders import EPISODES, newest_run, place_of
 from pddlego.runs.tail import FolderTail
 
@@ -32,10 +32,10 @@ def command(
     runs = runs_folder(flags)
     folder = newest_run(runs) if run is None else place_of(run, runs)
     if not (folder / EPISODES).is_dir():
-        why = f"It has no folder {EPISODES}/." if folder.is_dir() else "There is no such folder."
-        raise UsageError(f"{folder} is no run folder", why, "Name one that 'pddlego play' or 'eval' made.")
+        reason = f"It has no folder {EPISODES}/." if folder.is_dir() else "There is no such folder."
+        raise UsageError(f"{folder} is no run folder", reason, "Name one that 'pddlego play' or 'eval' made.")
     console = Console()
-    watch = Watch(FolderTail(folder), make_codec(), picture_of, glyphs_for(console.encoding), grid=grid)
+    watch = Watch(FolderTail(folder), make_codec(), renderer_of, glyphs_for(console.encoding), grid=grid)
     if is_terminal(console):
         fill(watch, console)
     else:

@@ -12,7 +12,7 @@ from pddlego.cli import exits
 from pddlego.cli.exits import ignore_interrupts, is_typed_at
 from pddlego.display.console import Console, glyphs_for
 from pddlego.display.lines import Display, LineDisplay, LiveDisplay
-from pddlego.episode.approval import Overseer
+from pddlego.episode.approval import Approver
 from pddlego.episode.events import Ended, Event, Outcome
 from pddlego.errors import PddlegoError, UsageError, explained
 from pddlego.evaluation.assemble import evaluating
@@ -46,23 +46,23 @@ def watched(events: Iterator[Event], recorder: Recorder, display: Display) -> En
         recorder.close()
 
 
-def make_overseer(console: Console, display: Display, whats: tuple[str, ...], mode: Mode) -> Overseer | None:
+def make_approver(console: Console, display: Display, kinds: tuple[str, ...], mode: Mode) -> Approver | None:
     """Who is asked before things take effect. Raises `UsageError` where nobody can be asked."""
-    if not whats:
+    if not kinds:
         return None
     if mode.needs_person:
         raise UsageError("There is nothing to confirm", "You type the commands yourself.", "Leave --confirm out.")
-    if set(whats) - set(mode.confirms):
+    if set(kinds) - set(mode.confirms):
         has = " and ".join(mode.confirms)
-        why = f"Mode {mode.name} has only {has}." if has else f"Mode {mode.name} asks nobody."
+        reason = f"Mode {mode.name} has only {has}." if has else f"Mode {mode.name} asks nobody."
         advice = f"Use --confirm {','.join(mode.confirms)}." if has else "Leave --confirm out."
-        raise UsageError(f"There is nothing to confirm: {', '.join(whats)}", why, advice)
+        raise UsageError(f"There is nothing to confirm: {', '.join(kinds)}", reason, advice)
     if not isinstance(display, (LiveDisplay, LineDisplay)) or not (console.is_terminal and is_typed_at()):
-        why = "Input and output are no terminal, or --json was given."
-        raise UsageError("--confirm needs a terminal", why, "Leave it out, or play in a terminal.")
-    from pddlego.display.person import AskingOverseer
+        reason = "Input and output are no terminal, or --json was given."
+        raise UsageError("--confirm needs a terminal", reason, "Leave it out, or play in a terminal.")
+    from pddlego.display.person import AskingApprover
 
-    return AskingOverseer(display, whats, glyphs_for(console.encoding), lambda: console.width)
+    return AskingApprover(display, kinds, glyphs_for(console.encoding), lambda: console.width)
 
 
 def make_person(mode: Mode) -> Person | None:
@@ -80,8 +80,8 @@ def parse_whats(text: str) -> tuple[str, ...]:
     known = tuple(dict.fromkeys(what for mode in modes() for what in mode.confirms))
     unknown = [part for part in asked if part not in known]
     if unknown:
-        why = f"It may be: {', '.join(known)}, several with commas."
-        raise UsageError(f"--confirm {unknown[0]} is not possible", why, "Choose one.")
+        reason = f"It may be: {', '.join(known)}, several with commas."
+        raise UsageError(f"--confirm {unknown[0]} is not possible", reason, "Choose one.")
     return tuple(what for what in known if what in asked)
 
 
@@ -124,7 +124,7 @@ def play_watched(
     about: Mapping[str, Any],
     display: Display,
     *,
-    overseer: Overseer | None,
+    approver: Approver | None,
     person: Person | None,
     begin: Callable[[Tools], Iterator[Event]] | None = None,
 ) -> Ended:
@@ -136,7 +136,7 @@ def play_watched(
     played = setup.played_in(cell)
     try:
         with evaluating(setup, path, about) as running:
-            tools = make_tools(cell, setup, running.planner, running.limiter, overseer=overseer, person=person)
+            tools = make_tools(cell, setup, running.planner, running.limiter, approver=approver, person=person)
             events = begin(tools) if begin else played.method.run(cell, played.setting, played.options, tools)
             recorder = Recorder(cell, running.store)
             ended = watched(events, recorder, display)

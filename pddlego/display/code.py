@@ -20,13 +20,13 @@ WIDE = 110
 
 def code_lines(text: str, kept: int, known: Collection[str], glyphs: Glyphs) -> list[Text]:
     """The lines of a program with numbers: the first `kept` dim, of the others those that are not `known` green."""
-    found = []
+    lines = []
     for number, line in enumerate(text.splitlines()):
         fresh = number >= kept and line.strip() and line not in known
         style = "green" if fresh else "dim" if number < kept else "default"
         sign = glyphs.added if fresh else " "
-        found.append(Text(f"{number + 1:>4} {sign} {clean(line)}", style, no_wrap=True))
-    return found
+        lines.append(Text(f"{number + 1:>4} {sign} {clean(line)}", style, no_wrap=True))
+    return lines
 
 
 def code_panel(lines: list[Text], first: int, title: str, width: int, height: int) -> Panel:

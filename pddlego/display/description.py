@@ -72,10 +72,10 @@ class Describer:
         if describe is None:
             return NOTHING
         try:
-            found = describe(event, glyphs)
-            if not isinstance(found, Description):
-                raise TypeError(f"{found!r:.60} is no description")
-            return found
+            description = describe(event, glyphs)
+            if not isinstance(description, Description):
+                raise TypeError(f"{description!r:.60} is no description")
+            return description
         except Exception as error:  # noqa: BLE001 -- how a method's event is told must not end what tells the others
             return in_one_line(
                 "rejected", f"{event.type}: cannot be described ({type(error).__name__}: {error!s:.80})", "dim"
@@ -131,8 +131,8 @@ def _isolated(event: Isolated, glyphs: Glyphs) -> Description:
 def _retrying(event: Retrying, glyphs: Glyphs) -> Description:
     trouble = event.trouble
     tried = f"try {trouble.tries} of {trouble.most}"
-    brief = f"     ! {one_line(trouble.why, 200)}: {tried}, the next in {trouble.seconds:.0f} s"
-    title = Line(f"{tried} failed: {trouble.why} (the next after {trouble.seconds:.0f} s)", "yellow")
+    brief = f"     ! {one_line(trouble.reason, 200)}: {tried}, the next in {trouble.seconds:.0f} s"
+    title = Line(f"{tried} failed: {trouble.reason} (the next after {trouble.seconds:.0f} s)", "yellow")
     return Description("rejected", title, (Line(brief, "yellow"),))
 
 
@@ -163,9 +163,9 @@ def blamed(event: Rejected) -> tuple[str, ...]:
 
 
 def _judged(event: Judged, glyphs: Glyphs) -> Description:
-    said = one_line("; ".join(event.text.splitlines()), 200)
-    title = f"{event.what} {event.verdict} by a person"
-    brief = Line(f"     {title}{': ' if said else ''}{said}", "cyan")
+    text = one_line("; ".join(event.text.splitlines()), 200)
+    title = f"{event.what} {event.decision} by a person"
+    brief = Line(f"     {title}{': ' if text else ''}{text}", "cyan")
     return Description("answered", Line(title, "bold"), (brief,), _indented(event.text))
 
 

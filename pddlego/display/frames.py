@@ -29,7 +29,7 @@ class Frame:
 
 
 @dataclass
-class Film:
+class Timeline:
     """The frames of an episode, which may still be growing. `view` is the last one; `fold` makes the next."""
 
     view: Any

@@ -16,7 +16,7 @@ from rich.live import Live
 
 from pddlego.display.console import Glyphs, glyphs_for
 from pddlego.display.description import Describer
-from pddlego.display.screens import Screen, header, is_large, meter, result_line, whole
+from pddlego.display.screens import Screen, budget, header, is_large, result_line, whole
 from pddlego.display.view import View, cleaned, fold_common
 from pddlego.episode.events import Ended, Event, Rejected
 from pddlego.runs.journal import dump_line
@@ -166,7 +166,7 @@ def event_lines(event: Event, view: View, describe: Describer, glyphs: Glyphs) -
     """An event as lines of text, each with its style."""
     if isinstance(event, Ended):
         yield result_line(view).plain, "bold"
-        yield f"     {meter(view, event.tally.seconds, glyphs)}", "dim"
+        yield f"     {budget(view, event.usage.seconds, glyphs)}", "dim"
     for line in describe(cleaned(event), glyphs).brief:
         yield clean(line.text), line.style
 

@@ -22,7 +22,7 @@ from pddlego.display.app import MOVES, Keyboard
 from pddlego.display.console import Glyphs
 from pddlego.display.screens import wrapped
 from pddlego.display.show import keys_line
-from pddlego.episode.approval import ACCEPTED, Question, Verdict
+from pddlego.episode.approval import ACCEPTED, Decision, Question
 from pddlego.episode.events import Event
 from pddlego.errors import UsageError
 from pddlego.util.children import for_children
@@ -80,8 +80,8 @@ def _edited(text: str, suffix: str) -> str:
         try:
             code = _run([*shlex.split(editor), str(path)])
         except (OSError, ValueError) as error:
-            why = f"'{editor}': {getattr(error, 'strerror', None) or error}."
-            raise UsageError("There is no editor", why, "Set EDITOR to one, such as nano.") from error
+            reason = f"'{editor}': {getattr(error, 'strerror', None) or error}."
+            raise UsageError("There is no editor", reason, "Set EDITOR to one, such as nano.") from error
         if code != 0:
             raise UsageError("The editor failed", f"'{editor}' ended with code {code}.", "Nothing was changed.")
         try:
@@ -139,7 +139,7 @@ _ROWS = 9
 _SCROLLS = {**MOVES, "pagedown": _ROWS, "pageup": -_ROWS}
 
 
-class Stage(Protocol):
+class PersonScreen(Protocol):
     """Where questions are shown."""
 
     def ask(self, question: RenderableType | None, preview: tuple[Event, ...] = ()) -> None:
@@ -149,29 +149,29 @@ class Stage(Protocol):
         """The terminal is somebody else's until the block ends."""
 
 
-class AskingOverseer:
+class AskingApprover:
     """Shows what is about to take effect and waits for a key. Ctrl-C raises `KeyboardInterrupt`."""
 
-    def __init__(self, stage: Stage, whats: Collection[str], glyphs: Glyphs, width: Callable[[], int]) -> None:
-        self._stage, self._whats, self._glyphs, self._width = stage, whats, glyphs, width
+    def __init__(self, stage: PersonScreen, kinds: Collection[str], glyphs: Glyphs, width: Callable[[], int]) -> None:
+        self._stage, self._whats, self._glyphs, self._width = stage, kinds, glyphs, width
         self._remark = ""
         self._scroll = 0
 
     def wants(self, what: str) -> bool:
         return what in self._whats
 
-    def judge(self, question: Question) -> Verdict:
+    def decide(self, question: Question) -> Decision:
         self._remark, self._scroll = "", 0
         with Keyboard() as keyboard:
             keyboard.forget()  # what was typed before the question was seen is no answer to it
         try:
-            while (verdict := self._answer(question)) is None:
+            while (decision := self._answer(question)) is None:
                 pass
-            return verdict
+            return decision
         finally:
             self._stage.ask(None)
 
-    def _answer(self, question: Question) -> Verdict | None:
+    def _answer(self, question: Question) -> Decision | None:
         """What the next key means; None if it is no answer."""
         try:
             with Keyboard() as keyboard:
@@ -191,27 +191,27 @@ class AskingOverseer:
             self._scroll = max(0, min(last, self._scroll + _SCROLLS[key]))
         return self._edited(question) if key == "e" else None
 
-    def _rejection(self) -> Verdict | None:
+    def _rejection(self) -> Decision | None:
         from prompt_toolkit import prompt
 
         with self._stage.aside():
             try:
-                return Verdict("rejected", prompt("A hint for the model (Enter: none, Ctrl-D: back): ").strip())
+                return Decision("rejected", prompt("A hint for the model (Enter: none, Ctrl-D: back): ").strip())
             except EOFError:
                 return None
 
-    def _edited(self, question: Question) -> Verdict | None:
+    def _edited(self, question: Question) -> Decision | None:
         self._remark = ""
         try:
             with self._stage.aside():
                 text = edit_text(question.text, question.faults, suffix=question.suffix)
         except UsageError as error:
-            self._remark = f"{error.what}: {error.why}"
+            self._remark = f"{error.what}: {error.reason}"
             return None
         if text is None:
             self._remark = "Nothing was changed."
             return None
-        return Verdict("replaced", text if question.changes else text.strip())
+        return Decision("replaced", text if question.changes else text.strip())
 
 
 def _question_rows(question: Question, width: int, glyphs: Glyphs) -> list[Text]:
@@ -240,8 +240,8 @@ def question_panel(question: Question, width: int, glyphs: Glyphs, remark: str =
 
 def _completed(typed: str, possible: tuple[str, ...]) -> str:
     """What was meant: a beginning that only one command has stands for it, as it does after Tab."""
-    found = [command for command in possible if typed and command.lower().startswith(typed.lower())]
-    return found[0] if len(found) == 1 else typed
+    matches = [command for command in possible if typed and command.lower().startswith(typed.lower())]
+    return matches[0] if len(matches) == 1 else typed
 
 
 class TypingPerson:

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from pddlego.display.console import UNICODE, Glyphs
 from pddlego.display.description import Describer, Line
-from pddlego.display.frames import Film, Frame
+from pddlego.display.frames import Frame, Timeline
 from pddlego.display.view import View, cleaned, fold_common
 from pddlego.episode.events import Event, Outcome
 from pddlego.models.base import label
@@ -32,7 +32,7 @@ _OUTCOME_STYLE = {Outcome.WON: "bold green", Outcome.INTERRUPTED: "yellow"}
 def header(view: View, now: float, glyphs: Glyphs, width: int) -> Text:
     """What is played, and the meter: steps, calls, tokens, seconds. Of a long model's name there is what fits."""
     separator = f" {glyphs.dot} "
-    about, used = f"{separator}seed {view.seed}{separator}{view.mode}{separator}", separator + meter(view, now, glyphs)
+    about, used = f"{separator}seed {view.seed}{separator}{view.mode}{separator}", separator + budget(view, now, glyphs)
     room = width - cell_len(clean(view.title) + about + used)
     line = Text(no_wrap=True, overflow="ellipsis")
     line.append(clean(view.title), style="bold")
@@ -41,7 +41,7 @@ def header(view: View, now: float, glyphs: Glyphs, width: int) -> Text:
     return line
 
 
-def meter(view: View, now: float, glyphs: Glyphs) -> str:
+def budget(view: View, now: float, glyphs: Glyphs) -> str:
     """Steps, the score at the end, refused commands (if any), calls, tokens (if any) and seconds."""
     most = "" if view.limits.steps is None else f"/{view.limits.steps}"
     parts = [f"step {view.step}{most}"]
@@ -64,7 +64,7 @@ def result_line(view: View) -> Text:
         return Text("")
     ended = view.ended
     style = _OUTCOME_STYLE.get(ended.outcome, "bold red")
-    line = Text(f"{ended.outcome.value} after {count(ended.tally.steps, 'step')}", style=style)
+    line = Text(f"{ended.outcome.value} after {count(ended.usage.steps, 'step')}", style=style)
     if ended.message:
         line.append(f": {clean(' '.join(ended.message.split()))}", style="")
     return line
@@ -171,23 +171,23 @@ class Screen(Protocol[V]):
     def small(self, view: V, width: int, height: int, glyphs: Glyphs) -> Panel:
         """One of many that are shown at once."""
 
-    def portrait(self, view: V) -> str:
+    def final_text(self, view: V) -> str:
         """The picture at the end as plain text for a page; empty if there is none."""
 
 
 @dataclass(frozen=True)
-class Picture:
+class Renderer:
     """How the episodes of a method are shown: its screen, and what is said of its events."""
 
     screen: Screen[Any]
     describe: Describer
 
-    def film(self) -> Film:
+    def film(self) -> Timeline:
         """An episode of which nothing is known yet, to be cut into steps."""
-        return Film(self.screen.start, self.screen.fold)
+        return Timeline(self.screen.start, self.screen.fold)
 
 
-PictureOf = Callable[[str], Picture]
+RendererOf = Callable[[str], Renderer]
 """How episodes of a method are shown, by its name; of one that is not installed in lines."""
 
 
@@ -232,7 +232,7 @@ class LinesScreen:
     def small(self, view: LinesView, width: int, height: int, glyphs: Glyphs) -> Panel:
         return self._panel(view, width, height, [])
 
-    def portrait(self, view: LinesView) -> str:
+    def final_text(self, view: LinesView) -> str:
         return ""
 
     def _panel(self, view: LinesView, width: int, height: int, last: list[Text]) -> Panel:
@@ -252,8 +252,8 @@ def asking_lines(view: View, now: float) -> list[Text]:
     if trouble is not None:
         left = max(0.0, trouble.seconds - (now - request.tried_at))
         then = f"next try in {left:.0f} s" if left else "trying again"
-        said = f"   {one_line(trouble.why, 60)} (try {trouble.tries} of {trouble.most}; {then})"
-        lines.insert(0, Text(said, "yellow"))
+        line = f"   {one_line(trouble.reason, 60)} (try {trouble.tries} of {trouble.most}; {then})"
+        lines.insert(0, Text(line, "yellow"))
     return lines
 
 
@@ -262,7 +262,7 @@ def word_lines(view: View, width: int, height: int) -> list[Text]:
     if view.request is None:
         return []
     rows: list[Text] = []
-    for text, style in ((view.request.thought, "dim italic"), (view.request.said, "")):
+    for text, style in ((view.request.thought, "dim italic"), (view.request.text, "")):
         last = clean(text[-2 * width * max(1, height) :])
         rows += [Text(row, style) for line in last.splitlines() for row in textwrap.wrap(line, max(1, width))]
     return rows[-max(0, height) :] if height > 0 else []

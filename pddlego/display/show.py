@@ -11,8 +11,8 @@ from rich.text import Text
 from pddlego.display.app import MOVES
 from pddlego.display.console import Glyphs
 from pddlego.display.description import Describer, blamed
-from pddlego.display.frames import Film, Frame
-from pddlego.display.screens import Picture, Size, Tab, header, result_line, text_panel, whole, wrapped
+from pddlego.display.frames import Frame, Timeline
+from pddlego.display.screens import Renderer, Size, Tab, header, result_line, text_panel, whole, wrapped
 from pddlego.display.view import View
 from pddlego.episode.events import Answered, Asked, Event, Judged, Rejected, Retrying
 from pddlego.util.text import clean
@@ -27,7 +27,7 @@ _ASCII_KEYS = {"←→": "left/right", "↑↓": "up/down"}
 
 
 @dataclass(frozen=True)
-class Place:
+class ShownPlace:
     """Where somebody is in an episode: the number of the frame, the view of it, how far it is scrolled.
 
     `following` means that the newest frame is shown, whatever its number.
@@ -39,7 +39,7 @@ class Place:
     following: bool = False
 
 
-def moved(place: Place, key: str, frames: int, tabs: int) -> Place:
+def moved(place: ShownPlace, key: str, frames: int, tabs: int) -> ShownPlace:
     """The place after a key, in an episode with so many frames and views of each."""
     last = max(0, frames - 1)
     current = last if place.following else place.frame
@@ -68,7 +68,7 @@ def keys_line(keys: tuple[tuple[str, str], ...], glyphs: Glyphs) -> Text:
     return line
 
 
-def _tabs_of(picture: Picture, view: View) -> tuple[Tab | None, ...]:
+def _tabs_of(picture: Renderer, view: View) -> tuple[Tab | None, ...]:
     """The views of a step of an episode: the picture first, which lists nothing; the requests last."""
     requests = Tab("request", "requests", lambda frame, glyphs: request_lines(frame, picture.describe, glyphs))
     return (None, *(tab for tab in picture.screen.tabs if tab.fits(view)), requests)
@@ -84,7 +84,7 @@ def _tabs_line(tabs: tuple[Tab | None, ...], chosen: int) -> Text:
 
 
 def frame_picture(
-    picture: Picture, frame: Frame, place: Place, size: Size, glyphs: Glyphs, now: float | None = None
+    picture: Renderer, frame: Frame, place: ShownPlace, size: Size, glyphs: Glyphs, now: float | None = None
 ) -> RenderableType:
     """One view of a step, at most so high: a pure function of the folded events and of what time it is.
 
@@ -105,8 +105,8 @@ def request_lines(frame: Frame, describe: Describer, glyphs: Glyphs) -> list[Tex
     answer: list[Text] = []
     for event in frame.events:
         if isinstance(event, _CONVERSATION):
-            told = describe(event, glyphs)
-            shown = [Text(clean(line.text), line.style) for line in (told.title, *told.body)]
+            description = describe(event, glyphs)
+            shown = [Text(clean(line.text), line.style) for line in (description.title, *description.body)]
             if isinstance(event, Rejected):
                 _mark(answer, blamed(event))
             answer = shown[1:] if isinstance(event, Answered) else answer
@@ -123,14 +123,14 @@ def _mark(answer: Sequence[Text], blamed: Collection[str]) -> None:
                 line.stylize("bold red reverse", start, start + len(text))
 
 
-def furthest(picture: Picture, frame: Frame, place: Place, size: Size, glyphs: Glyphs) -> int:
+def furthest(picture: Renderer, frame: Frame, place: ShownPlace, size: Size, glyphs: Glyphs) -> int:
     """How far a view of this size can be scrolled."""
     tab = _tabs_of(picture, frame.after)[place.tab]
     lines = list(tab.lines(frame, glyphs)) if tab else []
     return max(0, len(wrapped(lines, size.width - 4)) - (size.height - 5))
 
 
-def _done(picture: Picture, frame: Frame, glyphs: Glyphs) -> Text:
+def _done(picture: Renderer, frame: Frame, glyphs: Glyphs) -> Text:
     """What was done in a step, on one line."""
     brief = picture.describe(frame.done, glyphs).brief if frame.done else ()
     line = Text(" ".join(clean(brief[0].text).split()) if brief else "", brief[0].style if brief else "")
@@ -145,10 +145,10 @@ class Show:
     `waited` says how many seconds ago the last event was, for the clock of an episode that is under way.
     """
 
-    film: Film
-    shown: Picture
+    film: Timeline
+    shown: Renderer
     glyphs: Glyphs
-    place: Place = field(default_factory=Place)
+    place: ShownPlace = field(default_factory=ShownPlace)
     poll: Callable[[], bool] = lambda: False
     waited: Callable[[], float] = lambda: 0.0
     keys: tuple[tuple[str, str], ...] = KEYS

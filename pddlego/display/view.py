@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any, TypeVar, cast
 
 from pddlego.episode.events import Answered, Asked, Ended, Event, Limits, Rejected, Retrying, Started, Streamed, step_of
-from pddlego.models.base import Trouble
+from pddlego.models.base import RetryNotice
 from pddlego.util.text import clean
 
 _MOST_SAID, _MOST_THOUGHT = 100_000, 20_000
@@ -27,9 +27,9 @@ class OpenRequest:
 
     purpose: str
     sent_at: float
-    said: str = ""
+    text: str = ""
     thought: str = ""
-    trouble: Trouble | None = None
+    trouble: RetryNotice | None = None
     tried_at: float = 0.0
 
 
@@ -75,11 +75,11 @@ def fold_common(view: V, event: Event, seconds: float) -> V:
     if isinstance(event, Asked):
         return replace(view, request=OpenRequest(event.purpose, seconds), calls=event.call)
     if isinstance(event, Streamed) and view.request is not None:
-        said, thought = view.request.said + event.text, view.request.thought + event.reasoning
-        request = replace(view.request, said=said[:_MOST_SAID], thought=thought[-_MOST_THOUGHT:], trouble=None)
+        text, thought = view.request.text + event.text, view.request.thought + event.reasoning
+        request = replace(view.request, text=text[:_MOST_SAID], thought=thought[-_MOST_THOUGHT:], trouble=None)
         return replace(view, request=request)
     if isinstance(event, Retrying) and view.request is not None:
-        request = replace(view.request, trouble=event.trouble, tried_at=seconds, said="", thought="")
+        request = replace(view.request, trouble=event.trouble, tried_at=seconds, text="", thought="")
         return replace(view, request=request)
     if isinstance(event, Answered):
         answer = event.completion
@@ -99,13 +99,13 @@ def fold_common(view: V, event: Event, seconds: float) -> V:
 
 def cleaned(value: T) -> T:
     """An event, or a part of one, with all of its texts cleaned: nothing that is drawn can steer the terminal."""
-    found: Any = value
+    clean_value: Any = value
     if isinstance(value, str) and not isinstance(value, Enum):
-        found = clean(value)
+        clean_value = clean(value)
     elif isinstance(value, (tuple, list)):
-        found = type(value)(map(cleaned, value))
+        clean_value = type(value)(map(cleaned, value))
     elif isinstance(value, Mapping):
-        found = {cleaned(key): cleaned(item) for key, item in value.items()}
+        clean_value = {cleaned(key): cleaned(item) for key, item in value.items()}
     elif is_dataclass(value) and not isinstance(value, type):
-        found = replace(value, **{field.name: cleaned(getattr(value, field.name)) for field in fields(value)})
-    return cast("T", found)
+        clean_value = replace(value, **{field.name: cleaned(getattr(value, field.name)) for field in fields(value)})
+    return cast("T", clean_value)

@@ -13,12 +13,12 @@ from rich.text import Text
 
 from pddlego.display.app import MOVES
 from pddlego.display.console import Glyphs
-from pddlego.display.screens import Picture, PictureOf, Size
-from pddlego.display.show import KEYS, Place, Show, keys_line
+from pddlego.display.screens import Renderer, RendererOf, Size
+from pddlego.display.show import KEYS, Show, ShownPlace, keys_line
 from pddlego.episode.events import Outcome
 from pddlego.errors import JournalError
 from pddlego.runs.journal import Codec
-from pddlego.runs.tail import FolderTail, JournalTail, Peek
+from pddlego.runs.tail import EpisodeStatus, FolderTail, JournalTail
 from pddlego.util.text import clean, count
 
 _LIST_KEYS = (("↑↓", "choose"), ("enter", "open"), ("g", "maps"), ("q", "quit"))
@@ -31,13 +31,13 @@ _MAP_WIDTH, _MAP_HEIGHT = 30, 9
 _STYLE = {Outcome.WON: "green", Outcome.INTERRUPTED: "yellow"}
 
 
-def ordered(peeks: Sequence[Peek]) -> list[Peek]:
+def ordered(peeks: Sequence[EpisodeStatus]) -> list[EpisodeStatus]:
     """What is under way first, the newest of it on top; then what has ended, the newest first."""
     return sorted(peeks, key=lambda peek: (peek.outcome is not None, -peek.changed, peek.path.name))
 
 
 def list_picture(
-    peeks: Sequence[Peek],
+    peeks: Sequence[EpisodeStatus],
     chosen: int,
     title: str,
     now: float,
@@ -71,7 +71,7 @@ _LAST_COMMAND = 16
 """Columns that are kept for the last command, whatever a model is called."""
 
 
-def _cells(peek: Peek, now: float) -> list[str]:
+def _cells(peek: EpisodeStatus, now: float) -> list[str]:
     cells = peek.setting, peek.mode, peek.model, str(peek.seed), _steps(peek), peek.state(now), peek.command
     return [clean(cell) for cell in cells]
 
@@ -97,7 +97,7 @@ def _row(cells: Sequence[str], widths: Sequence[int], last_styles: Sequence[str]
     return line
 
 
-def _summary(peeks: Sequence[Peek], title: str) -> Text:
+def _summary(peeks: Sequence[EpisodeStatus], title: str) -> Text:
     """How many episodes there are, and how they stand."""
     ended = [peek for peek in peeks if peek.outcome is not None]
     won = sum(peek.outcome is Outcome.WON for peek in ended)
@@ -106,12 +106,12 @@ def _summary(peeks: Sequence[Peek], title: str) -> Text:
     return line
 
 
-def _steps(peek: Peek) -> str:
+def _steps(peek: EpisodeStatus) -> str:
     """How far it is, and how far it may go."""
     return f"{peek.step}/{peek.most}" if peek.most else str(peek.step)
 
 
-def _style(peek: Peek, now: float) -> str:
+def _style(peek: EpisodeStatus, now: float) -> str:
     if peek.outcome is not None:
         return _STYLE.get(peek.outcome, "red")
     return "cyan" if peek.state(now) == "running" else "yellow"
@@ -136,7 +136,7 @@ Drawn = Callable[[int, int], Panel]
 
 
 def grid_picture(
-    cells: Sequence[tuple[Peek, Drawn]], number: int, now: float, size: Size, glyphs: Glyphs
+    cells: Sequence[tuple[EpisodeStatus, Drawn]], number: int, now: float, size: Size, glyphs: Glyphs
 ) -> RenderableType:
     """Small maps beside and below each other, each with its episode and state."""
     width, height = size.width, size.height
@@ -159,7 +159,7 @@ def grid_picture(
 class _Opened:
     """An episode whose journal is read whole, and followed."""
 
-    def __init__(self, tail: JournalTail, picture: Picture, glyphs: Glyphs) -> None:
+    def __init__(self, tail: JournalTail, picture: Renderer, glyphs: Glyphs) -> None:
         self.tail, self.picture, self._glyphs = tail, picture, glyphs
         self.film = picture.film()
         self.fault = ""
@@ -186,23 +186,23 @@ class Watch:
         self,
         folder: FolderTail,
         codec: Codec,
-        picture_of: PictureOf,
+        renderer_of: RendererOf,
         glyphs: Glyphs,
         *,
         grid: int = 0,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.folder, self.glyphs, self.clock = folder, glyphs, clock
-        self._codec, self._picture_of = codec, picture_of
+        self._codec, self._picture_of = codec, renderer_of
         self.grid, self.showing_grid = grid or 9, bool(grid)
         self.chosen: Path | None = None
         self.show: Show | None = None
         self._opened: dict[Path, _Opened] = {}
         self._second = 0
-        self._ordered: list[Peek] = []
+        self._ordered: list[EpisodeStatus] = []
         self._look()
 
-    def peeks(self) -> list[Peek]:
+    def peeks(self) -> list[EpisodeStatus]:
         """The episodes in the order of the list."""
         return self._ordered
 
@@ -270,7 +270,7 @@ class Watch:
         if not peeks:
             return
         self.chosen = peeks[self._number(peeks)].path
-        opened, place = self._open(self.chosen), Place(following=True)
+        opened, place = self._open(self.chosen), ShownPlace(following=True)
         self.show = Show(opened.film, opened.picture, self.glyphs, place, waited=self._waited, keys=_ONE_KEYS)
 
     def _waited(self) -> float:
@@ -278,7 +278,7 @@ class Watch:
         changed = next((peek.changed for peek in self.peeks() if peek.path == self.chosen), self.clock())
         return max(0.0, self.clock() - changed)
 
-    def _number(self, peeks: Sequence[Peek]) -> int:
+    def _number(self, peeks: Sequence[EpisodeStatus]) -> int:
         """Where the chosen episode stands in the list now."""
         return next((number for number, peek in enumerate(peeks) if peek.path == self.chosen), 0)
 

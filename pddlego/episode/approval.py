@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
-from pddlego.episode.budget import Meter
+from pddlego.episode.budget import Budget
 from pddlego.episode.events import Event, Judged
 from pddlego.models.base import Feedback
 from pddlego.util.text import writable
@@ -40,7 +40,7 @@ REJECTED_BY_PERSON = "rejected by a person"
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Decision:
     """What a person says: `text` is the hint of a rejection, or what takes the place of what was shown."""
 
     kind: Literal["accepted", "rejected", "replaced"] = "accepted"
@@ -53,41 +53,41 @@ class Verdict:
         return Feedback(REJECTED_BY_PERSON, "a person looked at it and rejected it:", hint)
 
 
-ACCEPTED = Verdict()
+ACCEPTED = Decision()
 
 
-class Overseer(Protocol):
+class Approver(Protocol):
     """Is asked before something takes effect. May raise `KeyboardInterrupt`."""
 
     def wants(self, what: str) -> bool:
         """Whether to ask at all."""
 
-    def judge(self, question: Question) -> Verdict: ...
+    def decide(self, question: Question) -> Decision: ...
 
 
-class RecordedOverseer:
+class RecordedApprover:
     """Says again what a person said, in that order; accepts what they were not asked about."""
 
-    def __init__(self, verdicts: Iterable[tuple[str, Verdict]]) -> None:
-        self._left = list(verdicts)
+    def __init__(self, decisions: Iterable[tuple[str, Decision]]) -> None:
+        self._left = list(decisions)
 
     def wants(self, what: str) -> bool:
         return bool(self._left) and self._left[0][0] == what
 
-    def judge(self, question: Question) -> Verdict:
+    def decide(self, question: Question) -> Decision:
         return self._left.pop(0)[1]
 
 
-def judge(
-    overseer: Overseer | None, what: str, question: Callable[[], Question], meter: Meter
-) -> Generator[Event, None, Verdict]:
+def ask_approval(
+    approver: Approver | None, what: str, question: Callable[[], Question], budget: Budget
+) -> Generator[Event, None, Decision]:
     """What a person says of it, if there is one who wants to be asked. Their time is not the episode's."""
-    if overseer is None or not overseer.wants(what):
+    if approver is None or not approver.wants(what):
         return ACCEPTED
-    with meter.paused():
+    with budget.paused():
         began = time.monotonic()
-        verdict = overseer.judge(question())
+        decision = approver.decide(question())
         seconds = time.monotonic() - began  # within the pause: what is taken off outside is never more than was paused
-    verdict = replace(verdict, text=writable(verdict.text))
-    yield Judged(what, verdict.kind, verdict.text, seconds)
-    return verdict
+    decision = replace(decision, text=writable(decision.text))
+    yield Judged(what, decision.kind, decision.text, seconds)
+    return decision

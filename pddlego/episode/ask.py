@@ -9,10 +9,10 @@ from collections.abc import Generator
 from dataclasses import replace
 from queue import Empty, SimpleQueue
 
-from pddlego.episode.budget import Meter
+from pddlego.episode.budget import Budget
 from pddlego.episode.events import Answered, Asked, Event, Retrying, Streamed
 from pddlego.errors import BudgetSpentError, ModelError, OutOfTimeError, RecordEndedError
-from pddlego.models.base import Completion, Message, Model, Request, Trouble, Words, is_remote
+from pddlego.models.base import Completion, Delta, Message, Model, Request, RetryNotice, is_remote
 from pddlego.models.limiter import SLICE
 from pddlego.util.text import writable
 
@@ -24,13 +24,13 @@ OFTEN = 0.1
 """Seconds after which words of an answer that is under way are told."""
 
 
-def ask(model: Model, request: Request, meter: Meter, attempt: int = 0) -> Generator[Event, None, Completion]:
+def ask(model: Model, request: Request, budget: Budget, attempt: int = 0) -> Generator[Event, None, Completion]:
     """Ask, within the limits of the episode. `attempt` counts the tries at the same question from 0.
 
-    Raises `OverError` where a limit allows no call, and `ModelError` where no answer comes.
+    Raises `EpisodeOver` where a limit allows no call, and `ModelError` where no answer comes.
     """
-    meter.check_call()
-    call = meter.tally.calls + 1
+    budget.check_call()
+    call = budget.usage.calls + 1
     yield Asked(
         call=call,
         purpose=request.purpose,
@@ -40,18 +40,18 @@ def ask(model: Model, request: Request, meter: Meter, attempt: int = 0) -> Gener
         temperature_increase=request.temperature_increase,
         max_tokens=request.max_tokens,
     )
-    meter.asked(request.characters)
+    budget.asked(request.characters)
     try:
-        answer = yield from completed(model, replace(request, seconds=meter.seconds_left), call)
+        answer = yield from completed(model, replace(request, seconds=budget.seconds_left), call)
     except BudgetSpentError as error:
         if not error.sent:
-            meter.not_sent(request.characters)
+            budget.not_sent(request.characters)
         raise
     except OutOfTimeError:
-        meter.check_time(too_short=True)
+        budget.check_time(too_short=True)
         raise
     answer = _recordable(answer)
-    meter.answered(answer)
+    budget.answered(answer)
     yield Answered(call, answer)
     return answer
 
@@ -71,7 +71,7 @@ def completed(model: Model, request: Request, call: int) -> Generator[Retrying |
     """
     if not is_remote(model):
         return model.complete(request)
-    arrived: SimpleQueue[Trouble | Words | Completion | BaseException] = SimpleQueue()
+    arrived: SimpleQueue[RetryNotice | Delta | Completion | BaseException] = SimpleQueue()
     left = threading.Event()
     watched = replace(request, report=arrived.put, wanted=lambda: not left.is_set() and request.wanted())
 
@@ -82,25 +82,25 @@ def completed(model: Model, request: Request, call: int) -> Generator[Retrying |
             arrived.put(error)
 
     threading.Thread(target=work, daemon=True).start()
-    text, reasoning, told, shown = "", "", time.monotonic(), 0
+    text, reasoning, text_sent, shown = "", "", time.monotonic(), 0
     try:
         while True:
-            found: Trouble | Words | Completion | BaseException | None = None
+            update: RetryNotice | Delta | Completion | BaseException | None = None
             with contextlib.suppress(Empty):  # not for ever: a signal to another thread waits for this one to wake
-                found = arrived.get(timeout=min(SLICE, OFTEN))
-            if isinstance(found, Words) and shown < _MAX_ANSWER:
-                text, reasoning = text + writable(found.text), reasoning + writable(found.reasoning)
-                shown += len(found.text) + len(found.reasoning)
-            if (text or reasoning) and (not isinstance(found, Words) or time.monotonic() - told >= OFTEN):
+                update = arrived.get(timeout=min(SLICE, OFTEN))
+            if isinstance(update, Delta) and shown < _MAX_ANSWER:
+                text, reasoning = text + writable(update.text), reasoning + writable(update.reasoning)
+                shown += len(update.text) + len(update.reasoning)
+            if (text or reasoning) and (not isinstance(update, Delta) or time.monotonic() - text_sent >= OFTEN):
                 yield Streamed(call, text, reasoning)
-                text, reasoning, told = "", "", time.monotonic()
-            if found is None or isinstance(found, Words):
+                text, reasoning, text_sent = "", "", time.monotonic()
+            if update is None or isinstance(update, Delta):
                 continue
-            if isinstance(found, Completion):
-                return found
-            if isinstance(found, BaseException):
-                raise found
-            yield Retrying(call, replace(found, why=writable(found.why)))
+            if isinstance(update, Completion):
+                return update
+            if isinstance(update, BaseException):
+                raise update
+            yield Retrying(call, replace(update, reason=writable(update.reason)))
     finally:
         left.set()
 
@@ -108,9 +108,9 @@ def completed(model: Model, request: Request, call: int) -> Generator[Retrying |
 class Chat:
     """A conversation with a model within an episode's limits."""
 
-    def __init__(self, model: Model, meter: Meter) -> None:
+    def __init__(self, model: Model, budget: Budget) -> None:
         self.messages: tuple[Message, ...] = ()
-        self._model, self._meter = model, meter
+        self._model, self._budget = model, budget
 
     def say(
         self, purpose: str, text: str, attempt: int = 0, context: object = None, limit: str = ""
@@ -122,11 +122,11 @@ class Chat:
         """
         asked = (*self.messages, Message("user", text))
         try:
-            answer = yield from ask(self._model, Request(purpose, asked, context), self._meter, attempt)
+            answer = yield from ask(self._model, Request(purpose, asked, context), self._budget, attempt)
         except RecordEndedError as error:
             if not limit:
                 raise
             advice = f"Raise {limit.partition(' ')[0]}, or: {error.next_step}"
-            raise ModelError(f"A limit was exceeded: {limit}", error.why, advice) from error
+            raise ModelError(f"A limit was exceeded: {limit}", error.reason, advice) from error
         self.messages = (*asked, Message("assistant", answer.text))
         return answer.text

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from pddlego.episode.events import Cause, Limits, Outcome, Tally
+from pddlego.episode.events import Cause, Limits, Outcome, Usage
 from pddlego.models import Completion
 from pddlego.util.text import count
 
 
-class OverError(Exception):
+class EpisodeOver(Exception):  # noqa: N818 -- most endings are no errors
     """The episode is over."""
 
     def __init__(self, outcome: Outcome, message: str = "", cause: Cause = "") -> None:
@@ -22,7 +22,7 @@ class OverError(Exception):
         self.cause: Cause = cause
 
 
-class Meter:
+class Budget:
     """Counts steps, calls, tokens and seconds. Time stands still while somebody looks or decides: `paused`.
 
     `score` is what the episode has reached so far, from 0 to 1; the method sets it.
@@ -30,7 +30,7 @@ class Meter:
 
     def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
         self.limits = limits
-        self.tally = Tally()
+        self.usage = Usage()
         self.score = 0.0
         self._clock, self._began = clock, clock()
 
@@ -55,41 +55,41 @@ class Meter:
         return None if self.limits.seconds is None else self.limits.seconds - self.seconds
 
     def step(self, refused: bool = False) -> None:
-        self.tally = replace(self.tally, steps=self.tally.steps + 1, refused=self.tally.refused + refused)
+        self.usage = replace(self.usage, steps=self.usage.steps + 1, refused=self.usage.refused + refused)
 
     def asked(self, characters: int) -> None:
-        used = self.tally
-        self.tally = replace(used, calls=used.calls + 1, characters=used.characters + characters)
+        used = self.usage
+        self.usage = replace(used, calls=used.calls + 1, characters=used.characters + characters)
 
     def not_sent(self, characters: int) -> None:
         """What was about to be asked was not: the budget of the whole evaluation does not allow it."""
-        used = self.tally
-        self.tally = replace(used, calls=used.calls - 1, characters=used.characters - characters)
+        used = self.usage
+        self.usage = replace(used, calls=used.calls - 1, characters=used.characters - characters)
 
     def answered(self, answer: Completion) -> None:
-        self.tally = self.tally.with_answer(answer)
+        self.usage = self.usage.with_answer(answer)
 
-    def final(self) -> Tally:
-        """The tally with the time until now."""
-        return replace(self.tally, seconds=self.seconds)
+    def final(self) -> Usage:
+        """The usage, with the time until now."""
+        return replace(self.usage, seconds=self.seconds)
 
     def check_call(self) -> None:
-        """Raises `OverError` before a call that a limit does not allow."""
-        used, limits = self.tally, self.limits
+        """Raises `EpisodeOver` before a call that a limit does not allow."""
+        used, limits = self.usage, self.limits
         if limits.calls is not None and used.calls - used.from_cache >= limits.calls:
-            raise OverError(Outcome.BUDGET, f"{count(limits.calls, 'model call')} used up", "calls")
+            raise EpisodeOver(Outcome.BUDGET, f"{count(limits.calls, 'model call')} used up", "calls")
         if limits.tokens is not None and used.tokens_in + used.tokens_out >= limits.tokens:
-            raise OverError(Outcome.BUDGET, f"{count(limits.tokens, 'token')} used up", "tokens")
+            raise EpisodeOver(Outcome.BUDGET, f"{count(limits.tokens, 'token')} used up", "tokens")
         self.check_time()
 
     def check_time(self, too_short: bool = False) -> None:
-        """Raises `OverError` when the time is up, or what is left is `too_short` for what must be done."""
+        """Raises `EpisodeOver` when the time is up, or what is left is `too_short` for what must be done."""
         left = self.seconds_left
         if left is not None and (left <= 0 or too_short):
-            raise OverError(Outcome.BUDGET, f"{count(self.limits.seconds or 0, 'second')} used up", "seconds")
+            raise EpisodeOver(Outcome.BUDGET, f"{count(self.limits.seconds or 0, 'second')} used up", "seconds")
 
     def check_steps(self) -> None:
-        """Raises `OverError` after the last step that is allowed."""
+        """Raises `EpisodeOver` after the last step that is allowed."""
         most = self.limits.steps
-        if most is not None and self.tally.steps >= most:
-            raise OverError(Outcome.STEP_LIMIT, f"not won within {count(most, 'step')}")
+        if most is not None and self.usage.steps >= most:
+            raise EpisodeOver(Outcome.STEP_LIMIT, f"not won within {count(most, 'step')}")

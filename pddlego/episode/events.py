@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, ClassVar, Literal
 
-from pddlego.models.base import Completion, Feedback, Message, Trouble
+from pddlego.models.base import Completion, Feedback, Message, RetryNotice
 from pddlego.pddl.edit import Entry
 
 
@@ -41,7 +41,7 @@ class Limits:
 class Event:
     """Something that happened. `type` names it in journals; `method` is the one that it belongs to, empty for all.
 
-    `times` are the fields that differ from run to run (`tally.seconds`; without the numbers of list items): a replay
+    `times` are the fields that differ from run to run (`usage.seconds`; without the numbers of list items): a replay
     does not compare them. One that is `passing` tells what is under way, and is no part of what happened.
     """
 
@@ -100,7 +100,7 @@ class Retrying(Event):
     type = "retrying"
     passing = True
     call: int
-    trouble: Trouble
+    trouble: RetryNotice
 
 
 @dataclass(frozen=True)
@@ -168,14 +168,14 @@ class Rejected(Event):
 class Judged(Event):
     """A person was shown something (`what`: edits, plans, commands) before it took effect.
 
-    `verdict` is accepted, rejected (`text` is the hint that the model gets) or replaced (`text` is by what). The person
-    took so many `seconds`, which are none of the episode's.
+    `decision` is accepted, rejected (`text` is the hint for the model) or replaced (`text` is the replacement). The
+    person took `seconds`, which do not count as time of the episode.
     """
 
     type = "judged"
     times = ("seconds",)
     what: str
-    verdict: Literal["accepted", "rejected", "replaced"]
+    decision: Literal["accepted", "rejected", "replaced"]
     text: str = ""
     seconds: float = 0.0
 
@@ -191,7 +191,7 @@ class Isolated(Event):
 
 
 @dataclass(frozen=True)
-class Tally:
+class Usage:
     """What an episode used. `steps` are counted as the method counts them, `refused` those that changed nothing.
 
     `seconds` is wall time, of which `model_seconds` were waited for answers. `from_cache` counts the calls that were
@@ -210,7 +210,7 @@ class Tally:
     from_cache: int = 0
     tokens_reasoning: int = 0
 
-    def with_answer(self, answer: Completion) -> Tally:
+    def with_answer(self, answer: Completion) -> Usage:
         """With what an answer took."""
         return replace(
             self,
@@ -232,11 +232,11 @@ class Ended(Event):
     """The last event. `score` is from 0 to 1; `cause` says which budget was spent, where one was."""
 
     type = "ended"
-    times = ("tally.seconds", "tally.model_seconds")
+    times = ("usage.seconds", "usage.model_seconds")
     outcome: Outcome
     message: str
     score: float
-    tally: Tally = field(default_factory=Tally)
+    usage: Usage = field(default_factory=Usage)
     cause: Cause = ""
 
 

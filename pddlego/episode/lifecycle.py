@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Generator
 from types import GeneratorType
 
-from pddlego.episode.budget import Meter, OverError
+from pddlego.episode.budget import Budget, EpisodeOver
 from pddlego.episode.events import Cause, Ended, Event, Outcome
 from pddlego.errors import BudgetSpentError, ModelError, PddlegoError, explained
 
 Body = Generator[Event, None, None]
-"""What a method does in an episode. It ends by raising `OverError`."""
+"""What a method does in an episode. It ends by raising `EpisodeOver`."""
 
 
-def played(body: Body, meter: Meter) -> Body:
+def played(body: Body, budget: Budget) -> Body:
     """The events of an episode. The last one is always `Ended`, whatever the body raises.
 
     While an event is looked at, the episode's time stands still: a slow display costs no seconds. An interrupt that is
     thrown in here ends the episode as `interrupted`.
     """
-    episode = _to_its_end(body, meter)
+    episode = _to_its_end(body, budget)
     event = next(episode, None)
     while event is not None:
         thrown: KeyboardInterrupt | None = None
-        with meter.paused():
+        with budget.paused():
             try:
                 yield event
             except KeyboardInterrupt as error:
@@ -31,17 +31,17 @@ def played(body: Body, meter: Meter) -> Body:
         event = episode.throw(thrown) if thrown else next(episode, None)
 
 
-def _to_its_end(body: Body, meter: Meter) -> Body:
+def _to_its_end(body: Body, budget: Budget) -> Body:
     def ended(outcome: Outcome, message: str, cause: Cause = "") -> Ended:
-        return Ended(outcome, message, meter.score, meter.final(), cause)
+        return Ended(outcome, message, budget.score, budget.final(), cause)
 
     frame = body.gi_frame if isinstance(body, GeneratorType) else None
     owner = str(frame.f_globals["__name__"]).partition(".")[0] if frame else "pddlego"
-    meter.begin()
+    budget.begin()
     try:
         yield from body
         yield ended(Outcome.CRASHED, "a bug in the method: it stopped without an outcome")
-    except OverError as over:
+    except EpisodeOver as over:
         yield ended(over.outcome, over.message, over.cause)
     except BudgetSpentError as error:
         yield ended(Outcome.BUDGET, error.sentence, "evaluation")

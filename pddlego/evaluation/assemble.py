@@ -70,7 +70,7 @@ def evaluating(setup: Setup, path: Path, about: Mapping[str, Any] | None = None)
             store.remarks += ledger.remarks
             store.recover(cells)
             _check_ledger(path, ledger, store)
-            known = {cell: found for cell in cells if (found := store.finished(cell)) is not None}
+            known = {cell: summary for cell in cells if (summary := store.finished(cell)) is not None}
             waiting = [cell for cell in cells if cell not in known]
             with _executor(setup, planner, limiter, ledger, store) as (executor, gauge):
                 evaluation = Evaluation(
@@ -107,11 +107,11 @@ def _check_ledger(path: Path, ledger: Ledger, store: Store) -> None:
     known = {mode.name for mode in modes()}  # of a method that is gone nobody knows what it brought itself
     attempts = [summary for summary in store.attempts if whole(summary.cell.mode) in known]
     paid = [summary for summary in attempts if not is_free(summary.cell)]
-    answered = sum(summary.tally.calls - summary.tally.from_cache for summary in paid)
+    answered = sum(summary.usage.calls - summary.usage.from_cache for summary in paid)
     sent = int(ledger.spent.calls or 0)
     if sent < answered - len(store.attempts):  # the last call of an attempt may have been refused for the budget
-        why = f"Its results hold {answered} model calls, and its ledger {sent} requests."
-        raise UsageError(f"{path} is damaged", why, "Restore ledger.jsonl, or use another folder with --run.")
+        reason = f"Its results hold {answered} model calls, and its ledger {sent} requests."
+        raise UsageError(f"{path} is damaged", reason, "Restore ledger.jsonl, or use another folder with --run.")
 
 
 @contextmanager

@@ -40,7 +40,7 @@ _RETRIES = 3
 _WAITING = 1000
 """Calls of the actor that may wait at the same time."""
 
-Usage = tuple[int, int, int, bool]
+TokenReport = tuple[int, int, int, bool]
 """Tokens in, out, cached; and whether the answer is whole."""
 
 
@@ -85,16 +85,16 @@ class Permits:
             self.leave(number, None, None)
         return number
 
-    def leave(self, number: int, used: Usage | None, pause: float | None) -> None:
+    def leave(self, number: int, used: TokenReport | None, pause: float | None) -> None:
         """The request is over: `used` is what it took, `pause` that it was turned away and how long to wait.
 
         Without both, what was reserved for it stays spent.
         """
         with self._lock:
-            found = self._open.pop(number, None)
-        if found is None:
+            holder = self._open.pop(number, None)
+        if holder is None:
             return
-        _, admission, permit = found
+        _, admission, permit = holder
         if used is not None:
             permit.used(*used)
         elif pause is not None:
@@ -124,7 +124,7 @@ def _cell(owner: str) -> str:
 class _Remembered:
     """A permit that remembers how it was used until it is given back."""
 
-    usage: Usage | None = None
+    usage: TokenReport | None = None
     pause: float | None = None
     wanted: bool = True
     """A worker is ended from outside, whatever it waits for."""
@@ -255,8 +255,8 @@ def _result(ray: Any, reference: Any) -> list[TimedEvent]:
     except ray.exceptions.RayTaskError as error:
         raise error.cause from error
     except ray.exceptions.RayError as error:
-        why = f"{type(error).__name__}: Ray gave the episode up after {_RETRIES} tries."
-        raise EngineError("A worker of the cluster died", why, "Continue the evaluation.") from error
+        reason = f"{type(error).__name__}: Ray gave the episode up after {_RETRIES} tries."
+        raise EngineError("A worker of the cluster died", reason, "Continue the evaluation.") from error
     return events
 
 
@@ -279,7 +279,7 @@ def _started(setup: Setup) -> Any:
                 logging_level="ERROR",
             )
     except (ConnectionError, RuntimeError, ValueError) as error:
-        why = " ".join(str(error).split())[:200]
+        reason = " ".join(str(error).split())[:200]
         where = run.address or "this machine"
-        raise UsageError(f"There is no Ray cluster at {where}", why, "Check --address.") from error
+        raise UsageError(f"There is no Ray cluster at {where}", reason, "Check --address.") from error
     return ray

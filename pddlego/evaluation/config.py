@@ -24,7 +24,7 @@ _MOST_SEEDS = 1_000_000
 """A longer range is not looked at one by one."""
 
 
-class What(Options):
+class WhatOptions(Options):
     """What to play: games x modes x models x seeds, `repeats` times. Without modes, the first mode of the games."""
 
     model_config = ConfigDict(title="What to play")
@@ -62,10 +62,10 @@ class What(Options):
         """A file may hold a number or a list of numbers, and Python code a range or a tuple, too."""
         if isinstance(value, range) and abs(value.stop - value.start) > _MOST_SEEDS:  # no fold has them
             return f"{value[0]}-{value[-1]}"
-        listed = list(value) if isinstance(value, (list, tuple, range)) else [value]
-        if any(isinstance(seed, bool) or not isinstance(seed, (int, str)) for seed in listed):
+        items = list(value) if isinstance(value, (list, tuple, range)) else [value]
+        if any(isinstance(seed, bool) or not isinstance(seed, (int, str)) for seed in items):
             return value
-        return ",".join(map(str, listed))
+        return ",".join(map(str, items))
 
     @field_validator("games", "models")
     @classmethod
@@ -82,8 +82,8 @@ class What(Options):
         try:
             return tuple(dict.fromkeys(str(parse_mode(mode)) for mode in value))
         except UsageError as error:
-            text = f"{error.what}. {error.why.removesuffix('.')}"
-            raise PydanticCustomError("mode", "{why}", {"why": text}) from error
+            text = f"{error.what}. {error.reason.removesuffix('.')}"
+            raise PydanticCustomError("mode", "{reason}", {"reason": text}) from error
 
     @field_validator("ablate")
     @classmethod
@@ -92,14 +92,14 @@ class What(Options):
         for ablation in value:
             parts = ablation.split("+")
             if set(parts) - set(known) or len(set(parts)) < len(parts):
-                why = f"These can be taken out, each once: {', '.join(known)}"
+                reason = f"These can be taken out, each once: {', '.join(known)}"
                 raise PydanticCustomError(
-                    "mode", "There is nothing like '{what}'. {why}", {"what": ablation, "why": why}
+                    "mode", "There is nothing like '{what}'. {reason}", {"what": ablation, "reason": reason}
                 )
         return value
 
 
-class Limits(Options):
+class LimitOptions(Options):
     """What an episode, or all of them together (`max_calls`, `max_tokens`, `max_cost`), may use at most."""
 
     model_config = ConfigDict(title="Limits")
@@ -134,10 +134,10 @@ class Run(Options):
 class Config(Options):
     """Every option of every command, by groups, and the options of each method by its name."""
 
-    what: What = What()
+    what: WhatOptions = WhatOptions()
     endpoint: Endpoint = Endpoint()
     planner: PlannerOptions = PlannerOptions()
-    limits: Limits = Limits()
+    limits: LimitOptions = LimitOptions()
     run: Run = Run()
     methods: dict[str, SerializeAsAny[BaseModel]] = Field(default_factory=dict)
 
@@ -148,16 +148,16 @@ class Config(Options):
 
 
 COMMON: Mapping[str, type[BaseModel]] = {
-    "what": What,
+    "what": WhatOptions,
     "endpoint": Endpoint,
     "planner": PlannerOptions,
-    "limits": Limits,
+    "limits": LimitOptions,
     "run": Run,
 }
 """The groups that belong to no method."""
 
 
-BUILDING = names_of(Endpoint, PlannerOptions, Limits) - {"planner", "max_tokens", "max_cost", "prices"}
+BUILDING = names_of(Endpoint, PlannerOptions, LimitOptions) - {"planner", "max_tokens", "max_cost", "prices"}
 """The common options that change how files are built from a description."""
 
 
@@ -172,15 +172,15 @@ CHOOSING = ("model=", "variant=", "domain=")
 
 def _listed(text: str) -> tuple[str, ...]:
     """A list with commas. Options of a model (`reader+noise:0.1,seed=3`) have commas of their own."""
-    found: list[str] = []
+    items: list[str] = []
     for part in (piece.strip() for piece in text.split(",")):
-        noise = bool(found) and found[-1].startswith(f"{BUILT_IN_MODEL}+") and "=" in part
-        chosen = bool(found) and found[-1].startswith("transcript:") and part.startswith(CHOOSING)
+        noise = bool(items) and items[-1].startswith(f"{BUILT_IN_MODEL}+") and "=" in part
+        chosen = bool(items) and items[-1].startswith("transcript:") and part.startswith(CHOOSING)
         if noise or chosen:
-            found[-1] += f",{part}"
+            items[-1] += f",{part}"
         elif part:
-            found.append(part)
-    return tuple(found)
+            items.append(part)
+    return tuple(items)
 
 
 FLAG, ARGUMENT, DEFAULT = "flag", "argument", "default"
@@ -201,7 +201,7 @@ class Resolved:
 
 
 def resolve(
-    given: Mapping[str, Any],
+    explicit: Mapping[str, Any],
     environment: Mapping[str, str],
     file: Path | None = None,
     *,
@@ -220,8 +220,8 @@ def resolve(
     wanted = {option.name for kind in known.values() for option in options_of(kind)} - {PARAMETERS}
     wanted &= set(names) if names is not None else wanted
     sources = [(str(file), read_toml(file, "--config"))] if file else []
-    for source, listed in (*sources, *_from_environment(environment, known, wanted), (origin, given)):
-        for group, name, value in _assigned(listed, known, wanted, source):
+    for source, table in (*sources, *_from_environment(environment, known, wanted), (origin, explicit)):
+        for group, name, value in _assigned(table, known, wanted, source):
             values[group][name] = value
             origins[group, name] = source
         if source == str(file):  # TOML has types: "8" and true are no numbers in it
@@ -233,10 +233,10 @@ def resolve(
 
 
 def _assigned(
-    listed: Mapping[str, Any], known: Mapping[str, type[BaseModel]], wanted: Collection[str], source: str
+    values: Mapping[str, Any], known: Mapping[str, type[BaseModel]], wanted: Collection[str], source: str
 ) -> Iterator[tuple[str, str, Any]]:
     """Group, option and value for each that is listed, at the top or in a table. Raises `UsageError` for others."""
-    for key, value in listed.items():
+    for key, value in values.items():
         if key in known and isinstance(value, Mapping):
             options = {
                 key_name: option.name for option in options_of(known[key]) for key_name in (option.field, option.name)
@@ -280,8 +280,8 @@ def with_overrides(method: str, options: BaseModel, overrides: Mapping[str, str]
         raise UsageError(what, f"Its options are: {', '.join(fields) or '(none)'}.", "Use --set KEY=VALUE.")
     if rest:
         changes[PARAMETERS] = {**getattr(options, PARAMETERS), **rest}
-    given = {name: getattr(options, name) for name in options.model_fields_set}
-    return _validated(type(options), {**given, **changes}, dict.fromkeys(changes, "--set"))
+    explicit = {name: getattr(options, name) for name in options.model_fields_set}
+    return _validated(type(options), {**explicit, **changes}, dict.fromkeys(changes, "--set"))
 
 
 PARAMETERS = "parameters"
@@ -298,8 +298,8 @@ def _validated(kind: type[T], values: Mapping[str, Any], origins: Mapping[str, s
     except ValidationError as error:
         first = error.errors()[0]
         name = str(first["loc"][0]) if first["loc"] else "?"
-        given, origin = values.get(name), origins.get(name, "file")
-        value = (", ".join(map(str, given)) if isinstance(given, (tuple, list)) else str(given))[:60]
+        rejected, origin = values.get(name), origins.get(name, "file")
+        value = (", ".join(map(str, rejected)) if isinstance(rejected, (tuple, list)) else str(rejected))[:60]
         what = f"--{name.replace('_', '-')} {value}" if origin == FLAG else f"{name} = {value}"
         where = "" if origin in (FLAG, ARGUMENT) else f" It was given in: {origin}."
         advice = "Choose another value: see the command's --help."

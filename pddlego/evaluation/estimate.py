@@ -72,7 +72,7 @@ def estimates(setup: Setup) -> list[Estimate]:
     cells = setup.cells()
     episodes = Counter(cell.configuration for cell in cells)
     means = _rehearsed(setup)
-    found = []
+    estimates = []
     for cell in {one.configuration: one for one in cells}.values():
         worst = _worst(setup, cell, episodes[cell.configuration])
         mean = None if is_free(cell) else means.get((cell.setting, cell.mode))
@@ -83,14 +83,14 @@ def estimates(setup: Setup) -> list[Estimate]:
             price = setup.prices.get(worst.model)
             cost = price.cost(tokens_in, tokens_out) if price else None
             worst = replace(worst, expected=Expected(calls, tokens_in + tokens_out, cost))
-        found.append(worst)
-    return found
+        estimates.append(worst)
+    return estimates
 
 
 def _worst(setup: Setup, cell: Cell, episodes: int) -> Estimate:
     """The worst case of the configuration of a cell."""
     played, free = setup.played_in(cell), is_free(cell)
-    worst = played.method.worst_case(played.setting, cell.mode, played.options, setup.config.limits.retries)
+    worst = played.method.upper_bound(played.setting, cell.mode, played.options, setup.config.limits.retries)
     calls = 0 if free else episodes * worst.calls * ATTEMPTS
     tokens_in, tokens_out = calls * (worst.characters // 3), calls * OUTPUT_ESTIMATE
     price = setup.prices.get(cell.model)
@@ -127,4 +127,4 @@ def _played(cells: list[Cell], setup: Setup, planner: Planner) -> Iterator[tuple
         ended = events[-1]
         if isinstance(ended, Ended) and ended.outcome not in LOST_TO_ERRORS:
             answers = (event.completion.text for event in events if isinstance(event, Answered))
-            yield ended.tally.calls, ended.tally.characters, sum(map(len, answers))
+            yield ended.usage.calls, ended.usage.characters, sum(map(len, answers))

@@ -31,7 +31,7 @@ def is_free(cell: Cell) -> bool:
     if cell.model == NO_MODEL or cell.model.startswith(TRANSCRIPT):
         return True
     try:
-        return method_of(cell.setting, cell.mode).stand_in(cell.model, cell, None) is not None
+        return method_of(cell.setting, cell.mode).builtin_model(cell.model, cell, None) is not None
     except UsageError:
         return cell.model.partition("+")[0] == BUILT_IN_MODEL
 
@@ -55,12 +55,12 @@ def make_model(
         return ScriptedModel(("",), NO_MODEL)
     if cell.model.startswith(TRANSCRIPT):
         return _recorded_model(cell, setting)
-    own = method_of(cell.setting, cell.mode).stand_in(cell.model, cell, setting)
+    own = method_of(cell.setting, cell.mode).builtin_model(cell.model, cell, setting)
     if own is not None:
         return own
     if cell.model.partition("+")[0] == BUILT_IN_MODEL:
-        why = f"Mode {cell.mode} has no built-in model of that name."
-        raise UsageError(f"There is no model {cell.model}", why, "Name a language model with --model.")
+        reason = f"Mode {cell.mode} has no built-in model of that name."
+        raise UsageError(f"There is no model {cell.model}", reason, "Name a language model with --model.")
     return make_endpoint(cell.model, endpoint, access, limiter, seed=cell.model_seed, repeat=cell.repeat)
 
 
@@ -75,11 +75,11 @@ def _recorded_model(cell: Cell, setting: Setting) -> Model:
         return transcript(wanted.place)
     domains = wanted.domains or (setting.name, *setting.also_called)
     parts = tuple(cell.mode.split(WITHOUT)[1:])
-    found = choose(
+    conversation = choose(
         read_conversations(path),
         replace(wanted, domains=domains, seed=cell.seed, parts=parts, variants=setting.recorded_variants(parts)),
     )
-    return ConversationModel(found, wanted.place, cell.model)
+    return ConversationModel(conversation, wanted.place, cell.model)
 
 
 def transcript(place: str) -> TranscriptModel:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from pddlego.episode.approval import Overseer
+from pddlego.episode.approval import Approver
 from pddlego.episode.events import Event
 from pddlego.evaluation.setup import Setup, make_cell_model
 from pddlego.methods.base import Tools
@@ -44,17 +44,17 @@ def play(
     planner: Planner,
     limiter: RequestLimiter,
     *,
-    overseer: Overseer | None = None,
+    approver: Approver | None = None,
     person: Person | None = None,
     carried: str = "",
 ) -> Iterator[Event]:
     """Play a cell, with a model of its own; planners and limiter are shared by all.
 
-    `overseer` is asked before things take effect, `person` types where the mode needs one, and `carried` is the domain
+    `approver` is asked before things take effect, `person` types where the mode needs one, and `carried` is the domain
     that an earlier episode has left. Raises `PddlegoError` for what goes wrong before the first event.
     """
     played = setup.played_in(cell)
-    tools = make_tools(cell, setup, planner, limiter, overseer=overseer, person=person, carried=carried)
+    tools = make_tools(cell, setup, planner, limiter, approver=approver, person=person, carried=carried)
     return played.method.run(cell, played.setting, played.options, tools)
 
 

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pddlego.episode.events import Retrying, step_of
-from pddlego.evaluation.runner import Begun, Done, Happened, Progress, Stopping
+from pddlego.evaluation.runner import Begun, Happened, Progress, Stopping, WorkerDone
 from pddlego.evaluation.statistics import wilson
 from pddlego.evaluation.table import measuring
 from pddlego.runs.cells import Cell
@@ -36,19 +36,19 @@ class Standing:
     fresh: int = 0
     stopping: Stopping | None = None
 
-    def take(self, told: Progress) -> None:
-        if isinstance(told, Stopping):
-            self.stopping = told
-        elif isinstance(told, Begun):
-            self.in_flight[told.cell] = "begins"
-        elif isinstance(told, Done):
-            self.in_flight.pop(told.summary.cell, None)
-            self.results[told.summary.cell] = told.summary
+    def take(self, progress: Progress) -> None:
+        if isinstance(progress, Stopping):
+            self.stopping = progress
+        elif isinstance(progress, Begun):
+            self.in_flight[progress.cell] = "begins"
+        elif isinstance(progress, WorkerDone):
+            self.in_flight.pop(progress.summary.cell, None)
+            self.results[progress.summary.cell] = progress.summary
             self.fresh += 1
-        elif isinstance(told.event, Retrying):
-            self.in_flight[told.cell] = trouble(told.event)
-        elif (step := step_of(told.event)) is not None:
-            self.in_flight[told.cell] = f"step {step}"
+        elif isinstance(progress.event, Retrying):
+            self.in_flight[progress.cell] = trouble(progress.event)
+        elif (step := step_of(progress.event)) is not None:
+            self.in_flight[progress.cell] = f"step {step}"
 
 
 class ProgressDisplay(AbstractContextManager["ProgressDisplay"]):
@@ -58,7 +58,7 @@ class ProgressDisplay(AbstractContextManager["ProgressDisplay"]):
         """Leave the output as it is."""
 
     @abstractmethod
-    def show(self, told: Progress) -> None:
+    def show(self, progress: Progress) -> None:
         """Take in what happened, and show it."""
 
 
@@ -79,9 +79,9 @@ class LiveProgress(ProgressDisplay):
         self.standing.in_flight.clear()
         self._live.stop()
 
-    def show(self, told: Progress) -> None:
-        self.standing.take(told)
-        if isinstance(told, Stopping):
+    def show(self, progress: Progress) -> None:
+        self.standing.take(progress)
+        if isinstance(progress, Stopping):
             self._live.refresh()  # who has pressed a key wants to see at once that it was heard
 
     def _picture(self) -> RenderableType:
@@ -95,15 +95,15 @@ class LineProgress(ProgressDisplay):
         self.standing = standing
         self._console = console
 
-    def show(self, told: Progress) -> None:
-        self.standing.take(told)
-        if isinstance(told, Happened) and isinstance(told.event, Retrying):
-            self._say(f"  {_cell_line(told.cell)}: {trouble(told.event)}", "yellow")
-        elif isinstance(told, Stopping):
-            self._say(waiting_line(told, self.standing), "yellow")
-        elif isinstance(told, Done):
+    def show(self, progress: Progress) -> None:
+        self.standing.take(progress)
+        if isinstance(progress, Happened) and isinstance(progress.event, Retrying):
+            self._say(f"  {_cell_line(progress.cell)}: {trouble(progress.event)}", "yellow")
+        elif isinstance(progress, Stopping):
+            self._say(waiting_line(progress, self.standing), "yellow")
+        elif isinstance(progress, WorkerDone):
             place = f"[{len(self.standing.results)}/{len(self.standing.cells)}]"
-            self._say(f"{place} {result_line(told.summary)}")
+            self._say(f"{place} {result_line(progress.summary)}")
 
     def _say(self, line: str, style: str = "") -> None:
         self._console.print(line, style=style, markup=False, highlight=False, soft_wrap=True)
@@ -123,8 +123,10 @@ def waiting_line(stopping: Stopping, standing: Standing) -> str:
 
 def trouble(event: Retrying) -> str:
     """`try 2 of 6 failed (429: slow down), the next in 4 s`."""
-    found = event.trouble
-    return clean(f"try {found.tries} of {found.most} failed ({found.why[:100]}), the next in {found.seconds:.0f} s")
+    notice = event.trouble
+    return clean(
+        f"try {notice.tries} of {notice.most} failed ({notice.reason[:100]}), the next in {notice.seconds:.0f} s"
+    )
 
 
 def _cell_line(cell: Cell) -> str:
@@ -137,7 +139,7 @@ def result_line(summary: Summary) -> str:
     """`coin edit reader seed 12: won in 21 steps`."""
     message = f" ({summary.message})" if summary.message else ""
     score = "" if summary.won else f", score {summary.score:.2f}"
-    steps = f" in {summary.tally.steps} steps"
+    steps = f" in {summary.usage.steps} steps"
     return clean(f"{_cell_line(summary.cell)}: {summary.outcome.value}{steps}{score}{message}")
 
 
@@ -159,20 +161,20 @@ def picture(standing: Standing, seconds: float, spent: str) -> RenderableType:
 
 def _compared(standing: Standing) -> str:
     """What the methods are compared by, if they all have one such number."""
-    found = {(cell.setting, cell.mode) for cell in standing.cells}
-    names = {column.name for pair in found for column in measuring(*pair).columns if column.compared}
+    compared = {(cell.setting, cell.mode) for cell in standing.cells}
+    names = {column.name for pair in compared for column in measuring(*pair).columns if column.compared}
     return names.pop() if len(names) == 1 else ""
 
 
 def _row(standing: Standing, configuration: tuple[str, str, str], compared: str) -> list[str]:
     planned = sum(cell.configuration == configuration for cell in standing.cells)
     mine = [summary for summary in standing.results.values() if summary.cell.configuration == configuration]
-    found = [summary for summary in mine if summary.played]
-    won = [summary for summary in found if summary.won]
-    interval = wilson(len(won), len(found))
+    played = [summary for summary in mine if summary.played]
+    won = [summary for summary in played if summary.won]
+    interval = wilson(len(won), len(played))
     shown = [clean(name) for name in configuration]
-    shown += [f"{len(found)}/{planned}", f"{100 * len(won) / len(found):.0f}%" if found else "-"]
-    shown += [f"{100 * interval.low:.0f}-{100 * interval.high:.0f}" if found else "-"]
+    shown += [f"{len(played)}/{planned}", f"{100 * len(won) / len(played):.0f}%" if played else "-"]
+    shown += [f"{100 * interval.low:.0f}-{100 * interval.high:.0f}" if played else "-"]
     if compared:
         numbers = [summary.measures.numbers.get(compared, 0) for summary in won]
         shown.append(f"{sum(numbers) / len(numbers):.1f}" if numbers else "-")

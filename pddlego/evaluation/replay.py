@@ -11,11 +11,11 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from pddlego.episode.approval import RecordedOverseer, Verdict
+from pddlego.episode.approval import Decision, RecordedApprover
 from pddlego.episode.events import Ended, Event, Judged, Outcome, Started, step_of
 from pddlego.errors import DIFFERS, EngineError, JournalError, PddlegoError, UsageError
-from pddlego.evaluation.config import Config, Limits
-from pddlego.evaluation.setup import Played
+from pddlego.evaluation.config import Config, LimitOptions
+from pddlego.evaluation.setup import SettingUse
 from pddlego.methods.base import Tools
 from pddlego.methods.registry import make_codec, method
 from pddlego.models.endpoint import Endpoint
@@ -39,7 +39,7 @@ class Recorded:
 
     journal: Journal
     started: Started
-    played: Played
+    played: SettingUse
     config: Config
     changed: tuple[str, ...]
 
@@ -66,11 +66,11 @@ def load_recorded(path: Path, changes: Mapping[str, Any] | None = None) -> Recor
     try:
         return _recorded(journal, journal.started, read_configuration(folder), changes or {})
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        why = f"{MANIFEST} does not say how the episode was played ({one_line(str(error), 200)})."
-        raise UsageError(f"{folder} is damaged", why, "Restore the file.") from error
+        reason = f"{MANIFEST} does not say how the episode was played ({one_line(str(error), 200)})."
+        raise UsageError(f"{folder} is damaged", reason, "Restore the file.") from error
     except PddlegoError as error:
-        why = f"{error.what}. {error.why}"
-        raise UsageError(f"{path.name} cannot be played again", why, error.next_step) from error
+        reason = f"{error.what}. {error.reason}"
+        raise UsageError(f"{path.name} cannot be played again", reason, error.next_step) from error
 
 
 def _recorded(journal: Journal, started: Started, manifest: Mapping[str, Any], changes: Mapping[str, Any]) -> Recorded:
@@ -86,11 +86,11 @@ def _recorded(journal: Journal, started: Started, manifest: Mapping[str, Any], c
     return Recorded(
         journal=journal,
         started=started,
-        played=Played(played_by.name, options, setting),
+        played=SettingUse(played_by.name, options, setting),
         config=Config(
             endpoint=Endpoint.model_validate(manifest["endpoint"]),
             planner=PlannerOptions.model_validate(manifest["planner"]),
-            limits=Limits(retries=manifest["limits"]["retries"]),
+            limits=LimitOptions(retries=manifest["limits"]["retries"]),
         ),
         changed=tuple(_changed(setting.sources, {**(kept.get("files") or {}), DOMAIN_FROM: ""})),
     )
@@ -173,14 +173,14 @@ def _check_itself(then: Event, now: Event | None) -> None:
 def _again(recorded: Recorded, planner: Planner, play: Play | None) -> Timed:
     """The events of the recorded episode as it is played again."""
     events, played = recorded.events, recorded.played
-    judged = [(event.what, Verdict(event.verdict, event.text)) for event in events if isinstance(event, Judged)]
+    judged = [(event.what, Decision(event.decision, event.text)) for event in events if isinstance(event, Judged)]
     transcript = TranscriptModel(recorded_calls(events), str(recorded.journal.path), recorded.started.model)
     tools = Tools(
         model=transcript,
         planner=planner,
         limits=recorded.started.limits,
         retries=recorded.config.limits.retries,
-        overseer=RecordedOverseer(judged),
+        approver=RecordedApprover(judged),
         recorded=events,
     )
     again = play(tools) if play else played.method.run(recorded.cell, played.setting, played.options, tools)

@@ -44,7 +44,7 @@ class Happened:
 
 
 @dataclass(frozen=True)
-class Done:
+class WorkerDone:
     """An attempt ended and its line is on disk."""
 
     summary: Summary
@@ -57,7 +57,7 @@ class Stopping:
     broken_off: bool
 
 
-Progress: TypeAlias = "Begun | Happened | Done | Stopping"
+Progress: TypeAlias = "Begun | Happened | WorkerDone | Stopping"
 """What an evaluation tells about itself while it runs."""
 
 Player = Callable[[Cell], Iterable[Event]]
@@ -128,13 +128,13 @@ class Evaluation:
             while working:
                 try:
                     # Not for ever: a signal that another thread's turn took would wait for this one to wake.
-                    told = self._told.get(timeout=0.1)
+                    update = self._told.get(timeout=0.1)
                 except queue.Empty:
                     continue
-                if told is None:
+                if update is None:
                     working -= 1
                 else:
-                    yield told
+                    yield update
         finally:
             if working:
                 self.abort()
@@ -145,7 +145,7 @@ class Evaluation:
         try:
             for cell in iter(self._next, None):
                 self._told.put(Begun(cell))
-                self._told.put(Done(self._attempt(cell)))
+                self._told.put(WorkerDone(self._attempt(cell)))
         except (Exception, SystemExit) as error:  # noqa: BLE001 -- the worker's border: nothing may end a worker without a word
             broken = PddlegoError("A worker broke down", f"{explained(error)}.", "Continue the evaluation.")
             self.fault = error if isinstance(error, JournalError) else broken

@@ -32,7 +32,7 @@ _DETERMINING = ("pddlego", "textworld-express", "fast-downward.translate", "pype
 
 
 @dataclass(frozen=True)
-class Played:
+class SettingUse:
     """A setting in one of its modes: who plays it, with what options, and the setting as that reads it."""
 
     method_name: str
@@ -54,7 +54,7 @@ class Setup:
 
     config: Config
     matrix: Matrix
-    played: Mapping[tuple[str, str], Played]
+    played: Mapping[tuple[str, str], SettingUse]
     limits: Limits
     budget: Spending = field(default_factory=Spending)
     prices: Mapping[str, Price] = field(default_factory=dict)
@@ -65,7 +65,7 @@ class Setup:
         """Every episode, in the order in which they are played."""
         return self.matrix.cells()
 
-    def played_in(self, cell: Cell) -> Played:
+    def played_in(self, cell: Cell) -> SettingUse:
         """Who plays a cell. Raises `KeyError` for one of another evaluation."""
         return self.played[cell.setting, cell.mode]
 
@@ -77,8 +77,10 @@ class Setup:
     @property
     def settings(self) -> tuple[Setting, ...]:
         """Every setting, as each of its methods reads it."""
-        found = {(name, kind_played.method_name): kind_played.setting for (name, _), kind_played in self.played.items()}
-        return tuple(found.values())
+        loaded = {
+            (name, kind_played.method_name): kind_played.setting for (name, _), kind_played in self.played.items()
+        }
+        return tuple(loaded.values())
 
     def configuration(self) -> dict[str, Any]:
         """Everything that determines an episode, for the run folder: settings, limits, planner, endpoint.
@@ -109,7 +111,7 @@ class Setup:
         }
 
 
-def _recorded(played: Played) -> dict[str, Any]:
+def _recorded(played: SettingUse) -> dict[str, Any]:
     """What a run folder records of a setting and how it is played."""
     texts = played.setting.sources
     digests = {name: hashlib.sha256(text.encode()).hexdigest()[:16] for name, text in sorted(texts.items())}
@@ -170,9 +172,9 @@ def one_cell(setup: Setup) -> Cell:
             "model": setup.config.what.models,
             "seed": sorted({cell.seed for cell in cells}),
         }
-        name, values = next(((name, found) for name, found in several.items() if len(found) > 1), ("repeat", ()))
-        why = f"These are {len(cells)}: {', '.join(map(str, values))}." if values else f"These are {len(cells)}."
-        raise UsageError(f"One episode has one {name}", why, "Name one, or evaluate them all ('pddlego eval').")
+        name, values = next(((name, options) for name, options in several.items() if len(options) > 1), ("repeat", ()))
+        reason = f"These are {len(cells)}: {', '.join(map(str, values))}." if values else f"These are {len(cells)}."
+        raise UsageError(f"One episode has one {name}", reason, "Name one, or evaluate them all ('pddlego eval').")
     return cells[0]
 
 
@@ -183,37 +185,37 @@ def make_cell_model(cell: Cell, setup: Setup, limiter: RequestLimiter | None = N
 
 def _first_modes(games: Iterable[str]) -> tuple[str, ...]:
     """The mode in which all of the games are played where none is named. Raises `UsageError` if they differ."""
-    found = {game: first_mode(game) for game in games}
-    if len(set(found.values())) > 1:
-        why = ", ".join(f"{game}: {mode}" for game, mode in found.items())
-        raise UsageError("These games have no common default mode", f"{why}.", "Choose modes with --modes.")
-    return tuple(dict.fromkeys(found.values()))
+    modes = {game: first_mode(game) for game in games}
+    if len(set(modes.values())) > 1:
+        reason = ", ".join(f"{game}: {mode}" for game, mode in modes.items())
+        raise UsageError("These games have no common default mode", f"{reason}.", "Choose modes with --modes.")
+    return tuple(dict.fromkeys(modes.values()))
 
 
 def _check_run(resolved: Resolved) -> None:
     """Raises `UsageError` for a place to play that does not fit, or would let episodes miss what others leave."""
     run = resolved.config.run
     if run.address is not None and run.executor != "ray":
-        why = f"Episodes are played in {run.executor}, on this machine."
-        raise UsageError("--address needs --executor ray", why, "Add it, or leave the address out.")
+        reason = f"Episodes are played in {run.executor}, on this machine."
+        raise UsageError("--address needs --executor ray", reason, "Add it, or leave the address out.")
     several = resolved.origin("workers") != DEFAULT and run.workers > 1
     if run.carry and (several or run.executor != "threads"):
-        why = "Each episode begins with what the one before it has left, so they are played one after another."
-        raise UsageError("--carry plays with one worker, here", why, "Leave --workers and --executor out.")
+        reason = "Each episode begins with what the one before it has left, so they are played one after another."
+        raise UsageError("--carry plays with one worker, here", reason, "Leave --workers and --executor out.")
 
 
 def _check_modes(config: Config, modes: tuple[str, ...], somebody_types: bool) -> None:
     chosen = [parse_mode(mode).mode for mode in modes]
     for mode in chosen:
         if mode.needs_person and not somebody_types:
-            why = f"Nobody is there to play in mode {mode.name}."
-            raise UsageError(f"modes = {mode.name} is not possible", why, "Use 'pddlego play'.")
+            reason = f"Nobody is there to play in mode {mode.name}."
+            raise UsageError(f"modes = {mode.name} is not possible", reason, "Use 'pddlego play'.")
     if config.what.ablate and not any(mode.parts for mode in chosen):
-        why = f"The modes are {', '.join(modes)}, and they have no parts to take out."
-        raise UsageError("There is nothing to ablate", why, "Leave --ablate out, or add such a mode.")
+        reason = f"The modes are {', '.join(modes)}, and they have no parts to take out."
+        raise UsageError("There is nothing to ablate", reason, "Leave --ablate out, or add such a mode.")
 
 
-def _check_flags(resolved: Resolved, played: Mapping[tuple[str, str], Played]) -> None:
+def _check_flags(resolved: Resolved, played: Mapping[tuple[str, str], SettingUse]) -> None:
     """Raises `UsageError` for an option of a method that plays nothing here: it would change nothing."""
     groups = (*COMMON.values(), *(type(kind_played.options) for kind_played in played.values()))
     known = {option.name for group in groups for option in options_of(group)}
@@ -224,20 +226,20 @@ def _check_flags(resolved: Resolved, played: Mapping[tuple[str, str], Played]) -
             raise UsageError(f"{typed} is no option of what is played", f"It is played by: {who}.", "Leave it out.")
 
 
-def _played(config: Config, modes: tuple[str, ...]) -> Mapping[tuple[str, str], Played]:
+def _played(config: Config, modes: tuple[str, ...]) -> Mapping[tuple[str, str], SettingUse]:
     """Who plays each setting in each mode."""
     overrides = parse_overrides(config.what.set)
-    loaded: dict[tuple[str, str], Played] = {}
-    found: dict[tuple[str, str], Played] = {}
+    loaded: dict[tuple[str, str], SettingUse] = {}
+    played: dict[tuple[str, str], SettingUse] = {}
     for name in config.what.games:
         for mode in modes:
             method = method_of(name, mode)
             if (name, method.name) not in loaded:
                 options = with_overrides(method.name, config.methods[method.name], overrides)
-                loaded[name, method.name] = Played(method.name, options, method.load(name, options))
-            found[name, mode] = loaded[name, method.name]
-            found[name, mode].setting.check_parts(parse_mode(mode).without)
-    return found
+                loaded[name, method.name] = SettingUse(method.name, options, method.load(name, options))
+            played[name, mode] = loaded[name, method.name]
+            played[name, mode].setting.check_parts(parse_mode(mode).without)
+    return played
 
 
 def parse_seeds(text: str, setting: Setting) -> tuple[int, ...]:
@@ -245,13 +247,13 @@ def parse_seeds(text: str, setting: Setting) -> tuple[int, ...]:
 
     Raises `UsageError` for anything else and for seeds that the fold does not have.
     """
-    found: list[int] = []
+    seeds: list[int] = []
     for part in text.split(","):
         word = part.strip()
-        found += setting.seeds[word] if word in setting.seeds else _range(word, setting)
-    for seed in found:
+        seeds += setting.seeds[word] if word in setting.seeds else _range(word, setting)
+    for seed in seeds:
         check_seed(setting, seed)
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(seeds))
 
 
 def _range(word: str, setting: Setting) -> Iterable[int]:
@@ -259,8 +261,8 @@ def _range(word: str, setting: Setting) -> Iterable[int]:
     first, last = (int(match.group(1)), int(match.group(2) or match.group(1))) if match else (1, 0)
     if last < first:
         splits = ", ".join(setting.seeds)
-        why = f"{setting.name} has the splits {splits or '(none)'}; otherwise write seeds as 0-9,20."
-        raise UsageError(f"'{word}' names no seeds", why, "Example: --seeds 10-59.")
+        reason = f"{setting.name} has the splits {splits or '(none)'}; otherwise write seeds as 0-9,20."
+        raise UsageError(f"'{word}' names no seeds", reason, "Example: --seeds 10-59.")
     if last - first > 1_000_000:
         check_seed(setting, last)
     return range(first, last + 1)
@@ -278,18 +280,18 @@ def read_prices(path: Path | None) -> dict[str, Price]:
     if path is None:
         return {}
     try:
-        found = TypeAdapter(dict[str, _Price]).validate_python(read_toml(path, "--prices"))
+        prices = TypeAdapter(dict[str, _Price]).validate_python(read_toml(path, "--prices"))
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
         example = "Example: ['gpt-4o-mini'] tokens_in = 0.15, tokens_out = 0.60 (for a million tokens)."
         raise UsageError(f"{path} is no price list", f"{where}: {first['msg']}.", example) from error
-    return {name: Price(price.tokens_in, price.tokens_out, price.tokens_cached) for name, price in found.items()}
+    return {name: Price(price.tokens_in, price.tokens_out, price.tokens_cached) for name, price in prices.items()}
 
 
 def _check_prices(paid: Iterable[Cell], prices: Mapping[str, Price]) -> None:
     """A budget of money needs the price of every model that costs money."""
     unknown = dict.fromkeys(cell.model for cell in paid if cell.model not in prices)
     if unknown:
-        why = f"There is no price of {', '.join(unknown)}."
-        raise UsageError("--max-cost needs prices", why, "Give a price list with --prices FILE.")
+        reason = f"There is no price of {', '.join(unknown)}."
+        raise UsageError("--max-cost needs prices", reason, "Give a price list with --prices FILE.")

@@ -28,8 +28,8 @@ def wilson(successes: int, trials: int) -> Interval:
         return Interval(0.0, 1.0)
     from scipy.stats import binomtest
 
-    found = binomtest(successes, trials).proportion_ci(_CONFIDENCE, method="wilson")
-    return Interval(float(found.low), float(found.high))
+    interval = binomtest(successes, trials).proportion_ci(_CONFIDENCE, method="wilson")
+    return Interval(float(interval.low), float(interval.high))
 
 
 def mcnemar(pairs: Sequence[tuple[bool, bool]]) -> float:
@@ -58,7 +58,7 @@ def bootstrap_mean(differences: Sequence[float], samples: int = 9_999) -> Interv
     import numpy
     from scipy.stats import bootstrap
 
-    found = bootstrap(
+    result = bootstrap(
         (numpy.asarray(differences, dtype=float),),
         numpy.mean,
         n_resamples=samples,
@@ -66,7 +66,7 @@ def bootstrap_mean(differences: Sequence[float], samples: int = 9_999) -> Interv
         method="percentile",
         rng=numpy.random.default_rng(0),
     ).confidence_interval
-    return Interval(float(found.low), float(found.high))
+    return Interval(float(result.low), float(result.high))
 
 
 @dataclass(frozen=True)
@@ -98,11 +98,11 @@ class Comparison:
     def _success(self) -> str:
         if not self.pairs:
             return "They have no seeds in common, so nothing can be concluded."
-        told = f"on {self.pairs} common seeds (McNemar's exact test, p = {self.p_value:.3g})"
+        basis = f"on {self.pairs} common seeds (McNemar's exact test, p = {self.p_value:.3g})"
         if self.p_value >= 0.05:
-            return f"That one succeeds more often is not shown {told}."
+            return f"That one succeeds more often is not shown {basis}."
         better = self.first if self.only_first > self.only_second else self.second
-        return f"{better} succeeds more often {told}."
+        return f"{better} succeeds more often {basis}."
 
     def _number(self) -> str:
         name = self.compared
@@ -114,11 +114,11 @@ class Comparison:
             seeds = "1 seed was" if self.both_won == 1 else f"{self.both_won} seeds were"
             return f"Of {name} nothing can be said: {seeds} won by both."
         low, high = self.interval.low, self.interval.high
-        told = f"where both won ({self.both_won} seeds; bootstrap, 95 %: {low:+.2f} to {high:+.2f})"
+        basis = f"where both won ({self.both_won} seeds; bootstrap, 95 %: {low:+.2f} to {high:+.2f})"
         if low <= 0 <= high:
-            return f"A difference in {name} is not shown {told}."
+            return f"A difference in {name} is not shown {basis}."
         fewer = self.first if self.difference < 0 else self.second
-        return f"{fewer} needs {abs(self.difference):.2f} {name} less {told}."
+        return f"{fewer} needs {abs(self.difference):.2f} {name} less {basis}."
 
 
 @dataclass(frozen=True)
@@ -157,8 +157,8 @@ def _by_seed(results: Iterable[Summary], game: str, compared: str) -> dict[int, 
     for summary in results:
         if summary.counts and summary.cell.setting == game:
             repeats.setdefault(summary.cell.seed, []).append(summary)
-    found: dict[int, float | None] = {}
+    by_seed: dict[int, float | None] = {}
     for seed, played in repeats.items():
         numbers = [summary.measures.numbers.get(compared, 0) for summary in played if summary.won]
-        found[seed] = statistics.mean(numbers) if 2 * len(numbers) > len(played) else None
-    return found
+        by_seed[seed] = statistics.mean(numbers) if 2 * len(numbers) > len(played) else None
+    return by_seed

@@ -95,61 +95,61 @@ def rows(
     answer too.
     """
     spent = by_configuration(attempts)
-    known = _entries_of((summary.cell for found in spent.values() for summary in found), entries)
-    listed = []
+    known = _entries_of((summary.cell for group in spent.values() for summary in group), entries)
+    rows = []
     played = sorted((summary for summary in results if summary.played), key=lambda summary: summary.cell)
-    for key, found in by_configuration(played).items():
-        cost, mine = _cost(spent.get(key, found), prices or {}), known.get(key, [])
+    for key, group in by_configuration(played).items():
+        cost, mine = _cost(spent.get(key, group), prices or {}), known.get(key, [])
         if cost is not None and mine:
             cost = sum(entry.cost for entry in mine)
         unanswered = sum(entry.cost for entry in mine if not entry.answered)
-        listed.append(_row(key, found, cost, unanswered))
-    return listed
+        rows.append(_row(key, group, cost, unanswered))
+    return rows
 
 
 def by_configuration(summaries: Iterable[Summary]) -> dict[Configuration, list[Summary]]:
     """The summaries of each game, mode and model."""
-    found: dict[Configuration, list[Summary]] = {}
+    groups: dict[Configuration, list[Summary]] = {}
     for summary in summaries:
-        found.setdefault(summary.cell.configuration, []).append(summary)
-    return found
+        groups.setdefault(summary.cell.configuration, []).append(summary)
+    return groups
 
 
 def _entries_of(cells: Iterable[Cell], entries: Iterable[LedgerEntry]) -> dict[Configuration, list[LedgerEntry]]:
     """The requests of each configuration."""
     labels = {cell.label: cell.configuration for cell in cells}
-    found: dict[Configuration, list[LedgerEntry]] = {}
+    by_configuration: dict[Configuration, list[LedgerEntry]] = {}
     for entry in entries:
         if entry.origin in labels:
-            found.setdefault(labels[entry.origin], []).append(entry)
-    return found
+            by_configuration.setdefault(labels[entry.origin], []).append(entry)
+    return by_configuration
 
 
-def _row(configuration: Configuration, found: Sequence[Summary], cost: float | None, unanswered: float) -> Row:
+def _row(configuration: Configuration, summaries: Sequence[Summary], cost: float | None, unanswered: float) -> Row:
     setting, mode, model = configuration
-    won = sum(summary.won for summary in found)
-    tallies = [summary.tally for summary in found]
+    won = sum(summary.won for summary in summaries)
+    tallies = [summary.usage for summary in summaries]
     return Row(
         setting=setting,
         mode=mode,
         model=model,
-        episodes=len(found),
+        episodes=len(summaries),
         won=won,
-        counted=sum(summary.counts for summary in found),
-        interval=wilson(won, len(found)),
-        score=statistics.mean(summary.score for summary in found),
-        measured=tuple(_measured(column, found) for column in measuring(setting, mode).columns),
-        calls=statistics.mean(tally.calls for tally in tallies),
-        from_cache=statistics.mean(tally.from_cache for tally in tallies),
-        tokens=statistics.mean(tally.tokens_in + tally.tokens_out for tally in tallies),
-        seconds=statistics.mean(tally.seconds for tally in tallies),
+        counted=sum(summary.counts for summary in summaries),
+        interval=wilson(won, len(summaries)),
+        score=statistics.mean(summary.score for summary in summaries),
+        measured=tuple(_measured(column, summaries) for column in measuring(setting, mode).columns),
+        calls=statistics.mean(usage.calls for usage in tallies),
+        from_cache=statistics.mean(usage.from_cache for usage in tallies),
+        tokens=statistics.mean(usage.tokens_in + usage.tokens_out for usage in tallies),
+        seconds=statistics.mean(usage.seconds for usage in tallies),
         cost=cost,
         unanswered=unanswered,
     )
 
 
-def _measured(column: Column, found: Sequence[Summary]) -> Measured:
-    chosen = [summary for summary in found if summary.won] if column.over == "won" else found
+def _measured(column: Column, summaries: Sequence[Summary]) -> Measured:
+    chosen = [summary for summary in summaries if summary.won] if column.over == "won" else summaries
     numbers = [summary.measures.numbers[column.name] for summary in chosen if column.name in summary.measures.numbers]
     if not numbers:
         return Measured(column, None)
@@ -157,20 +157,20 @@ def _measured(column: Column, found: Sequence[Summary]) -> Measured:
     return Measured(column, statistics.mean(numbers), middle, len(numbers))
 
 
-def _cost(found: Sequence[Summary], prices: Mapping[str, Price]) -> float | None:
-    cell = found[0].cell
-    if is_free(cell) or all(summary.tally.calls == summary.tally.from_cache for summary in found):
+def _cost(summaries: Sequence[Summary], prices: Mapping[str, Price]) -> float | None:
+    cell = summaries[0].cell
+    if is_free(cell) or all(summary.usage.calls == summary.usage.from_cache for summary in summaries):
         return 0.0
     price = prices.get(cell.model)
     if price is None:
         return None
-    tallies = (summary.tally for summary in found)
-    return sum(price.cost(tally.tokens_in, tally.tokens_out, tally.tokens_cached) for tally in tallies)
+    tallies = (summary.usage for summary in summaries)
+    return sum(price.cost(usage.tokens_in, usage.tokens_out, usage.tokens_cached) for usage in tallies)
 
 
-def spent_elsewhere(listed: Iterable[Row], entries: Iterable[LedgerEntry]) -> str:
+def spent_elsewhere(rows: Iterable[Row], entries: Iterable[LedgerEntry]) -> str:
     """A remark on what a ledger says was spent, and stands in no row: on cells that have no outcome."""
-    cost = sum(entry.cost for entry in entries) - sum(row.cost or 0.0 for row in listed)
+    cost = sum(entry.cost for entry in entries) - sum(row.cost or 0.0 for row in rows)
     return f"Besides, {cost:.2f} was spent on cells that have no outcome." if cost >= 0.005 else ""
 
 
@@ -184,9 +184,9 @@ def played_of(results: Iterable[Summary], planned: Collection[Cell]) -> str:
 def columns(results: Iterable[Summary]) -> tuple[str, ...]:
     """The columns of the result table: what stands in all, with what the methods measured in between, but no times."""
     measured: dict[str, None] = {}
-    for (setting, mode, _), found in by_configuration(results).items():
+    for (setting, mode, _), group in by_configuration(results).items():
         timed = {column.name for column in measuring(setting, mode).columns if column.timed}
-        measured |= dict.fromkeys(name for summary in found for name in summary.measures.numbers if name not in timed)
+        measured |= dict.fromkeys(name for summary in group for name in summary.measures.numbers if name not in timed)
     return (*FIRST, *measured, *LAST)
 
 
@@ -194,10 +194,10 @@ def result_table(results: Iterable[Summary]) -> str:
     """The result table as CSV: a line for each cell, sorted, with nothing in it that differs from run to run."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    listed = sorted(results, key=lambda summary: summary.cell)
-    head = columns(listed)
+    ordered = sorted(results, key=lambda summary: summary.cell)
+    head = columns(ordered)
     writer.writerow(head)
-    for summary in listed:
+    for summary in ordered:
         values = as_values(summary)
         writer.writerow(csv_cell(values.get(name, "")) for name in head)
     return text.getvalue()
@@ -210,7 +210,7 @@ def as_values(summary: Summary) -> dict[str, object]:
     return {
         **{name: round(number, 4) for name, number in summary.measures.numbers.items()},
         **dict(zip(FIRST, (*first, summary.outcome.value, round(summary.score, 4)), strict=True)),
-        **{name: getattr(summary.tally, name) for name in LAST},
+        **{name: getattr(summary.usage, name) for name in LAST},
     }
 
 
@@ -225,12 +225,12 @@ def results_table(rows: Iterable[Row], width: int) -> RenderableType:
 
     What has no place in `width` is left out and named below.
     """
-    listed = list(rows)
-    names = [[clean(part) for part in (row.setting, row.mode, row.model)] for row in listed]
+    ordered = list(rows)
+    names = [[clean(part) for part in (row.setting, row.mode, row.model)] for row in ordered]
     room = width - sum(min(NAME, max(map(len, part))) + 2 for part in zip(*names, strict=True))
-    columns = {name: cells for name, cells in _columns(listed).items() if any(cells)}
+    columns = {name: cells for name, cells in _columns(ordered).items() if any(cells)}
     shown = dict(columns)
-    for name in _order(listed):
+    for name in _order(ordered):
         if _width(shown) <= room:
             break
         shown.pop(name, None)
@@ -239,7 +239,7 @@ def results_table(rows: Iterable[Row], width: int) -> RenderableType:
     table = _table(widths)
     for name, cells in shown.items():
         table.add_column(name, justify="right", no_wrap=True, min_width=_widest(name, cells))
-    for number in range(len(listed)):
+    for number in range(len(ordered)):
         shortened = (Text(both_ends(name, room)) for name, room in zip(names[number], widths, strict=True))
         table.add_row(*shortened, *(cells[number] for cells in shown.values()))
     if not hidden:
@@ -257,10 +257,10 @@ def _columns(rows: Sequence[Row]) -> dict[str, list[str]]:
         "without errors": ["" if row.counted == row.episodes else f"{row.won}/{row.counted}" for row in rows],
     }
     for name in _measured_names(rows):
-        found = [row.number(name) for row in rows]
-        columns[name] = [mean_of(value) for value in found]
-        if any(value is not None and value.column.median for value in found):
-            columns["median"] = [_number(value.median if value else None, 1) for value in found]
+        values = [row.number(name) for row in rows]
+        columns[name] = [mean_of(value) for value in values]
+        if any(value is not None and value.column.median for value in values):
+            columns["median"] = [_number(value.median if value else None, 1) for value in values]
     return columns | {
         "calls": [_number(row.calls or None, 2) for row in rows],
         "from cache": [_number(row.from_cache or None, 2) for row in rows],
@@ -310,22 +310,23 @@ def _widest(name: str, cells: Iterable[str]) -> int:
     return max(len(cell) for cell in (name, *cells))
 
 
-def worst_case_table(cases: Iterable[Estimate]) -> Table:
+def upper_bound_table(cases: Iterable[Estimate]) -> Table:
     """What an evaluation may take at most, with the sum at the end."""
-    listed = list(cases)
+    estimates = list(cases)
     table = _table()
-    expects = any(bound.expected is not None for bound in listed)
+    expects = any(bound.expected is not None for bound in estimates)
     names = ("episodes", "calls at most", "tokens (estimate)", "cost", *(_EXPECTED if expects else ()))
     for name in names:
         table.add_column(name, justify="right", no_wrap=True)
-    for bound in listed:
+    for bound in estimates:
         numbers = (f"{bound.episodes}", f"{bound.calls:,}", f"{bound.tokens:,}", _money(bound.cost) or "0")
         likely = _expected(bound.expected) if expects else ()
         table.add_row(*(Text(clean(part)) for part in (bound.setting, bound.mode, bound.model)), *numbers, *likely)
     sums = [
-        sum(column) for column in zip(*((bound.episodes, bound.calls, bound.tokens) for bound in listed), strict=True)
+        sum(column)
+        for column in zip(*((bound.episodes, bound.calls, bound.tokens) for bound in estimates), strict=True)
     ]
-    costs = [cost.cost for cost in listed]
+    costs = [cost.cost for cost in estimates]
     total = "n/a" if None in costs else f"{sum(total_of or 0 for total_of in costs):.2f}"
     table.add_row("all", "", "", *(f"{number:,}" for number in sums), total, style="bold")
     return table

@@ -16,8 +16,8 @@ if TYPE_CHECKING:  # the modules of options import this one, and every command n
 
     from pddlego.display.description import Describe
     from pddlego.display.screens import Screen
-    from pddlego.episode.approval import Overseer
-    from pddlego.episode.events import Event, Limits, Started, Tally
+    from pddlego.episode.approval import Approver
+    from pddlego.episode.events import Event, Limits, Started, Usage
     from pddlego.models import Model
     from pddlego.planning import Planner
     from pddlego.runs.cells import Cell
@@ -56,8 +56,10 @@ class BuiltIn:
         chosen = tuple(match[3].split("+")) if match and match[3] else ()
         if match is None or float(match[1]) > 1 or not set(chosen) <= set(kinds):
             known = f", kinds are {', '.join(kinds)}" if kinds else ""
-            why = f"The built-in ones are {BUILT_IN_MODEL}, and {BUILT_IN_MODEL}+noise:P, which errs on purpose{known}."
-            raise UsageError(f"There is no model {name}", why, f"Example: {BUILT_IN_MODEL}+noise:0.1,seed=3.")
+            reason = (
+                f"The built-in ones are {BUILT_IN_MODEL}, and {BUILT_IN_MODEL}+noise:P, which errs on purpose{known}."
+            )
+            raise UsageError(f"There is no model {name}", reason, f"Example: {BUILT_IN_MODEL}+noise:0.1,seed=3.")
         return cls(float(match[1]), int(match[2] or 0), chosen)
 
 
@@ -105,9 +107,11 @@ def parse_variant(text: str, modes: Iterable[Mode]) -> Variant:
         raise UsageError(f"There is no mode '{text}'", f"The modes are: {', '.join(known)}.", advice)
     mode = known[base]
     if set(without) - set(mode.parts) or len(set(without)) < len(without):
-        listed = ", ".join(mode.parts)
-        why = f"From {base} these can be taken, each once: {listed}." if listed else f"{base} has no parts to take out."
-        raise UsageError(f"There is no mode '{text}'", why, "Example: edit-no-feedback.")
+        parts = ", ".join(mode.parts)
+        reason = (
+            f"From {base} these can be taken, each once: {parts}." if parts else f"{base} has no parts to take out."
+        )
+        raise UsageError(f"There is no mode '{text}'", reason, "Example: edit-no-feedback.")
     return Variant(mode, tuple(sorted(without)))
 
 
@@ -158,10 +162,10 @@ def check_seed(setting: Setting, seed: int) -> None:
     """Raises `UsageError` if the setting has no such seed."""
     valid = setting.all_seeds
     if seed not in valid:
-        listed = ", ".join(f"{name} {split.start}-{split.stop - 1}" for name, split in setting.seeds.items())
-        advice = f"Its splits are: {listed}." if listed else "Choose another."
-        why = f"Its seeds are {valid.start}-{valid.stop - 1}."
-        raise UsageError(f"There is no seed {seed} of {setting.name}", why, advice)
+        splits = ", ".join(f"{name} {split.start}-{split.stop - 1}" for name, split in setting.seeds.items())
+        advice = f"Its splits are: {splits}." if splits else "Choose another."
+        reason = f"Its seeds are {valid.start}-{valid.stop - 1}."
+        raise UsageError(f"There is no seed {seed} of {setting.name}", reason, advice)
 
 
 @dataclass(frozen=True)
@@ -231,7 +235,7 @@ class Measuring:
     `published` is what a paper says of a setting that is played with these options: means of the number `printed`.
     """
 
-    of: Callable[[Sequence[Event], Tally], Measures]
+    of: Callable[[Sequence[Event], Usage], Measures]
     columns: tuple[Column, ...] = ()
     counts: tuple[CountTable, ...] = ()
     figures: tuple[Figure, ...] = ()
@@ -246,7 +250,7 @@ class Tools:
 
     `limits` are those of the episode, as far as they were given. `person` types where a mode needs one: given what is
     possible, it returns what was typed. `carried` is the text of a domain that an earlier episode has left. `recorded`
-    are the events of an episode that is played again: `model` and `overseer` answer as they did then, and `person` is
+    are the events of an episode that is played again: `model` and `approver` answer as they did then, and `person` is
     to be made of it.
     """
 
@@ -254,7 +258,7 @@ class Tools:
     planner: Planner
     limits: Limits
     retries: int = 5
-    overseer: Overseer | None = None
+    approver: Approver | None = None
     person: Callable[[tuple[str, ...]], str] | None = None
     carried: str = ""
     recorded: tuple[Event, ...] | None = None
@@ -277,7 +281,7 @@ def started(cell: Cell, setting: Setting, tools: Tools, limits: Limits, method: 
 
 
 @dataclass(frozen=True)
-class WorstCase:
+class UpperBound:
     """The most that an episode may ask: how many questions, and how many characters each has (an estimate)."""
 
     calls: int
@@ -313,13 +317,13 @@ class Method(Protocol):
     def load(self, name: str, options: Any) -> Setting:
         """The setting of that name. Raises `UsageError`, and `SettingError` if a file is wrong."""
 
-    def stand_in(self, name: str, cell: Cell, setting: Any) -> Model | None:
+    def builtin_model(self, name: str, cell: Cell, setting: Any) -> Model | None:
         """The model of that name that needs no endpoint, for a cell; None for a language model's name.
 
         Raises `UsageError` if it cannot play the cell. Without a setting it is only asked whether there is one.
         """
 
-    def worst_case(self, setting: Any, mode: str, options: Any, retries: int) -> WorstCase:
+    def upper_bound(self, setting: Any, mode: str, options: Any, retries: int) -> UpperBound:
         """What one episode may ask at most."""
 
     def run(self, cell: Cell, setting: Any, options: Any, tools: Tools) -> Iterator[Event]:
@@ -334,8 +338,8 @@ PARTS: Mapping[str, str] = {
     "measuring": "measure.MEASURING",
     "events": "events.DESCRIBED",
     "load": "loading.load",
-    "worst_case": "loading.worst_case",
-    "stand_in": "reference_model.stand_in",
+    "upper_bound": "loading.upper_bound",
+    "builtin_model": "reference_model.builtin_model",
     "run": "play.play",
     "screen": "screen.SCREEN",
 }

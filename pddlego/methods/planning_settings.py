@@ -94,8 +94,8 @@ class PlanningSetting(Setting):
         if self.folder is not None:
             tasks = self.folder.tasks(seed, self.domain).evaluation
             if number >= len(tasks):
-                why = f"Seed {seed} of {self.folder.place} has {len(tasks)} evaluation task(s)."
-                raise SettingError(f"There is no task {number}", why, "Numbers begin with 0.")
+                reason = f"Seed {seed} of {self.folder.place} has {len(tasks)} evaluation task(s)."
+                raise SettingError(f"There is no task {number}", reason, "Numbers begin with 0.")
             return tasks[number]
         ranges = self.file.graphplan or self.file.search or self.file.training
         return self._made(ranges, number + 1, f"graphplan/{seed}")[number]
@@ -131,8 +131,8 @@ class PlanningSetting(Setting):
                 for task in range(number)
             )
         except (IndexError, ValueError) as error:
-            why = f"[{split}]: no task of {file.generator} can be made with these numbers ({error})."
-            raise SettingError(f"envs/{self.name}.toml is wrong", why, "Give larger ranges.") from error
+            reason = f"[{split}]: no task of {file.generator} can be made with these numbers ({error})."
+            raise SettingError(f"envs/{self.name}.toml is wrong", reason, "Give larger ranges.") from error
 
 
 def example_action(domain: Domain) -> str:
@@ -189,17 +189,17 @@ def _check_generator(name: str, file: PlanningFile) -> None:
     """Raises `SettingError` if there is nothing to make tasks with."""
     where = f"envs/{name}.toml"
     if file.generator is None or file.generator not in GENERATORS or file.domain is None:
-        why = (
+        reason = (
             f"It names no folder of tasks, and no generator with a domain; the generators are {', '.join(GENERATORS)}."
         )
-        raise SettingError(f"{where} has no tasks", why, 'Add: tasks = "FOLDER".')
+        raise SettingError(f"{where} has no tasks", reason, 'Add: tasks = "FOLDER".')
     wanted = set(parameters_of(file.generator))
     tables = [("training", file.training), ("evaluation", file.evaluation)]
     tables += [(split, ranges) for split, ranges in (("search", file.search), ("graphplan", file.graphplan)) if ranges]
     for split, ranges in tables:
         if set(ranges) != wanted or any(least > most or least < 0 for least, most in ranges.values()):
-            why = f"[{split}] gives a range [least, most] for each of: {', '.join(sorted(wanted))}."
-            raise SettingError(f"{where} is wrong", why, "Mend the file.")
+            reason = f"[{split}] gives a range [least, most] for each of: {', '.join(sorted(wanted))}."
+            raise SettingError(f"{where} is wrong", reason, "Mend the file.")
 
 
 def _check_same_domain(name: str, file: PlanningFile, place: str, domain: Domain) -> None:
@@ -217,9 +217,9 @@ def _check_same_domain(name: str, file: PlanningFile, place: str, domain: Domain
     names, others = _names(own), _names(domain)
     if 2 * len(names & others) < len(names):
         what = f"The tasks {place} are of the domain '{domain.name}', and {name} is about '{own.name}'"
-        why = f"They share {len(names & others)} of the {len(names)} names of domain, actions and predicates."
+        reason = f"They share {len(names & others)} of the {len(names)} names of domain, actions and predicates."
         advice = 'Name tasks of that domain, or make a setting: kind = "planning" and tasks = "FOLDER".'
-        raise SettingError(what, why, advice)
+        raise SettingError(what, reason, advice)
 
 
 def _names(domain: Domain) -> set[tuple[str, str, int]]:
@@ -244,14 +244,14 @@ def _check_domain(name: str, domain: Domain) -> None:
     """Raises `SettingError` for a domain that nothing can be planned in."""
     defects = check_domain(domain)
     if defects:
-        listed = "; ".join(map(str, defects[:3]))
-        raise SettingError(f"The domain of {name} is wrong", f"{listed}.", "Mend it (see 'pddlego check').")
+        defects_text = "; ".join(map(str, defects[:3]))
+        raise SettingError(f"The domain of {name} is wrong", f"{defects_text}.", "Mend it (see 'pddlego check').")
 
 
 @lru_cache(maxsize=8)
 def _digest(place: str) -> str:
     """Of everything in a folder of tasks that was read."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for name, text in sorted(read_tasks(place).files.items()):
-        found.update(f"{name}\0{text}\0".encode())
-    return found.hexdigest()
+        digest.update(f"{name}\0{text}\0".encode())
+    return digest.hexdigest()

@@ -18,7 +18,7 @@ from pddlego.methods.base import Measuring, Method, Mode, Variant, parse_variant
 from pddlego.methods.setting_files import read_setting
 
 if TYPE_CHECKING:
-    from pddlego.display.screens import Picture
+    from pddlego.display.screens import Renderer
     from pddlego.episode.events import Event
     from pddlego.runs.journal import Codec
 
@@ -46,8 +46,8 @@ def _method_names() -> list[str]:
 def method(name: str) -> Method:
     """The method of that name. Raises `UsageError` if there is none, or if it cannot be loaded."""
     if name in BUILT_IN:
-        found: Method = import_module(BUILT_IN[name]).METHOD
-        return found
+        method: Method = import_module(BUILT_IN[name]).METHOD
+        return method
     offered = _offered()
     if name not in offered:
         known = ", ".join(_method_names())
@@ -58,8 +58,8 @@ def method(name: str) -> Method:
     except (Exception, SystemExit) as error:  # noqa: BLE001 -- another package's code: its faults are not ours
         fault = f"{type(error).__name__}: {error}"
     if fault:
-        why = f"{offered[name].value}: {fault}."
-        raise UsageError(f"The method '{name}' cannot be loaded", why, "Mend or remove its package.")
+        reason = f"{offered[name].value}: {fault}."
+        raise UsageError(f"The method '{name}' cannot be loaded", reason, "Mend or remove its package.")
     return loaded
 
 
@@ -82,13 +82,13 @@ def _fault(loaded: Method, name: str) -> str:
 
 def broken_methods() -> list[UsageError]:
     """What is wrong with methods of other packages that cannot be loaded."""
-    found = []
+    broken = []
     for name in _method_names():
         try:
             method(name)
         except UsageError as error:
-            found.append(error)
-    return found
+            broken.append(error)
+    return broken
 
 
 @lru_cache(maxsize=1)
@@ -99,8 +99,8 @@ def _offered() -> dict[str, EntryPoint]:
 
 def package_of(name: str) -> str | None:
     """The distribution that brought a method; None for our own."""
-    found = None if name in BUILT_IN else _offered().get(name)
-    return found.dist.name if found is not None and found.dist is not None else None
+    package = None if name in BUILT_IN else _offered().get(name)
+    return package.dist.name if package is not None and package.dist is not None else None
 
 
 def methods() -> Iterator[Method]:
@@ -115,10 +115,10 @@ def methods() -> Iterator[Method]:
 
 def modes() -> tuple[Mode, ...]:
     """Every mode of every method, each name once."""
-    found: dict[str, Mode] = {}
+    modes_by_name: dict[str, Mode] = {}
     for mode in (mode for method in methods() for mode in method.modes):
-        found.setdefault(mode.name, mode)
-    return tuple(found.values())
+        modes_by_name.setdefault(mode.name, mode)
+    return tuple(modes_by_name.values())
 
 
 def parse_mode(text: str) -> Variant:
@@ -126,25 +126,25 @@ def parse_mode(text: str) -> Variant:
     try:
         return parse_variant(text, modes())
     except UsageError as error:
-        broken = [f"{method.what}: {method.why}" for method in broken_methods()]
-        raise UsageError(error.what, " ".join((error.why, *broken)), error.next_step) from error
+        broken = [f"{method.what}: {method.reason}" for method in broken_methods()]
+        raise UsageError(error.what, " ".join((error.reason, *broken)), error.next_step) from error
 
 
 def method_of(setting: str, mode: str) -> Method:
     """Who plays a setting in a mode. Raises `UsageError` where nobody does."""
     wanted = parse_mode(mode).mode.name
-    candidates = [(method, found) for method in methods() for found in method.modes if found.name == wanted]
+    candidates = [(method, known) for method in methods() for known in method.modes if known.name == wanted]
     if len(candidates) == 1:
         return candidates[0][0]
     kind = read_setting(setting).kind
-    for candidate, found in candidates:
-        if found.plays == kind:
-            return candidate
-    known = ", ".join(
-        dict.fromkeys(found.name for method in methods() for found in method.modes if found.plays == kind)
+    for method, known in candidates:
+        if known.plays == kind:
+            return method
+    names = ", ".join(
+        dict.fromkeys(known.name for method in methods() for known in method.modes if known.plays == kind)
     )
-    why = f"It is of the kind '{kind}', whose modes are: {known or '(none)'}."
-    raise UsageError(f"{setting} cannot be played in mode {mode}", why, "Choose one of them.")
+    reason = f"It is of the kind '{kind}', whose modes are: {names or '(none)'}."
+    raise UsageError(f"{setting} cannot be played in mode {mode}", reason, "Choose one of them.")
 
 
 def method_of_kind(kind: str) -> Method | None:
@@ -166,18 +166,18 @@ def ablated(chosen: Iterable[str], ablations: Iterable[str]) -> tuple[str, ...]:
 
     Raises `UsageError` for a mode or an ablation that does not exist.
     """
-    found: list[str] = []
-    listed = [ablation.split("+") for ablation in ablations]
+    names: list[str] = []
+    removals = [ablation.split("+") for ablation in ablations]
     variants = [parse_mode(mode) for mode in chosen]
     everything = {part for variant in variants for part in variant.mode.parts}
     for variant in variants:
-        found.append(str(variant))
-        for parts in listed:
+        names.append(str(variant))
+        for parts in removals:
             # A part that another of the modes has is none of this one; what no mode has is a mistake.
             if variant.mode.parts and (set(parts) <= set(variant.mode.parts) or not set(parts) <= everything):
                 without = dict.fromkeys((*variant.without, *parts))
-                found.append(str(parse_mode("-no-".join((variant.mode.name, *without)))))
-    return tuple(dict.fromkeys(found))
+                names.append(str(parse_mode("-no-".join((variant.mode.name, *without)))))
+    return tuple(dict.fromkeys(names))
 
 
 def measuring_of(setting: str, mode: str) -> Measuring:
@@ -189,7 +189,7 @@ def measuring_of(setting: str, mode: str) -> Measuring:
         return method_of(setting, mode).measuring
     except UsageError:
         name = parse_mode(mode).mode.name
-        return next(method.measuring for method in methods() if any(found.name == name for found in method.modes))
+        return next(method.measuring for method in methods() if any(mode.name == name for mode in method.modes))
 
 
 def events_of(name: str) -> Iterable[type[Event]]:
@@ -206,19 +206,19 @@ def make_codec() -> Codec:
 
 def forget() -> None:
     """Look for methods anew, as when a package was installed meanwhile."""
-    for found in (_offered, method, picture_of):
-        found.cache_clear()
+    for cached in (_offered, method, renderer_of):
+        cached.cache_clear()
 
 
 @lru_cache(maxsize=64)
-def picture_of(name: str) -> Picture:
+def renderer_of(name: str) -> Renderer:
     """How episodes of a method are shown; in lines where it has no picture or is not installed."""
     from pddlego.display.description import Describer
-    from pddlego.display.screens import LinesScreen, Picture
+    from pddlego.display.screens import LinesScreen, Renderer
 
     try:
-        found = method(name)
+        method_found = method(name)
     except UsageError:
-        return Picture(LinesScreen(Describer({})), Describer({}))
-    describe = Describer(found.events)
-    return Picture(found.screen() or LinesScreen(describe), describe)
+        return Renderer(LinesScreen(Describer({})), Describer({}))
+    describe = Describer(method_found.events)
+    return Renderer(method_found.screen() or LinesScreen(describe), describe)

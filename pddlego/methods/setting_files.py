@@ -49,8 +49,8 @@ def setting_names(kind: str | None = None) -> list[str]:
 
     Raises `SettingError` for a file that is none, if a kind is asked for.
     """
-    found = [name for name in resources.names("envs", ".toml") if not name.startswith("_")]
-    return found if kind is None else [name for name in found if read_setting(name).kind == kind]
+    names = [name for name in resources.names("envs", ".toml") if not name.startswith("_")]
+    return names if kind is None else [name for name in names if read_setting(name).kind == kind]
 
 
 def read_setting(name: str, kind: str | None = None) -> SettingTable:
@@ -59,9 +59,9 @@ def read_setting(name: str, kind: str | None = None) -> SettingTable:
     Raises `UsageError` for an unknown name or another kind, and `SettingError` for a file that is none.
     """
     if name not in setting_names():
-        listed = ", ".join(setting_names())
+        names = ", ".join(setting_names())
         advice = "Choose one, or add envs/NAME.toml."
-        raise UsageError(f"There is no game '{name}'", f"The games are: {listed}.", advice)
+        raise UsageError(f"There is no game '{name}'", f"The games are: {names}.", advice)
     chain = _chain(name)
     merged: dict[str, Any] = {}
     for table in reversed(list(chain.values())):
@@ -69,15 +69,15 @@ def read_setting(name: str, kind: str | None = None) -> SettingTable:
     merged.pop("extends", None)
     merged.pop(PAPER, None)  # a paper's figures are about the setting that has them, not about variants of it
     merged |= {PAPER: chain[name][PAPER]} if PAPER in chain[name] else {}
-    found = str(merged.pop(KIND, ""))
-    if not found:
-        why = 'It has no kind, such as kind = "text game" or kind = "planning".'
-        raise SettingError(f"envs/{name}.toml is no setting", why, "Add its kind.")
-    if kind not in (None, found):
-        why = f"It is of the kind '{found}', and the mode plays the kind '{kind}'."
-        raise UsageError(f"{name} cannot be played in this mode", why, "Choose another --mode.")
+    own_kind = str(merged.pop(KIND, ""))
+    if not own_kind:
+        reason = 'It has no kind, such as kind = "text game" or kind = "planning".'
+        raise SettingError(f"envs/{name}.toml is no setting", reason, "Add its kind.")
+    if kind not in (None, own_kind):
+        reason = f"It is of the kind '{own_kind}', and the mode plays the kind '{kind}'."
+        raise UsageError(f"{name} cannot be played in this mode", reason, "Choose another --mode.")
     sources = {f"envs/{part}.toml": resources.read("envs", f"{part}.toml") for part in chain}
-    return SettingTable(found, merged, sources)
+    return SettingTable(own_kind, merged, sources)
 
 
 def checked(name: str, model: type[File], tables: Mapping[str, Any]) -> File:
@@ -107,8 +107,8 @@ def _chain(name: str) -> dict[str, dict[str, Any]]:
         last = next(reversed(chain), name)
         if not isinstance(following, str) or following in chain or following not in known:
             again = isinstance(following, str) and following in chain
-            why = "It extends itself." if again else f"extends names no setting: {following!r}."
-            raise SettingError(f"envs/{last}.toml is no setting", why, "Mend the file.")
+            reason = "It extends itself." if again else f"extends names no setting: {following!r}."
+            raise SettingError(f"envs/{last}.toml is no setting", reason, "Mend the file.")
         chain[following] = _table(following)
         following = chain[following].get("extends")
     return chain

@@ -22,17 +22,17 @@ class Message:
 
 
 @dataclass(frozen=True)
-class Trouble:
+class RetryNotice:
     """A try at a request has failed, and why; after `seconds` the next follows. `tries` of `most` were made."""
 
-    why: str
+    reason: str
     tries: int
     most: int
     seconds: float
 
 
 @dataclass(frozen=True)
-class Words:
+class Delta:
     """What came of an answer since words of it were last told: text, and reasoning that stands apart from it."""
 
     text: str = ""
@@ -58,7 +58,7 @@ class Request:
     seconds: float | None = None
     temperature_increase: float = 0.0
     max_tokens: int | None = None
-    report: Callable[[Trouble | Words], None] = field(default=lambda told: None, compare=False, repr=False)
+    report: Callable[[RetryNotice | Delta], None] = field(default=lambda update: None, compare=False, repr=False)
     wanted: Callable[[], bool] = field(default=lambda: True, compare=False, repr=False)
 
     @property
@@ -139,8 +139,8 @@ def _is_simulation(name: str) -> bool:
 
 def remarks(names: Collection[str]) -> list[str]:
     """What must be said of models of these names."""
-    found = [RULES] if "reader" in names else []
-    return [*found, *([SIMULATION] if any(map(_is_simulation, names)) else [])]
+    remarks = [RULES] if "reader" in names else []
+    return [*remarks, *([SIMULATION] if any(map(_is_simulation, names)) else [])]
 
 
 def label(name: str) -> str:

@@ -64,8 +64,8 @@ class AnswerCache:
             os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
             with self._open() as connection:
                 connection.execute("PRAGMA journal_mode=WAL")
-                (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-                if found != "ok":
+                (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+                if verdict != "ok":
                     raise sqlite3.DatabaseError("it is damaged")
                 connection.execute(_TABLE)
         except (OSError, sqlite3.Error) as error:
@@ -140,10 +140,10 @@ class AnswerCache:
             yield connection
 
     def _unusable(self, error: Exception) -> UsageError:
-        why = f"{getattr(error, 'strerror', None) or error}.".capitalize()
+        reason = f"{getattr(error, 'strerror', None) or error}.".capitalize()
         return UsageError(
             f"The cache {self.path} cannot be used",
-            why,
+            reason,
             f"Remove what it holds with 'pddlego cache clear', or name another folder in {FOLDER}.",
         )
 

@@ -97,17 +97,17 @@ def secrets_of(key: str, url: str | None) -> tuple[str, ...]:
     Each in every form in which an endpoint may repeat it.
     """
     parts = urlsplit(url or "")
-    found = {key}
-    found |= {value for name, value in parse_qsl(parts.query) if _SECRET.search(name) and len(value) >= LONG}
-    found |= {
-        word.partition("=")[2] for word in parts.query.split("&") if unquote_plus(word).partition("=")[2] in found
+    secrets = {key}
+    secrets |= {value for name, value in parse_qsl(parts.query) if _SECRET.search(name) and len(value) >= LONG}
+    secrets |= {
+        word.partition("=")[2] for word in parts.query.split("&") if unquote_plus(word).partition("=")[2] in secrets
     }
     if parts.password:
         both = f"{unquote(parts.username or '')}:{unquote(parts.password)}"
-        found |= {parts.password, unquote(parts.password), base64.b64encode(both.encode()).decode()}
+        secrets |= {parts.password, unquote(parts.password), base64.b64encode(both.encode()).decode()}
     elif parts.username and len(parts.username) >= LONG:  # a token that stands alone
-        found |= {parts.username, unquote(parts.username)}
-    for plain in tuple(found):
+        secrets |= {parts.username, unquote(parts.username)}
+    for plain in tuple(secrets):
         forms = {quote(plain), quote(plain, safe=""), quote_plus(plain)}
-        found |= forms | {re.sub(r"%[0-9A-F]{2}", lambda match: match.group().lower(), form) for form in forms}
-    return tuple(sorted((form for form in found if len(form) >= 4), key=len, reverse=True))
+        secrets |= forms | {re.sub(r"%[0-9A-F]{2}", lambda match: match.group().lower(), form) for form in forms}
+    return tuple(sorted((form for form in secrets if len(form) >= 4), key=len, reverse=True))

@@ -47,10 +47,10 @@ class Sampling:
 
     def named(self) -> dict[str, Any]:
         """What of it determines answers, for records."""
-        found: dict[str, Any] = {"temperature": self.temperature}
+        values: dict[str, Any] = {"temperature": self.temperature}
         chosen = {"seed": self.seed, "max_tokens": self.max_tokens, "reasoning_effort": self.reasoning_effort}
-        found |= {name: value for name, value in chosen.items() if value is not None}
-        return found | ({"extra_body": dict(self.extra)} if self.extra else {})
+        values |= {name: value for name, value in chosen.items() if value is not None}
+        return values | ({"extra_body": dict(self.extra)} if self.extra else {})
 
 
 @dataclass(frozen=True)
@@ -65,26 +65,26 @@ class Dialect:
 
     def arguments(self, sampling: Sampling, request: Request) -> dict[str, Any]:
         """What is sent besides model and messages."""
-        found: dict[str, Any] = {"temperature": sampling.temperature}
+        values: dict[str, Any] = {"temperature": sampling.temperature}
         if request.temperature_increase:
             hotter = sampling.temperature + request.temperature_increase
-            found["temperature"] = min(max(HOTTEST, sampling.temperature), hotter)
+            values["temperature"] = min(max(HOTTEST, sampling.temperature), hotter)
         if sampling.seed is not None:
-            found["seed"] = sampling.seed
+            values["seed"] = sampling.seed
         if sampling.reasoning_effort is not None:
-            found["reasoning_effort"] = sampling.reasoning_effort
+            values["reasoning_effort"] = sampling.reasoning_effort
         if sampling.streams:
-            found |= {"stream": True, "stream_options": {"include_usage": True}}
+            values |= {"stream": True, "stream_options": {"include_usage": True}}
         most = request.max_tokens if self.more_room else None
         most = sampling.max_tokens if most is None else min(most, sampling.max_tokens or most)
         if most is not None and self.fields:
-            found[self.fields[0]] = most
+            values[self.fields[0]] = most
         if request.schema is not None and (form := self._format(request)) != TEXT:
-            found["response_format"] = _response_format(form, request)
-        found |= sampling.extra
+            values["response_format"] = _response_format(form, request)
+        values |= sampling.extra
         if "stream" in self.left_out:
-            found.pop("stream_options", None)
-        return {name: value for name, value in found.items() if name not in self.left_out}
+            values.pop("stream_options", None)
+        return {name: value for name, value in values.items() if name not in self.left_out}
 
     def not_taken(self, request: Request, sent: Mapping[str, Any]) -> tuple[str, ...]:
         """Of what the request changes those that were not sent: the endpoint does not take them."""
@@ -98,19 +98,19 @@ class Dialect:
         What the endpoint says comes before the rest of its body, which may hold the request itself.
         """
         param = str(getattr(error, "param", None) or "")
-        for said in (error_of(getattr(error, "body", None)).lower(), str(error).lower()):
+        for text in (error_of(getattr(error, "body", None)).lower(), str(error).lower()):
             bound = next((name for name in FIELDS if name in sent), "")
-            if bound and (bound in said or bound == param):
+            if bound and (bound in text or bound == param):
                 return self.without(bound), bound
-            if "response_format" in sent and (_ABOUT_FORMAT.search(said) or param.startswith("response_format")):
+            if "response_format" in sent and (_ABOUT_FORMAT.search(text) or param.startswith("response_format")):
                 form = _form_of(sent["response_format"])
                 # Where strictness is not what it complains of, it takes no schema at all.
-                last = SCHEMA if form == STRICT and not _ABOUT_STRICT.search(said) else form
+                last = SCHEMA if form == STRICT and not _ABOUT_STRICT.search(text) else form
                 return self.with_less_than(last), form
             for name in sorted(sent, key=len, reverse=True):  # `stream_options` is not `stream`
-                if name == param or re.search(rf"\b{re.escape(name.lower())}\b", said):
+                if name == param or re.search(rf"\b{re.escape(name.lower())}\b", text):
                     return self.without(name), name
-            if "reasoning_effort" in sent and "reasoning" in said:
+            if "reasoning_effort" in sent and "reasoning" in text:
                 return self.without("reasoning_effort"), "reasoning_effort"
         return self, ""
 
@@ -122,15 +122,15 @@ class Dialect:
         order = ("seed", "stream_options", "stream", "reasoning_effort", *FIELDS, "temperature")
         names = [name for name in sent if name not in (*order, "response_format")]
         names += [name for name in order if name in sent]
-        found = [(self.without(name), name) for name in names]
+        dialects = [(self.without(name), name) for name in names]
         bare = self
         for name in names:
             bare = bare.without(name)
         if "response_format" in sent:
             first = self.formats.index(_form_of(sent["response_format"]))
-            found += [(self.with_less_than(form), form) for form in self.formats[first:-1]]
+            dialects += [(self.with_less_than(form), form) for form in self.formats[first:-1]]
             bare = bare.with_less_than(OBJECT)
-        return [*found, (bare, EVERYTHING)] if len(found) > 1 else found
+        return [*dialects, (bare, EVERYTHING)] if len(dialects) > 1 else dialects
 
     def without(self, name: str) -> Dialect:
         """The same without a field."""

@@ -133,21 +133,21 @@ def _parse_extra_body(pairs: Iterable[str]) -> dict[str, Any]:
 
     Raises `UsageError` for what is no such pair.
     """
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for pair in pairs:
         name, sign, text = pair.partition("=")
         keys = name.strip().split(".")
         if not sign or not all(keys):
-            why = "Write KEY=VALUE."
-            raise UsageError(f"'{pair}' is no field", why, "Example: chat_template_kwargs.enable_thinking=false.")
-        place = found
+            reason = "Write KEY=VALUE."
+            raise UsageError(f"'{pair}' is no field", reason, "Example: chat_template_kwargs.enable_thinking=false.")
+        place = values
         for key in keys[:-1]:
             inner = place.setdefault(key, {})
             if not isinstance(inner, dict):
                 raise UsageError(f"'{pair}' does not fit", f"'{key}' has a value already.", "Give it once.")
             place = inner
         place[keys[-1]] = _read_value(text)
-    return found
+    return values
 
 
 def _check_extra_body(fields: Mapping[str, Any]) -> None:
@@ -161,8 +161,8 @@ def _check_extra_body(fields: Mapping[str, Any]) -> None:
         except (TypeError, ValueError) as error:
             raise UsageError(f"'{name}' has no value that JSON has", f"{error}.", "Give another value.") from error
         if _looks_secret(name, text):
-            why = "Fields are kept in the run folder, where no secret may stand."
-            raise UsageError(f"'{name}' looks like a secret", why, "Set OPENAI_API_KEY.")
+            reason = "Fields are kept in the run folder, where no secret may stand."
+            raise UsageError(f"'{name}' looks like a secret", reason, "Set OPENAI_API_KEY.")
 
 
 def _read_value(text: str) -> Any:

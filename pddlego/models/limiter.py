@@ -308,9 +308,9 @@ class SharedLimiter:
                 if not self._flying or limit == "calls":
                     self.exhausted.set()
                     budget = getattr(self.limits, limit)
-                    why = f"{getattr(self.spent, limit):g} are spent or reserved."
+                    reason = f"{getattr(self.spent, limit):g} are spent or reserved."
                     what = f"The budget of {budget:g} {_UNITS[limit]} allows no further request"
-                    raise BudgetSpentError(what, why, "Continue with a higher one.")
+                    raise BudgetSpentError(what, reason, "Continue with a higher one.")
                 self._changed.wait(SLICE)
                 self._go_on(wanted)
             self._go_on(wanted)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 
 from pddlego.errors import BudgetSpentError, ModelError, OutOfTimeError, UsageError
-from pddlego.models.base import ATTEMPTS, Completion, Request, Trouble, Words
+from pddlego.models.base import ATTEMPTS, Completion, Delta, Request, RetryNotice
 from pddlego.models.credentials import check_key, check_url, secrets_of, split_query, without_credentials
 from pddlego.models.dialect import (
     EVERYTHING,
@@ -65,8 +65,8 @@ def _is_passing(error: BaseException) -> bool:
 
 def _is_too_much(error: BaseException) -> bool:
     """Whether the endpoint says that the request is longer than its model reads."""
-    said = f"{getattr(error, 'code', '')} {getattr(error, 'message', error)} {error_of(getattr(error, 'body', None))}"
-    return getattr(error, "status_code", None) == 413 or bool(_TOO_MUCH.search(said))
+    text = f"{getattr(error, 'code', '')} {getattr(error, 'message', error)} {error_of(getattr(error, 'body', None))}"
+    return getattr(error, "status_code", None) == 413 or bool(_TOO_MUCH.search(text))
 
 
 def _is_too_long(error: BaseException) -> bool:
@@ -116,31 +116,31 @@ def explain(error: openai.OpenAIError) -> tuple[str, str]:
             f"No connection: {str(error.__cause__ or error).rstrip('.')}.",
             "Check --base-url and the network; is the server running?",
         )
-    said = _reason(error)
+    text = _reason(error)
     if _is_too_much(error):
-        return said, "The request is too long for the model: choose one with a larger context, or a smaller game."
+        return text, "The request is too long for the model: choose one with a larger context, or a smaller game."
     if isinstance(error, openai.AuthenticationError):
-        return said, "Check OPENAI_API_KEY."
+        return text, "Check OPENAI_API_KEY."
     if isinstance(error, openai.PermissionDeniedError):
-        return said, "The key may not use this model: choose another, or ask for access."
+        return text, "The key may not use this model: choose another, or ask for access."
     if isinstance(error, openai.NotFoundError):
-        return said, "Check the name of the model and --base-url."
+        return text, "Check the name of the model and --base-url."
     if isinstance(error, openai.RateLimitError):
-        return said, "Wait, or raise your limits at the provider."
+        return text, "Wait, or raise your limits at the provider."
     if getattr(error, "status_code", 500) < 400:
-        return said, "The endpoint sends elsewhere: give that address with --base-url."
+        return text, "The endpoint sends elsewhere: give that address with --base-url."
     if getattr(error, "status_code", 500) < 500:
-        return said, "Check the name of the model, --base-url and the options: the same request will not pass later."
-    return said, "Try again later."
+        return text, "Check the name of the model, --base-url and the options: the same request will not pass later."
+    return text, "Try again later."
 
 
 def _reason(error: openai.OpenAIError) -> str:
     """What the endpoint said, as a sentence."""
     response = getattr(error, "response", None)
-    said = error_of(getattr(error, "body", None)) or (response.text if response is not None else "") or str(error)
+    text = error_of(getattr(error, "body", None)) or (response.text if response is not None else "") or str(error)
     where = response.headers.get("location") if response is not None else None
-    said = " ".join(re.sub(r"<[^>]*>", " ", said).split()) + (f" Location: {where}" if where else "")
-    return f"{said[:300].rstrip(' .')}." if said else "It gave no reason."
+    text = " ".join(re.sub(r"<[^>]*>", " ", text).split()) + (f" Location: {where}" if where else "")
+    return f"{text[:300].rstrip(' .')}." if text else "It gave no reason."
 
 
 CLOSING = 5.0
@@ -311,7 +311,7 @@ def bound(response: httpx2.Response) -> None:
 class Telling:
     """Tells the words of a stream as they come, and no secret that the endpoint may echo."""
 
-    def __init__(self, report: Callable[[Words], None], secrets: Collection[str]) -> None:
+    def __init__(self, report: Callable[[Delta], None], secrets: Collection[str]) -> None:
         self._report, self._secrets = report, secrets
         self._told = [0, 0]
 
@@ -323,7 +323,7 @@ class Telling:
             new.append(masked(text[self._told[number] : end], self._secrets) if end > self._told[number] else "")
             self._told[number] = max(end, self._told[number])
         if any(new):
-            self._report(Words(*new))
+            self._report(Delta(*new))
 
     def _held_back(self, text: str) -> int:
         """Characters at the end that may be the beginning of a secret."""
@@ -408,7 +408,7 @@ class OpenAIModel:
             outages = [failure for failure in (*failures, error) if not isinstance(failure, openai.RateLimitError)]
             works = not outages or (is_cut_short and outages == [error])
             too_late = request.seconds is not None and sent[0] < self._attempts and _is_passing(error) and works
-            raise OutOfTimeError(failure.what, failure.why, failure.next_step) if too_late else failure from None
+            raise OutOfTimeError(failure.what, failure.reason, failure.next_step) if too_late else failure from None
         except ConnectionError:
             if time.perf_counter() < deadline:
                 raise
@@ -476,9 +476,9 @@ class OpenAIModel:
                 dialect, what = guesses.pop(0)
                 request.report(self._left_out(error, f"does not say why; it is asked without {_named(what)}", sent))
 
-    def _left_out(self, error: openai.APIError, what: str, sent: list[int]) -> Trouble:
+    def _left_out(self, error: openai.APIError, what: str, sent: list[int]) -> RetryNotice:
         status = f"{error.status_code}: " if hasattr(error, "status_code") else ""
-        return Trouble(f"{status}the endpoint {what}", min(sent[0], self._attempts), self._attempts, 0.0)
+        return RetryNotice(f"{status}the endpoint {what}", min(sent[0], self._attempts), self._attempts, 0.0)
 
     def _exchange(self, arguments: Mapping[str, Any], request: Request, stream: Stream) -> Reply:
         """Send the request and read the reply, as it comes where the endpoint streams: into `stream`."""
@@ -537,7 +537,7 @@ class OpenAIModel:
             if isinstance(error, openai.OpenAIError):
                 failures.append(error)
                 wait = state.next_action.sleep if state.next_action else 0.0
-                request.report(Trouble(self._brief(error), state.attempt_number, self._attempts, wait))
+                request.report(RetryNotice(self._brief(error), state.attempt_number, self._attempts, wait))
 
         import openai
 
@@ -584,20 +584,20 @@ class OpenAIModel:
             not_taken=not_taken,
         )
 
-    def _no_answer(self, why: str) -> ModelError:
-        return ModelError(f"{self._name} gave no answer", f"{why}.", "Is --base-url an OpenAI-compatible endpoint?")
+    def _no_answer(self, reason: str) -> ModelError:
+        return ModelError(f"{self._name} gave no answer", f"{reason}.", "Is --base-url an OpenAI-compatible endpoint?")
 
     def _failure(self, error: openai.OpenAIError, tries: int) -> ModelError:
         import openai
 
         where = without_credentials(self._base_url) or "the OpenAI endpoint"
         after = f" after {tries} tries" if tries > 1 else ""
-        why, advice = explain(error)
+        reason, advice = explain(error)
         if isinstance(error, openai.APIStatusError):
             what = f"{where} answered {error.status_code} to {self._name}{after}"
         else:
             what = f"{where} did not answer to {self._name}{after}"
-        return ModelError(self._clean(what), self._clean(why), advice)
+        return ModelError(self._clean(what), self._clean(reason), advice)
 
     def _clean(self, text: str) -> str:
         """The text on one line, without the key."""

@@ -40,8 +40,8 @@ class Prompts:
             return self._environment.get_template(file).render(folder=self.folder, **values).strip()
         except (jinja2.TemplateError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
             message = (error.message if isinstance(error, jinja2.TemplateError) else str(error)) or type(error).__name__
-            why = f"{_place(error)}: {message.rstrip('.')}."
-            raise SettingError(f"The prompt {file} cannot be rendered", why, "Fix the template.") from error
+            reason = f"{_place(error)}: {message.rstrip('.')}."
+            raise SettingError(f"The prompt {file} cannot be rendered", reason, "Fix the template.") from error
 
     def _file(self, name: str) -> str:
         """The file of a prompt, looked for once: a conversation renders the same ones again and again."""

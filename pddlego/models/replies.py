@@ -17,7 +17,7 @@ _REASONING = ("reasoning_content", "reasoning")
 
 
 @dataclass(frozen=True)
-class Usage:
+class TokenCounts:
     """Tokens as an endpoint counted them: in, out (reasoning included), in from its cache, and out for reasoning.
 
     None where it did not count.
@@ -40,7 +40,7 @@ class Reply:
     text: str = ""
     reasoning: str = ""
     finish: str | None = None
-    usage: Usage = Usage()
+    usage: TokenCounts = TokenCounts()
 
     @property
     def characters(self) -> int:
@@ -81,11 +81,11 @@ def error_of(body: Any) -> str:
     return body if isinstance(body, str) else ""
 
 
-def usage_of(body: Any) -> Usage:
+def usage_of(body: Any) -> TokenCounts:
     """The tokens of a reply. What is in the total, and neither in nor out (xAI, Gemini), was reasoning: it is paid."""
     usage = body.get("usage") if isinstance(body, dict) else None
     if not isinstance(usage, dict):
-        return Usage()
+        return TokenCounts()
     came, went, total = (_count(usage, name) for name in ("prompt_tokens", "completion_tokens", "total_tokens"))
     cached = _count(usage.get("prompt_tokens_details"), "cached_tokens")
     if cached is None:
@@ -96,7 +96,7 @@ def usage_of(body: Any) -> Usage:
     if came is not None and went is not None and total is not None and total > came + went:
         reasoning = max(reasoning, total - came - went)
         went = total - came
-    return Usage(came, went, min(cached or 0, came or 0), min(reasoning, went or 0))
+    return TokenCounts(came, went, min(cached or 0, came or 0), min(reasoning, went or 0))
 
 
 class BrokenOffError(NoReplyError):
@@ -110,7 +110,7 @@ class Stream:
     text: str = ""
     reasoning: str = ""
     finish: str | None = None
-    usage: Usage = field(default_factory=Usage)
+    usage: TokenCounts = field(default_factory=TokenCounts)
     ended: bool = False
     _arguments: str = ""
 
@@ -126,9 +126,9 @@ class Stream:
             self.ended = True
             return False
         chunk = _json(value)
-        told = error_of(chunk)
-        if (isinstance(chunk, dict) and chunk.get("error")) or (isinstance(chunk, list) and told):
-            raise BrokenOffError(f"The endpoint broke off{': ' if told else ''}{told}")
+        error = error_of(chunk)
+        if (isinstance(chunk, dict) and chunk.get("error")) or (isinstance(chunk, list) and error):
+            raise BrokenOffError(f"The endpoint broke off{': ' if error else ''}{error}")
         if isinstance(chunk, list):
             return False
         if not isinstance(chunk, dict):
@@ -141,8 +141,8 @@ class Stream:
         return Reply(self.text or self._arguments, self.reasoning, finish, self.usage)
 
     def _chunk(self, chunk: dict[str, Any]) -> bool:
-        found = usage_of(chunk)
-        self.usage = found if found.counted else self.usage
+        usage = usage_of(chunk)
+        self.usage = usage if usage.counted else self.usage
         try:
             choice = _choice(chunk)
         except NoReplyError:
@@ -180,15 +180,15 @@ def _choice(body: Any) -> Mapping[str, Any]:
     choices = body.get("choices") if isinstance(body, dict) else None
     if isinstance(choices, list) and choices and isinstance(choices[0], dict):
         return choices[0]
-    told = error_of(body)
-    raise NoReplyError("The endpoint's reply holds no choices" + (f": {told}" if told else ""))
+    error = error_of(body)
+    raise NoReplyError("The endpoint's reply holds no choices" + (f": {error}" if error else ""))
 
 
 def _said(message: Mapping[str, Any]) -> str:
     """What a message says: its content, else the arguments of a tool that it calls, or why it refuses."""
-    for said in (_content(message.get("content")), _called(message), _text(message.get("refusal"))):
-        if said.strip():
-            return said
+    for text in (_content(message.get("content")), _called(message), _text(message.get("refusal"))):
+        if text.strip():
+            return text
     return ""
 
 
@@ -209,7 +209,7 @@ def _called(message: Mapping[str, Any]) -> str:
 
 
 def _thought(message: Mapping[str, Any]) -> str:
-    return next((found for name in _REASONING if (found := _text(message.get(name)))), "")
+    return next((text for name in _REASONING if (text := _text(message.get(name)))), "")
 
 
 def _text(value: Any) -> str:

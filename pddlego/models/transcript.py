@@ -116,7 +116,7 @@ class Conversation(BaseModel):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class TranscriptName:
     """Which conversation to play: as the `model`'s name says, else as what is played.
 
     `domains` are the names under which it may have been recorded, `parts` what the mode leaves out; `variants` are
@@ -132,14 +132,14 @@ class Wanted:
     variants: tuple[str, ...] = ()
 
 
-def parse_place(text: str) -> Wanted:
+def parse_place(text: str) -> TranscriptName:
     """`FILE`, or `FILE,model=NAME,variant=NAME,domain=NAME`."""
     options: dict[str, str] = {}
     while match := _OPTION.search(text):
         options[match.group(1)] = match.group(2)
         text = text[: match.start()]
     domains = (options["domain"],) if "domain" in options else ()
-    return Wanted(text, options.get("model", ""), options.get("variant", ""), domains)
+    return TranscriptName(text, options.get("model", ""), options.get("variant", ""), domains)
 
 
 def is_conversations(path: Path) -> bool:
@@ -165,7 +165,7 @@ def read_conversations(path: Path) -> tuple[Conversation, ...]:
 @lru_cache(maxsize=4)
 def _read(place: str, changed: int) -> tuple[Conversation, ...]:
     data = Path(place).read_bytes()
-    found: list[Conversation] = []
+    conversations: list[Conversation] = []
     try:
         text = (gzip.decompress(data) if data.startswith(_GZIP) else data).decode("utf-8")
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
@@ -174,15 +174,15 @@ def _read(place: str, changed: int) -> tuple[Conversation, ...]:
         if not line.strip():
             continue
         try:
-            found.append(Conversation.model_validate_json(line))
+            conversations.append(Conversation.model_validate_json(line))
         except ValidationError as error:
             first = error.errors()[0]
-            why = f"Line {number}: {'.'.join(map(str, first['loc']))} {first['msg']}."
-            raise UsageError(f"{place} holds no conversations", why, FORM) from error
-    return tuple(found)
+            reason = f"Line {number}: {'.'.join(map(str, first['loc']))} {first['msg']}."
+            raise UsageError(f"{place} holds no conversations", reason, FORM) from error
+    return tuple(conversations)
 
 
-def choose(conversations: Sequence[Conversation], wanted: Wanted) -> Conversation:
+def choose(conversations: Sequence[Conversation], wanted: TranscriptName) -> Conversation:
     """The conversation about a domain and seed, in the variant that fits best. Raises `UsageError` if there is none.
 
     Of several models one must be named. Of several repetitions without a seed the one whose number the seed is, from 0,
@@ -192,9 +192,9 @@ def choose(conversations: Sequence[Conversation], wanted: Wanted) -> Conversatio
     domains = {conversation.domain for conversation in conversations}
     known = domains & set(wanted.domains)
     if not known and len(domains) > 1:
-        listed = ", ".join(sorted(domains))
-        why = f"It is about: {listed}; and what is played is called {', '.join(wanted.domains)}."
-        raise UsageError(f"{wanted.place} is about other domains", why, "Name one: transcript:FILE,domain=NAME.")
+        names = ", ".join(sorted(domains))
+        reason = f"It is about: {names}; and what is played is called {', '.join(wanted.domains)}."
+        raise UsageError(f"{wanted.place} is about other domains", reason, "Name one: transcript:FILE,domain=NAME.")
     own = [conversation for conversation in conversations if conversation.domain in (known or domains)]
     models = list(dict.fromkeys(conversation.model for conversation in own))
     if not wanted.model and len(models) > 1:
@@ -214,10 +214,10 @@ def choose(conversations: Sequence[Conversation], wanted: Wanted) -> Conversatio
             return repeated[wanted.seed if len(repeated) > 1 else 0]
     variants = ", ".join(dict.fromkeys(f"{conversation.model} ({conversation.variant})" for conversation in own))
     seeds = sorted({conversation.seed for conversation in own if conversation.seed is not None})
-    listed = f"{seeds[0]}-{seeds[-1]}" if seeds else "none"
+    names = f"{seeds[0]}-{seeds[-1]}" if seeds else "none"
     what = f"{wanted.place} holds no such conversation"
-    why = f"Wanted: {model} {wanted.variant} seed {wanted.seed}; it holds {variants}, seeds {listed}."
-    raise UsageError(what, why, "Choose with transcript:FILE,model=NAME,variant=NAME.")
+    reason = f"Wanted: {model} {wanted.variant} seed {wanted.seed}; it holds {variants}, seeds {names}."
+    raise UsageError(what, reason, "Choose with transcript:FILE,model=NAME,variant=NAME.")
 
 
 def _variants(model: str, parts: Sequence[str]) -> list[str]:
@@ -238,20 +238,22 @@ class ConversationModel:
 
     @property
     def description(self) -> Mapping[str, Any]:
-        told = self.conversation
-        return {"source": self.source, "id": told.id, "model": told.model, "variant": told.variant}
+        parts = self.conversation
+        return {"source": self.source, "id": parts.id, "model": parts.model, "variant": parts.variant}
 
     def complete(self, request: Request) -> Completion:
         """The next answer. Raises `ModelError` if there is none, or if it answers another kind of question."""
         turns = self.conversation.turns
         where = f"{self.source} ({self.conversation.id or self.conversation.domain})"
         if self._given >= len(turns):
-            why = f"{where} holds {count(len(turns), 'answer')}, and one more was asked for ({request.purpose})."
-            raise RecordEndedError("The conversation is at its end", why, "Play with the tasks that it was about.")
+            reason = f"{where} holds {count(len(turns), 'answer')}, and one more was asked for ({request.purpose})."
+            raise RecordEndedError("The conversation is at its end", reason, "Play with the tasks that it was about.")
         turn = turns[self._given]
         if turn.purpose and turn.purpose != request.purpose:
-            why = f"{where}: recorded for '{turn.purpose}', and asked for '{request.purpose}'."
-            raise ModelError(f"Answer {self._given + 1} is to another question", why, "Play the mode of the recording.")
+            reason = f"{where}: recorded for '{turn.purpose}', and asked for '{request.purpose}'."
+            raise ModelError(
+                f"Answer {self._given + 1} is to another question", reason, "Play the mode of the recording."
+            )
         self._given += 1
         same = not turn.prompt or turn.prompt.strip() == request.messages[-1].content.strip()
         return Completion(turn.answer, note="" if same else DIFFERS)

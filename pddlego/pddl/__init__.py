@@ -17,7 +17,7 @@ from pddlego.pddl.edit import (
 )
 from pddlego.pddl.names import from_name, same_name, to_name
 from pddlego.pddl.problem import Problem, parse_problem
-from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, Place
+from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, Position
 
 __all__ = [
     "EDIT_SCHEMA",
@@ -35,7 +35,7 @@ __all__ = [
     "EntryKind",
     "Formula",
     "PddlSyntaxError",
-    "Place",
+    "Position",
     "Problem",
     "Renaming",
     "SectionEdit",

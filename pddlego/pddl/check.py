@@ -40,7 +40,7 @@ from pddlego.pddl.domain import (
 )
 from pddlego.pddl.names import MAX_NAME, is_name, natural, nearest
 from pddlego.pddl.problem import Problem, ProblemReading, read_problem
-from pddlego.pddl.rules import NUMBERS, Defect, DefectKind, Place, numbers_defect, remark
+from pddlego.pddl.rules import NUMBERS, Defect, DefectKind, Position, numbers_defect, remark
 
 T = TypeVar("T")
 
@@ -72,7 +72,7 @@ def check_reading(domain: Domain, reading: ProblemReading) -> tuple[Defect, ...]
 
 def _some_defects(defects: Iterator[Defect]) -> tuple[Defect, ...]:
     """The defects up to the last that anybody reads, with messages of bearable length."""
-    found: list[Defect] = []
+    shown: list[Defect] = []
     number = {True: 0, False: 0}
     for defect in defects:
         number[defect.blocking] += 1
@@ -81,8 +81,8 @@ def _some_defects(defects: Iterator[Defect]) -> tuple[Defect, ...]:
         if number[defect.blocking] > MAX_DEFECTS:
             continue
         long = len(defect.message) > MAX_MESSAGE
-        found.append(replace(defect, message=f"{defect.message[:MAX_MESSAGE]} …") if long else defect)
-    return tuple(found)
+        shown.append(replace(defect, message=f"{defect.message[:MAX_MESSAGE]} …") if long else defect)
+    return tuple(shown)
 
 
 def _problem_defects(domain: Domain, problem: Problem) -> Iterator[Defect]:
@@ -208,8 +208,8 @@ class _ProblemChecker(_Checker):
                 message += f", at most {MAX_NAME} of them" * (len(name) > MAX_NAME)
                 yield Defect(DefectKind.BAD_NAME, name, message, place=place)
             if len(kinds) > 1:
-                listed = " and ".join(sorted(kinds))
-                message = f"object {name} has two types, {listed}: give it one"
+                types = " and ".join(sorted(kinds))
+                message = f"object {name} has two types, {types}: give it one"
                 yield Defect(DefectKind.TWO_TYPES, name, message, place=place)
             for kind in sorted(kinds):
                 if len(either(kind)) > 1:
@@ -230,8 +230,8 @@ class _ProblemChecker(_Checker):
         predicates = self.domain.predicates_by_name
         predicate = predicates.get(atom.predicate)
         if predicate is None:
-            close, listed = nearest(atom.predicate, predicates), ", ".join(sorted(predicates))
-            use = f"use one of {listed}" if listed else "the domain declares none: add it to (:predicates …)"
+            close, names = nearest(atom.predicate, predicates), ", ".join(sorted(predicates))
+            use = f"use one of {names}" if names else "the domain declares none: add it to (:predicates …)"
             hint = f"did you mean {close}?" if close else use
             message = f"{atom}: predicate {atom.predicate} is not declared; {hint}"
             yield self.defect(DefectKind.UNDECLARED_PREDICATE, atom, message)
@@ -347,7 +347,7 @@ def declaration_remarks(domain: Domain) -> Iterator[Defect]:
         yield remark(DefectKind.NO_ACTIONS, domain.name, message)
 
 
-def _names(domain: Domain) -> dict[tuple[str, str], Place | None]:
+def _names(domain: Domain) -> dict[tuple[str, str], Position | None]:
     """Every name that the domain declares and what it names, with its first position."""
     heads = [(f"{where}, parameter", parameter) for where, parameters in heads_of(domain) for parameter in parameters]
     declared: list[tuple[str, TypedName | Predicate | Action]] = [
@@ -357,7 +357,7 @@ def _names(domain: Domain) -> dict[tuple[str, str], Place | None]:
         *(("action", action) for action in domain.actions),
         *heads,
     ]
-    names: dict[tuple[str, str], Place | None] = {}
+    names: dict[tuple[str, str], Position | None] = {}
     for what, declaration in declared:
         names.setdefault((what, declaration.name), declaration.place)
     return names

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias, cast
 
 from pddlego.pddl.names import natural, nearest
-from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, Place, syntax_defect
+from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, Position, syntax_defect
 from pddlego.pddl.sexpr import Sexpr, place_of, placed, read_sexprs, show
 
 ANY_TYPE = "object"
@@ -20,7 +20,7 @@ ANY_TYPE = "object"
 class Located:
     """A value that may have been read from a text: its position there, which does not compare."""
 
-    place: Place | None = field(default=None, compare=False, repr=False, kw_only=True)
+    place: Position | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -487,14 +487,14 @@ def read_typed_list(part: Iterable[Sexpr], start: int = 0) -> tuple[tuple[TypedN
     """
     names: list[TypedName] = []
     defects: list[Defect] = []
-    waiting: list[tuple[str, Place | None]] = []
+    waiting: list[tuple[str, Position | None]] = []
     parts = placed(part, start)
     for word, place in parts:
         if word == "-":
             kind, _ = next(parts, (None, None))
             if kind is None:
-                listed = " ".join(name for name, _ in waiting)
-                defects.append(syntax_defect(f"the type is missing after '{listed} -'", place))
+                untyped = " ".join(name for name, _ in waiting)
+                defects.append(syntax_defect(f"the type is missing after '{untyped} -'", place))
                 continue
             names += [TypedName(name, show(kind), place=at) for name, at in waiting]
             waiting = []

@@ -20,7 +20,7 @@ from pddlego.pddl.conditions import (
     typed_text,
 )
 from pddlego.pddl.problem import is_define
-from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, Place, numbers_defect, syntax_defect
+from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, Position, numbers_defect, syntax_defect
 from pddlego.pddl.sexpr import Sexpr, place_of, placed, read_sexprs, show
 
 
@@ -114,10 +114,10 @@ class Domain:
     @cached_property
     def rules(self) -> dict[str, list[Rule]]:
         """The rules of each derived predicate."""
-        found: dict[str, list[Rule]] = {}
+        rules: dict[str, list[Rule]] = {}
         for rule in self.derived:
-            found.setdefault(rule.predicate.name, []).append(rule)
-        return found
+            rules.setdefault(rule.predicate.name, []).append(rule)
+        return rules
 
     def conditions(self) -> Iterator[Formula]:
         """The precondition and the effect of each action, and the condition of each rule."""
@@ -241,10 +241,10 @@ class _DomainReader:
         self.actions: list[Action] = []
         self.derived: list[Rule] = []
 
-    def wrong(self, message: str, place: Place | None) -> None:
+    def wrong(self, message: str, place: Position | None) -> None:
         self.defects.append(syntax_defect(message, place))
 
-    def section(self, part: Sexpr, place: Place | None) -> None:
+    def section(self, part: Sexpr, place: Position | None) -> None:
         if not isinstance(part, tuple) or not part:
             self.wrong(f"'{show(part)}' is no section of a domain", place)
             return
@@ -276,7 +276,7 @@ class _DomainReader:
         self.defects += defects
         return names
 
-    def _predicate(self, part: Sexpr, place: Place | None) -> Predicate:
+    def _predicate(self, part: Sexpr, place: Position | None) -> Predicate:
         if not isinstance(part, tuple) or not part or not isinstance(part[0], str):
             self.wrong(f"'{show(part)}' is no predicate: write (name ?x - type …)", place)
             return Predicate(show(part), ())
@@ -327,13 +327,13 @@ class _DomainReader:
 def _meanings(text: str) -> dict[str, str]:
     """The comment behind each predicate that stands with it on a line of its own."""
     section = re.search(r"\(\s*:predicates\b.*?(?=\(\s*:|\Z)", text, re.DOTALL | re.IGNORECASE)
-    found: dict[str, str] = {}
+    meanings: dict[str, str] = {}
     for line in (section.group() if section else "").splitlines():
         declared, _, comment = line.partition(";")
         names = re.findall(r"\(\s*([^\s():]+)", declared)
         if len(names) == 1 and comment.strip("; \t"):
-            found[names[0].lower()] = comment.strip("; \t")
-    return found
+            meanings[names[0].lower()] = comment.strip("; \t")
+    return meanings
 
 
 def _unknown_section(name: str) -> str:
@@ -350,7 +350,7 @@ def heads_of(domain: Domain) -> Iterator[tuple[str, tuple[TypedName, ...]]]:
     yield from ((f"derived predicate {rule.predicate.name}", rule.predicate.parameters) for rule in domain.derived)
 
 
-def undeclared_types(domain: Domain) -> Iterator[tuple[str, str, Place | None]]:
+def undeclared_types(domain: Domain) -> Iterator[tuple[str, str, Position | None]]:
     """Where types are used that are not declared: the translator takes such a type for one without objects."""
     for where, names in (("constants", domain.constants), *heads_of(domain)):
         for name in names:

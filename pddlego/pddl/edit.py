@@ -192,9 +192,9 @@ class _Bench:
         """Refuse to make one of two objects that stand in one fact, unless the edit takes that fact back."""
         for after, before in sorted(self.merged.items(), key=lambda pair: pair[1].sort_key):
             if after in self.facts:
-                why = f"the problem has {before}, which names both: delete that fact, or keep them apart"
+                reason = f"the problem has {before}, which names both: delete that fact, or keep them apart"
                 names = next(pair for pair in self.carried.items() if pair[0] in before.args)
-                self.note(EntryKind.REFUSED, _RENAME, " -> ".join(names), why)
+                self.note(EntryKind.REFUSED, _RENAME, " -> ".join(names), reason)
 
     # (2) delete
 
@@ -219,18 +219,18 @@ class _Bench:
         about = sorted((fact for fact in self.facts if name in fact.args), key=lambda fact: fact.sort_key)
         self.facts -= set(about)
         self.removed |= set(about)
-        listed = " ".join(str(fact) for fact in about)
-        self.note(EntryKind.APPLIED, where, line, f"with it: {listed}" if about else "")
+        facts = " ".join(str(fact) for fact in about)
+        self.note(EntryKind.APPLIED, where, line, f"with it: {facts}" if about else "")
 
     def delete_fact(self, where: str, line: str) -> None:
         for atom, _ in self._atoms(where, line):
-            found = self._find(atom)
-            if found is None:
+            fact = self._find(atom)
+            if fact is None:
                 self.note(EntryKind.UNMATCHED, where, str(atom), "the problem has no such fact")
             else:
-                self.facts.discard(found)
-                self.removed.add(found)
-                self.note(EntryKind.APPLIED, where, str(atom), "" if found == atom else f"as {found}")
+                self.facts.discard(fact)
+                self.removed.add(fact)
+                self.note(EntryKind.APPLIED, where, str(atom), "" if fact == atom else f"as {fact}")
 
     # (3) replace
 
@@ -248,14 +248,14 @@ class _Bench:
         if self._names_both(where, new[0][0]):
             return
         line = f"{before} -> {new[0][0]}"
-        found = self._find(before)
-        if found is None:
+        fact = self._find(before)
+        if fact is None:
             self._replace_missing(before, after, line)
-        elif found == after:
+        elif fact == after:
             self.note(EntryKind.ALREADY, where, line, "nothing changes")
         else:
-            self.facts.discard(found)
-            self.removed.add(found)
+            self.facts.discard(fact)
+            self.removed.add(fact)
             self.facts.add(after)
             self.note(EntryKind.APPLIED, where, line)
 
@@ -309,8 +309,8 @@ class _Bench:
         if not _merges(written, self.renamed):
             return False
         old, new = next(pair for pair in self.renamed.items() if pair[0] in written.args)
-        why = f"the same edit makes {old} and {new} one, and this names both: use one name, or keep them apart"
-        self.note(EntryKind.REFUSED, where, str(written), why)
+        reason = f"the same edit makes {old} and {new} one, and this names both: use one name, or keep them apart"
+        self.note(EntryKind.REFUSED, where, str(written), reason)
         return True
 
     def _find(self, atom: Atom) -> Atom | None:
@@ -335,22 +335,22 @@ class _Bench:
         note = "a parenthesis was missing" if reading.defects else ""
         if parts and all(isinstance(part, str) for part in parts):
             parts, note = (tuple(parts),), "it stood without parentheses"
-        found: list[tuple[Atom, str]] = []
+        atoms: list[tuple[Atom, str]] = []
         negated: list[str] = []
         for part in parts:
             atom = read_atom(part)
             if atom is not None:
-                found.append((atom, note))
+                atoms.append((atom, note))
             elif negation and isinstance(part, tuple) and len(part) == 2 and part[0] == "not":
                 negated.append(show(part[1]))
             else:
-                found, negated = [], []
+                atoms, negated = [], []
                 break
         for fact in negated:
             self.delete_fact(where, fact)
-        if not found and not negated:
+        if not atoms and not negated:
             self.note(EntryKind.REFUSED, where, line, "it is no fact: write (predicate object …)")
-        return found
+        return atoms
 
 
 def _merges(atom: Atom, names: Mapping[str, str]) -> bool:
@@ -496,10 +496,10 @@ def first_object(text: str, keys: Collection[str] = ("objects", "init")) -> tupl
             start = text.find("{", end)
         except json.JSONDecodeError as error:
             near = " ".join(text[max(start, error.pos - 60) : error.pos + 20].split())
-            why = f"the JSON cannot be read: {error.msg} at line {error.lineno}, near {near}"
+            reason = f"the JSON cannot be read: {error.msg} at line {error.lineno}, near {near}"
             if _is_end(error, text):
-                raise EditSyntaxError(why, cut_off=True) from None
-            first = first or EditSyntaxError(why)
+                raise EditSyntaxError(reason, cut_off=True) from None
+            first = first or EditSyntaxError(reason)
             start = text.find("{", max(start + 1, error.pos))
         except RecursionError:
             raise EditSyntaxError("the JSON is nested too deeply") from None
@@ -632,8 +632,8 @@ def apply_domain_edit(domain: Domain, edit: DomainEdit) -> DomainEditReport:
     """
     sections, entries = sections_of(domain), list[Entry]()
 
-    def note(kind: EntryKind, where: str, line: str, why: str = "") -> None:
-        entries.append(Entry(kind, where, line, why))
+    def note(kind: EntryKind, where: str, line: str, reason: str = "") -> None:
+        entries.append(Entry(kind, where, line, reason))
 
     for section in SECTIONS:
         changes, lines = edit.get(section, SectionEdit()), sections[section]
@@ -646,32 +646,32 @@ def apply_domain_edit(domain: Domain, edit: DomainEdit) -> DomainEditReport:
             if new is not None:
                 _replace(section, lines, old, new, note)
         for line in changes.add:
-            found = dict(_read(section, line))
-            if not found:
+            definitions = dict(_read(section, line))
+            if not definitions:
                 note(EntryKind.REFUSED, f"domain.{section}.add", line, f"it is no line of {section}")
-            for key, text in found.items():
+            for key, text in definitions.items():
                 same = lines.get(key)
                 kind = EntryKind.APPLIED if same is None else EntryKind.ALREADY if same == text else EntryKind.REFUSED
-                why = f"there is one called {key}: replace it" if kind is EntryKind.REFUSED else ""
-                note(kind, f"domain.{section}.add", line, why)
+                reason = f"there is one called {key}: replace it" if kind is EntryKind.REFUSED else ""
+                note(kind, f"domain.{section}.add", line, reason)
                 lines.setdefault(key, text)
     name, requirements = domain.name if domain.text else "game", domain.requirements or (":adl",)
     return DomainEditReport(domain_text(name, requirements, sections), tuple(entries))
 
 
 def _replace(section: str, lines: Lines, old: str, new: str, note: Callable[..., None]) -> None:
-    where, keys, found = f"domain.{section}.replace", _known(section, old, lines), dict(_read(section, new))
-    if not found:
+    where, keys, definitions = f"domain.{section}.replace", _known(section, old, lines), dict(_read(section, new))
+    if not definitions:
         note(EntryKind.REFUSED, where, new, f"it is no line of {section}")
         return
     note(EntryKind.APPLIED if keys else EntryKind.UNMATCHED, where, old)
     if not keys:
         return
-    kept = {key: line for key, line in lines.items() if key not in found}
+    kept = {key: line for key, line in lines.items() if key not in definitions}
     lines.clear()
     for key, line in kept.items():
-        lines.update(found if key == keys[0] else {} if key in keys else {key: line})
-    lines.update(found)
+        lines.update(definitions if key == keys[0] else {} if key in keys else {key: line})
+    lines.update(definitions)
 
 
 def _known(section: str, line: str, lines: Lines) -> list[str]:

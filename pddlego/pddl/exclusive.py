@@ -51,7 +51,10 @@ def exclusive(domain: Domain) -> tuple[Candidate, ...]:
     waiting, seen, kept = deque(start), set(start), list[Candidate]()
     while waiting:
         candidate = waiting.popleft()
-        wider = next((found for action in actions if (found := _unbalanced(candidate, action)) is not None), None)
+        wider = next(
+            (wider_candidate for action in actions if (wider_candidate := _unbalanced(candidate, action)) is not None),
+            None,
+        )
         if wider is None:
             kept.append(candidate)
         for part in sorted(wider or ()):
@@ -66,7 +69,7 @@ def exclusive(domain: Domain) -> tuple[Candidate, ...]:
 
 def broken_invariants(domain: Domain, problem: Problem) -> Iterator[Defect]:
     """Facts of the problem that all actions keep apart, where most objects have one of them at most."""
-    told: set[frozenset[Atom]] = set()
+    reported: set[frozenset[Atom]] = set()
     for candidate in exclusive(domain):
         places = dict(candidate)
         groups: dict[str, list[Atom]] = defaultdict(list)
@@ -79,10 +82,10 @@ def broken_invariants(domain: Domain, problem: Problem) -> Iterator[Defect]:
         if 2 * len(crowded) >= len(groups):
             continue  # the rule rather than the exception: such facts are counted, and do not exclude each other
         for name, facts in sorted(crowded.items()):
-            if frozenset(facts) not in told:
-                told.add(frozenset(facts))
-                listed = " and ".join(map(str, facts))
-                message = f"{listed}: every action that makes one of them true makes another false, for {name}"
+            if frozenset(facts) not in reported:
+                reported.add(frozenset(facts))
+                atoms = " and ".join(map(str, facts))
+                message = f"{atoms}: every action that makes one of them true makes another false, for {name}"
                 message += "; keep the one that is true at the beginning"
                 yield remark(DefectKind.BROKEN_INVARIANT, name, message, facts[0].place)
 
@@ -166,17 +169,17 @@ def _contradictions(problem: Problem, invariant: Invariant) -> Iterator[str]:
     if invariant.once is not None:
         groups: dict[tuple[str, ...], list[Atom]] = defaultdict(list)
         for fact in problem.sorted_facts():
-            found = _bound(invariant.once, fact)
-            if found is not None and _holds_for(invariant, problem, found):
-                groups[tuple(found.values())].append(fact)
+            binding = _bound(invariant.once, fact)
+            if binding is not None and _holds_for(invariant, problem, binding):
+                groups[tuple(binding.values())].append(fact)
         for facts in groups.values():
             if len(facts) > 1:
                 yield f"{' and '.join(map(str, facts))}: {invariant.about}"
         return
     first, *others = invariant.never
     for fact in problem.sorted_facts():
-        found = _bound(first, fact)
-        together = [_filled(pattern, found) for pattern in others] if found is not None else []
+        binding = _bound(first, fact)
+        together = [_filled(pattern, binding) for pattern in others] if binding is not None else []
         if together and all(atom in problem.facts for atom in together):
             yield f"{' and '.join(map(str, (fact, *together)))}: {invariant.about}"
 
@@ -192,14 +195,14 @@ def _bound(pattern: Atom, fact: Atom) -> dict[str, str] | None:
     """The values of the pattern's variables in a fact; None if it does not match."""
     if pattern.predicate != fact.predicate or len(pattern.args) != len(fact.args):
         return None
-    found: dict[str, str] = {}
-    for wanted, given in zip(pattern.args, fact.args, strict=True):
+    binding: dict[str, str] = {}
+    for wanted, value in zip(pattern.args, fact.args, strict=True):
         if wanted.startswith("?"):
-            if found.setdefault(wanted, given) != given:
+            if binding.setdefault(wanted, value) != value:
                 return None
-        elif wanted not in ("*", given):
+        elif wanted not in ("*", value):
             return None
-    return found
+    return binding
 
 
 def _filled(pattern: Atom, values: dict[str, str]) -> Atom:

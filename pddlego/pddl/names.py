@@ -47,10 +47,10 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     """
     import difflib
 
-    listed = [name for name in known if len(name) <= _COMPARED]
-    if len(word) > _COMPARED or len(listed) > MOST_COMPARED:
+    candidates = [name for name in known if len(name) <= _COMPARED]
+    if len(word) > _COMPARED or len(candidates) > MOST_COMPARED:
         return None
-    close = difflib.get_close_matches(word, sorted(listed), n=1, cutoff=0.75)
+    close = difflib.get_close_matches(word, sorted(candidates), n=1, cutoff=0.75)
     return close[0] if close else None
 
 

@@ -20,19 +20,19 @@ def problem_so_far(before: Problem, answer: str) -> Problem | None:
 
     Of a whole file what was known stays until the file says otherwise of it: the rest is still to come.
     """
-    said = spoken(answer)
-    start = said.lower().find("(define")
+    text = spoken(answer)
+    start = text.lower().find("(define")
     if start >= 0:
-        return _file_so_far(before, said[start:])
-    begun = re.search(r'\{\s*".*', said, re.DOTALL)  # braces without a key are prose
+        return _file_so_far(before, text[start:])
+    begun = re.search(r'\{\s*".*', text, re.DOTALL)  # braces without a key are prose
     if begun is None:
         return None
     try:
         value = from_json(begun.group(), allow_partial=True)
-        found = apply_edit(before, parse_edit(json.dumps(_whole_pairs(value)))).problem
+        problem = apply_edit(before, parse_edit(json.dumps(_whole_pairs(value)))).problem
     except ValueError:
         return None
-    return found if found != before else None
+    return problem if problem != before else None
 
 
 def _whole_pairs(edit: dict[str, Any]) -> dict[str, Any]:
@@ -48,13 +48,13 @@ def _file_so_far(before: Problem, text: str) -> Problem | None:
     end = text.rfind(")")
     if end < 0:
         return None
-    found = read_problem(text[: end + 1]).problem
-    if not found.objects and not found.facts:
+    problem = read_problem(text[: end + 1]).problem
+    if not problem.objects and not problem.facts:
         return None
     # Of a predicate that holds of one thing before, and of another now, only the new one counts: the agent has moved.
-    single = _single(found) & _single(before)
+    single = _single(problem) & _single(before)
     kept = {fact for fact in before.facts if fact.predicate not in single}
-    return replace(before, objects=before.objects | found.objects, facts=frozenset(kept) | found.facts)
+    return replace(before, objects=before.objects | problem.objects, facts=frozenset(kept) | problem.facts)
 
 
 def _single(problem: Problem) -> set[str]:

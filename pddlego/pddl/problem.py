@@ -125,8 +125,8 @@ def parse_problem(text: str) -> Problem:
     defects += [
         syntax_defect(f"object {duplicate.name} is declared twice", duplicate.place) for duplicate in reading.duplicates
     ]
-    listed = "in :init: leave it out, what is not listed is false"
-    defects += [syntax_defect(f"(not {atom}) {listed}", atom.place) for atom in reading.negated]
+    advice = "in :init: leave it out, what is not listed is false"
+    defects += [syntax_defect(f"(not {atom}) {advice}", atom.place) for atom in reading.negated]
     if defects:
         raise PddlSyntaxError(defects)
     return reading.problem
@@ -257,12 +257,12 @@ def abbreviated(problem: Problem) -> str:
     """
     objects = sorted(problem.objects, key=lambda obj: (obj.type, obj.name))
     typed = any(obj.type != ANY_TYPE for obj in objects)
-    listed = [(obj.type, f"{obj.name} - {obj.type}" if typed else obj.name) for obj in objects]
+    rows = [(obj.type, f"{obj.name} - {obj.type}" if typed else obj.name) for obj in objects]
     facts = sorted((fact.predicate, str(fact)) for fact in problem.facts)
     wanted = problem.goal.parts if isinstance(problem.goal, And) else (problem.goal,)
     parts = sorted((str(part).strip("()").split(" ")[0], str(part)) for part in wanted)
     lines = [f"(define (problem {problem.name}) (:domain {problem.domain})"]
-    lines += ["  (:objects", *_some(listed), "  )", "  (:init", *_some(facts), "  )"]
+    lines += ["  (:objects", *_some(rows), "  )", "  (:init", *_some(facts), "  )"]
     lines += ["  (:goal (and", *_some(parts), "  ))", ")"]
     return "\n".join(lines)
 

@@ -75,47 +75,47 @@ def with_implied(requirements: Iterable[str]) -> set[str]:
 
 def domain_remarks(domain: Domain) -> tuple[Defect, ...]:
     """What is most likely a mistake in a domain. Total; says most of a domain without defects."""
-    found = list(declaration_remarks(domain))
+    remarks = list(declaration_remarks(domain))
     for action in domain.actions:
         where, scope = f"action {action.name}", scope_of(action.parameters)
-        found += _of_part(domain, action.precondition, f"{where}, precondition", scope)
-        found += _of_part(domain, action.effect, f"{where}, effect", scope)
-        found += _contradictions(action.precondition, f"{where}, precondition", DefectKind.CONTRADICTING_CONDITION)
+        remarks += _of_part(domain, action.precondition, f"{where}, precondition", scope)
+        remarks += _of_part(domain, action.effect, f"{where}, effect", scope)
+        remarks += _contradictions(action.precondition, f"{where}, precondition", DefectKind.CONTRADICTING_CONDITION)
         # What is asked for, and made false and true again, is a lock: some domains of the competitions have those.
         asked = frozenset(conjuncts(action.precondition))
-        found += _contradictions(action.effect, f"{where}, effect", DefectKind.CONTRADICTING_EFFECT, asked)
+        remarks += _contradictions(action.effect, f"{where}, effect", DefectKind.CONTRADICTING_EFFECT, asked)
         if not any(changed_atoms(action.effect)):
             message = f"{where} changes nothing; write its effect"
-            found.append(remark(DefectKind.EMPTY_EFFECT, where, message, action.place))
+            remarks.append(remark(DefectKind.EMPTY_EFFECT, where, message, action.place))
     for rule in domain.derived:
         where, scope = f"derived predicate {rule.predicate.name}", scope_of(rule.predicate.parameters)
-        found += _of_part(domain, rule.condition, where, scope)
-    return (*found, *_requirements(domain))
+        remarks += _of_part(domain, rule.condition, where, scope)
+    return (*remarks, *_requirements(domain))
 
 
 def problem_remarks(domain: Domain, problem: Problem) -> tuple[Defect, ...]:
     """What is most likely a mistake in a problem of a domain. Total; says most of a problem without defects."""
-    found: list[Defect] = []
+    remarks: list[Defect] = []
     constants = {constant.name for constant in domain.constants}
     for obj in problem.sorted_objects():
         if obj.name in constants:
             message = f"object {obj.name} is a constant of the domain; leave it out of :objects"
-            found.append(remark(DefectKind.OBJECT_IS_CONSTANT, obj.name, message, obj.place))
+            remarks.append(remark(DefectKind.OBJECT_IS_CONSTANT, obj.name, message, obj.place))
     if not any(isinstance(node, Atom | Equal) for node, _ in walk(problem.goal)):
         message = "the goal asks for nothing; write what is to be reached"
-        found.append(remark(DefectKind.EMPTY_GOAL, ":goal", message, problem.goal.place))
+        remarks.append(remark(DefectKind.EMPTY_GOAL, ":goal", message, problem.goal.place))
     named = {*(arg for fact in problem.facts for arg in fact.args), *arguments_in(problem.goal)}
     for obj in problem.sorted_objects():
         if obj.name not in named | constants and not _may_be_used(domain, problem, obj):
             message = f"object {obj.name} stands in no fact and not in the goal; say something of it, or leave it out"
-            found.append(remark(DefectKind.UNUSED_OBJECT, obj.name, message, obj.place))
+            remarks.append(remark(DefectKind.UNUSED_OBJECT, obj.name, message, obj.place))
     used = {*domain.rules, *(fact.predicate for fact in problem.facts)}
     used |= {atom.predicate for part in (problem.goal, *domain.conditions()) for atom in atoms_of(part)}
     for name in dict.fromkeys(predicate.name for predicate in domain.predicates):
         if name not in used:
             message = f"predicate {name} is used by no action, no fact and not by the goal; use it, or leave it out"
-            found.append(remark(DefectKind.UNUSED_PREDICATE, name, message))
-    return (*found, *_never_true(domain, problem), *broken_invariants(domain, problem))
+            remarks.append(remark(DefectKind.UNUSED_PREDICATE, name, message))
+    return (*remarks, *_never_true(domain, problem), *broken_invariants(domain, problem))
 
 
 def _of_part(domain: Domain, part: Formula, where: str, scope: Scope) -> Iterator[Defect]:
@@ -200,34 +200,34 @@ def _requirements(domain: Domain) -> Iterator[Defect]:
         message = f"requirement {name} is none of PDDL; leave it out"
         yield remark(DefectKind.UNKNOWN_REQUIREMENT, name, message)
     declared = with_implied(domain.requirements)
-    for name, why in sorted(needed_requirements(domain).items()):
+    for name, reason in sorted(needed_requirements(domain).items()):
         if name not in declared:
-            message = f"{why} needs {name}; add it to (:requirements …)"
+            message = f"{reason} needs {name}; add it to (:requirements …)"
             yield remark(DefectKind.MISSING_REQUIREMENT, name, message)
 
 
 def needed_requirements(domain: Domain) -> dict[str, str]:
     """The requirements of what a domain uses, with what needs them."""
-    found: dict[str, str] = {}
+    needed: dict[str, str] = {}
     typed = [parameter for predicate in domain.predicates for parameter in predicate.parameters]
     typed += [parameter for action in domain.actions for parameter in action.parameters]
     if any(supertype.name != ANY_TYPE for supertype in domain.supertypes) or any(
         supertype.type != ANY_TYPE for supertype in typed
     ):
-        found[":typing"] = "a type"
+        needed[":typing"] = "a type"
     if domain.derived:
-        found[":derived-predicates"] = "a derived predicate"
+        needed[":derived-predicates"] = "a derived predicate"
     conditions = [(action.precondition, f"action {action.name}") for action in domain.actions]
     conditions += [(rule.condition, f"derived predicate {rule.predicate.name}") for rule in domain.derived]
     for action in domain.actions:
         for node, _ in walk(action.effect):
             if isinstance(node, When | Forall):
-                found[":conditional-effects"] = f"'{word_of(node)}' in action {action.name}"
+                needed[":conditional-effects"] = f"'{word_of(node)}' in action {action.name}"
                 conditions += [(node.condition, f"action {action.name}")] if isinstance(node, When) else []
     for condition, where in conditions:
         for name, word in _requirements_of(condition):
-            found[name] = f"'{word}' in {where}"
-    return found
+            needed[name] = f"'{word}' in {where}"
+    return needed
 
 
 def _requirements_of(condition: Formula) -> Iterator[tuple[str, str]]:

@@ -67,7 +67,7 @@ class DefectKind(str, Enum):
         return self.value.replace(" ", "-")
 
 
-Place: TypeAlias = tuple[int, int]
+Position: TypeAlias = tuple[int, int]
 """A position in a text: line and column, both counted from 1."""
 
 
@@ -83,7 +83,7 @@ class Defect:
     subject: str
     message: str
     blocking: bool = True
-    place: Place | None = None
+    place: Position | None = None
 
     def __str__(self) -> str:
         return self.message
@@ -105,17 +105,17 @@ NUMBERS = "numbers and action costs are not supported; leave them out"
 """The end of the message about numeric fluents, action costs and metrics."""
 
 
-def syntax_defect(message: str, place: Place | None = None) -> Defect:
+def syntax_defect(message: str, place: Position | None = None) -> Defect:
     """A text that breaks the grammar of PDDL."""
     return Defect(DefectKind.SYNTAX, message, message, place=place)
 
 
-def numbers_defect(what: str, place: Place | None = None) -> Defect:
+def numbers_defect(what: str, place: Position | None = None) -> Defect:
     """Numbers in a text: legal PDDL, which is not planned with here."""
     message = f"{what}: {NUMBERS}"
     return Defect(DefectKind.NOT_SUPPORTED, message, message, place=place)
 
 
-def remark(kind: DefectKind, subject: str, message: str, place: Place | None = None) -> Defect:
+def remark(kind: DefectKind, subject: str, message: str, place: Position | None = None) -> Defect:
     """A likely mistake that does not prevent planning."""
     return Defect(kind, subject, message, blocking=False, place=place)

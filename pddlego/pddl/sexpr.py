@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import repeat
 from typing import TypeAlias
 
-from pddlego.pddl.rules import Defect, Place, syntax_defect
+from pddlego.pddl.rules import Defect, Position, syntax_defect
 
 Sexpr: TypeAlias = "str | tuple[Sexpr, ...]"
 
@@ -25,15 +25,15 @@ _TOKEN = re.compile(r"[()]|[^\s();]+|;.*")
 class Expression(tuple[Sexpr, ...]):
     """A list that was read from a text. `places` holds the position of its parenthesis, then those of its parts."""
 
-    places: list[Place]
+    places: list[Position]
 
 
-def place_of(part: Sexpr) -> Place | None:
+def place_of(part: Sexpr) -> Position | None:
     """The position of a list that was read from a text; None for a word, and for a list that code made."""
     return part.places[0] if isinstance(part, Expression) else None
 
 
-def placed(part: Iterable[Sexpr], start: int = 0) -> Iterator[tuple[Sexpr, Place | None]]:
+def placed(part: Iterable[Sexpr], start: int = 0) -> Iterator[tuple[Sexpr, Position | None]]:
     """The parts of a list from number `start` on, each with its position."""
     parts = tuple(part)[start:]
     return zip(parts, part.places[start + 1 :] if isinstance(part, Expression) else repeat(None), strict=False)
@@ -58,8 +58,8 @@ def read_sexprs(text: str) -> SexprReading:
     """
     items: list[Sexpr] = []
     places = [(1, 1)]
-    stack: list[tuple[list[Sexpr], list[Place]]] = []
-    extra: list[Place] = []
+    stack: list[tuple[list[Sexpr], list[Position]]] = []
+    extra: list[Position] = []
     for number, line in enumerate(text.lower().split("\n"), start=1):
         for match in _TOKEN.finditer(line):
             token, place = match.group(), (number, match.start() + 1)
@@ -103,13 +103,13 @@ def show(expression: Sexpr) -> str:
     return "(" + " ".join(show(part) for part in expression) + ")"
 
 
-def _expression(items: list[Sexpr], places: list[Place]) -> Expression:
+def _expression(items: list[Sexpr], places: list[Position]) -> Expression:
     expression = Expression(items)
     expression.places = places
     return expression
 
 
-def _excerpt(text: str, place: Place) -> str:
+def _excerpt(text: str, place: Position) -> str:
     line, column = place
     rest = "\n".join(text.split("\n")[line - 1 :])
     return " ".join(rest[column - 1 : column + 29].split())

@@ -105,8 +105,8 @@ def read_pairs(path: Path) -> Iterator[Pair]:
             yield Pair.model_validate_json(line)
         except ValidationError as error:
             first = error.errors()[0]
-            why = f"Line {number}: {'.'.join(map(str, first['loc']))} {first['msg']}."
-            raise UsageError(f"{path} is no corpus", why, "A line needs id, domain and problem.") from error
+            reason = f"Line {number}: {'.'.join(map(str, first['loc']))} {first['msg']}."
+            raise UsageError(f"{path} is no corpus", reason, "A line needs id, domain and problem.") from error
 
 
 def check_corpus(pairs: Iterable[Pair], planner: Planner) -> CorpusReport:
@@ -132,10 +132,10 @@ def check_pair(pair: Pair, planner: Planner) -> Checked:
     return Checked(pair, repairs, contradiction=_contradiction(pair, result))
 
 
-def _refused(pair: Pair, repairs: tuple[str, ...], readable: bool, why: str, message: str) -> Checked:
+def _refused(pair: Pair, repairs: tuple[str, ...], readable: bool, reason: str, message: str) -> Checked:
     """A pair that cannot be planned with. That contradicts a record which says what a planner made of it."""
     recorded = f"recorded {pair.recorded_verdict}, now refused" if pair.recorded_verdict in _VERDICTS else ""
-    return Checked(pair, repairs, readable, why, message, recorded)
+    return Checked(pair, repairs, readable, reason, message, recorded)
 
 
 def _contradiction(pair: Pair, result: PlanResult) -> str:

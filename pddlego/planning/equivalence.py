@@ -50,10 +50,10 @@ def equivalence(left: tuple[Domain, Problem], right: tuple[Domain, Problem], mos
     return same if _isomorphic(one, other, colours) else Equivalence.DIFFERENT
 
 
-def _shape(found: Transitions) -> tuple[int, int, int, list[int]]:
+def _shape(transitions: Transitions) -> tuple[int, int, int, list[int]]:
     """What two isomorphic systems have in common, and others seldom."""
-    out = Counter(start for start, _, _ in found.edges)
-    return len(found.states), len(found.edges), len(found.goals), sorted(out.values())
+    out = Counter(start for start, _, _ in transitions.edges)
+    return len(transitions.states), len(transitions.edges), len(transitions.goals), sorted(out.values())
 
 
 def _same_by_names(one: Transitions, other: Transitions) -> bool:
@@ -74,21 +74,21 @@ def _same_by_names(one: Transitions, other: Transitions) -> bool:
     return len(set(matched.values())) == len(other.states)
 
 
-def _by_label(found: Transitions) -> list[dict[tuple[str, ...], int]]:
-    edges: list[dict[tuple[str, ...], int]] = [{} for _ in found.states]
-    for start, step, end in found.edges:
+def _by_label(transitions: Transitions) -> list[dict[tuple[str, ...], int]]:
+    edges: list[dict[tuple[str, ...], int]] = [{} for _ in transitions.states]
+    for start, step, end in transitions.edges:
         edges[start][tuple(part.replace("_", "-") for part in (step.action, *step.args))] = end
     return edges
 
 
-def _colours(found: Transitions) -> list[str]:
+def _colours(transitions: Transitions) -> list[str]:
     """A colour for each state: two of one colour look alike however far one looks (1-dimensional Weisfeiler-Leman)."""
-    colours = [f"{number == 0}/{number in found.goals}" for number in range(len(found.states))]
+    colours = [f"{number == 0}/{number in transitions.goals}" for number in range(len(transitions.states))]
     known = 0
     while len(set(colours)) > known:
         known = len(set(colours))
         around: list[list[str]] = [[] for _ in colours]
-        for start, _, end in found.edges:
+        for start, _, end in transitions.edges:
             around[start].append(f">{colours[end]}")
             around[end].append(f"<{colours[start]}")
         texts = (" ".join([colour, *sorted(near)]) for colour, near in zip(colours, around, strict=True))
@@ -100,11 +100,11 @@ def _isomorphic(one: Transitions, other: Transitions, colours: tuple[list[str], 
     from networkx import DiGraph
     from networkx.algorithms.isomorphism import DiGraphMatcher
 
-    def graph(found: Transitions, own: list[str]) -> DiGraph:
+    def graph(transitions: Transitions, own: list[str]) -> DiGraph:
         made = DiGraph()
         for number, colour in enumerate(own):
             made.add_node(number, colour=colour)
-        for (start, end), times in Counter((start, end) for start, _, end in found.edges).items():
+        for (start, end), times in Counter((start, end) for start, _, end in transitions.edges).items():
             made.add_edge(start, end, times=times)
         return made
 

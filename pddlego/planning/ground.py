@@ -256,13 +256,13 @@ class _Compiler:
 
     def _conjoin(self, choices: Iterable[Iterable[Conjunction]]) -> tuple[Conjunction, ...]:
         """All consistent conjunctions that take one way from each choice; supersets of another are dropped."""
-        found: list[Conjunction] = [frozenset()]
+        conjunctions: list[Conjunction] = [frozenset()]
         for ways in choices:
             options = list(ways)
-            joined = dict.fromkeys(known | way for known in found for way in options)
+            joined = dict.fromkeys(known | way for known in conjunctions for way in options)
             consistent = [way for way in joined if not any((fact, not positive) in way for fact, positive in way)]
-            found = self._bounded(_minimal(consistent) if len(options) > 1 else consistent, "a condition")
-        return tuple(found)
+            conjunctions = self._bounded(_minimal(consistent) if len(options) > 1 else consistent, "a condition")
+        return tuple(conjunctions)
 
     def _bounded(self, items: list[Any], what: str) -> list[Any]:
         if len(items) > _MAX_VARIANTS:

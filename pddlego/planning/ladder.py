@@ -64,9 +64,9 @@ def climb(
             break
         limit = {} if left is None else {"seconds": left}
         result = planner.solve(domain, problem.with_goal(rung.goal), rung.search, **limit)
-        why = objection(result.plan.steps[0]) if result.plan is not None else ""
-        if why and result.plan is not None:
-            message = f"the plan begins with {result.plan.steps[0]}, and {why}"
+        reason = objection(result.plan.steps[0]) if result.plan is not None else ""
+        if reason and result.plan is not None:
+            message = f"the plan begins with {result.plan.steps[0]}, and {reason}"
             result = replace(result, status=PlanStatus.UNSOLVABLE, plan=None, message=message)
         tried.append(TriedRung(rung.name, result.status, result.message, result.seconds, len(result.plan or ())))
         plan = result.plan

@@ -23,7 +23,7 @@ from pydantic import ConfigDict
 
 from pddlego.errors import UsageError
 from pddlego.pddl import Domain, Problem
-from pddlego.planning.graphplan.values import Graphplan, GraphTask, Moment, Question
+from pddlego.planning.graphplan.values import AdviceQuestion, Graphplan, GraphTask, SearchMoment
 from pddlego.planning.result import Planner, PlanResult, PlanStatus, Search
 from pddlego.planning.solve import OUT_OF_MEMORY
 from pddlego.planning.worker import NO_MEMORY, Job, receive, send
@@ -104,11 +104,11 @@ class ProcessPlanner:
             began = time.perf_counter()
             deadline = Deadline(max(0.01, timeout - spent), self._signal)
             try:
-                found = self._ask(message)
+                answer = self._ask(message)
                 deadline.cancel()
                 if deadline.expired:
                     self._restart()  # the answer and the kill crossed
-                    if not isinstance(found, PlanResult):
+                    if not isinstance(answer, PlanResult):
                         return self._late(problem, timeout, time.perf_counter() - began + spent)
             except (EOFError, OSError):
                 spent += time.perf_counter() - began
@@ -120,18 +120,18 @@ class ProcessPlanner:
             finally:
                 deadline.cancel()
             spent += time.perf_counter() - began
-            if isinstance(found, PlanResult):
-                return replace(found, seconds=spent)
+            if isinstance(answer, PlanResult):
+                return replace(answer, seconds=spent)
             message = ()
-            if isinstance(found, GraphTask):
-                task = found
+            if isinstance(answer, GraphTask):
+                task = answer
                 continue
             assert how is not None
             try:
-                if isinstance(found, Question):
-                    message = tuple(how.advise(replace(found, domain=domain, problem=problem, task=task)))
+                if isinstance(answer, AdviceQuestion):
+                    message = tuple(how.advise(replace(answer, domain=domain, problem=problem, task=task)))
                 else:
-                    how.watch(cast("Moment", found))
+                    how.watch(cast("SearchMoment", answer))
             except BaseException:
                 self._kill()  # nobody wants the answer any more, and the process still works on it
                 raise
@@ -212,8 +212,8 @@ class ProcessPlanner:
 def _check_type(name: str, value: object, kind: type, call: str) -> None:
     """Raise `UsageError` if an argument of the planner has another type; name the `call` that makes the right one."""
     if not isinstance(value, kind):
-        why = f"It is of the type {type(value).__name__}."
-        raise UsageError(f"The planner's argument {name} is not a {kind.__name__}", why, f"Pass {call}.")
+        reason = f"It is of the type {type(value).__name__}."
+        raise UsageError(f"The planner's argument {name} is not a {kind.__name__}", reason, f"Pass {call}.")
 
 
 class PlannerPool:
@@ -284,15 +284,15 @@ class PlannerOptions(Options):
     def make(self) -> ProcessPlanner:
         """Start the planner. Raises `UsageError` for an unknown engine, missing packages, or too little memory."""
         if self.engine not in ENGINES:
-            why = f"The planners are {', '.join(ENGINES)}."
-            raise UsageError(f"There is no planner '{self.engine}'", why, "Choose one with --planner.")
+            reason = f"The planners are {', '.join(ENGINES)}."
+            raise UsageError(f"There is no planner '{self.engine}'", reason, "Choose one with --planner.")
         needed = ("unified_planning", "up_fast_downward") if self.engine == "fast-downward" else ()
         missing = [name for name in needed if find_spec(name) is None]
         if missing:
-            why = f"Missing: {', '.join(missing)}."
+            reason = f"Missing: {', '.join(missing)}."
             advice = "Install pddlego with its extra: pip install '.[fast-downward]'."
-            raise UsageError("The planner fast-downward is not installed", why, advice)
+            raise UsageError("The planner fast-downward is not installed", reason, advice)
         if 0 < self.memory < _MIN_MEMORY:
-            why = f"The planner itself needs about {_MIN_MEMORY} MiB; --planner-memory is {self.memory}."
-            raise UsageError("--planner-memory is too small", why, "Increase it, or use 0 for no limit.")
+            reason = f"The planner itself needs about {_MIN_MEMORY} MiB; --planner-memory is {self.memory}."
+            raise UsageError("--planner-memory is too small", reason, "Increase it, or use 0 for no limit.")
         return ProcessPlanner(self.engine, self.timeout, self.memory)

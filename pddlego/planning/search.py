@@ -61,11 +61,11 @@ class IndexedTask(Task):  # type: ignore[misc]
             self.work -= len(state)
             if self.work < 0:
                 raise _WorkSpentError
-        found = list(self._always)
+        operators = list(self._always)
         for fact in state & self._index.keys():
-            found += [entry for entry in self._index[fact] if entry[1].preconditions <= state]
-        found.sort(key=lambda entry: entry[0])
-        return [(operator, operator.apply(state)) for _, operator in found]
+            operators += [entry for entry in self._index[fact] if entry[1].preconditions <= state]
+        operators.sort(key=lambda entry: entry[0])
+        return [(operator, operator.apply(state)) for _, operator in operators]
 
 
 class _OrderedLmCut(LmCutHeuristic):  # type: ignore[misc]
@@ -109,11 +109,11 @@ def _run(task: IndexedTask, search: Search) -> Any:
     if search.algorithm == "ids":
         return iterative_deepening_search(task)
     heuristic = _HEURISTICS[search.heuristic or "blind"]
-    found = _SEARCHES[search.algorithm](task, heuristic(task))
-    if found is None and search.algorithm == "ehs":
+    path = _SEARCHES[search.algorithm](task, heuristic(task))
+    if path is None and search.algorithm == "ehs":
         # Hill-climbing gives up in dead ends, which proves nothing: FF goes on with best-first there, and so do we.
-        found = greedy_best_first_search(task, heuristic(task))
-    return found
+        path = greedy_best_first_search(task, heuristic(task))
+    return path
 
 
 def breadth_first(task: IndexedTask) -> list[Any] | None:
@@ -124,11 +124,11 @@ def breadth_first(task: IndexedTask) -> list[Any] | None:
     """
     try:
         task.work = _BREADTH_FIRST_WORK
-        found = _first_reached(task)
+        path = _first_reached(task)
     except _WorkSpentError:
         task.work = None
-        found = astar_search(task, hMaxHeuristic(task))
-    return found
+        path = astar_search(task, hMaxHeuristic(task))
+    return path
 
 
 def _first_reached(task: IndexedTask) -> list[Any] | None:

@@ -124,6 +124,6 @@ def _goal(domain: Domain, problem: Problem) -> Iterator[Defect]:
         yield remark(DefectKind.TOO_LARGE, ":goal", message, problem.goal.place)
         return
     if goal_holds(domain, problem):
-        why = NOTHING_THERE if speaks_of_nothing(domain, problem) else "there is nothing to plan"
-        message = f"the goal is true in the initial state: {why}; ask for what is not there yet"
+        reason = NOTHING_THERE if speaks_of_nothing(domain, problem) else "there is nothing to plan"
+        message = f"the goal is true in the initial state: {reason}; ask for what is not there yet"
         yield remark(DefectKind.GOAL_TRUE, ":goal", message, problem.goal.place)

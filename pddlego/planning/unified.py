@@ -87,8 +87,8 @@ def to_unified(domain: Domain, problem: Problem) -> Any:
 
     circle = recursive_predicate(domain)
     if circle:
-        why = f"The derived predicate {circle} is recursive, and it has no derived predicates."
-        raise ExchangeError("unified-planning cannot hold the problem", why, "Write the domain without it.")
+        reason = f"The derived predicate {circle} is recursive, and it has no derived predicates."
+        raise ExchangeError("unified-planning cannot hold the problem", reason, "Write the domain without it.")
     plain, goal = write_out(domain, problem.goal)
     stated = replace(without(problem, domain.constants), domain=domain.name, goal=goal)
     environment = up.shortcuts.get_environment()
@@ -98,9 +98,9 @@ def to_unified(domain: Domain, problem: Problem) -> Any:
             warnings.simplefilter("ignore")  # it warns of that as well
             return up.io.PDDLReader().parse_problem_string(plain.text, str(stated))
     except (UPException, ParseBaseException, AssertionError, KeyError, ValueError, SyntaxError) as error:
-        why = " ".join(str(error).split())[:300] or type(error).__name__
+        reason = " ".join(str(error).split())[:300] or type(error).__name__
         what = "unified-planning cannot hold the problem"
-        raise ExchangeError(what, f"{why}.", "It knows no (either …) types; else check it.") from error
+        raise ExchangeError(what, f"{reason}.", "It knows no (either …) types; else check it.") from error
     finally:
         environment.error_used_name = strict
 
@@ -116,8 +116,8 @@ def from_unified(problem: Any) -> tuple[Domain, Problem]:
 
     numbers = [str(fluent.name) for fluent in problem.fluents if not fluent.type.is_bool_type()]
     if numbers:
-        why = f"{', '.join(numbers)} has values other than true and false."
-        raise ExchangeError("The problem cannot be planned with here", why, "Leave numbers and time out.")
+        reason = f"{', '.join(numbers)} has values other than true and false."
+        raise ExchangeError("The problem cannot be planned with here", reason, "Leave numbers and time out.")
     try:
         writer = up.io.PDDLWriter(problem, rewrite_bool_assignments=True)
         texts = writer.get_domain(), writer.get_problem()
@@ -125,11 +125,13 @@ def from_unified(problem: Any) -> tuple[Domain, Problem]:
         domain, stated = (_renamed(text, names) for text in texts)
         return parse_domain(domain), parse_problem(stated)
     except PddlSyntaxError as error:
-        why = f"{error.faults[0]}."
-        raise ExchangeError("The problem cannot be planned with here", why, "Leave numbers and time out.") from error
+        reason = f"{error.faults[0]}."
+        raise ExchangeError("The problem cannot be planned with here", reason, "Leave numbers and time out.") from error
     except (UPException, AssertionError, NotImplementedError, ValueError) as error:
-        why = " ".join(str(error).split())[:300] or type(error).__name__
-        raise ExchangeError("unified-planning cannot write the problem as PDDL", f"{why}.", "Simplify it.") from error
+        reason = " ".join(str(error).split())[:300] or type(error).__name__
+        raise ExchangeError(
+            "unified-planning cannot write the problem as PDDL", f"{reason}.", "Simplify it."
+        ) from error
 
 
 def _renamed(text: str, names: Mapping[str, str]) -> str:

@@ -48,16 +48,16 @@ def advice(world: World, condition: Formula, state: AbstractSet[Atom], binding: 
     return f"(Set {Renaming(binding).formula(condition)} to {'true' if wanted else 'false'})"
 
 
-def _joined(found: Iterable[str], all_of: bool) -> str:
+def _joined(advice: Iterable[str], all_of: bool) -> str:
     """Several pieces of advice as one: each of them is to be followed, or one of them is enough."""
-    pieces = list(dict.fromkeys(itertools.islice(filter(None, found), MOST + 1)))
+    pieces = list(dict.fromkeys(itertools.islice(filter(None, advice), MOST + 1)))
     if len(pieces) == 1:
         return pieces[0]
     more = ["…"] if len(pieces) > MOST else []
     word = "and" if all_of else "or"
     lines = [piece.replace("\n", f"\n{INDENT}") for piece in (*pieces[:MOST], *more)]
-    listed = f"\n{INDENT}{word} ".join(lines)
-    return f"(Follow {'each' if all_of else 'one'} of:\n{INDENT}{listed}\n)" if pieces else ""
+    text = f"\n{INDENT}{word} ".join(lines)
+    return f"(Follow {'each' if all_of else 'one'} of:\n{INDENT}{text}\n)" if pieces else ""
 
 
 class FaultKind(str, Enum):
@@ -162,10 +162,10 @@ def parse_plan(text: str) -> Plan:
     steps: list[PlanStep] = []
     defects: list[Defect] = []
     for number, line in enumerate(text.splitlines(), start=1):
-        said = line.partition(";")[0].strip().lower()
-        if not said:
+        action = line.partition(";")[0].strip().lower()
+        if not action:
             continue
-        match = _LINE.match(said)
+        match = _LINE.match(action)
         if match is None:
             message = f"line {number}, '{line.strip()[:60]}', is no action: write (action object …)"
             column = len(line) - len(line.lstrip()) + 1

@@ -28,7 +28,7 @@ from pddlego.pddl.conditions import (
 from pddlego.pddl.domain import Action, Rule
 from pddlego.planning.result import PlanStep
 
-State = frozenset[Atom]
+WorldState = frozenset[Atom]
 
 
 class World:
@@ -101,7 +101,7 @@ class World:
         parameters = self.domain.actions_by_name[step.action].parameters
         return {parameter.name: arg for parameter, arg in zip(parameters, step.args, strict=True)}
 
-    def after(self, step: PlanStep, state: State) -> State:
+    def after(self, step: PlanStep, state: WorldState) -> WorldState:
         """The state after an action that is applicable."""
         adds, deletes = self.changes(step, state)
         return (state - deletes) | adds
@@ -157,7 +157,7 @@ class World:
         return self.holds(rule.condition, state, {parameter.name: arg for parameter, arg in pairs})
 
 
-Key = tuple[str, int, str]
+JoinKey = tuple[str, int, str]
 """A predicate, the place of an argument, and what stands there."""
 
 
@@ -168,7 +168,7 @@ class Simulator:
         self.world = world
         self.state: set[Atom] = set()
         self._by_predicate: dict[str, set[Atom]] = defaultdict(set)
-        self._by_argument: dict[Key, set[Atom]] = defaultdict(set)
+        self._by_argument: dict[JoinKey, set[Atom]] = defaultdict(set)
         rules = world.domain.rules
         self._conjuncts = {
             action.name: [atom for atom in required_atoms(action.precondition) if atom.predicate not in rules]
@@ -179,12 +179,12 @@ class Simulator:
     def applicable(self) -> Iterator[PlanStep]:
         """Every action whose precondition holds, each once, in an order that depends on nothing but the state."""
         for action in self.world.domain.actions:
-            found = {
+            actions = {
                 tuple(binding[parameter.name] for parameter in action.parameters)
                 for binding in self._bindings(action)
                 if self.world.holds(action.precondition, self.state, binding)
             }
-            yield from (PlanStep(action.name, args) for args in sorted(found))
+            yield from (PlanStep(action.name, args) for args in sorted(actions))
 
     def do(self, step: PlanStep) -> None:
         """Carry out an action that is applicable."""
@@ -215,10 +215,10 @@ class Simulator:
         if not atoms:
             yield binding
             return
-        found = {atom: self._facts(atom, binding) for atom in atoms}
-        first = min(atoms, key=lambda atom: len(found[atom]))
+        facts = {atom: self._facts(atom, binding) for atom in atoms}
+        first = min(atoms, key=lambda atom: len(facts[atom]))
         rest = [atom for atom in atoms if atom is not first]
-        for fact in found[first]:
+        for fact in facts[first]:
             extended = self._matched(first, fact, binding, kinds)
             if extended is not None:
                 yield from self._joined(rest, extended, kinds)
@@ -236,13 +236,13 @@ class Simulator:
     def _matched(
         self, atom: Atom, fact: Atom, binding: dict[str, str], kinds: Mapping[str, str]
     ) -> dict[str, str] | None:
-        found = dict(binding)
+        extended = dict(binding)
         for arg, value in zip(atom.args, fact.args, strict=True):
-            if found.setdefault(arg, value) != value if arg.startswith("?") else arg != value:
+            if extended.setdefault(arg, value) != value if arg.startswith("?") else arg != value:
                 return None
             if arg.startswith("?") and not self.world.domain.is_a(self.world.types.get(value, "object"), kinds[arg]):
                 return None
-        return found
+        return extended
 
 
 _MOST_STATES = 2_000
@@ -261,7 +261,7 @@ class Transitions:
     true. Where it is not `whole` there are more states than were looked at, and the last ones have no edges.
     """
 
-    states: tuple[State, ...]
+    states: tuple[WorldState, ...]
     edges: tuple[tuple[int, PlanStep, int], ...]
     goals: frozenset[int]
     whole: bool
@@ -289,9 +289,9 @@ def transitions(domain: Domain, problem: Problem, most: int = _MOST_STATES) -> T
 
 def _work(world: World, problem: Problem) -> int:
     """An upper bound of the ways to bind what stands in no atom of a precondition, over all actions."""
-    found = world.cases(problem.goal)
+    cases = world.cases(problem.goal)
     for action in world.domain.actions:
         named = {arg for atom in required_atoms(action.precondition) for arg in atom.args}
         free = (len(world.of_type(parameter.type)) for parameter in action.parameters if parameter.name not in named)
-        found += math.prod(free) * (world.cases(action.precondition) + world.cases(action.effect))
-    return found
+        cases += math.prod(free) * (world.cases(action.precondition) + world.cases(action.effect))
+    return cases

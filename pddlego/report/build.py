@@ -38,7 +38,7 @@ _Counter = Callable[[Summary], Mapping[str, int]]
 
 
 @dataclass(frozen=True)
-class Count:
+class CountRow:
     """How often something happened in the episodes of one configuration."""
 
     configuration: Configuration
@@ -60,9 +60,9 @@ class Report:
     sources: tuple[str, ...]
     results: tuple[Summary, ...]
     rows: tuple[Row, ...]
-    failures: tuple[Count, ...]
-    answers: tuple[Count, ...]
-    measured: tuple[tuple[CountTable, tuple[Count, ...]], ...]
+    failures: tuple[CountRow, ...]
+    answers: tuple[CountRow, ...]
+    measured: tuple[tuple[CountTable, tuple[CountRow, ...]], ...]
     comparisons: tuple[Comparison, ...]
     figures: tuple[DrawnFigure, ...] = ()
     published: tuple[PaperFigure, ...] = ()
@@ -99,14 +99,14 @@ class Report:
         return any(mode != whole(mode) for _, mode in self.methods)
 
     @property
-    def sections(self) -> tuple[tuple[str, str, tuple[Count, ...]], ...]:
+    def sections(self) -> tuple[tuple[str, str, tuple[CountRow, ...]], ...]:
         """What was counted, as (title, what is counted, counts); what never happened is left out."""
-        listed = (
+        tables = (
             ("Why episodes were not won", "outcome", self.failures),
             ("What was wrong with answers", "trouble", self.answers),
-            *((table.title, table.what, found) for table, found in self.measured),
+            *((table.title, table.what, rows) for table, rows in self.measured),
         )
-        return tuple(pair for pair in listed if pair[2])
+        return tuple(pair for pair in tables if pair[2])
 
     def row(self, game: str, method: tuple[str, str]) -> Row | None:
         """The row of a game and a (model, mode)."""
@@ -146,24 +146,24 @@ def _load(paths: Sequence[Path]) -> list[tuple[list[Summary], tuple[str, ...]]]:
         if sum(path.resolve() == other.resolve() for other in paths) > 1:
             raise UsageError(f"{path} is named twice", "Its episodes would be counted twice.", "Name it once.")
         if not path.exists():
-            why = f"Neither {path} nor runs/{path} is here."
-            raise UsageError(f"There is no run {path}", why, "Check the path, or call it where the run was made.")
+            reason = f"Neither {path} nor runs/{path} is here."
+            raise UsageError(f"There is no run {path}", reason, "Check the path, or call it where the run was made.")
         if not (path / RESULTS).exists():
             begun = (path / EPISODES).is_dir()
-            why = f"It has no {RESULTS}" + (": no episode in it is finished." if begun else ".")
+            reason = f"It has no {RESULTS}" + (": no episode in it is finished." if begun else ".")
             advice = "See it with 'pddlego show', or play on with 'pddlego eval --run'."
             raise UsageError(
-                f"{path} is no evaluation", why, advice if begun else "Name a folder that 'pddlego eval' made."
+                f"{path} is no evaluation", reason, advice if begun else "Name a folder that 'pddlego eval' made."
             )
         manifest = read_manifest(path)
-        for name, why in _NO_RESULT.items():
+        for name, reason in _NO_RESULT.items():
             if name in manifest:
-                raise UsageError(f"{path} is no evaluation", why, "Leave it out, and see it with 'pddlego show'.")
+                raise UsageError(f"{path} is no evaluation", reason, "Leave it out, and see it with 'pddlego show'.")
         for name, value in _configuration(path).items():
             other, before = known.setdefault(name, (path, value))
             if before != value:
-                why = f"{name} is another one in them: their episodes cannot be counted together."
-                raise UsageError(f"{other} and {path} do not fit together", why, "Report them one by one.")
+                reason = f"{name} is another one in them: their episodes cannot be counted together."
+                raise UsageError(f"{other} and {path} do not fit together", reason, "Report them one by one.")
     return [read_what_is_whole(path) for path in paths]
 
 
@@ -174,11 +174,11 @@ def is_reportable(path: Path) -> bool:
 
 def _configuration(path: Path) -> dict[str, Any]:
     """What determines an episode: each game, and everything else together."""
-    found = read_configuration(path)
-    games = found.pop("settings", {})
+    configuration = read_configuration(path)
+    games = configuration.pop("settings", {})
     # Of versions a continuation takes care; an option that is not used is none.
-    found = {name: value for name, value in found.items() if name != "versions" and value is not None}
-    return {**games, "the configuration": found}
+    configuration = {name: value for name, value in configuration.items() if name != "versions" and value is not None}
+    return {**games, "the configuration": configuration}
 
 
 def build_report(paths: Sequence[Path], prices: Mapping[str, Price] | None = None) -> Report:
@@ -189,17 +189,17 @@ def build_report(paths: Sequence[Path], prices: Mapping[str, Price] | None = Non
     folders = _load(paths)
     results = _last(attempts for attempts, _ in folders)
     if not results:
-        listed = ", ".join(map(str, paths))
+        names = ", ".join(map(str, paths))
         damaged = next((remark for _, remarks in folders for remark in remarks), "")
         if damaged:
             raise UsageError("There is nothing to report", damaged, f"Remove damaged lines: {RESULTS} is made anew.")
-        raise UsageError("There is nothing to report", f"{listed}: no episode is finished.", "Continue the evaluation.")
+        raise UsageError("There is nothing to report", f"{names}: no episode is finished.", "Continue the evaluation.")
     ledgers = [_requests(path) for path in paths]
-    entries = [entry for found, _ in ledgers for entry in found]
+    entries = [entry for entries_of_run, _ in ledgers for entry in entries_of_run]
     recorded = {name: price for path in paths for name, price in read_recorded_prices(path).items()}
     # Of other prices than the recorded ones only the costs of the answers are known.
     own = not prices or all(prices.get(name) == price for name, price in recorded.items())
-    attempts = [summary for found, _ in folders for summary in found]
+    attempts = [summary for summaries_of_run, _ in folders for summary in summaries_of_run]
     found_rows = rows(results, prices or recorded, attempts, entries if own and recorded else ())
     elsewhere = "" if prices else spent_elsewhere(found_rows, entries)
     damage = [elsewhere] if elsewhere else []
@@ -236,32 +236,32 @@ def _requests(path: Path) -> tuple[list[LedgerEntry], tuple[str, ...]]:
     try:
         entries, remarks = read_ledger(path / LEDGER)
     except JournalError as error:
-        return [], (f"{error.what}: {error.why} The costs are those of the answers.",)
+        return [], (f"{error.what}: {error.reason} The costs are those of the answers.",)
     return list(entries.values()), remarks
 
 
 def _trouble(summary: Summary) -> Mapping[str, int]:
     rejected = {f"answer: {category}": number for category, number in summary.counts_of(REJECTED).items()}
-    rejected |= {f"not measured: {why}": number for why, number in summary.counts_of(UNMEASURED).items()}
+    rejected |= {f"not measured: {reason}": number for reason, number in summary.counts_of(UNMEASURED).items()}
     rejected |= {f"defect: {kind}": number for kind, number in summary.counts_of(DEFECTS).items()}
     return rejected | {f"line: {kind}": number for kind, number in summary.counts_of(LINES).items() if kind in _TROUBLE}
 
 
-def _measured(grouped: Mapping[Configuration, list[Summary]]) -> Iterator[tuple[CountTable, tuple[Count, ...]]]:
+def _measured(grouped: Mapping[Configuration, list[Summary]]) -> Iterator[tuple[CountTable, tuple[CountRow, ...]]]:
     """What each method counted besides, a table for each group."""
     tables = dict.fromkeys(table for setting, mode, _ in grouped for table in measuring(setting, mode).counts)
     for table in tables:
         yield table, _counts(grouped, lambda summary, group=table.group: summary.counts_of(group))  # type: ignore[misc]
 
 
-def _counts(grouped: Mapping[Configuration, Iterable[Summary]], count: _Counter) -> tuple[Count, ...]:
-    found = []
+def _counts(grouped: Mapping[Configuration, Iterable[Summary]], count: _Counter) -> tuple[CountRow, ...]:
+    counts = []
     for configuration, summaries in grouped.items():
         total: Counter[str] = Counter()
         for summary in summaries:
             total.update(count(summary))
-        found += [Count(configuration, what, number) for what, number in total.most_common()]
-    return tuple(found)
+        counts += [CountRow(configuration, what, number) for what, number in total.most_common()]
+    return tuple(counts)
 
 
 def _comparisons(results: Sequence[Summary]) -> tuple[Comparison, ...]:
@@ -270,7 +270,7 @@ def _comparisons(results: Sequence[Summary]) -> tuple[Comparison, ...]:
     for result in results:
         methods.setdefault((result.cell.model, result.cell.mode), []).append(result)
     ordered = sorted(methods, key=_method_order)
-    sides = {key: Side(_name(key), found) for key, found in methods.items()}
+    sides = {key: Side(_name(key), results) for key, results in methods.items()}
     games = sorted({summary.cell.setting for summary in results})
     compared = (
         compare(sides[first], sides[second], game, _compared(game, first, second))

@@ -79,8 +79,8 @@ def draw_figures(results: Sequence[Summary]) -> tuple[DrawnFigure, ...]:
     points: dict[Figure, dict[str, list[tuple[float, float]]]] = {}
     for summary in results:
         for figure in measuring(summary.cell.setting, summary.cell.mode).figures:
-            found = summary.measures.series.get(figure.series, ())
-            points.setdefault(figure, {}).setdefault(_label(summary.cell, figure), []).extend(found)
+            series = summary.measures.series.get(figure.series, ())
+            points.setdefault(figure, {}).setdefault(_label(summary.cell, figure), []).extend(series)
     drawn = (
         DrawnFigure(figure, tuple(FigureLine(label, tuple(_line(own, figure))) for label, own in lines.items() if own))
         for figure, lines in points.items()

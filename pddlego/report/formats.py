@@ -12,7 +12,7 @@ from pydantic_core import to_jsonable_python
 from pddlego.evaluation.models import answered_by
 from pddlego.evaluation.table import Row, columns, mean_of, result_table
 from pddlego.methods.base import Column
-from pddlego.report.build import Count, Report
+from pddlego.report.build import CountRow, Report
 from pddlego.runs.cells import NO_MODEL
 from pddlego.util.text import markdown_cell
 
@@ -60,9 +60,9 @@ def _details(row: Row, measured: Sequence[Column]) -> list[str]:
     cells = [row.setting, row.mode, row.model, f"{row.won}/{row.episodes}", f"{100 * row.success:.0f}%", interval]
     cells += [f"{row.score:.2f}", f"{row.won}/{row.counted}"]
     for column in measured:
-        found = row.number(column.name)
-        cells.append(mean_of(found) if column.counted else _number(found.mean if found else None, column.digits))
-        cells += [_number(found.median if found else None, 1)] if column.median else []
+        value = row.number(column.name)
+        cells.append(mean_of(value) if column.counted else _number(value.mean if value else None, column.digits))
+        cells += [_number(value.median if value else None, 1)] if column.median else []
     cells += [f"{row.calls:.2f}", f"{row.tokens:,.0f}", f"{row.seconds:.1f}"]
     cells += ["n/a" if row.cost is None else f"{row.cost:.2f}", f"{row.unanswered:.2f}" if row.unanswered else ""]
     return cells
@@ -70,17 +70,17 @@ def _details(row: Row, measured: Sequence[Column]) -> list[str]:
 
 def tables(report: Report) -> list[tuple[str, list[str], list[list[str]]]]:
     """Every table of the report: its title, its head and its rows."""
-    found = [("Success", *success(report)), ("All numbers", *details(report)), *extra_tables(report)]
-    return found + [(title, *counts(counted, what)) for title, what, counted in report.sections]
+    tables = [("Success", *success(report)), ("All numbers", *details(report)), *extra_tables(report)]
+    return tables + [(title, *counts(counted, what)) for title, what, counted in report.sections]
 
 
 def extra_tables(report: Report) -> list[tuple[str, list[str], list[list[str]]]]:
     """What only some methods have: a paper's figures beside ours, and plots as tables."""
     head, body = _published_means(report)
-    found = [("Means, and those of the paper", head, body)] if body else []
+    tables = [("Means, and those of the paper", head, body)] if body else []
     head, body = published_shares(report)
-    found += [("Shares of errors, and those of the paper", head, body)] if body else []
-    return found + [(figure.figure.title, *figure.table()) for figure in report.figures]
+    tables += [("Shares of errors, and those of the paper", head, body)] if body else []
+    return tables + [(figure.figure.title, *figure.table()) for figure in report.figures]
 
 
 def _published_means(report: Report) -> tuple[list[str], list[list[str]]]:
@@ -95,7 +95,7 @@ def _published_means(report: Report) -> tuple[list[str], list[list[str]]]:
 
 def published_shares(report: Report) -> tuple[list[str], list[list[str]]]:
     """The shares of what was counted beside those of a paper of the same model and mode, over the same games."""
-    found = []
+    rows = []
     for table, counted in report.measured:
         paper = table.published
         for model, mode in report.methods if paper is not None else ():
@@ -110,14 +110,14 @@ def published_shares(report: Report) -> tuple[list[str], list[list[str]]]:
             for what in dict.fromkeys((*printed, *numbers)) if numbers else ():
                 ours = f"{100 * numbers[what] / numbers.total():.1f}%"
                 theirs = f"{printed[what]:.1f}%" if what in printed else ""
-                found.append([table.title, mode, model, what, ours, theirs])
-    return ["of", "mode", "model", "error", "share", "paper"], found
+                rows.append([table.title, mode, model, what, ours, theirs])
+    return ["of", "mode", "model", "error", "share", "paper"], rows
 
 
-def counts(found: Iterable[Count], what: str) -> tuple[list[str], list[list[str]]]:
+def counts(counts_given: Iterable[CountRow], what: str) -> tuple[list[str], list[list[str]]]:
     """A table of counts."""
     return ["game", "mode", "model", what, "times"], [
-        [*count.configuration, count.what, str(count.number)] for count in found
+        [*count.configuration, count.what, str(count.number)] for count in counts_given
     ]
 
 
@@ -127,12 +127,12 @@ def markdown(report: Report) -> str:
     for title, head, body in tables(report):
         parts += [f"## {title}", _markdown(head, body)]
     if report.comparisons:
-        listed = [
+        lines = [
             f"- {markdown_cell(pair.game)}, **{markdown_cell(pair.first)}** and **{markdown_cell(pair.second)}**: "
             f"{markdown_cell(pair.conclusion)}"
             for pair in report.comparisons
         ]
-        parts += ["## Comparisons", "\n".join(listed)]
+        parts += ["## Comparisons", "\n".join(lines)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -160,12 +160,12 @@ def as_json(report: Report) -> str:
 
 def _row(row: Row) -> dict[str, object]:
     """A row for programs: what the method measured stands beside what every row has."""
-    found = {name: value for name, value in vars(row).items() if name != "measured"}
+    values = {name: value for name, value in vars(row).items() if name != "measured"}
     for value in row.measured:
-        found[value.column.name] = value.mean
+        values[value.column.name] = value.mean
         if value.column.median:
-            found[f"median_{value.column.name}"] = value.median
-    return found | {"success": row.success}
+            values[f"median_{value.column.name}"] = value.median
+    return values | {"success": row.success}
 
 
 def _percent(row: Row | None) -> str:

@@ -15,7 +15,7 @@ from pddlego.display.view import cleaned
 from pddlego.errors import JournalError
 from pddlego.evaluation.progress import result_line
 from pddlego.evaluation.table import Row
-from pddlego.methods.registry import make_codec, picture_of
+from pddlego.methods.registry import make_codec, renderer_of
 from pddlego.report import svg
 from pddlego.report.build import Report
 from pddlego.report.formats import NOTE, tables
@@ -116,9 +116,9 @@ def _point(summary: Summary, compared: str, x: float, anchors: set[str]) -> svg.
 
 
 def _tokens_a_step(report: Report, row: Row) -> float:
-    mine = [result.tally for result in report.played if result.cell.configuration == (row.setting, row.mode, row.model)]
-    steps = sum(tally.steps for tally in mine)
-    return sum(tally.tokens_in + tally.tokens_out for tally in mine) / max(1, steps)
+    mine = [result.usage for result in report.played if result.cell.configuration == (row.setting, row.mode, row.model)]
+    steps = sum(usage.steps for usage in mine)
+    return sum(usage.tokens_in + usage.tokens_out for usage in mine) / max(1, steps)
 
 
 def _page(summary: Summary, folders: Sequence[Path]) -> Iterator[Page]:
@@ -132,10 +132,10 @@ def _page(summary: Summary, folders: Sequence[Path]) -> Iterator[Page]:
                 damage = Description("rejected", Line(clean(error.sentence)))
                 yield Page(anchor(summary), result_line(summary), "", (damage,))
                 return
-            picture = picture_of(read.started.played_by if read.started else "")
+            picture = renderer_of(read.started.played_by if read.started else "")
             film = picture.film()
             film.add(read.timed)
             moments = (picture.describe(cleaned(event), UNICODE) for event in read.events)
             shown = tuple(moment for moment in moments if moment.kind)
-            yield Page(anchor(summary), result_line(summary), picture.screen.portrait(film.view), shown)
+            yield Page(anchor(summary), result_line(summary), picture.screen.final_text(film.view), shown)
             return

@@ -26,7 +26,7 @@ def find_optima(report: Report, folders: Sequence[Path]) -> Optima:
     for folder in folders:
         settings |= read_configuration(folder).get("settings", {})
     wanted = {(_player(summary.cell), summary.cell.setting, summary.cell.seed) for summary in report.results}
-    found: Optima = {}
+    optima: Optima = {}
     with ProcessPlanner() as planner:
         for owner, name, seed in sorted(wanted):
             kept = recorded_setting(settings, name, owner)
@@ -35,8 +35,8 @@ def find_optima(report: Report, folders: Sequence[Path]) -> Optima:
                 continue
             least = best(_setting(method(owner), name, kept), seed, planner)
             if least is not None:
-                found[name, seed] = least
-    return found
+                optima[name, seed] = least
+    return optima
 
 
 def _player(cell: Cell) -> str:
@@ -52,7 +52,7 @@ def _setting(player: Method, name: str, kept: Mapping[str, Any]) -> Setting:
     try:
         return player.load(name, player.options.model_validate(kept["options"]))
     except ValidationError as error:
-        why = f"The options of {name} in it are none of the method {player.name}: {error.errors()[0]['msg']}."
+        reason = f"The options of {name} in it are none of the method {player.name}: {error.errors()[0]['msg']}."
         raise UsageError(
-            "The optimum cannot be found", why, "Restore manifest.json, or leave --optimum out."
+            "The optimum cannot be found", reason, "Restore manifest.json, or leave --optimum out."
         ) from error

@@ -227,16 +227,16 @@ def _drawn(line: FigureLine, colour: str, at: Callable[[float, float], tuple[flo
         return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
 
     centre = [at(point.x, point.y) for point in line.points]
-    found = []
+    positions = []
     if any(point.error for point in line.points):
         above = [at(point.x, point.y + point.error) for point in line.points]
         below = [at(point.x, point.y - point.error) for point in reversed(line.points)]
-        found.append(f'<polygon points="{places([*above, *below])}" fill="{colour}" opacity="0.15"/>')
-    found.append(f'<polyline points="{places(centre)}" fill="none" stroke="{colour}" stroke-width="2"/>')
+        positions.append(f'<polygon points="{places([*above, *below])}" fill="{colour}" opacity="0.15"/>')
+    positions.append(f'<polyline points="{places(centre)}" fill="none" stroke="{colour}" stroke-width="2"/>')
     for point, (x, y) in zip(line.points, centre, strict=True):
         title = f"<title>{escape(_note(line, point))}</title>"
-        found.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{colour}">{title}</circle>')
-    return "".join(found)
+        positions.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{colour}">{title}</circle>')
+    return "".join(positions)
 
 
 def _note(line: FigureLine, point: LinePoint) -> str:

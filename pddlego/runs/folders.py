@@ -58,27 +58,27 @@ def find_journals(place: Path, seed: int | None = None) -> list[Path]:
     if place.exists() and not place.is_dir():
         raise UsageError(f"{place} is no file", "It is a device or a pipe.", "Name a run folder or a journal.")
     if not (place / EPISODES).is_dir():
-        why = f"It has no folder {EPISODES}/." if place.is_dir() else "There is no such folder."
-        raise UsageError(f"{place} is no run folder", why, "Name a folder that 'pddlego play' or 'eval' made.")
-    found = sorted((journal for journal in (place / EPISODES).glob("*.jsonl") if journal.is_file()), key=_natural)
-    mine = [journal for journal in found if seed is None or _seed_of(journal) == seed]
+        reason = f"It has no folder {EPISODES}/." if place.is_dir() else "There is no such folder."
+        raise UsageError(f"{place} is no run folder", reason, "Name a folder that 'pddlego play' or 'eval' made.")
+    journals = sorted((journal for journal in (place / EPISODES).glob("*.jsonl") if journal.is_file()), key=_natural)
+    mine = [journal for journal in journals if seed is None or _seed_of(journal) == seed]
     if not mine:
-        several = "1 episode" if len(found) == 1 else f"{len(found)} episodes"
-        why = f"It holds {several}, none of seed {seed}." if found else "No episode has begun in it."
-        raise UsageError(f"There is nothing to see in {place}", why, "Name another run or seed.")
+        several = "1 episode" if len(journals) == 1 else f"{len(journals)} episodes"
+        reason = f"It holds {several}, none of seed {seed}." if journals else "No episode has begun in it."
+        raise UsageError(f"There is nothing to see in {place}", reason, "Name another run or seed.")
     return mine
 
 
 def find_journal(place: Path, seed: int | None = None) -> Path:
     """The one journal that is meant. Raises `UsageError` where there are several."""
-    found = find_journals(place, seed)
-    if len(found) > 1:
-        names = ", ".join(journal.name for journal in found[:4])
-        more = f" and {len(found) - 4} more" if len(found) > 4 else ""
-        what = f"{place} holds {len(found)} episodes" + ("" if seed is None else f" of seed {seed}")
+    journals = find_journals(place, seed)
+    if len(journals) > 1:
+        names = ", ".join(journal.name for journal in journals[:4])
+        more = f" and {len(journals) - 4} more" if len(journals) > 4 else ""
+        what = f"{place} holds {len(journals)} episodes" + ("" if seed is None else f" of seed {seed}")
         advice = f"Name one of the files in {place / EPISODES}" + (" or a seed." if seed is None else ".")
         raise UsageError(what, f"{names}{more}.", advice)
-    return found[0]
+    return journals[0]
 
 
 def _seed_of(journal: Path) -> int | None:

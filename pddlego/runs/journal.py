@@ -57,8 +57,8 @@ class Codec:
             return Unknown(str(method), name, fields)
         if name not in known:
             raise ValueError(f"there is no event '{name}'")
-        found: Event = _adapter(known[name]).validate_python(fields)
-        return found
+        event: Event = _adapter(known[name]).validate_python(fields)
+        return event
 
     def _of(self, method: str) -> Mapping[str, type[Event]]:
         if method not in self._known:
@@ -151,13 +151,13 @@ class Journal:
 def recorded_calls(events: Iterable[Event]) -> list[RecordedCall]:
     """The answered questions in order, as a transcript."""
     asked: Asked | None = None
-    found: list[RecordedCall] = []
+    calls: list[RecordedCall] = []
     for event in events:
         if isinstance(event, Asked):
             asked = event
         elif isinstance(event, Answered) and asked is not None:
-            found.append(RecordedCall(asked.purpose, asked.messages, event.completion))
-    return found
+            calls.append(RecordedCall(asked.purpose, asked.messages, event.completion))
+    return calls
 
 
 def read_journal(path: Path, codec: Codec) -> Journal:
@@ -182,8 +182,8 @@ def read_line(path: Path, line: bytes, number: int, codec: Codec) -> TimedEvent:
         what = f"{path} was written by another version of pddlego"
         raise JournalError(what, str(error), "Use the version that wrote it.") from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        why = f"Line {number} is no event ({type(error).__name__})."
-        raise JournalError(f"{path} is damaged", why, "Restore the file, or cut it before that line.") from error
+        reason = f"Line {number} is no event ({type(error).__name__})."
+        raise JournalError(f"{path} is damaged", reason, "Restore the file, or cut it before that line.") from error
 
 
 Listener = Callable[[Event, float], None]

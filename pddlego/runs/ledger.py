@@ -104,8 +104,8 @@ def read_ledger(path: Path) -> tuple[dict[int, LedgerEntry], tuple[str, ...]]:
             continue
         expected = len(entries) + len(missing) + 1
         if (key < expected or key - expected > len(remarks)) if is_request else key not in entries and not missing:
-            why = f"Line {number} is no entry that can follow those before it."
-            raise JournalError(f"{path} is damaged", why, "Restore it: it says what was spent.")
+            reason = f"Line {number} is no entry that can follow those before it."
+            raise JournalError(f"{path} is damaged", reason, "Restore it: it says what was spent.")
         try:
             amounts = _amount(entry["tokens"]), _amount(entry["cost"])
         except (ValueError, KeyError, TypeError, ArithmeticError):

@@ -53,19 +53,19 @@ def read_manifest(path: Path) -> dict[str, Any]:
     """The manifest of a run folder. Raises `UsageError` if there is none that can be read."""
     place = path / MANIFEST
     try:
-        found = json.loads(read_run_file(place))
+        manifest = json.loads(read_run_file(place))
     except OSError as error:
         raise UsageError(f"{path} is no run folder", f"{place.name}: {error.strerror}.", "Check the path.") from error
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{path} is damaged", f"{place.name} is not JSON.", "Restore the file.") from error
-    if not isinstance(found, dict) or not isinstance(found.get("configuration", {}), dict):
+    if not isinstance(manifest, dict) or not isinstance(manifest.get("configuration", {}), dict):
         raise UsageError(f"{path} is damaged", f"{place.name} holds no manifest.", "Restore the file.")
-    schema = found.get("schema", SCHEMA)
+    schema = manifest.get("schema", SCHEMA)
     if schema != SCHEMA:
         what = f"{path} was written by another version of pddlego"
-        why = f"Its schema is {schema}; this version reads schema {SCHEMA}."
-        raise UsageError(what, why, "Use the version that wrote it.")
-    return found
+        reason = f"Its schema is {schema}; this version reads schema {SCHEMA}."
+        raise UsageError(what, reason, "Use the version that wrote it.")
+    return manifest
 
 
 def read_configuration(path: Path) -> dict[str, Any]:
@@ -73,16 +73,16 @@ def read_configuration(path: Path) -> dict[str, Any]:
 
     Empty where the manifest has none. Raises `UsageError` for a manifest that cannot be read or has another shape.
     """
-    found: dict[str, Any] = read_manifest(path).get("configuration", {})
+    configuration: dict[str, Any] = read_manifest(path).get("configuration", {})
     try:
-        for name, kept in dict(found.get("settings", {})).items():
+        for name, kept in dict(configuration.get("settings", {})).items():
             if not (isinstance(kept["method"], str) and isinstance(kept["options"], dict)):
                 raise ValueError(f"setting '{name}' has no method or no options")
             dict(kept.get("files") or {})
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        why = f"Its {MANIFEST} does not say what was played ({type(error).__name__}: {error})."
-        raise UsageError(f"{path} is damaged", why, "Restore it.") from error
-    return found
+        reason = f"Its {MANIFEST} does not say what was played ({type(error).__name__}: {error})."
+        raise UsageError(f"{path} is damaged", reason, "Restore it.") from error
+    return configuration
 
 
 def recorded_setting(settings: Mapping[str, Any], name: str, method: str) -> Mapping[str, Any] | None:

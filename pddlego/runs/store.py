@@ -118,13 +118,13 @@ class Store:
             known = self._attempts.get(cell)
             if known is None or known.attempt < attempt:
                 try:
-                    found = read_journal(journal, self._codec)
+                    events = read_journal(journal, self._codec)
                 except JournalError as error:
-                    self.remarks += (f"{error.what}: {error.why} Its cell is played again.",)
+                    self.remarks += (f"{error.what}: {error.reason} Its cell is played again.",)
                     self._begun[cell] = max(attempt, self._begun.get(cell, 0))
                     continue
-                _check_same(cell, found)
-                measured = summarize(cell, attempt, found.events, self.measure_of(cell))
+                _check_same(cell, events)
+                measured = summarize(cell, attempt, events.events, self.measure_of(cell))
                 self.record(replace(measured, digest=digest(journal)))
 
     def plan(self, matrix: Matrix, prices: Mapping[str, Price] | None = None) -> None:
@@ -191,8 +191,10 @@ class Store:
         wanted = json.loads(json.dumps(configuration))
         if not place.exists():
             if (self.path / RESULTS).exists() or any((self.path / EPISODES).iterdir()):
-                why = f"It holds episodes and no {MANIFEST}, so nobody knows how they were played."
-                raise UsageError(f"{self.path} is damaged", why, "Restore the file, or use another folder with --run.")
+                reason = f"It holds episodes and no {MANIFEST}, so nobody knows how they were played."
+                raise UsageError(
+                    f"{self.path} is damaged", reason, "Restore the file, or use another folder with --run."
+                )
             created = datetime.now().astimezone().isoformat(timespec="seconds")
             body = {"schema": SCHEMA, "created": created, "configuration": wanted, **about}
             write_run_file(place, json.dumps(body, indent=2) + "\n")
@@ -212,24 +214,24 @@ def journal_name(cell: Cell, attempt: int) -> str:
 
 def read_results(path: Path) -> list[Summary]:
     """Every line of `results.jsonl` up to the last whole one. Raises `JournalError` for a damaged one."""
-    found = []
+    summaries = []
     for number, result in _results(path):
         if result is None:
-            why = f"Line {number} is no result."
+            reason = f"Line {number} is no result."
             raise JournalError(
-                f"{path / RESULTS} is damaged", why, "Remove the line: it is made anew from its journal."
+                f"{path / RESULTS} is damaged", reason, "Remove the line: it is made anew from its journal."
             )
-        found.append(result)
-    return found
+        summaries.append(result)
+    return summaries
 
 
 def read_what_is_whole(path: Path) -> tuple[list[Summary], tuple[str, ...]]:
     """Every line of `results.jsonl` that can be read, and a remark for each that cannot."""
-    found = list(_results(path))
+    summaries = list(_results(path))
     remarks = (
-        f"{path / RESULTS}: line {number} is damaged and left out." for number, result in found if result is None
+        f"{path / RESULTS}: line {number} is damaged and left out." for number, result in summaries if result is None
     )
-    return [result for _, result in found if result is not None], tuple(remarks)
+    return [result for _, result in summaries if result is not None], tuple(remarks)
 
 
 def _results(path: Path) -> Iterator[tuple[int, Summary | None]]:
@@ -250,13 +252,13 @@ def _results(path: Path) -> Iterator[tuple[int, Summary | None]]:
 
 def changed_journals(path: Path, summaries: Iterable[Summary]) -> tuple[str, ...]:
     """Remarks on journals of finished episodes whose bytes are not what they were when their results were written."""
-    found = []
+    changed = []
     for summary in summaries:
         journal = path / EPISODES / journal_name(summary.cell, summary.attempt)
         if summary.digest and (now := digest(journal)) != summary.digest:
             what = "is not what it was when the episode ended" if now else "is gone"
-            found.append(f"{journal} {what}: its result stands as it was written then.")
-    return tuple(found)
+            changed.append(f"{journal} {what}: its result stands as it was written then.")
+    return tuple(changed)
 
 
 def read_recorded_prices(path: Path) -> dict[str, Price]:
@@ -285,8 +287,8 @@ def _check_same(cell: Cell, journal: Journal) -> None:
     """Raises `JournalError` if the journal is that of another cell under this one's name."""
     begun = journal.started
     if begun is not None and (begun.setting, begun.mode, begun.seed) != (cell.setting, cell.mode, cell.seed):
-        why = f"It is of {begun.setting}, {begun.mode}, seed {begun.seed}."
-        raise JournalError(f"{journal.path} is another episode", why, "Remove it: its cell is played again.")
+        reason = f"It is of {begun.setting}, {begun.mode}, seed {begun.seed}."
+        raise JournalError(f"{journal.path} is another episode", reason, "Remove it: its cell is played again.")
 
 
 def _parts(journal: Path) -> tuple[str, int]:
@@ -381,10 +383,10 @@ def kept_domain(folder: Path, summaries: Iterable[Summary], codec: Codec, fits: 
 
 def last_domain(events: Iterable[Event]) -> str:
     """The domain that an episode ended with; empty for one that has none of its own."""
-    found = ""
+    domain = ""
     for event in events:
         if isinstance(event, Accepted) and event.kind == DOMAIN:
-            found = event.text
+            domain = event.text
         elif isinstance(event, Started):
-            found = str(event.details.get(DOMAIN, ""))
-    return found
+            domain = str(event.details.get(DOMAIN, ""))
+    return domain

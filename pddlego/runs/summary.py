@@ -10,7 +10,7 @@ from functools import lru_cache
 from pydantic import TypeAdapter
 from pydantic_core import from_json
 
-from pddlego.episode.events import Accepted, Answered, Asked, Cause, Ended, Event, Outcome, Rejected, Tally, step_of
+from pddlego.episode.events import Accepted, Answered, Asked, Cause, Ended, Event, Outcome, Rejected, Usage, step_of
 from pddlego.runs.cells import Cell
 
 FIRST = ("game", "mode", "model", "seed", "repeat", "outcome", "score")
@@ -40,7 +40,7 @@ REJECTED, LINES, DEFECTS = "rejected", "lines", "defects"
 """What is counted in episodes of every method: unusable answers by category, lines of edits by what became of them,
 defects by kind."""
 
-Measure = Callable[[Sequence[Event], Tally], Measures]
+Measure = Callable[[Sequence[Event], Usage], Measures]
 """What a method measures of an episode: its events, and what they used."""
 
 
@@ -57,7 +57,7 @@ class Summary:
     outcome: Outcome
     message: str = ""
     score: float = 0.0
-    tally: Tally = field(default_factory=Tally)
+    usage: Usage = field(default_factory=Usage)
     measures: Measures = field(default_factory=Measures)
     cause: Cause = ""
     digest: str = ""
@@ -87,7 +87,7 @@ def summarize(cell: Cell, attempt: int, events: Sequence[Event], measure: Measur
     """Fold the events of an attempt. One without its last event was interrupted by the end of the process."""
     counts = {REJECTED: Counter[str](), LINES: Counter[str](), DEFECTS: Counter[str]()}
     ended: Ended | None = None
-    used = Tally()
+    used = Usage()
     for event in events:
         if isinstance(event, (Rejected, Accepted)):
             counts[LINES].update(line.kind.value for line in event.lines)
@@ -103,7 +103,7 @@ def summarize(cell: Cell, attempt: int, events: Sequence[Event], measure: Measur
         elif (step := step_of(event)) is not None:
             used = replace(used, steps=step, refused=used.refused + bool(getattr(event, "refused", False)))
     ended = ended or Ended(Outcome.INTERRUPTED, "the process ended", 0.0, used)
-    measured = _measured(measure, events, ended.tally)
+    measured = _measured(measure, events, ended.usage)
     groups = {**measured.counts, **counts}
     return Summary(
         cell=cell,
@@ -111,22 +111,22 @@ def summarize(cell: Cell, attempt: int, events: Sequence[Event], measure: Measur
         outcome=ended.outcome,
         message=ended.message,
         score=ended.score,
-        tally=ended.tally,
-        measures=replace(measured, counts={name: dict(sorted(found.items())) for name, found in groups.items()}),
+        usage=ended.usage,
+        measures=replace(measured, counts={name: dict(sorted(counts.items())) for name, counts in groups.items()}),
         cause=ended.cause,
     )
 
 
-def _measured(measure: Measure, events: Sequence[Event], used: Tally) -> Measures:
+def _measured(measure: Measure, events: Sequence[Event], used: Usage) -> Measures:
     """What was measured; what is wrong with the method's own code, where it cannot."""
     try:
-        found = measure(events, used)
-        for name, number in found.numbers.items():
+        measured = measure(events, used)
+        for name, number in measured.numbers.items():
             if name in (*FIRST, *LAST):
                 raise ValueError(f"measured '{name}', and every table has a column of that name")
             if not isinstance(number, (int, float)):
                 raise TypeError(f"measured {name} = {number!r:.60}")
-        return found
+        return measured
     except Exception as error:  # noqa: BLE001 -- the episode's border: what was played and paid for is a result
         return Measures(counts={UNMEASURED: {f"{type(error).__name__}: {error!s:.80}": 1}})
 

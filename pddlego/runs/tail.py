@@ -43,7 +43,7 @@ class JournalTail:
 
 
 @dataclass(frozen=True)
-class Peek:
+class EpisodeStatus:
     """An episode at a glance: how far it is, and how it ended (None while it runs). `changed` is when it last grew.
 
     `method` is that by which it is played, `most` the steps that it may take (0: no limit). `read` is how many bytes of
@@ -79,7 +79,7 @@ class FolderTail:
 
     def __init__(self, run: Path) -> None:
         self.run = run
-        self.peeks: dict[str, Peek] = {}
+        self.peeks: dict[str, EpisodeStatus] = {}
 
     def poll(self) -> bool:
         """Look again. Whether anything is new."""
@@ -105,13 +105,13 @@ class FolderTail:
         return new
 
 
-def _first_look(path: Path, size: int) -> Peek:
+def _first_look(path: Path, size: int) -> EpisodeStatus:
     """The beginning and the end of a journal, without the middle."""
     try:
         with BufferedReader(open_run_file(path, "rb")) as file:
             first = file.readline()
             # A line that has no end yet is no damage: it is just being written.
-            peek = _seen(Peek(path), first) if first.endswith(b"\n") else Peek(path)
+            peek = _seen(EpisodeStatus(path), first) if first.endswith(b"\n") else EpisodeStatus(path)
             room = CHUNK
             while True:
                 file.seek(max(0, size - room))
@@ -124,13 +124,13 @@ def _first_look(path: Path, size: int) -> Peek:
                     break
                 room *= 4
     except OSError:
-        return Peek(path)
+        return EpisodeStatus(path)
     for line in whole[last or 0 :]:
         peek = _seen(peek, line)
     return replace(peek, read=size - len(lines[-1]))
 
 
-def _look_again(peek: Peek) -> Peek:
+def _look_again(peek: EpisodeStatus) -> EpisodeStatus:
     for line in _new_lines(peek.path, peek.read):
         peek = _seen(replace(peek, read=peek.read + len(line) + 1), line)
     return peek
@@ -148,18 +148,18 @@ def _new_lines(path: Path, read: int) -> list[bytes]:
 def _event(line: bytes) -> dict[str, Any]:
     """The event of a line as a dictionary; empty where there is none."""
     try:
-        found = json.loads(line)["event"]
-        return found if isinstance(found, dict) else {}
+        fields = json.loads(line)["event"]
+        return fields if isinstance(fields, dict) else {}
     except (ValueError, KeyError, TypeError, RecursionError):
         return {}
 
 
-def _seen(peek: Peek, line: bytes) -> Peek:
+def _seen(peek: EpisodeStatus, line: bytes) -> EpisodeStatus:
     """The glance after one more line; one that is damaged is remembered, and tells nothing."""
     event = _event(line)
     try:
         if event.get("type") == "started":
-            return Peek(
+            return EpisodeStatus(
                 path=peek.path,
                 setting=str(event["setting"]),
                 mode=str(event["mode"]),
@@ -170,7 +170,7 @@ def _seen(peek: Peek, line: bytes) -> Peek:
                 read=peek.read,
             )
         if event.get("type") == "ended":
-            return replace(peek, outcome=Outcome(event["outcome"]), step=int(event["tally"]["steps"]))
+            return replace(peek, outcome=Outcome(event["outcome"]), step=int(event["usage"]["steps"]))
         if event.get("step") is not None:
             return replace(peek, step=int(event["step"]), command=str(event.get("command") or ""))
     except (ValueError, KeyError, TypeError, OverflowError):  # the last for a number that is infinite

@@ -1,7 +1,16 @@
 """Runs Python that a model wrote where it can do no harm. Imports nothing of the rest but `errors` and `util`."""
 
 from pddlego.sandbox.jail.values import TooLargeError, differs
-from pddlego.sandbox.result import Call, CallResult, Changed, Expanded, Expansion, SandboxLimits, State, Status
+from pddlego.sandbox.result import (
+    Call,
+    CallResult,
+    Changed,
+    Expansion,
+    ExpansionResult,
+    SandboxLimits,
+    SandboxState,
+    Status,
+)
 from pddlego.sandbox.sandbox import ISOLATIONS, Isolation, Sandbox
 from pddlego.sandbox.session import Session
 
@@ -10,13 +19,13 @@ __all__ = [
     "Call",
     "CallResult",
     "Changed",
-    "Expanded",
     "Expansion",
+    "ExpansionResult",
     "Isolation",
     "Sandbox",
     "SandboxLimits",
+    "SandboxState",
     "Session",
-    "State",
     "Status",
     "TooLargeError",
     "differs",

@@ -28,7 +28,7 @@ def library():
         for subclass in type.__subclasses__(kind):
             yield each
             yield from below(subclass)
-    return next(found for found in below(object) if found.__name__ == "CDLL")(None, use_errno=True)
+    return next(cls for cls in below(object) if cls.__name__ == "CDLL")(None, use_errno=True)
 
 def ask(*numbers):
     if library().syscall(*numbers) < 0:
@@ -51,7 +51,7 @@ class Probe:
 
 
 @dataclass(frozen=True)
-class Tried:
+class ProbeResult:
     """What came of an attack."""
 
     name: str
@@ -92,7 +92,7 @@ PROBES: tuple[Probe, ...] = (
 """What `doctor` tries: one attack on each layer."""
 
 
-def try_all(probes: Iterable[Probe] = PROBES, isolation: Isolation = "required") -> Iterator[Tried]:
+def try_all(probes: Iterable[Probe] = PROBES, isolation: Isolation = "required") -> Iterator[ProbeResult]:
     """Try every attack, each in a session of its own. Raises `UsageError` where there is no sandbox."""
     with tempfile.TemporaryDirectory(prefix="pddlego-probe-") as folder, Sandbox(isolation) as sandbox:
         place = Path(folder) / "file"
@@ -100,15 +100,15 @@ def try_all(probes: Iterable[Probe] = PROBES, isolation: Isolation = "required")
         Path(folder).chmod(0o777)
         for probe in probes:
             if not probe.source:
-                yield Tried(probe.name, False, "not tried: the numbers of this system's calls are not known")
+                yield ProbeResult(probe.name, False, "not tried: the numbers of this system's calls are not known")
                 continue
             with sandbox.open(probe.source, probe.limits) as session:
-                found = session.loaded
-                if found.returned:
-                    found = session.call("attack", os.getpid(), str(place))
+                result = session.loaded
+                if result.returned:
+                    result = session.call("attack", os.getpid(), str(place))
             harmed = place.exists() or not place.with_name("file.kept").exists()
-            yield Tried(probe.name, found.status in probe.stopped and not harmed, _how(found))
+            yield ProbeResult(probe.name, result.status in probe.stopped and not harmed, _how(result))
 
 
-def _how(found: CallResult) -> str:
-    return f"{found.status.value}{': ' * bool(found.message)}{found.message}"
+def _how(result: CallResult) -> str:
+    return f"{result.status.value}{': ' * bool(result.message)}{result.message}"

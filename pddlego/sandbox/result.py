@@ -74,7 +74,7 @@ class Call:
 
 
 @dataclass(frozen=True)
-class State:
+class SandboxState:
     """A state that is sent whole."""
 
     value: Any
@@ -88,7 +88,7 @@ class Expansion:
     is noticed. Where it is given, numbers begin anew with `fresh`, and those before it mean nothing any more.
     """
 
-    states: Sequence[State | int]
+    states: Sequence[SandboxState | int]
     goal: Call
     successors: Call
     watched: bool = False
@@ -103,12 +103,12 @@ class Changed:
     place: int = 0
 
 
-Done = Literal[True] | Changed | list[int]
+ExpandedState = Literal[True] | Changed | list[int]
 """What came of a state: it is a goal, it was changed, or the numbers of its successors."""
 
 
 @dataclass(frozen=True)
-class Expanded:
+class ExpansionResult:
     """What came of an expansion: of each state in turn, up to the first goal, change or fault.
 
     Successors are numbers of states, which are counted in the order in which they came up; `new` are the states that
@@ -118,15 +118,15 @@ class Expanded:
     """
 
     result: CallResult
-    done: tuple[Done, ...] = ()
+    done: tuple[ExpandedState, ...] = ()
     new: tuple[Any, ...] = ()
     at: str = "goal"
 
 
-Wanted = Literal["any", "truth", "list"]
+ResultForm = Literal["any", "truth", "list"]
 """What a call returns: any value, whether it is true, or the list of what it holds."""
 
-_TYPES: Mapping[Wanted, type] = {"any": object, "truth": bool, "list": list}
+_TYPES: Mapping[ResultForm, type] = {"any": object, "truth": bool, "list": list}
 
 _KEPT = {
     "message": program.MOST_MESSAGE,
@@ -142,14 +142,14 @@ _COUNTED = (Status.RETURNED, Status.RAISED)
 """The statuses after which the states that an expansion reports are known."""
 
 
-def read_call(line: bytes, wanted: Wanted = "any", arguments: int | None = None) -> Expanded:
+def read_call(line: bytes, wanted: ResultForm = "any", arguments: int | None = None) -> ExpansionResult:
     """Read the answer to a call. `arguments` is how many are sent back, if they are.
 
     Raises `ValueError` for everything that the sandbox never writes.
     """
     answer, result = _parsed(line)
     if result.status is not Status.RETURNED:
-        return Expanded(result)
+        return ExpansionResult(result)
     if "value" not in answer:
         raise ValueError("a call that returned has a value")
     value = values.plain(answer["value"])
@@ -158,26 +158,26 @@ def read_call(line: bytes, wanted: Wanted = "any", arguments: int | None = None)
         raise ValueError(f"a {type(value).__name__} is returned where a {wanted} was requested")
     if arguments is not None and not (isinstance(echo, list) and len(echo) == arguments):
         raise ValueError("the arguments are missing")
-    return Expanded(replace(result, value=value, echo=echo))
+    return ExpansionResult(replace(result, value=value, echo=echo))
 
 
-def read_expansion(line: bytes, states: int, arguments: int) -> Expanded:
+def read_expansion(line: bytes, states: int, arguments: int) -> ExpansionResult:
     """Read the answer to an expansion of so many `states`, whose successor function takes so many `arguments`.
 
     Raises `ValueError` for everything that the sandbox never writes.
     """
     answer, result = _parsed(line)
     if result.status not in _COUNTED:
-        return Expanded(result)
-    listed, new, at = answer.get("done"), values.plain(answer.get("new")), answer.get("at")
-    if not isinstance(listed, list) or not isinstance(new, list) or at not in batches.FUNCTIONS:
+        return ExpansionResult(result)
+    entries, new, at = answer.get("done"), values.plain(answer.get("new")), answer.get("at")
+    if not isinstance(entries, list) or not isinstance(new, list) or at not in batches.FUNCTIONS:
         raise ValueError("an expansion has the states that are done, those that are new, and a function")
-    done = tuple(_done(item, arguments) for item in listed)
+    done = tuple(_done(item, arguments) for item in entries)
     ended = bool(done) and not isinstance(done[-1], list)
     complete = len(done) == states or (ended and len(done) < states)
     if complete is not result.returned or len(done) > states:
         raise ValueError(f"{len(done)} of {states} states cannot be done")
-    return Expanded(result, done, tuple(new), str(at))
+    return ExpansionResult(result, done, tuple(new), str(at))
 
 
 def _parsed(line: bytes) -> tuple[Mapping[str, Any], CallResult]:
@@ -200,7 +200,7 @@ def _parsed(line: bytes) -> tuple[Mapping[str, Any], CallResult]:
     return answer, CallResult(Status(status), size=size, **cut)
 
 
-def _done(item: Any, arguments: int) -> Done:
+def _done(item: Any, arguments: int) -> ExpandedState:
     """Read what became of one state."""
     if item is True:
         return True

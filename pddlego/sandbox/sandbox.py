@@ -89,9 +89,9 @@ class Sandbox:
             into, theirs_out = os.pipe()
             theirs.callback(os.close, theirs_out)
             ours.callback(os.close, into)
-            found = self._ask(request, (theirs_in, theirs_out))
-            if (child := found["child"]) is None:
-                raise EngineError("No sandbox can be started", f"{found['why']}.", "Play with fewer --workers.")
+            answer = self._ask(request, (theirs_in, theirs_out))
+            if (child := answer["child"]) is None:
+                raise EngineError("No sandbox can be started", f"{answer['reason']}.", "Play with fewer --workers.")
             ours.pop_all()  # the session closes its own ends
         session = Session(child, (out, into), limits, self._end)
         try:
@@ -117,7 +117,7 @@ class Sandbox:
         if self.isolation != "required":
             return
         needed = (*NEEDED, USER) if hasattr(os, "getuid") and os.getuid() == 0 else NEEDED
-        missing = [f"{name} ({why})" for name in needed if (why := session.found.get(name, "not there"))]
+        missing = [f"{name} ({reason})" for name in needed if (reason := session.layer_faults.get(name, "not there"))]
         if missing:
             raise UsageError(
                 "Programs cannot be isolated here",
@@ -128,8 +128,8 @@ class Sandbox:
     def _end(self, child: int, kill: bool) -> tuple[int | None, int]:
         """End a process through the server, whose child it is."""
         with contextlib.suppress(EngineError):
-            found = self._ask({"end": child, "kill": kill}, ())
-            return found["status"], int(found["memory"])
+            answer = self._ask({"end": child, "kill": kill}, ())
+            return answer["status"], int(answer["memory"])
         return None, 0
 
     def _ask(self, request: Mapping[str, Any], pipes: tuple[int, ...]) -> dict[str, Any]:
@@ -162,8 +162,8 @@ class Sandbox:
             if not got:
                 raise OSError("its server is gone")
             answer += got
-        found: dict[str, Any] = json.loads(answer)
-        return found
+        fields: dict[str, Any] = json.loads(answer)
+        return fields
 
     def _start(self) -> None:
         if not hasattr(socket, "send_fds"):
@@ -205,8 +205,8 @@ def modules_of(source: str) -> tuple[str, ...]:
 
 def _places() -> list[str]:
     """The folders in which the modules are found that are no part of Python."""
-    found = [find_spec(name) for name in _MORE_MODULES]
-    return list(dict.fromkeys(str(Path(spec.origin).parent.parent) for spec in found if spec and spec.origin))
+    specs = [find_spec(name) for name in _MORE_MODULES]
+    return list(dict.fromkeys(str(Path(spec.origin).parent.parent) for spec in specs if spec and spec.origin))
 
 
 def _where() -> str:

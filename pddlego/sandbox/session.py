@@ -18,12 +18,12 @@ from pddlego.errors import EngineError
 from pddlego.sandbox.jail import batches, values
 from pddlego.sandbox.result import (
     CallResult,
-    Expanded,
     Expansion,
+    ExpansionResult,
+    ResultForm,
     SandboxLimits,
-    State,
+    SandboxState,
     Status,
-    Wanted,
     read_call,
     read_expansion,
 )
@@ -47,7 +47,7 @@ End = Callable[[int, bool], tuple[int | None, int]]
 """Ends a process, killing it if told so: its exit code (negative: a signal) and the most bytes that it had."""
 
 
-Read = Callable[[bytes], Expanded]
+Read = Callable[[bytes], ExpansionResult]
 """Reads an answer. Raises `ValueError` for one that no sandbox gives."""
 
 
@@ -71,12 +71,12 @@ class Session:
         self._arguments: dict[str, tuple[Any, ...]] = {}
         self._posted: deque[Read] = deque()  # how to read the answers that have not come yet
         self._used_before: float | None = None  # seconds of CPU time, before the first of them
-        self._why = "the process has ended"
+        self._reason = "the process has ended"
         os.set_blocking(self._out, False)
         self._arriving = select.poll()
         self._arriving.register(self._in, select.POLLIN)
         try:
-            self.found: Mapping[str, str] = self._layers()
+            self.layer_faults: Mapping[str, str] = self._layers()
         except BaseException:
             self.close()
             raise
@@ -85,7 +85,7 @@ class Session:
     @property
     def layers(self) -> tuple[str, ...]:
         """The layers that hold."""
-        return tuple(name for name, why in self.found.items() if not why)
+        return tuple(name for name, reason in self.layer_faults.items() if not reason)
 
     def load(self, source: str, module: str = MODULE, names: Mapping[str, Any] | None = None) -> CallResult:
         """Run a program's text, which defines its functions. One that is no Python is `unreadable`.
@@ -109,7 +109,7 @@ class Session:
         seconds: float | None = None,
         echo: bool = False,
         module: str = MODULE,
-        result: Wanted = "any",
+        result: ResultForm = "any",
     ) -> CallResult:
         """Call a function with values of JSON's types, tuples, sets and dictionaries.
 
@@ -130,7 +130,8 @@ class Session:
             for name, call in ((batches.GOAL, expansion.goal), (batches.SUCCESSORS, expansion.successors))
         }
         states = [
-            {"v": values.tagged(state.value, most)} if isinstance(state, State) else state for state in expansion.states
+            {"v": values.tagged(state.value, most)} if isinstance(state, SandboxState) else state
+            for state in expansion.states
         ]
         request = {"states": states, "watched": expansion.watched, "fresh": expansion.fresh, **functions}
         arguments = 1 + len(expansion.successors.arguments)
@@ -143,7 +144,7 @@ class Session:
         self._arguments[name] = arguments
         return values.tagged(list(arguments), self.limits.most * 10)
 
-    def expanded(self) -> Expanded:
+    def expanded(self) -> ExpansionResult:
         """What came of the first expansion that was not answered yet: all of its states together have the time of one
         call."""
         return self._collect(None)
@@ -163,7 +164,7 @@ class Session:
         with contextlib.suppress(_BrokenError):
             line, _ = self._exchange(_LOCKING, _LOCKING, None)
             if line is not None:
-                return {str(name): str(why) for name, why in json.loads(line)["layers"].items()}
+                return {str(name): str(reason) for name, reason in json.loads(line)["layers"].items()}
         raise EngineError("A sandbox did not start", "Its process ended while it was being locked.", "Try again.")
 
     def _ask(self, request: Mapping[str, Any], seconds: float | None = None, read: Read = read_call) -> CallResult:
@@ -177,15 +178,15 @@ class Session:
         if not self._posted:
             self._used_before = self._used()
             if self._buffer:
-                self._finish(kill=True, why=_FORGED)
+                self._finish(kill=True, reason=_FORGED)
                 return
         self._posted.append(read)
         self._unsent = self._write(self._unsent + json.dumps(request).encode() + b"\n")
 
-    def _collect(self, seconds: float | None) -> Expanded:
+    def _collect(self, seconds: float | None) -> ExpansionResult:
         """What came of the first request that was not answered yet."""
         if self.child is None:
-            return Expanded(CallResult(Status.DIED, message=self._why))
+            return ExpansionResult(CallResult(Status.DIED, message=self._reason))
         limit = self.limits.seconds if seconds is None else seconds
         began, clock = self._used_before, time.monotonic()
         try:
@@ -193,27 +194,27 @@ class Session:
             read = self._posted.popleft()
             self._used_before = self._used()
             spent = max(0.0, (self._used_before or 0.0) - began) if began is not None else time.monotonic() - clock
-            answer = read(line) if line is not None else Expanded(CallResult(Status.TIMEOUT))
+            answer = read(line) if line is not None else ExpansionResult(CallResult(Status.TIMEOUT))
         except _BrokenError as error:
-            return Expanded(self._gone(str(error), time.monotonic() - clock))
+            return ExpansionResult(self._gone(str(error), time.monotonic() - clock))
         except ValueError:  # the program wrote to the pipe itself
-            self._finish(kill=True, why=_FORGED)
-            return Expanded(CallResult(Status.DIED, message=_FORGED))
+            self._finish(kill=True, reason=_FORGED)
+            return ExpansionResult(CallResult(Status.DIED, message=_FORGED))
         except BaseException:
             self.close()  # interrupted between question and answer: the pipe is out of step
             raise
         return self._judged(answer, late, limit, spent)
 
-    def _judged(self, answer: Expanded, late: bool, limit: float, seconds: float) -> Expanded:
+    def _judged(self, answer: ExpansionResult, late: bool, limit: float, seconds: float) -> ExpansionResult:
         """The answer with its time. A process that took too long, or has no memory left, is ended."""
         result = replace(answer.result, seconds=seconds)
         if late:
-            self._finish(kill=True, why="it was ended because it took too long")
+            self._finish(kill=True, reason="it was ended because it took too long")
             trace = result.traceback if result.status is Status.TIMEOUT else ""
-            why = f"it took longer than {limit:g} {'second' if limit == 1 else 'seconds'}"
-            return Expanded(CallResult(Status.TIMEOUT, message=why, traceback=trace, seconds=seconds))
+            reason = f"it took longer than {limit:g} {'second' if limit == 1 else 'seconds'}"
+            return ExpansionResult(CallResult(Status.TIMEOUT, message=reason, traceback=trace, seconds=seconds))
         if result.status is Status.MEMORY:
-            self._finish(kill=True, why="it was ended because it ran out of memory")
+            self._finish(kill=True, reason="it was ended because it ran out of memory")
             result = replace(result, message=self._memory_message())
         return replace(answer, result=result)
 
@@ -226,7 +227,7 @@ class Session:
         `used` is the CPU time of the process before. What is not sent yet is sent meanwhile. Raises `_BrokenError`.
         """
         began = time.monotonic()
-        ends, told, left = began + wall, False, min(seconds, wall)
+        ends, deadline_told, left = began + wall, False, min(seconds, wall)
         while True:
             if self._unsent:
                 self._unsent = self._write(self._unsent)
@@ -234,14 +235,14 @@ class Session:
                 end = self._buffer.index(b"\n")
                 line = bytes(self._buffer[:end])
                 del self._buffer[: end + 1]
-                return line, told
+                return line, deadline_told
             now = time.monotonic()
             spent = now - began if used is None else (self._used() or 0.0) - used
             left = min(seconds - spent, ends - now)
             if left <= 0:
-                if told:
+                if deadline_told:
                     return None, True
-                told, ends = True, now + self.limits.grace
+                deadline_told, ends = True, now + self.limits.grace
                 seconds = spent + self.limits.grace
                 left = self.limits.grace
                 self._stop()
@@ -270,7 +271,7 @@ class Session:
             raise _BrokenError("")
         self._buffer += got
         if len(self._buffer) > self.limits.most + CHUNK:  # the end of one line, and the begin of the next
-            self._finish(kill=True, why="it was ended because it sent too much")
+            self._finish(kill=True, reason="it was ended because it sent too much")
             raise _BrokenError("it sent more than it may")
         return b"\n" in got
 
@@ -290,25 +291,25 @@ class Session:
         except (OSError, OverflowError):
             return None
 
-    def _gone(self, why: str, seconds: float) -> CallResult:
+    def _gone(self, reason: str, seconds: float) -> CallResult:
         """What is said of a process that is gone: killed for what it sent, out of memory, or ended by itself."""
-        if why:
-            return CallResult(Status.TOO_LARGE, message=why, seconds=seconds)
+        if reason:
+            return CallResult(Status.TOO_LARGE, message=reason, seconds=seconds)
         status, memory = self._finish(kill=False)
         if status not in (0, None) and status < 0 and memory > _NEARLY * (self.limits.memory << 20):
-            self._why = self._memory_message()
-            return CallResult(Status.MEMORY, message=self._why, seconds=seconds)
+            self._reason = self._memory_message()
+            return CallResult(Status.MEMORY, message=self._reason, seconds=seconds)
         how = f"signal {-status}" if status is not None and status < 0 else f"exit code {status}"
-        self._why = f"the program ended its own process ({how})"
+        self._reason = f"the program ended its own process ({how})"
         if status == -signal.SIGKILL:
-            self._why = "the program closed its connection, and was ended"
-        return CallResult(Status.DIED, message=self._why, seconds=seconds)
+            self._reason = "the program closed its connection, and was ended"
+        return CallResult(Status.DIED, message=self._reason, seconds=seconds)
 
-    def _finish(self, kill: bool, why: str = "") -> tuple[int | None, int]:
+    def _finish(self, kill: bool, reason: str = "") -> tuple[int | None, int]:
         if self.child is None:
             return None, 0
         child, self.child = self.child, None
-        self._why = why or self._why
+        self._reason = reason or self._reason
         for descriptor in (self._out, self._in):
             os.close(descriptor)
         return self._end(child, kill)

@@ -46,13 +46,13 @@ def blocks(rng: random.Random, blocks: int) -> Problem:
     things = names("b", blocks)
 
     def towers() -> list[list[str]]:
-        found: list[list[str]] = []
+        towers: list[list[str]] = []
         for thing in rng.sample(things, len(things)):
-            number = rng.randrange(len(found) + 1)
-            if number == len(found):
-                found.append([])
-            found[number].append(thing)
-        return found
+            number = rng.randrange(len(towers) + 1)
+            if number == len(towers):
+                towers.append([])
+            towers[number].append(thing)
+        return towers
 
     here, there = towers(), towers()
     facts: list[Fact] = [("hand-empty",)]

@@ -83,15 +83,15 @@ class TaskFolder:
     @property
     def seeds(self) -> tuple[int, ...]:
         """Every seed that has tasks of both kinds."""
-        found = [set(map(int, re.findall(rf"^{name}/seed(\d+)/", "\n".join(self.files), re.M))) for name in SPLITS]
-        return tuple(sorted(set.intersection(*found)))
+        seeds = [set(map(int, re.findall(rf"^{name}/seed(\d+)/", "\n".join(self.files), re.M))) for name in SPLITS]
+        return tuple(sorted(set.intersection(*seeds)))
 
     def tasks(self, seed: int, domain: Domain) -> Tasks:
         """The tasks of a seed. Raises `SettingError` for a file that is no problem of the domain."""
-        found = Tasks(*(self._split(f"{name}/seed{seed}", domain) for name in SPLITS))
-        if not (found.training and found.evaluation):
+        tasks = Tasks(*(self._split(f"{name}/seed{seed}", domain) for name in SPLITS))
+        if not (tasks.training and tasks.evaluation):
             raise SettingError(f"{self.place} has no seed {seed}", "Tasks are missing in train/ or eval/.", FORM)
-        return found
+        return tasks
 
     def _split(self, folder: str, domain: Domain) -> tuple[Task, ...]:
         return tuple(Task(name, self._problem(f"{folder}/{name}", domain)) for name in self._order(folder))
@@ -99,12 +99,12 @@ class TaskFolder:
     def _order(self, folder: str) -> tuple[str, ...]:
         """The names of the files of a folder. Raises `SettingError` where the manifest names another."""
         own = [name.rpartition("/")[2] for name in self.files if name.startswith(f"{folder}/")]
-        if (listed := self._manifest().get(folder)) is None:
+        if (order := self._manifest().get(folder)) is None:
             return tuple(sorted(own, key=natural))
-        missing = sorted(set(listed) - set(own))
+        missing = sorted(set(order) - set(own))
         if missing:
             raise _wrong(f"{self.place}/manifest.json", f"There is no {folder}/{missing[0]}")
-        return listed
+        return order
 
     def _manifest(self) -> Mapping[str, tuple[str, ...]]:
         text = self.files.get("manifest.json", "{}")
@@ -131,11 +131,11 @@ def read_tasks(place: str) -> TaskFolder:
         raise SettingError(f"The tasks {place} cannot be read", f"{error}.", FORM) from error
     except UnicodeDecodeError as error:
         raise SettingError(f"The tasks {place} are no text", f"{error}.", FORM) from error
-    found = TaskFolder(place, files)
-    if "domain.pddl" not in files or not found.seeds:
+    folder = TaskFolder(place, files)
+    if "domain.pddl" not in files or not folder.seeds:
         what = "domain.pddl" if "domain.pddl" not in files else "seed with tasks in train/ and eval/"
         raise SettingError(f"{place} holds no tasks", f"There is no {what} in it.", FORM)
-    return found
+    return folder
 
 
 def _is_task_file(name: str) -> bool:
@@ -151,19 +151,19 @@ def _of_folder(path: Path) -> dict[str, str]:
 
 def _of_archive(path: Path) -> dict[str, str]:
     """What stands in a tar archive; nothing is unpacked."""
-    found: dict[str, str] = {}
+    files: dict[str, str] = {}
     with tarfile.open(path) as archive:
         for member in archive:
             name = member.name.removeprefix("./")
             if not member.isfile() or not _is_task_file(name):
                 continue
             opened: Any = archive.extractfile(member)
-            found[name] = opened.read().decode("utf-8")
-    return found
+            files[name] = opened.read().decode("utf-8")
+    return files
 
 
-def _wrong(file: str, why: str) -> SettingError:
-    return SettingError(f"{file} is wrong", f"{why}.", "Mend the file (see 'pddlego check').")
+def _wrong(file: str, reason: str) -> SettingError:
+    return SettingError(f"{file} is wrong", f"{reason}.", "Mend the file (see 'pddlego check').")
 
 
 Fact = tuple[str, ...]

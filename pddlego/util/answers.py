@@ -15,9 +15,9 @@ def spoken(answer: str) -> str:
 
     Thinking that never ends is all that there is; of an end without a beginning the endpoint has kept the beginning.
     """
-    said = _THOUGHT.sub("", answer)
-    ends = [match.end() for match in _END_OF_THOUGHT.finditer(said)]
-    return said[ends[-1] :] if ends else said
+    text = _THOUGHT.sub("", answer)
+    ends = [match.end() for match in _END_OF_THOUGHT.finditer(text)]
+    return text[ends[-1] :] if ends else text
 
 
 _BLOCK = re.compile(r"```([^\n`]{0,40})\n(.*?)(?:```|\Z)", re.DOTALL)

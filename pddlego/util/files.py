@@ -173,9 +173,9 @@ def cannot_read(path: Path, error: OSError) -> JournalError:
 
 
 def cannot_write(path: Path, error: OSError) -> JournalError:
-    why = f"{error.strerror or error}."
+    reason = f"{error.strerror or error}."
     advice = TOO_MANY_FILES if is_too_many_files(error) else "Free space or choose another place with --runs."
-    return JournalError(f"Cannot write {path}", why, advice)
+    return JournalError(f"Cannot write {path}", reason, advice)
 
 
 if sys.version_info >= (3, 11):
@@ -187,10 +187,10 @@ else:
 def parse_toml(text: str) -> dict[str, Any]:
     """Raises `ValueError` for whatever is no TOML."""
     try:
-        found: dict[str, Any] = tomllib.loads(text)
+        table: dict[str, Any] = tomllib.loads(text)
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
-    return found
+    return table
 
 
 def read_toml(path: Path, option: str) -> dict[str, Any]:

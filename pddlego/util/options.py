@@ -53,8 +53,8 @@ class Option:
     @property
     def flag(self) -> Flag | None:
         extra = self.info.json_schema_extra
-        found = extra.get("flag") if isinstance(extra, dict) else None
-        return found if isinstance(found, Flag) else None
+        flag = extra.get("flag") if isinstance(extra, dict) else None
+        return flag if isinstance(flag, Flag) else None
 
     @property
     def variable(self) -> str:

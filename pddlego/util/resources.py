@@ -29,17 +29,17 @@ def roots(folder: str) -> list[Traversable]:
     # An editable install leaves the folders where they are: beside the package, at the top of the repository.
     if isinstance(package, Path):
         places.append(package.parent / folder)
-    found: list[Traversable] = []
+    distinct: list[Traversable] = []
     for place in places:
-        if place.is_dir() and not any(str(place) == str(other) for other in found):
-            found.append(place)
-    return found
+        if place.is_dir() and not any(str(place) == str(other) for other in distinct):
+            distinct.append(place)
+    return distinct
 
 
 def names(folder: str, suffix: str) -> list[str]:
     """Names, without `suffix`, of all files of `folder`, sorted."""
-    found = {file.name[: -len(suffix)] for root in roots(folder) for file in root.iterdir() if _has(file, suffix)}
-    return sorted(found)
+    names = {file.name[: -len(suffix)] for root in roots(folder) for file in root.iterdir() if _has(file, suffix)}
+    return sorted(names)
 
 
 def has(folder: str, name: str) -> bool:
@@ -65,14 +65,14 @@ def inside(root: Traversable, folder: str, name: str) -> Traversable:
     parts = name.split("/")
     place = root.joinpath(*parts) if all(map(_is_plain, parts)) else None
     if place is None:
-        why = "A name has no '..', begins with no '/', and has no backslash or colon."
-        raise SettingError(f"{folder}/{name} is outside the folder {folder}", why, "Put the file inside.")
+        reason = "A name has no '..', begins with no '/', and has no backslash or colon."
+        raise SettingError(f"{folder}/{name} is outside the folder {folder}", reason, "Put the file inside.")
     if not isinstance(root, Path) or not isinstance(place, Path) or not _is_of_the_user(root, folder):
         return place  # installers may make links of what ships with us
     # Not the resolved root: the folder may itself be a link, and come with what it leads to.
     if not place.resolve().is_relative_to(Path.cwd().resolve() / folder):
-        why = f"It is a link to {place.resolve()}."
-        raise SettingError(f"{folder}/{name} leads out of the folder {folder}", why, "Put a copy inside.")
+        reason = f"It is a link to {place.resolve()}."
+        raise SettingError(f"{folder}/{name} leads out of the folder {folder}", reason, "Put a copy inside.")
     return place
 
 

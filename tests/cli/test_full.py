@@ -16,7 +16,7 @@ ERRING = "reader+noise:0.9,kinds=lost-condition+undeclared-predicate+undeclared-
 
 def calls(folder: Path) -> int:
     lines = (folder / "results.jsonl").read_text(encoding="utf-8").splitlines()
-    return sum(json.loads(line)["tally"]["calls"] for line in lines)
+    return sum(json.loads(line)["usage"]["calls"] for line in lines)
 
 
 def test_coin_is_won_without_a_domain_file(tmp_path: Path) -> None:

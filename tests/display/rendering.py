@@ -7,13 +7,13 @@ import io
 from rich.console import Console, RenderableType
 
 from pddlego.display.console import UNICODE
-from pddlego.display.frames import Film
+from pddlego.display.frames import Timeline
 from pddlego.display.screens import whole
 from pddlego.episode.events import Event
-from pddlego.methods.registry import picture_of
+from pddlego.methods.registry import renderer_of
 from pddlego.methods.textgames.screen.view import GameView, fold
 
-PICTURE = picture_of("textgames")
+PICTURE = renderer_of("textgames")
 
 
 def view_of(events: list[Event]) -> GameView:
@@ -23,7 +23,7 @@ def view_of(events: list[Event]) -> GameView:
     return view
 
 
-def film_of(events: list[Event]) -> Film:
+def film_of(events: list[Event]) -> Timeline:
     film = PICTURE.film()
     film.add((event, number / 10) for number, event in enumerate(events))
     return film

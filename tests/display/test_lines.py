@@ -9,8 +9,8 @@ from rich.console import Console
 from pddlego.display.lines import SILENCE, LineDisplay
 from pddlego.episode.events import Event
 from pddlego.methods.programs.events import SOLVED, Ran
-from pddlego.methods.registry import picture_of
-from pddlego.methods.thought_of_search.events import Searching
+from pddlego.methods.registry import renderer_of
+from pddlego.methods.thought_of_search.events import SearchRunning
 
 
 def _ran(number: int) -> Event:
@@ -18,13 +18,13 @@ def _ran(number: int) -> Event:
 
 
 def _searching(number: int) -> Event:
-    return Searching(f"hand{number}", 1000)
+    return SearchRunning(f"hand{number}", 1000)
 
 
 @pytest.mark.parametrize(("method", "event"), [("programs", _ran), ("thought_of_search", _searching)])
 def test_what_takes_long_is_not_silent_on_a_pipe(method: str, event: Callable[[int], Event]) -> None:
     stream = io.StringIO()
-    display = LineDisplay(Console(file=stream, width=100), picture_of(method).describe)
+    display = LineDisplay(Console(file=stream, width=100), renderer_of(method).describe)
     for number in range(10):
         display.show(event(number), SILENCE * number / 4)
     lines = stream.getvalue().splitlines()

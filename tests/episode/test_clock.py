@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 
 from pddlego.episode import events as ev
-from pddlego.episode.approval import ACCEPTED, Question, Verdict
+from pddlego.episode.approval import ACCEPTED, Decision, Question
 from pddlego.episode.events import Event
 from pddlego.methods.textgames.events import Observed
 from pddlego.methods.textgames.reader.model import ReaderModel
@@ -27,7 +27,7 @@ class SlowPerson:
     def wants(self, what: str) -> bool:
         return what == "plans"
 
-    def judge(self, question: Question) -> Verdict:
+    def decide(self, question: Question) -> Decision:
         time.sleep(0.3)
         return ACCEPTED
 
@@ -39,7 +39,7 @@ def test_who_looks_and_who_judges_takes_no_time_of_the_episode(coin: GameSetting
         time.sleep(LOOKED)
         told.append((event, seconds))
 
-    playing = agent(coin, planner, small_house(), ReaderModel(), overseer=SlowPerson())
+    playing = agent(coin, planner, small_house(), ReaderModel(), approver=SlowPerson())
     time.sleep(0.2)  # the game is made, and somebody opens the journal
     last = follow(playing.run(), [slowly])
     judged = [event for event, _ in told if isinstance(event, ev.Judged)]
@@ -47,8 +47,8 @@ def test_who_looks_and_who_judges_takes_no_time_of_the_episode(coin: GameSetting
     waited = LOOKED * len(told) + sum(each.seconds for each in judged) + 0.2
     times = [seconds for _, seconds in told]
     assert times == sorted(times)
-    assert last.tally.seconds <= times[-1]
-    assert times[-1] - last.tally.seconds < waited / 2, "not a part of the waiting is in it"
+    assert last.usage.seconds <= times[-1]
+    assert times[-1] - last.usage.seconds < waited / 2, "not a part of the waiting is in it"
     film = PICTURE.film()
     film.add(told)
     assert [each.after.seconds for each in film.frames] == sorted(each.after.seconds for each in film.frames)

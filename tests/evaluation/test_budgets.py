@@ -124,7 +124,7 @@ def test_a_budget_holds_where_the_endpoint_counts_wrongly(
     else:
         assert booked == sum(tokens_in) + tokens_out
     assert booked <= limit + workers * (longest + max(tokens_in))
-    assert sum(result.tally.tokens_in + result.tally.tokens_out for result in results) == booked
+    assert sum(result.usage.tokens_in + result.usage.tokens_out for result in results) == booked
 
 
 def test_a_limit_on_answers_is_sent_and_reserved(

@@ -83,8 +83,8 @@ def test_every_episode_and_every_call_is_accounted_for(
     assert len(ended) == EPISODES
     assert asked - answered == outcomes[Outcome.MODEL_ERROR], "who gets no answer ends there"
     assert answered == endpoint.answered, "every answer that was given has arrived, once"
-    assert sum(each.tally.calls for each in ended) == asked
-    assert sum(each.tally.tokens_out for each in ended) == 20 * answered
+    assert sum(each.usage.calls for each in ended) == asked
+    assert sum(each.usage.tokens_out for each in ended) == 20 * answered
 
     sent = endpoint.answered + endpoint.failed
     assert len(model_server.requests) == sent
@@ -104,7 +104,7 @@ def test_a_question_whose_second_try_the_budget_stopped_was_asked(
     model_server.replies = [fault(500, "oops", headers={"retry-after": "0.05"})]
     given = {"modes": "act", "models": "m", "base_url": model_server.url, "seeds": "0", "max_calls": 1}
     (found,) = pddlego.evaluate(["coin"], tmp_path / "run", **given)
-    assert (found.outcome, found.tally.calls, len(model_server.requests)) == (Outcome.BUDGET, 1, 1)
+    assert (found.outcome, found.usage.calls, len(model_server.requests)) == (Outcome.BUDGET, 1, 1)
     given |= {"max_calls": 0, "seeds": "1"}
     (found,) = pddlego.evaluate(["coin"], tmp_path / "other", **given)
-    assert (found.outcome, found.tally.calls, len(model_server.requests)) == (Outcome.BUDGET, 0, 1)
+    assert (found.outcome, found.usage.calls, len(model_server.requests)) == (Outcome.BUDGET, 0, 1)

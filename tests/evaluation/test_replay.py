@@ -17,7 +17,7 @@ from typing import Any, cast
 import pytest
 
 from pddlego.cli.resume import recorded_game
-from pddlego.episode.approval import ACCEPTED, Question, Verdict
+from pddlego.episode.approval import ACCEPTED, Decision, Question
 from pddlego.episode.events import Ended, Judged, Limits, Outcome
 from pddlego.errors import EngineError, JournalError, UsageError
 from pddlego.evaluation.replay import Recorded, Replayed, load_recorded, replay
@@ -205,12 +205,12 @@ class Deciding:
     """Says one thing once, then accepts."""
 
     what: str
-    verdict: Verdict
+    verdict: Decision
 
     def wants(self, what: str) -> bool:
         return what == self.what
 
-    def judge(self, question: Question) -> Verdict:
+    def decide(self, question: Question) -> Decision:
         said, self.verdict = self.verdict, ACCEPTED
         return said
 
@@ -218,17 +218,17 @@ class Deciding:
 @pytest.mark.parametrize(
     ("what", "verdict"),
     [
-        ("edits", Verdict("rejected", "no")),
-        ("plans", Verdict("rejected", "no")),
-        ("plans", Verdict("replaced", "look around\nmove east")),
-        ("commands", Verdict("rejected", "no")),
-        ("commands", Verdict("replaced", "look around")),
+        ("edits", Decision("rejected", "no")),
+        ("plans", Decision("rejected", "no")),
+        ("plans", Decision("replaced", "look around\nmove east")),
+        ("commands", Decision("rejected", "no")),
+        ("commands", Decision("replaced", "look around")),
     ],
 )
 def test_what_a_person_said_is_played_again(
-    tmp_path: Path, coin: GameSetting, planner: ProcessPlanner, what: str, verdict: Verdict
+    tmp_path: Path, coin: GameSetting, planner: ProcessPlanner, what: str, verdict: Decision
 ) -> None:
-    recorded = kept(tmp_path, coin, planner, "edit", overseer=Deciding(what, verdict))
+    recorded = kept(tmp_path, coin, planner, "edit", approver=Deciding(what, verdict))
     assert any(isinstance(each, Judged) for each in recorded.events)
     assert replay_in(small_house(), recorded, planner) == Replayed(len(recorded.events))
 

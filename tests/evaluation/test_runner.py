@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from pddlego.episode.events import Ended, Event, Outcome, Tally
+from pddlego.episode.events import Ended, Event, Outcome, Usage
 from pddlego.errors import EngineError
 from pddlego.evaluation.progress import Standing, waiting_line
-from pddlego.evaluation.runner import Begun, Done, Evaluation, Happened, Stop, Stopping
+from pddlego.evaluation.runner import Begun, Evaluation, Happened, Stop, Stopping, WorkerDone
 from pddlego.methods.textgames.events import Observed
 from pddlego.runs.cells import Cell
 from pddlego.runs.store import Store, read_results
@@ -32,15 +32,15 @@ def episode(cell: Cell) -> Iterator[Event]:
         for step in range(3):
             yield Observed(step, "move", "a", "a")
     except KeyboardInterrupt:
-        yield Ended(Outcome.INTERRUPTED, "", 0.0, Tally(1))
+        yield Ended(Outcome.INTERRUPTED, "", 0.0, Usage(1))
         return
-    yield Ended(Outcome.WON if cell.seed % 2 else Outcome.STEP_LIMIT, "", 0.5, Tally(3))
+    yield Ended(Outcome.WON if cell.seed % 2 else Outcome.STEP_LIMIT, "", 0.5, Usage(3))
 
 
 @pytest.mark.parametrize("workers", [1, 3, 32])
 def test_every_cell_is_played_once(store: Store, workers: int) -> None:
     told = list(Evaluation(CELLS, store, executor(episode), workers=workers).run())
-    assert sorted(each.summary.cell for each in told if isinstance(each, Done)) == list(CELLS)
+    assert sorted(each.summary.cell for each in told if isinstance(each, WorkerDone)) == list(CELLS)
     assert sum(isinstance(each, Begun) for each in told) == 20
     assert sum(isinstance(each, Happened) for each in told) == 80
     assert len(read_results(store.path)) == 20
@@ -85,10 +85,10 @@ def _waiting(begun: threading.Semaphore, go: threading.Event) -> Callable[[Cell]
 def test_draining_plays_to_the_end_and_aborting_breaks_off(store: Store, abort: bool, outcomes: set[str]) -> None:
     begun, go = threading.Semaphore(0), threading.Event()
     evaluation = Evaluation(CELLS, store, executor(_waiting(begun, go)), workers=4)
-    done: list[Done] = []
+    done: list[WorkerDone] = []
 
     def watch() -> None:
-        done.extend(each for each in evaluation.run() if isinstance(each, Done))
+        done.extend(each for each in evaluation.run() if isinstance(each, WorkerDone))
 
     watching = threading.Thread(target=watch)
     watching.start()
@@ -113,7 +113,7 @@ def test_nothing_begins_when_the_budget_is_spent(store: Store) -> None:
         return episode(cell)
 
     evaluation = Evaluation(CELLS, store, executor(player), workers=1, is_exhausted=exhausted.is_set)
-    assert len([each for each in evaluation.run() if isinstance(each, Done)]) == 3
+    assert len([each for each in evaluation.run() if isinstance(each, WorkerDone)]) == 3
     assert evaluation.stopped is Stop.BUDGET
 
 

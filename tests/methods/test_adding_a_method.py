@@ -218,15 +218,15 @@ def broken(folder: Path, old: str, new: str) -> None:
         ('Column("guesses"', 'Column("calls"', "it measures 'calls'"),
     ],
 )
-def test_a_package_that_is_broken_harms_nobody_else(folder: Path, old: str, new: str, why: str) -> None:
+def test_a_package_that_is_broken_harms_nobody_else(folder: Path, old: str, new: str, reason: str) -> None:
     broken(folder, old, new)
     done = run("eval", "coin", "--modes", "random", "--seeds", "0", "--dry-run", cwd=folder)
     assert done.returncode == 0, done.stderr
     refused = run("play", "numbers", "--mode", "guess", cwd=folder)
     assert refused.returncode == 2
     assert "The method 'guess' cannot be loaded" in refused.stderr
-    assert why in refused.stderr
-    assert why in run("doctor", cwd=folder).stdout
+    assert reason in refused.stderr
+    assert reason in run("doctor", cwd=folder).stdout
 
 
 @pytest.mark.parametrize(
@@ -239,12 +239,12 @@ def test_a_package_that_is_broken_harms_nobody_else(folder: Path, old: str, new:
         ("str(guess), answer)", "str(guess), lambda: answer)", "PydanticSerializationError"),
     ],
 )
-def test_a_method_that_breaks_down_ends_its_episode_only(folder: Path, old: str, new: str, why: str) -> None:
+def test_a_method_that_breaks_down_ends_its_episode_only(folder: Path, old: str, new: str, reason: str) -> None:
     broken(folder, old, new)
     done = run("play", "numbers", "--mode", "guess", "--model", "halving", "--seed", "3", cwd=folder)
     assert done.returncode == 3
     assert "crashed after" in done.stdout
-    assert why in done.stdout
+    assert reason in done.stdout
     (made,) = (folder / "runs").iterdir()
     assert '"outcome":"crashed"' in (made / "results.jsonl").read_text()
 

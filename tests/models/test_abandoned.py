@@ -77,11 +77,11 @@ def test_troubles_are_events_as_they_happen(model_server: ModelServer) -> None:
     first = next(asking)
     assert isinstance(first, Retrying)
     assert (first.call, first.trouble.tries, first.trouble.most) == (7, 1, 6)
-    assert "500" in first.trouble.why
+    assert "500" in first.trouble.reason
     assert len(model_server.requests) == 1, "told before the next try"
     second = next(asking)
     assert isinstance(second, Retrying)
-    assert "429" in second.trouble.why
+    assert "429" in second.trouble.reason
     assert second.trouble.seconds == pytest.approx(0.01)
     with pytest.raises(StopIteration) as stopped:
         next(asking)
@@ -102,7 +102,7 @@ def test_retries_stand_in_the_journal_between_question_and_answer(
     events = list(agent(coin, planner, small_house(), OpenAIModel("m", base_url=model_server.url)).run())
     kinds = [each.type for each in events]
     assert kinds[2:4] == ["asked", "retrying"]
-    assert "503" in of(events, ev.Retrying)[0].trouble.why
+    assert "503" in of(events, ev.Retrying)[0].trouble.reason
     assert ended(events).outcome is Outcome.MODEL_ERROR
 
 

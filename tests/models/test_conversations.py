@@ -12,8 +12,8 @@ from pddlego.models.transcript import (
     DIFFERS,
     Conversation,
     ConversationModel,
+    TranscriptName,
     Turn,
-    Wanted,
     choose,
     is_conversations,
     parse_place,
@@ -34,38 +34,38 @@ def request(purpose: str = "implement", text: str = "q") -> Request:
 
 
 def test_a_place_may_say_which() -> None:
-    assert parse_place("a,b.jsonl") == Wanted("a,b.jsonl")
+    assert parse_place("a,b.jsonl") == TranscriptName("a,b.jsonl")
     found = parse_place("f.jsonl,model=gpt-4,variant=gpt-4 no-cot,domain=ferry")
-    assert found == Wanted("f.jsonl", "gpt-4", "gpt-4 no-cot", ("ferry",))
+    assert found == TranscriptName("f.jsonl", "gpt-4", "gpt-4 no-cot", ("ferry",))
 
 
 def test_the_variant_without_the_same_parts_is_chosen() -> None:
     listed = [conversation(), conversation(variant="m no-cot"), conversation(seed=1)]
-    assert choose(listed, Wanted("f")).variant == "m"
-    assert choose(listed, Wanted("f", parts=("cot",))).variant == "m no-cot"
-    assert choose(listed, Wanted("f", parts=("cot", "debug"))).variant == "m no-cot"
-    assert choose(listed, Wanted("f", parts=("debug",))).variant == "m"
-    assert choose(listed, Wanted("f", seed=1)).seed == 1
+    assert choose(listed, TranscriptName("f")).variant == "m"
+    assert choose(listed, TranscriptName("f", parts=("cot",))).variant == "m no-cot"
+    assert choose(listed, TranscriptName("f", parts=("cot", "debug"))).variant == "m no-cot"
+    assert choose(listed, TranscriptName("f", parts=("debug",))).variant == "m"
+    assert choose(listed, TranscriptName("f", seed=1)).seed == 1
     with pytest.raises(UsageError, match="no such conversation"):
-        choose(listed, Wanted("f", seed=2))
+        choose(listed, TranscriptName("f", seed=2))
 
 
 def test_of_several_models_one_must_be_named() -> None:
     listed = [conversation("m"), conversation("n"), conversation("o", domain="other")]
-    for wanted in (Wanted("f", domains=("d",)), Wanted("f", domains=("d",), variant="n")):
+    for wanted in (TranscriptName("f", domains=("d",)), TranscriptName("f", domains=("d",), variant="n")):
         with pytest.raises(UsageError, match="with 2 models") as refused:
             choose(listed, wanted)
-        assert "m, n." in refused.value.why
+        assert "m, n." in refused.value.reason
         assert "model=m" in refused.value.next_step
-    assert choose(listed, Wanted("f", domains=("d",), model="n")).model == "n"
-    assert choose(listed, Wanted("f", domains=("other",))).model == "o"
+    assert choose(listed, TranscriptName("f", domains=("d",), model="n")).model == "n"
+    assert choose(listed, TranscriptName("f", domains=("other",))).model == "o"
 
 
 def test_of_several_domains_it_must_be_one_that_is_meant() -> None:
     listed = [conversation(domain="a"), conversation(domain="b")]
-    assert choose(listed, Wanted("f", domains=("x", "b"))).domain == "b"
+    assert choose(listed, TranscriptName("f", domains=("x", "b"))).domain == "b"
     with pytest.raises(UsageError, match="other domains"):
-        choose(listed, Wanted("f", domains=("x",)))
+        choose(listed, TranscriptName("f", domains=("x",)))
 
 
 def test_answers_are_given_in_turn_and_another_prompt_is_noted() -> None:
@@ -93,7 +93,7 @@ def test_files_may_be_compressed_and_damage_is_said(tmp_path: Path) -> None:
     assert all(map(is_conversations, (plain, packed, wrong)))
     with pytest.raises(UsageError, match="holds no conversations") as refused:
         read_conversations(wrong)
-    assert "Line 2" in refused.value.why
+    assert "Line 2" in refused.value.reason
     packed.write_bytes(gzip.compress(line.encode())[:20])
     assert not is_conversations(packed)
     assert not is_conversations(tmp_path)

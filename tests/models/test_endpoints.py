@@ -11,11 +11,11 @@ import pytest
 
 from pddlego.errors import ModelError, UsageError
 from pddlego.models import Message, Request
-from pddlego.models.base import Trouble, Words
+from pddlego.models.base import Delta, RetryNotice
 from pddlego.models.dialect import Dialects, Sampling
 from pddlego.models.endpoint import Endpoint as EndpointOptions
 from pddlego.models.openai import OpenAIModel
-from pddlego.models.replies import Usage, lines_of, usage_of
+from pddlego.models.replies import TokenCounts, lines_of, usage_of
 from pddlego.pddl import EDIT_SCHEMA
 from tests.model_server import ModelServer, answer, fault
 from tests.models.endpoints import ENDPOINTS, TEXT, Endpoint, chunk, lines, streamed, used, violations
@@ -24,7 +24,7 @@ KEY = "sk-canary-0123456789abcdef"
 PAGE = Path(__file__).parent.parent.parent / "docs" / "endpoints.md"
 
 
-def asked(told: list[Trouble | Words]) -> Request:
+def asked(told: list[RetryNotice | Delta]) -> Request:
     messages = (Message("system", "Answer in JSON."), Message("user", "What?"))
     return Request("edit", messages, schema=EDIT_SCHEMA, report=told.append)
 
@@ -34,15 +34,15 @@ def test_an_endpoint_as_it_is(model_server: ModelServer, name: str) -> None:
     endpoint = ENDPOINTS[name]
     model_server.replies = [endpoint.reply]
     sampling = replace(Sampling(0.5, seed=7), **endpoint.options)
-    told: list[Trouble | Words] = []
+    told: list[RetryNotice | Delta] = []
     client = OpenAIModel("m", KEY, model_server.url, sampling, sleep=lambda _: None)
     found = client.complete(asked(told))
     _check(endpoint, found, model_server.requests[-1])
     assert len(model_server.requests) == found.attempts == endpoint.first
-    troubles = [each for each in told if isinstance(each, Trouble)]
+    troubles = [each for each in told if isinstance(each, RetryNotice)]
     assert len(troubles) == endpoint.first - 1, "every fallback is told"
-    assert all("does not take" in each.why for each in troubles)
-    words = [each for each in told if isinstance(each, Words)]
+    assert all("does not take" in each.reason for each in troubles)
+    words = [each for each in told if isinstance(each, Delta)]
     if model_server.requests[-1].get("stream"):
         assert "".join(each.text for each in words) == TEXT
         assert "".join(each.reasoning for each in words) == endpoint.reasoning
@@ -107,16 +107,16 @@ BROKEN = {
 
 @pytest.mark.parametrize("how", BROKEN)
 def test_a_stream_that_breaks_off_is_tried_again_and_ends_typed(model_server: ModelServer, how: str) -> None:
-    told: list[Trouble | Words] = []
+    told: list[RetryNotice | Delta] = []
     model_server.replies = [BROKEN[how], streamed(used(), {"stream_options": {"include_usage": True}})]
     client = OpenAIModel("m", KEY, model_server.url, sleep=lambda _: None, attempts=3)
     found = client.complete(asked(told))
     assert (found.text, found.attempts) == (TEXT, 2)
-    assert [each.tries for each in told if isinstance(each, Trouble)] == [1]
+    assert [each.tries for each in told if isinstance(each, RetryNotice)] == [1]
     model_server.replies = [BROKEN[how]]
     with pytest.raises(ModelError, match="after 3 tries") as caught:
         client.complete(asked([]))
-    assert "broke off" in caught.value.why or "middle of an answer" in caught.value.why
+    assert "broke off" in caught.value.reason or "middle of an answer" in caught.value.reason
 
 
 def test_a_stream_that_is_cut_in_a_line(model_server: ModelServer) -> None:
@@ -139,39 +139,39 @@ def test_a_line_that_never_ends_has_an_end(model_server: ModelServer) -> None:
 def test_a_stream_without_end_is_ended_by_the_time_out(model_server: ModelServer) -> None:
     endless = lines(*[chunk({"reasoning": "hm "})] * 50)
     model_server.replies = [replace(endless, cut=len(endless.body) - 9, stall=30.0)]
-    told: list[Trouble | Words] = []
+    told: list[RetryNotice | Delta] = []
     client = OpenAIModel("m", KEY, model_server.url, timeout=0.5, attempts=2, sleep=lambda _: None)
     with pytest.raises(ModelError, match="longer than the time-out"):
         client.complete(asked(told))
-    assert any(isinstance(each, Words) and "hm" in each.reasoning for each in told)
+    assert any(isinstance(each, Delta) and "hm" in each.reasoning for each in told)
 
 
 def test_a_key_that_is_echoed_in_pieces_is_not_told(model_server: ModelServer) -> None:
     said = f"Your key is {KEY}, and so on."
     parts = [chunk({"content": said[i : i + 3]}) for i in range(0, len(said), 3)]
     model_server.replies = [lines(*parts, chunk({}, "stop"), "data: [DONE]")]
-    told: list[Trouble | Words] = []
+    told: list[RetryNotice | Delta] = []
     found = OpenAIModel("m", KEY, model_server.url).complete(asked(told))
     assert found.text == "Your key is ***, and so on."
-    assert "".join(each.text for each in told if isinstance(each, Words)) == found.text
+    assert "".join(each.text for each in told if isinstance(each, Delta)) == found.text
 
 
 @pytest.mark.parametrize(
     ("usage", "found"),
     [
-        ({}, Usage()),
-        ({"usage": None}, Usage()),
-        ({"usage": {"prompt_tokens": 5, "completion_tokens": 7}}, Usage(5, 7)),
-        ({"usage": {"prompt_tokens": 5, "completion_tokens": 7, "total_tokens": 20}}, Usage(5, 15, 0, 8)),
-        ({"usage": {"prompt_tokens": True, "completion_tokens": "7"}}, Usage()),
+        ({}, TokenCounts()),
+        ({"usage": None}, TokenCounts()),
+        ({"usage": {"prompt_tokens": 5, "completion_tokens": 7}}, TokenCounts(5, 7)),
+        ({"usage": {"prompt_tokens": 5, "completion_tokens": 7, "total_tokens": 20}}, TokenCounts(5, 15, 0, 8)),
+        ({"usage": {"prompt_tokens": True, "completion_tokens": "7"}}, TokenCounts()),
         (
             {"usage": {"prompt_tokens": 5, "completion_tokens": 7, "prompt_tokens_details": {"cached_tokens": 9}}},
-            Usage(5, 7, 5),
+            TokenCounts(5, 7, 5),
         ),
-        ({"usage": {"prompt_tokens": -5, "completion_tokens": 10**12}}, Usage()),
+        ({"usage": {"prompt_tokens": -5, "completion_tokens": 10**12}}, TokenCounts()),
     ],
 )
-def test_usage(usage: dict[str, Any], found: Usage) -> None:
+def test_usage(usage: dict[str, Any], found: TokenCounts) -> None:
     assert usage_of(usage) == found
 
 

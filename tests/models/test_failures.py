@@ -166,7 +166,7 @@ def test_connection_refused(request_: Request) -> None:
     waits: list[float] = []
     with pytest.raises(ModelError, match="after 3 tries") as caught:
         OpenAIModel("m", KEY, url, attempts=TRIES, sleep=waits.append).complete(request_)
-    assert "No connection" in caught.value.why
+    assert "No connection" in caught.value.reason
     assert len(waits) == 2
 
 

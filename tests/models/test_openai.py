@@ -115,7 +115,7 @@ def test_a_refusal_that_names_nothing_is_tried_without_whatever_may_be_to_blame(
     client = model(model_server)
     with pytest.raises(ModelError, match=f"answered {status}") as caught:
         client.complete(request_)
-    assert "no such luck" in caught.value.why
+    assert "no such luck" in caught.value.reason
     assert set(model_server.requests[-1]) == {"model", "messages"}
     before = model_server.requests[0]
     model_server.replies = [answer("{}")]
@@ -143,7 +143,7 @@ def test_what_will_not_pass_is_not_tried_again(model_server: ModelServer, reques
         model(model_server).complete(request_)
     assert len(model_server.requests) == 1
     assert f"answered {status}" in caught.value.what
-    assert "no such luck" in caught.value.why
+    assert "no such luck" in caught.value.reason
     assert caught.value.next_step
 
 

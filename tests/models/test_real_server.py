@@ -13,7 +13,7 @@ import pytest
 from pddlego.episode.events import Accepted, Answered, Asked, Outcome, Rejected, Streamed
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models import Message, Request
-from pddlego.models.base import Trouble, Words
+from pddlego.models.base import Delta, RetryNotice
 from pddlego.models.dialect import Sampling
 from pddlego.models.openai import OpenAIModel
 from pddlego.pddl import EDIT_SCHEMA, parse_edit
@@ -39,12 +39,12 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def test_an_answer_keeps_the_schema_and_comes_as_it_is_written(url: str) -> None:
-    told: list[Trouble | Words] = []
+    told: list[RetryNotice | Delta] = []
     request = Request("edit", (Message("user", "Answer in JSON."),), schema=EDIT_SCHEMA, report=told.append)
     found = OpenAIModel("tiny", base_url=url, sampling=Sampling(1.0, seed=1)).complete(request)
     assert set(json.loads(found.text)) == {"objects", "init"}
     parse_edit(found.text)
-    assert "".join(each.text for each in told if isinstance(each, Words)) == found.text
+    assert "".join(each.text for each in told if isinstance(each, Delta)) == found.text
     assert not found.estimated
     assert found.tokens_out > 1
     assert found.attempts == 1

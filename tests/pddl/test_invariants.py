@@ -101,7 +101,7 @@ def test_a_contradiction_goes_back_with_both_facts(coin: GameSetting, planner: P
     )
     assert BOTH in model.requests[1].messages[-1].content
     assert not any("(at attic)" in each.text for each in of(events, ev.Accepted))
-    assert ended(events).tally.refused == 0
+    assert ended(events).usage.refused == 0
 
 
 def test_it_is_planned_with_when_the_retries_are_spent(coin: GameSetting, planner: ProcessPlanner) -> None:

@@ -155,4 +155,4 @@ def test_a_recursive_predicate_is_refused_by_name() -> None:
     problem = parse_problem("(define (problem p) (:domain d) (:objects a) (:init) (:goal (near a a)))")
     with pytest.raises(ExchangeError, match="cannot hold the problem") as refused:
         to_unified(domain, problem)
-    assert "far is recursive" in refused.value.why
+    assert "far is recursive" in refused.value.reason

@@ -15,7 +15,7 @@ import pytest
 from pddlego.errors import UsageError
 from pddlego.pddl import And, Atom, Problem, TypedName, parse_condition, parse_domain
 from pddlego.planning import PlanResult, PlanStatus, ProcessPlanner, Search
-from pddlego.planning.graphplan.values import Graphplan, GraphSearch, Question
+from pddlego.planning.graphplan.values import AdviceQuestion, Graphplan, GraphSearch
 from pddlego.planning.ground import Operator, ground
 from pddlego.planning.search import IndexedTask, breadth_first
 from pddlego.planning.worker import Job, _answer
@@ -154,7 +154,7 @@ def test_python_without_memory_is_out_of_memory_however_it_says_so(error: BaseEx
     assert _answer(job, lambda value: (), solver).status is PlanStatus.MEMORY
 
 
-def asking(advise: Callable[[Question], Sequence[str]]) -> Graphplan:
+def asking(advise: Callable[[AdviceQuestion], Sequence[str]]) -> Graphplan:
     return Graphplan(graph=GraphSearch(prune=True), advise=advise)
 
 
@@ -162,7 +162,7 @@ def test_a_planner_that_waits_for_an_answer_can_be_closed() -> None:
     """The answer comes in another thread, and may never come."""
     asked, never = threading.Event(), threading.Event()
 
-    def advise(question: Question) -> Sequence[str]:
+    def advise(question: AdviceQuestion) -> Sequence[str]:
         asked.set()
         never.wait(PATIENCE)
         return ()
@@ -186,7 +186,7 @@ def test_a_planner_that_waits_for_an_answer_can_be_closed() -> None:
 def test_a_planner_that_is_killed_while_it_waits_is_an_answer() -> None:
     with ProcessPlanner() as planner:
 
-        def advise(question: Question) -> Sequence[str]:
+        def advise(question: AdviceQuestion) -> Sequence[str]:
             planner._process.kill()
             planner._process.wait(PATIENCE)
             return ()
@@ -196,7 +196,7 @@ def test_a_planner_that_is_killed_while_it_waits_is_an_answer() -> None:
 
 
 def test_what_an_answer_raises_ends_the_planning_and_the_next_call_works() -> None:
-    def advise(question: Question) -> Sequence[str]:
+    def advise(question: AdviceQuestion) -> Sequence[str]:
         raise LookupError("no answer")
 
     with ProcessPlanner() as planner:
@@ -208,7 +208,7 @@ def test_what_an_answer_raises_ends_the_planning_and_the_next_call_works() -> No
 def test_time_that_is_waited_for_an_answer_counts_nowhere() -> None:
     waits: list[float] = []
 
-    def advise(question: Question) -> Sequence[str]:
+    def advise(question: AdviceQuestion) -> Sequence[str]:
         began = time.monotonic()
         time.sleep(0.0 if waits else 1.5)
         waits.append(time.monotonic() - began)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pddlego.episode.events import Outcome, Tally
+from pddlego.episode.events import Outcome, Usage
 from pddlego.errors import UsageError
 from pddlego.evaluation.statistics import Side, compare
 from pddlego.evaluation.table import Row, results_table, rows
@@ -22,10 +22,10 @@ from tests.display.rendering import drawn
 
 
 def episode(mode: str, seed: int, outcome: Outcome, steps: int = 10, model: str = "m", game: str = "coin") -> Summary:
-    tally = Tally(steps, 1, 3, 100, 1000, 100, 500, 2.0, 1.0)
+    usage = Usage(steps, 1, 3, 100, 1000, 100, 500, 2.0, 1.0)
     numbers = {"steps": steps, "refused": 1, "surprises": 1}
     counts = {"rungs": {"explore": 2}, "rejected": {"defects": 1}, "lines": {"applied": 5, "matched nothing": 1}}
-    return Summary(Cell(game, mode, model, seed), 1, outcome, "", 1.0, tally, Measures(numbers, counts))
+    return Summary(Cell(game, mode, model, seed), 1, outcome, "", 1.0, usage, Measures(numbers, counts))
 
 
 def side(name: str, results: Sequence[Summary]) -> Side:

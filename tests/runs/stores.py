@@ -8,11 +8,10 @@ from typing import Any
 
 from pddlego.episode.events import Event, Limits
 from pddlego.evaluation.assemble import measure_of
-from pddlego.evaluation.config import Config
-from pddlego.evaluation.config import Limits as LimitOptions
+from pddlego.evaluation.config import Config, LimitOptions
 from pddlego.evaluation.replay import Recorded, load_recorded
 from pddlego.evaluation.runner import Executor, Player
-from pddlego.evaluation.setup import Played, Setup
+from pddlego.evaluation.setup import SettingUse, Setup
 from pddlego.methods.registry import make_codec
 from pddlego.methods.textgames.options import TextGameOptions
 from pddlego.methods.textgames.settings import GameSetting
@@ -43,7 +42,7 @@ def kept(
     options = Setup(
         Config(limits=LimitOptions(retries=retries)),
         matrix=Matrix({setting.name: (seed,)}, (mode,), (cell.model,)),
-        played={(setting.name, mode): Played("textgames", TextGameOptions.model_validate({}), setting)},
+        played={(setting.name, mode): SettingUse("textgames", TextGameOptions.model_validate({}), setting)},
         limits=Limits(None),
     )
     path = fresh_folder(root, cell.label)

@@ -10,10 +10,10 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from pddlego.episode import events as ev
-from pddlego.episode.events import Event, Limits, Outcome, Tally
+from pddlego.episode.events import Event, Limits, Outcome, Usage
 from pddlego.errors import JournalError, UsageError
 from pddlego.methods.textgames.events import Observed, Planned, PlannedStep, Resumed
-from pddlego.models.base import Completion, Feedback, Message, Trouble
+from pddlego.models.base import Completion, Feedback, Message, RetryNotice
 from pddlego.pddl import Entry, EntryKind
 from pddlego.planning import PlanStatus, TriedRung
 from pddlego.runs.cells import Cell
@@ -36,7 +36,7 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
     st.builds(ev.Started, text, text, text, text, numbers, text, limits, text, details),
     st.builds(Observed, numbers, st.none() | text, text, text, seconds, st.booleans(), st.booleans(), st.booleans()),
     st.builds(ev.Asked, numbers, text, numbers, messages, numbers),
-    st.builds(ev.Retrying, numbers, st.builds(Trouble, text, numbers, numbers, seconds)),
+    st.builds(ev.Retrying, numbers, st.builds(RetryNotice, text, numbers, numbers, seconds)),
     st.builds(ev.Answered, numbers, st.builds(Completion, text, numbers, numbers, numbers, seconds, numbers)),
     st.builds(ev.Accepted, text, text, texts, texts, st.lists(st.tuples(text, text), max_size=2).map(tuple), lines),
     st.builds(ev.Rejected, numbers, feedback, lines),
@@ -48,7 +48,7 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
         st.lists(st.builds(PlannedStep, text, text, texts, texts), max_size=2).map(tuple),
     ),
     st.builds(Resumed, text, numbers, text, numbers, st.none() | text, texts, texts),
-    st.builds(ev.Ended, st.sampled_from(Outcome), text, seconds, st.builds(Tally, numbers)),
+    st.builds(ev.Ended, st.sampled_from(Outcome), text, seconds, st.builds(Usage, numbers)),
 )
 
 

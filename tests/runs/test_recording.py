@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from pddlego.episode.events import Event, Retrying
-from pddlego.models.base import Trouble
+from pddlego.models.base import RetryNotice
 from pddlego.runs.journal import follow
 
 
@@ -20,7 +20,7 @@ class Game:
     def events(self) -> Iterator[Event]:
         self.is_open = True
         try:
-            yield Retrying(1, Trouble("429", 1, 6, 0.5))
+            yield Retrying(1, RetryNotice("429", 1, 6, 0.5))
             raise AssertionError("nobody goes on")
         finally:
             self.is_open = False

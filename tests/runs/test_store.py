@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pddlego.episode.events import Accepted, Answered, Asked, Ended, Event, Limits, Outcome, Rejected, Started, Tally
+from pddlego.episode.events import Accepted, Answered, Asked, Ended, Event, Limits, Outcome, Rejected, Started, Usage
 from pddlego.errors import JournalError, UsageError
 from pddlego.evaluation.runner import Evaluation
 from pddlego.evaluation.table import result_table
@@ -31,9 +31,9 @@ STORY: list[Event] = [
     Rejected(0, Feedback("defects", "no"), kinds=("undeclared object", "undeclared object")),
     Accepted("problem", "p"),
     Planned((), "explore", ()),
-    Observed(1, "move", "b", "b", refused=True, surprise="odd"),
+    Observed(1, "move", "b", "b", refused=True, mismatch="odd"),
 ]
-WON = Ended(Outcome.WON, "", 1.0, Tally(1, 1, 1, 3, 10, 5, 2, 1.0, 0.5))
+WON = Ended(Outcome.WON, "", 1.0, Usage(1, 1, 1, 3, 10, 5, 2, 1.0, 0.5))
 
 
 def played(store: Store, cell: Cell, *events: Event) -> Summary:
@@ -57,7 +57,7 @@ def test_an_attempt_that_never_ended_still_costs() -> None:
     found = summarize(CELL, 1, STORY, measure)
     assert found.outcome is Outcome.INTERRUPTED
     assert not found.counts
-    used = found.tally
+    used = found.usage
     assert (used.steps, used.refused, used.calls, used.tokens_in, used.tokens_out) == (1, 1, 1, 10, 5)
 
 
@@ -266,4 +266,4 @@ def test_a_folder_of_another_schema_is_refused(tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_text(json.dumps({"schema": 1, "configuration": {}}))
     with pytest.raises(UsageError, match="another version of pddlego") as caught:
         open_store(tmp_path, {})
-    assert str(caught.value.why) == "Its schema is 1; this version reads schema 2."
+    assert str(caught.value.reason) == "Its schema is 1; this version reads schema 2."

@@ -11,7 +11,7 @@ from pddlego.display.console import UNICODE
 from pddlego.display.watch import Watch
 from pddlego.episode.events import Event, Outcome
 from pddlego.errors import JournalError
-from pddlego.methods.registry import make_codec, picture_of
+from pddlego.methods.registry import make_codec, renderer_of
 from pddlego.runs.journal import dump_line
 from pddlego.runs.tail import CHUNK, FolderTail, JournalTail
 from tests.display.rendering import drawn
@@ -88,7 +88,7 @@ def test_damage_stops_nobody(run: Path, data: bytes) -> None:
     (run / "episodes" / "notes.txt").write_text("mine")
     (run / "episodes" / "folder.jsonl").mkdir()
     os.mkfifo(run / "episodes" / "pipe.jsonl")
-    watch = Watch(FolderTail(run), make_codec(), picture_of, UNICODE)
+    watch = Watch(FolderTail(run), make_codec(), renderer_of, UNICODE)
     assert len(watch.peeks()) == 2
     assert "take coin" in drawn(watch.picture(100, 24), 100, 24)
 
@@ -96,7 +96,7 @@ def test_damage_stops_nobody(run: Path, data: bytes) -> None:
 def test_watching(run: Path) -> None:
     now = [1000.0]
     write(run, "a.jsonl", b"".join(LINES[:7]))
-    watch = Watch(FolderTail(run), make_codec(), picture_of, UNICODE, clock=lambda: now[0])
+    watch = Watch(FolderTail(run), make_codec(), renderer_of, UNICODE, clock=lambda: now[0])
     assert "1 episode, 0 ended" in drawn(watch.picture(100, 24), 100, 24)
     assert watch.press("enter")
     assert "step 1 of 1" in drawn(watch.picture(100, 24), 100, 24)
@@ -119,7 +119,7 @@ def test_watching(run: Path) -> None:
 
 
 def test_an_empty_folder_says_so(run: Path) -> None:
-    watch = Watch(FolderTail(run), make_codec(), picture_of, UNICODE)
+    watch = Watch(FolderTail(run), make_codec(), renderer_of, UNICODE)
     assert watch.press("enter")
     assert watch.press("down")
     assert "no episode has begun" in drawn(watch.picture(80, 24), 80, 24)
@@ -132,7 +132,7 @@ def test_a_journal_of_ours(run: Path, story: list[Event]) -> None:
 
 def test_a_damaged_journal_is_said_to_be_and_opening_it_ends_nothing(run: Path) -> None:
     write(run, "bad.jsonl", LINES[0] + b"noise\n")
-    watch = Watch(FolderTail(run), make_codec(), picture_of, UNICODE)
+    watch = Watch(FolderTail(run), make_codec(), renderer_of, UNICODE)
     assert "damaged" in drawn(watch.picture(100, 24), 100, 24)
     assert watch.press("enter")
     assert "bad.jsonl is damaged" in drawn(watch.picture(300, 24), 300, 24)
@@ -146,7 +146,7 @@ def test_a_damaged_journal_is_said_to_be_and_opening_it_ends_nothing(run: Path) 
 def test_an_episode_that_is_not_on_screen_is_forgotten(run: Path) -> None:
     for name in ("a", "b", "c"):
         write(run, f"{name}-seed1.jsonl", b"".join(LINES))
-    watch = Watch(FolderTail(run), make_codec(), picture_of, UNICODE)
+    watch = Watch(FolderTail(run), make_codec(), renderer_of, UNICODE)
     for _ in range(3):
         watch.press("enter")
         watch.picture(100, 24)
@@ -169,7 +169,7 @@ def test_a_journal_that_is_just_begun_is_no_damage(run: Path, data: bytes) -> No
 
 def test_an_ended_episode_opens_at_its_end_and_steps_back(run: Path) -> None:
     write(run, "a.jsonl", b"".join(LINES))
-    watch = Watch(FolderTail(run), make_codec(), picture_of, UNICODE)
+    watch = Watch(FolderTail(run), make_codec(), renderer_of, UNICODE)
     watch.press("enter")
     assert "step 21 of 21" in drawn(watch.picture(100, 24), 100, 24)
     watch.press("left")

@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from pddlego.sandbox.probes import ENDLESS, PROBES, Probe, Tried, code, kernel_call
+from pddlego.sandbox.probes import ENDLESS, PROBES, Probe, ProbeResult, code, kernel_call
 from pddlego.sandbox.result import SandboxLimits, Status
 from pddlego.sandbox.sandbox import Isolation
 from tests.children import started
@@ -85,7 +85,7 @@ session.call("attack")
 """
 
 
-def orphan(isolation: Isolation = "required", patience: float = 10.0) -> Tried:
+def orphan(isolation: Isolation = "required", patience: float = 10.0) -> ProbeResult:
     """Whether a program goes on running after its host was killed."""
     name = "outlive the host"
     paths = [path or str(Path.cwd()) for path in sys.path]
@@ -95,13 +95,13 @@ def orphan(isolation: Isolation = "required", patience: float = 10.0) -> Tried:
         line = host.stdout.readline()
         host.kill()
     if not line.strip().isdigit():
-        return Tried(name, False, "the host did not start")
+        return ProbeResult(name, False, "the host did not start")
     child, began = int(line), time.monotonic()
     while _runs(child):
         if time.monotonic() - began > patience:
-            return Tried(name, False, f"process {child} still runs")
+            return ProbeResult(name, False, f"process {child} still runs")
         time.sleep(0.01)
-    return Tried(name, True, "it is gone")
+    return ProbeResult(name, True, "it is gone")
 
 
 def _runs(process: int) -> bool:

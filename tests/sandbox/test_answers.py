@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pddlego.sandbox import Call, Expansion, Sandbox, SandboxLimits, State, Status
+from pddlego.sandbox import Call, Expansion, Sandbox, SandboxLimits, SandboxState, Status
 from pddlego.sandbox.jail.values import MOST_DEEP, MOST_PARTS, TooLargeError, parts, plain, tagged
 from pddlego.sandbox.result import read_call, read_expansion
 from tests.sandbox.attacks import OUTGOING
@@ -93,7 +93,7 @@ def test_a_malformed_answer_is_the_programs_loss(sandbox: Sandbox, line: str) ->
 def test_a_malformed_expansion_is_the_programs_loss(sandbox: Sandbox, line: str) -> None:
     source = f"{FORGE}\ndef goal(state): return False\ndef successors(state): forge(state)"
     with sandbox.open(source) as program:
-        program.post(Expansion([State(line)], Call("program", "goal"), Call("program", "successors"), fresh=0))
+        program.post(Expansion([SandboxState(line)], Call("program", "goal"), Call("program", "successors"), fresh=0))
         expanded = program.expanded()
     assert expanded.result.status is Status.DIED
     assert expanded.done == expanded.new == ()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pddlego.sandbox import Call, Changed, Expansion, Sandbox, SandboxLimits, Session, State, Status
+from pddlego.sandbox import Call, Changed, Expansion, Sandbox, SandboxLimits, SandboxState, Session, Status
 from tests.sandbox.ordinary import needs_locks
 
 pytestmark = needs_locks
@@ -30,7 +30,7 @@ def session(sandbox: Sandbox, successors: str = TREE, goal: str = EVEN, seconds:
 
 
 def expansion(*states: Any, wanted: int = -1, watched: bool = False, fresh: int | None = None) -> Expansion:
-    sent = [each if isinstance(each, int) else State(each) for each in states]
+    sent = [each if isinstance(each, int) else SandboxState(each) for each in states]
     return Expansion(sent, Call("goal", "is_goal", (wanted,)), Call("succ", "successors", (8,)), watched, fresh)
 
 

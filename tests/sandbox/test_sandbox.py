@@ -226,7 +226,7 @@ def test_where_isolation_cannot_be_had_it_is_refused_and_best_effort_takes_what_
     monkeypatch.setattr("pddlego.sandbox.sandbox.NEEDED", (*NEEDED, "a wall"))
     with Sandbox() as made, pytest.raises(UsageError, match="cannot be isolated") as refused:
         made.open("x = 1")
-    assert "a wall" in refused.value.why
+    assert "a wall" in refused.value.reason
     with Sandbox("best-effort") as made, made.open("x = 1") as program:
         assert program.loaded.returned
     with Sandbox("off") as made, made.open("def f(): return open('/dev/null').name") as program:

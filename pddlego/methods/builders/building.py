@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from pddlego.episode.ask import ask
-from pddlego.episode.budget import Meter, OverError
+from pddlego.episode.budget import Budget, EpisodeOver
 from pddlego.episode.events import Accepted, Event, Outcome, Rejected
 from pddlego.episode.loop import Attempt, Retry, refine
 from pddlego.methods.builders.components import ComponentError, read_component, schema_of
@@ -24,7 +24,7 @@ from pddlego.pddl.remarks import domain_remarks
 from pddlego.pddl.rules import DefectKind
 from pddlego.util.answers import spoken
 
-What = Literal["domain", "problem", "task"]
+BuildPart = Literal["domain", "problem", "task"]
 How = Literal["whole", "by-component", "by-action"]
 
 _PASSES = 2
@@ -43,20 +43,20 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Order:
+class BuildOrder:
     """What is to be built of a description, and how. `reference` is for stand-ins; no model is sent it.
 
     A `task` is a domain and a problem of it.
     """
 
-    what: What
+    what: BuildPart
     description: str
     how: How = "by-component"
     reference: object = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
-class Asking:
+class StepAsking:
     """Who is asked for components, within which limits, and how often again about an unusable answer.
 
     Unusable is what cannot be read, and with `checks` what stops planning. What there is is given to `keep` after every
@@ -64,7 +64,7 @@ class Asking:
     """
 
     model: Model
-    meter: Meter
+    budget: Budget
     prompts: Prompts
     retries: int = 5
     checks: bool = True
@@ -75,16 +75,16 @@ class Asking:
 class BuilderRequest:
     """What a request was rendered from, for stand-ins."""
 
-    order: Order
+    order: BuildOrder
     step: Step
     draft: Draft
     purpose: str = "component"
 
 
-def built(order: Order, asking: Asking, draft: Draft) -> Generator[Event, None, Draft]:
+def built(order: BuildOrder, asking: StepAsking, draft: Draft) -> Generator[Event, None, Draft]:
     """Ask for everything that the order needs, one component after another; returns what came of it.
 
-    Raises `OverError` where a component has no usable answer within the retries.
+    Raises `EpisodeOver` where a component has no usable answer within the retries.
     """
     if order.what in ("domain", "task"):
         for step in _domain_steps(order.how):
@@ -119,13 +119,13 @@ def _action_steps(how: How, draft: Draft) -> Iterator[Step]:
 
 
 def component(
-    order: Order, asking: Asking, draft: Draft, step: Step, advice: str = ""
+    order: BuildOrder, asking: StepAsking, draft: Draft, step: Step, advice: str = ""
 ) -> Generator[Event, None, Draft]:
     """Ask for one component until an answer fits what is there. `advice` is what a review found."""
 
     def propose(retry: Retry) -> Generator[Event, None, Attempt[Draft]]:
         request = _request(order, asking.prompts, draft, step, retry, advice)
-        answer = yield from ask(asking.model, request, asking.meter, retry.attempt)
+        answer = yield from ask(asking.model, request, asking.budget, retry.attempt)
         attempt = _read(answer.text, answer.finish, draft, step, asking.checks)
         if attempt.feedback is not None:
             yield Rejected(retry.attempt, attempt.feedback)
@@ -133,7 +133,7 @@ def component(
 
     attempt = yield from refine(propose, asking.retries)
     if attempt.value is None:
-        raise OverError(Outcome.NO_PLAN, f"{step.kind}: {attempt.failure}")
+        raise EpisodeOver(Outcome.NO_PLAN, f"{step.kind}: {attempt.failure}")
     asking.keep(attempt.value)
     yield from changes(draft, attempt.value)
     return attempt.value
@@ -150,7 +150,7 @@ def changes(before: Draft, after: Draft) -> Iterator[Accepted]:
         yield Accepted("problem", after.problem, tuple(sorted(new - old)), tuple(sorted(old - new)))
 
 
-def _request(order: Order, prompts: Prompts, draft: Draft, step: Step, retry: Retry, advice: str) -> Request:
+def _request(order: BuildOrder, prompts: Prompts, draft: Draft, step: Step, retry: Retry, advice: str) -> Request:
     about = next((action.about for action in draft.planned if action.name == step.action), "")
     text = prompts.render(
         "builders/component",
@@ -169,17 +169,17 @@ def _request(order: Order, prompts: Prompts, draft: Draft, step: Step, retry: Re
 
 
 def _read(answer: str, finish: str, draft: Draft, step: Step, checks: bool) -> Attempt[Draft]:
-    said = spoken(answer)
+    text = spoken(answer)
     try:
-        found = read_component(step.kind, said)
+        component = read_component(step.kind, text)
     except ComponentError as error:
         feedback = Feedback("invalid answer", f"{error}.")
         return Attempt(answer, feedback=cut_off() if error.cut_off or finish == "length" else feedback)
-    named = getattr(found, "name", "")
+    named = getattr(component, "name", "")
     if step.action and named != step.action:
-        why = f"the answer is about '{named}', and what was asked for is '{step.action}'"
-        return Attempt(answer, feedback=Feedback("invalid answer", why))
-    after = draft.with_component(found)
+        reason = f"the answer is about '{named}', and what was asked for is '{step.action}'"
+        return Attempt(answer, feedback=Feedback("invalid answer", reason))
+    after = draft.with_component(component)
     old = _defects_of(draft, step)
     new = [defect for defect in _defects_of(after, step) if defect not in old] if checks else []
     new = new or (_empty_effects(after, step) if checks else [])
@@ -193,8 +193,8 @@ def _empty_effects(draft: Draft, step: Step) -> list[Defect]:
     """Actions that the component completes and that change nothing: a remark, but no later component can fix it."""
     if step.kind not in ("effects", "action", "domain"):
         return []
-    found = domain_remarks(draft.reading.domain)
-    empty = [defect for defect in found if defect.kind is DefectKind.EMPTY_EFFECT]
+    remarks = domain_remarks(draft.reading.domain)
+    empty = [defect for defect in remarks if defect.kind is DefectKind.EMPTY_EFFECT]
     return [defect for defect in empty if step.kind == "domain" or defect.subject == f"action {step.action}"]
 
 

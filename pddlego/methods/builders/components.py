@@ -213,9 +213,9 @@ def read_component(kind: str, text: str) -> Component:
 
 def schema_of(kind: str) -> dict[str, Any]:
     """The JSON schema of a component, strict: every property is required, and there are no others."""
-    found = COMPONENTS[kind].model_json_schema()
-    _harden(found)
-    return found
+    schema = COMPONENTS[kind].model_json_schema()
+    _harden(schema)
+    return schema
 
 
 def _harden(part: Any) -> None:

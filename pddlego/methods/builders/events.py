@@ -19,7 +19,7 @@ class BuilderEvent(Event):
 
 
 @dataclass(frozen=True)
-class Found(BuilderEvent):
+class DefectsFound(BuilderEvent):
     """A look at what is there: by the `checks`, or an opinion by its kind; `fine` says that nothing is to be done."""
 
     type = "found"
@@ -29,7 +29,7 @@ class Found(BuilderEvent):
 
 
 @dataclass(frozen=True)
-class Tried(BuilderEvent):
+class PlanTried(BuilderEvent):
     """A planner tried the domain and the problem that were built."""
 
     type = "tried"
@@ -39,7 +39,7 @@ class Tried(BuilderEvent):
 
 
 @dataclass(frozen=True)
-class Concluded(BuilderEvent):
+class BuildConcluded(BuilderEvent):
     """What came of it. `read`: both files are PDDL; `valid`: the checks find nothing that stops; `solvable`: there is a
     plan. `plan_valid` says that the plan works in the gold domain, and `equivalent` that the task is the gold one but
     for names; None where there is no gold to compare with, it is too large, or no goal can be reached in either."""
@@ -52,25 +52,25 @@ class Concluded(BuilderEvent):
     equivalent: bool | None = None
 
 
-def _found(event: Found, glyphs: Glyphs) -> Description:
+def _found(event: DefectsFound, glyphs: Glyphs) -> Description:
     mark, style = (glyphs.done, "green") if event.fine else (glyphs.failed, "yellow")
-    said = (
+    text = (
         "nothing is wrong" if event.fine and event.by == "checks" else "nothing to do" if event.fine else "to be mended"
     )
-    brief = [Line(f"     {mark} {event.by}: {said}", style)]
+    brief = [Line(f"     {mark} {event.by}: {text}", style)]
     lines = tuple(Line(f"       {line}", style) for line in event.lines)
     return Description("", brief[0], (*brief, *(() if event.fine else lines)), lines)
 
 
-def _tried(event: Tried, glyphs: Glyphs) -> Description:
+def _tried(event: PlanTried, glyphs: Glyphs) -> Description:
     solved = event.status in (PlanStatus.SOLVED, PlanStatus.ALREADY_TRUE)
-    said = f"plan of {count(len(event.plan), 'step')}" if event.plan else event.status.value
-    line = Line(f"     {glyphs.done if solved else glyphs.failed} planner: {said}", "green" if solved else "yellow")
-    why = (Line(event.message, "yellow"),) if event.message else ()
-    return Description("planned", line, (line,), (*why, *(Line(step) for step in event.plan)))
+    text = f"plan of {count(len(event.plan), 'step')}" if event.plan else event.status.value
+    line = Line(f"     {glyphs.done if solved else glyphs.failed} planner: {text}", "green" if solved else "yellow")
+    reason = (Line(event.message, "yellow"),) if event.message else ()
+    return Description("planned", line, (line,), (*reason, *(Line(step) for step in event.plan)))
 
 
-def _concluded(event: Concluded, glyphs: Glyphs) -> Description:
+def _concluded(event: BuildConcluded, glyphs: Glyphs) -> Description:
     marks = {True: glyphs.done, False: glyphs.failed, None: "?"}
     named = {"read": event.read, "valid": event.valid, "solvable": event.solvable, "plan works": event.plan_valid}
     named["equivalent to gold"] = event.equivalent
@@ -78,5 +78,5 @@ def _concluded(event: Concluded, glyphs: Glyphs) -> Description:
     return Description("", line, (line,))
 
 
-DESCRIBED: Mapping[type[Event], Describe] = {Found: _found, Tried: _tried, Concluded: _concluded}
+DESCRIBED: Mapping[type[Event], Describe] = {DefectsFound: _found, PlanTried: _tried, BuildConcluded: _concluded}
 """Every event that builders add, with what is said of it."""

@@ -6,15 +6,15 @@ from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import get_args
 
-from pddlego.episode.approval import Overseer
-from pddlego.episode.budget import Meter, OverError
+from pddlego.episode.approval import Approver
+from pddlego.episode.budget import Budget, EpisodeOver
 from pddlego.episode.events import Event, Limits, Outcome, Started
 from pddlego.episode.lifecycle import played
 from pddlego.errors import UsageError
-from pddlego.methods.builders.building import Asking, How, Order, What, built
+from pddlego.methods.builders.building import BuildOrder, BuildPart, How, StepAsking, built
 from pddlego.methods.builders.draft import Draft
-from pddlego.methods.builders.events import Tried
-from pddlego.methods.builders.reviewing import By, Reviewing, Verdict, reviewed
+from pddlego.methods.builders.events import PlanTried
+from pddlego.methods.builders.reviewing import By, Review, Reviewing, reviewed
 from pddlego.models import Model
 from pddlego.models.prompts import Prompts
 from pddlego.planning import Planner
@@ -24,54 +24,54 @@ from pddlego.runs.journal import Timed, follow
 @dataclass(frozen=True)
 class BuildOptions:
     """How a description is built: in which steps, with whose feedback, within which limits. Feedback by a person, or by
-    both, asks the `overseer`."""
+    both, asks the `approver`."""
 
     steps: How = "by-component"
     feedback: By = "none"
     rounds: int = 3
     retries: int = 5
     limits: Limits = field(default_factory=lambda: Limits(None))
-    overseer: Overseer | None = None
+    approver: Approver | None = None
 
 
 class Build:
-    """One description on its way to files. After its `events`, `draft`, `verdict` and `plan` are what came of it.
+    """One description on its way to files. After its `events`, `draft`, `review` and `plan` are what came of it.
 
     Raises `UsageError` for what cannot be built.
     """
 
     def __init__(
-        self, what: What, description: str, model: Model, planner: Planner, options: BuildOptions, begin: Draft
+        self, what: BuildPart, description: str, model: Model, planner: Planner, options: BuildOptions, begin: Draft
     ) -> None:
         _check(what, description, options, begin)
-        self.draft, self.verdict, self.plan = begin, Verdict(), ""
-        self.order = Order(what, description, options.steps)
+        self.draft, self.review, self.plan = begin, Review(), ""
+        self.order = BuildOrder(what, description, options.steps)
         self._model, self._planner, self._options = model, planner, options
 
     def events(self) -> Timed:
         """Everything that happens, the last event is `Ended`: won if what was built is sound, and has a plan where a
         problem is part of it."""
-        meter = Meter(self._options.limits)
-        return Timed(played(self._work(meter), meter), lambda: meter.seconds)
+        budget = Budget(self._options.limits)
+        return Timed(played(self._work(budget), budget), lambda: budget.seconds)
 
     def _noting(
-        self, work: Generator[Event, None, tuple[Draft, Verdict]]
-    ) -> Generator[Event, None, tuple[Draft, Verdict]]:
+        self, work: Generator[Event, None, tuple[Draft, Review]]
+    ) -> Generator[Event, None, tuple[Draft, Review]]:
         """The events of a review, with the last plan kept whatever ends it."""
         while True:
             try:
                 event = next(work)
             except StopIteration as done:
-                found: tuple[Draft, Verdict] = done.value
-                return found
-            if isinstance(event, Tried):
+                reviewed: tuple[Draft, Review] = done.value
+                return reviewed
+            if isinstance(event, PlanTried):
                 self.plan = "\n".join(event.plan)
             yield event
 
     def _keep(self, draft: Draft) -> None:
         self.draft, self.plan = draft, ""  # a plan for what was there before is none for this
 
-    def _work(self, meter: Meter) -> Generator[Event, None, None]:
+    def _work(self, budget: Budget) -> Generator[Event, None, None]:
         options = self._options
         yield Started(
             setting="description",
@@ -83,21 +83,21 @@ class Build:
             limits=options.limits,
             played_by="builders",
         )
-        asking = Asking(self._model, meter, Prompts("builders"), options.retries, keep=self._keep)
+        asking = StepAsking(self._model, budget, Prompts("builders"), options.retries, keep=self._keep)
         self.draft = yield from built(self.order, asking, self.draft)
-        review = Reviewing(self.order, asking, self._planner, options.feedback, options.rounds, options.overseer)
-        self.draft, self.verdict = yield from self._noting(reviewed(review, self.draft))
-        self.plan = self.verdict.plan
-        meter.score = float(self.verdict.sound)
-        if not self.verdict.sound:
-            raise OverError(Outcome.LOST, "what was built has defects, or no plan")
-        raise OverError(Outcome.WON)
+        review = Reviewing(self.order, asking, self._planner, options.feedback, options.rounds, options.approver)
+        self.draft, self.review = yield from self._noting(reviewed(review, self.draft))
+        self.plan = self.review.plan
+        budget.score = float(self.review.sound)
+        if not self.review.sound:
+            raise EpisodeOver(Outcome.LOST, "what was built has defects, or no plan")
+        raise EpisodeOver(Outcome.WON)
 
 
 def _check(what: str, description: str, options: BuildOptions, begin: Draft) -> None:
     """Raises `UsageError` for what cannot be built."""
     for name, value, known in (
-        ("what", what, get_args(What)),
+        ("what", what, get_args(BuildPart)),
         ("steps", options.steps, get_args(How)),
         ("feedback", options.feedback, get_args(By)),
     ):
@@ -123,7 +123,7 @@ class Built:
 
 
 def build(
-    what: What, description: str, model: Model, planner: Planner, options: BuildOptions, begin: Draft | None = None
+    what: BuildPart, description: str, model: Model, planner: Planner, options: BuildOptions, begin: Draft | None = None
 ) -> Built:
     """Build to the end, without telling anybody."""
     work = Build(what, description, model, planner, options, begin or Draft())
@@ -135,5 +135,5 @@ def build(
         plan=work.plan,
         sound=ended.outcome is Outcome.WON,
         message=ended.message,
-        calls=ended.tally.calls,
+        calls=ended.usage.calls,
     )

@@ -54,8 +54,8 @@ def condition(value: Any) -> str:
     if head == "not":
         return f"(not {condition(parts)})"
     if head in ("and", "or"):
-        listed = parts if isinstance(parts, list) else [parts]
-        return f"({head} {' '.join(map(condition, listed))})"
+        conditions = parts if isinstance(parts, list) else [parts]
+        return f"({head} {' '.join(map(condition, conditions))})"
     if head is None and "conditions" in value:
         return condition(parts)
     raise ValueError(f"'{head or next(iter(value), '')}' is no condition that is planned with here")
@@ -133,8 +133,8 @@ def with_l2p(draft: Draft, text: str, place: str = "the file") -> Draft:
         first = error.errors()[0]
         raise UsageError(what, f"{'.'.join(map(str, first['loc']))}: {first['msg']}.", todo) from error
     except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
-        why = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error).splitlines()[0]
-        raise UsageError(what, f"{why}.", todo) from error
+        reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error).splitlines()[0]
+        raise UsageError(what, f"{reason}.", todo) from error
     if not components:
         raise UsageError(what, "It is empty.", todo)
     for component in components:
@@ -148,24 +148,24 @@ def _components(details: _Details) -> list[Component]:
             raise ValueError(f"{name.replace('_', ' ')} are not supported: nothing here plans with time")
     if details.initial_state.timed_facts:
         raise ValueError("timed facts are not supported: nothing here plans with time")
-    found: list[Component] = []
+    components: list[Component] = []
     lists: dict[str, type[Component]] = {
         "types": Types,
         "constants": Constants,
         "predicates": Predicates,
         "functions": Functions,
     }
-    found += [kind(**{name: getattr(details, name)}) for name, kind in lists.items() if getattr(details, name)]
+    components += [kind(**{name: getattr(details, name)}) for name, kind in lists.items() if getattr(details, name)]
     if details.derived_predicates:
-        found.append(Rules(rules=details.derived_predicates))
-    found += map(_action, details.actions)
+        components.append(Rules(rules=details.derived_predicates))
+    components += map(_action, details.actions)
     if details.objects:
-        found.append(Objects(objects=tuple(Typed(name=obj.name, type=obj.type) for obj in details.objects)))
+        components.append(Objects(objects=tuple(Typed(name=obj.name, type=obj.type) for obj in details.objects)))
     if details.initial_state.facts:
-        found.append(Init(facts=details.initial_state.facts))
+        components.append(Init(facts=details.initial_state.facts))
     if details.goal_state.conditions:
-        found.append(Goal(goal=condition(details.goal_state.conditions)))
-    return found
+        components.append(Goal(goal=condition(details.goal_state.conditions)))
+    return components
 
 
 def _action(action: _Action) -> WholeAction:

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from pddlego.errors import SettingError
-from pddlego.methods.base import Setting, WorstCase, parse_variant
+from pddlego.methods.base import Setting, UpperBound, parse_variant
 from pddlego.methods.builders.options import MODES, TEXT, BuilderOptions
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.methods.setting_files import checked, read_setting
@@ -77,10 +77,12 @@ class TextSetting(Setting):
 def described(wording: Wording, task: Problem) -> str:
     """A problem in the words of a wording: its objects, what is true, and what is wanted."""
     names = _names(wording, task)
-    facts = [said for fact in task.sorted_facts() if (said := _said(wording, fact))]
+    facts = [sentence for fact in task.sorted_facts() if (sentence := _said(wording, fact))]
     wanted = [_said(wording, atom) for atom in required_atoms(task.goal)]
-    told = ". ".join(fact[:1].upper() + fact[1:] for fact in facts)
-    return " ".join((wording.objects.format(names=names), f"{told}.", wording.goal.format(facts=" and ".join(wanted))))
+    description = ". ".join(fact[:1].upper() + fact[1:] for fact in facts)
+    return " ".join(
+        (wording.objects.format(names=names), f"{description}.", wording.goal.format(facts=" and ".join(wanted)))
+    )
 
 
 def _names(wording: Wording, task: Problem) -> str:
@@ -88,11 +90,11 @@ def _names(wording: Wording, task: Problem) -> str:
     kinds: dict[str, list[str]] = {}
     for obj in task.objects:
         kinds.setdefault(obj.type, []).append(obj.name)
-    listed = []
+    groups = []
     for kind, names in sorted(kinds.items()):
         called = ", ".join(from_name(name) for name in sorted(names, key=natural))
-        listed.append(f"{wording.kinds.get(kind, f'these of the kind {from_name(kind)}')}: {called}")
-    return "; ".join(listed)
+        groups.append(f"{wording.kinds.get(kind, f'these of the kind {from_name(kind)}')}: {called}")
+    return "; ".join(groups)
 
 
 def _said(wording: Wording, fact: Atom) -> str:
@@ -107,8 +109,8 @@ def _load_text(name: str) -> Mapping[str, Any]:
     for number, wording in enumerate(file.wording, start=1):
         unsaid = sorted(set(gold.domain.predicates_by_name) - set(wording.facts))
         if unsaid:
-            why = f"Wording {number} does not say {', '.join(unsaid)}."
-            raise SettingError(f"envs/{name}.toml is wrong", why, "Add a sentence to its facts; empty for none.")
+            reason = f"Wording {number} does not say {', '.join(unsaid)}."
+            raise SettingError(f"envs/{name}.toml is wrong", reason, "Add a sentence to its facts; empty for none.")
     return {
         "name": name,
         "title": file.title,
@@ -139,9 +141,9 @@ def load(name: str, options: BuilderOptions) -> TextSetting:
     return TextSetting(**{**fields, "sources": {**fields["sources"], **prompts}})
 
 
-def worst_case(setting: TextSetting, mode: str, options: BuilderOptions, retries: int) -> WorstCase:
+def upper_bound(setting: TextSetting, mode: str, options: BuilderOptions, retries: int) -> UpperBound:
     """Every component again and again, and four opinions a round."""
     without = parse_variant(mode, MODES).without
     rounds = options.rounds if options.feedback == "model" and "review" not in without else 0
     calls = _MOST_COMPONENTS * (1 + retries) + rounds * (4 + 1 + retries)
-    return WorstCase(calls, LISTED)
+    return UpperBound(calls, LISTED)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pddlego.episode.events import Event, Rejected, Tally
+from pddlego.episode.events import Event, Rejected, Usage
 from pddlego.methods.base import Column, Measuring
-from pddlego.methods.builders.events import Concluded, Found
+from pddlego.methods.builders.events import BuildConcluded, DefectsFound
 from pddlego.runs.summary import Measures
 
 
-def measure(events: Sequence[Event], used: Tally) -> Measures:
+def measure(events: Sequence[Event], used: Usage) -> Measures:
     """Shares that the specification asks for, answers that could not be used, and rounds of opinions."""
     numbers: dict[str, int | float] = {
         "unusable": sum(isinstance(event, Rejected) for event in events),
-        "reviews": sum(isinstance(event, Found) and event.by != "checks" for event in events),
+        "reviews": sum(isinstance(event, DefectsFound) and event.by != "checks" for event in events),
     }
-    done = next((event for event in reversed(events) if isinstance(event, Concluded)), None)
+    done = next((event for event in reversed(events) if isinstance(event, BuildConcluded)), None)
     if done is None:  # it ended before there was anything to judge: none of it was reached
         numbers |= dict.fromkeys(("read", "valid", "solvable", "plan_valid", "equivalent"), 0)
     else:

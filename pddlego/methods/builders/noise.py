@@ -16,7 +16,7 @@ from typing import Any
 from pddlego.methods.base import BUILT_IN_MODEL
 from pddlego.methods.builders.building import BuilderRequest, Step
 from pddlego.methods.builders.draft import Draft
-from pddlego.methods.builders.reference import ReferenceModel
+from pddlego.methods.builders.reference import BuilderReference
 from pddlego.models import Completion, Request
 from pddlego.pddl import Domain, Problem
 from pddlego.pddl.conditions import conjuncts, read_condition
@@ -25,7 +25,7 @@ from pddlego.pddl.problem import read_problem
 from pddlego.pddl.sexpr import read_sexprs, show
 
 
-class NoisyReference(ReferenceModel):
+class NoisyReference(BuilderReference):
     """`reader+noise:P[,seed=S]`: the same errors every time for a seed."""
 
     def __init__(self, rate: float, seed: int = 0, episode: int = 0) -> None:
@@ -56,11 +56,18 @@ class NoisyReference(ReferenceModel):
 
 def _opinion(step: Step | None) -> dict[str, Any]:
     """What every kind of review asks for, of whoever sees the first difference."""
-    found = {"component": step.kind, "action": step.action} if step else {"component": "", "action": ""}
-    said = "" if step is None else f"{step.kind} {step.action} is not what the description says".replace("  ", " ")
+    target = {"component": step.kind, "action": step.action} if step else {"component": "", "action": ""}
+    opinion = "" if step is None else f"{step.kind} {step.action} is not what the description says".replace("  ", " ")
     fine = step is None
-    told = {"summary": said, "repair": said, "bottleneck": said, "fix": said, "critique": said, "lesson": said}
-    return {**told, **found, "score": 10 if fine else 4, "passing": fine, "intended": fine}
+    fields = {
+        "summary": opinion,
+        "repair": opinion,
+        "bottleneck": opinion,
+        "fix": opinion,
+        "critique": opinion,
+        "lesson": opinion,
+    }
+    return {**fields, **target, "score": 10 if fine else 4, "passing": fine, "intended": fine}
 
 
 def difference(draft: Draft, what: str, domain: Domain, problem: Problem) -> Step | None:
@@ -72,13 +79,13 @@ def difference(draft: Draft, what: str, domain: Domain, problem: Problem) -> Ste
                 return Step("action", action) if action in draft.actions else Step("domain")
     if what == "domain":
         return None
-    found = read_problem(draft.problem).problem
-    if {obj.name for obj in found.objects} != {obj.name for obj in problem.objects}:
+    stated = read_problem(draft.problem).problem
+    if {obj.name for obj in stated.objects} != {obj.name for obj in problem.objects}:
         return Step("objects")
     known = {fact for fact in problem.facts if fact.predicate in draft.sections.get("predicates", {})}
-    if found.facts != known:
+    if stated.facts != known:
         return Step("init")
-    return Step("goal") if _wanted(found) != _wanted(problem) else None
+    return Step("goal") if _wanted(stated) != _wanted(problem) else None
 
 
 def _plain(text: str) -> str:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 
-from pddlego.episode.budget import Meter, OverError
+from pddlego.episode.budget import Budget, EpisodeOver
 from pddlego.episode.events import Event, Outcome
 from pddlego.episode.lifecycle import played
 from pddlego.methods.base import Tools, parse_variant, started
-from pddlego.methods.builders.building import Asking, How, Order, built
+from pddlego.methods.builders.building import BuildOrder, How, StepAsking, built
 from pddlego.methods.builders.draft import Draft
-from pddlego.methods.builders.events import Concluded
+from pddlego.methods.builders.events import BuildConcluded
 from pddlego.methods.builders.loading import TextSetting
 from pddlego.methods.builders.options import MODES, BuilderOptions
-from pddlego.methods.builders.reviewing import Reviewing, Verdict, reviewed
+from pddlego.methods.builders.reviewing import Review, Reviewing, reviewed
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import Domain, Problem
 from pddlego.planning import Plan, PlanStep, validate
@@ -41,47 +41,49 @@ class Gold:
 
 def play(cell: Cell, setting: TextSetting, options: BuilderOptions, tools: Tools) -> Iterator[Event]:
     """Every event of the episode."""
-    meter = Meter(replace(tools.limits, steps=None))
-    return played(_episode(cell, setting, options, tools, meter), meter)
+    budget = Budget(replace(tools.limits, steps=None))
+    return played(_episode(cell, setting, options, tools, budget), budget)
 
 
 def _episode(
-    cell: Cell, setting: TextSetting, options: BuilderOptions, tools: Tools, meter: Meter
+    cell: Cell, setting: TextSetting, options: BuilderOptions, tools: Tools, budget: Budget
 ) -> Generator[Event, None, None]:
-    """Ends by raising `OverError`."""
+    """Ends by raising `EpisodeOver`."""
     variant = parse_variant(cell.mode, MODES)
-    given = variant.mode.name == "build-problem"
+    has_domain = variant.mode.name == "build-problem"
     gold = Gold(setting.domain, setting.task(cell.seed))
-    yield started(cell, setting, tools, meter.limits, "builders")
-    order = Order("problem" if given else "task", setting.description(cell.seed), _HOW[variant.mode.name], gold)
-    asking = Asking(tools.model, meter, Prompts("builders"), tools.retries, "checks" not in variant.without)
-    draft = Draft().with_domain(gold.domain) if given else Draft()
+    yield started(cell, setting, tools, budget.limits, "builders")
+    order = BuildOrder(
+        "problem" if has_domain else "task", setting.description(cell.seed), _HOW[variant.mode.name], gold
+    )
+    asking = StepAsking(tools.model, budget, Prompts("builders"), tools.retries, "checks" not in variant.without)
+    draft = Draft().with_domain(gold.domain) if has_domain else Draft()
     draft = yield from built(order, asking, draft)
     by = "none" if "review" in variant.without else options.feedback
-    draft, verdict = yield from reviewed(
-        Reviewing(order, asking, tools.planner, by, options.rounds, tools.overseer), draft
+    draft, review = yield from reviewed(
+        Reviewing(order, asking, tools.planner, by, options.rounds, tools.approver), draft
     )
-    done = concluded(draft, verdict, gold)
-    meter.score = float(bool(done.plan_valid))
+    done = concluded(draft, review, gold)
+    budget.score = float(bool(done.plan_valid))
     yield done
     if done.plan_valid:
-        raise OverError(Outcome.WON)
-    why = "the plan does not work in the gold domain" if done.solvable else "there is no plan for what was built"
-    raise OverError(Outcome.LOST, why if done.valid else "what was built has defects")
+        raise EpisodeOver(Outcome.WON)
+    reason = "the plan does not work in the gold domain" if done.solvable else "there is no plan for what was built"
+    raise EpisodeOver(Outcome.LOST, reason if done.valid else "what was built has defects")
 
 
-def concluded(draft: Draft, verdict: Verdict, gold: Gold) -> Concluded:
+def concluded(draft: Draft, review: Review, gold: Gold) -> BuildConcluded:
     """How what was built compares with the gold files."""
     domain = checked_domain(draft.domain)
     problem = checked_problem(domain.domain, draft.problem) if domain.domain is not None else None
     read = not any(defect.kind.value == "syntax" for defect in (*domain.defects, *(problem.defects if problem else ())))
     if domain.domain is None or problem is None or problem.problem is None:
-        return Concluded(read, valid=False, solvable=False, plan_valid=False, equivalent=False)
-    plan = parse_plan(verdict.plan) if verdict.plan else None
+        return BuildConcluded(read, valid=False, solvable=False, plan_valid=False, equivalent=False)
+    plan = parse_plan(review.plan) if review.plan else None
     compared = equivalence((domain.domain, problem.problem), (gold.domain, gold.problem))
     same = {Equivalence.SAME: True, Equivalence.DIFFERENT: False}.get(compared)
     works = plan is not None and validate(gold.domain, gold.problem, _in_gold(plan, gold)) is None
-    return Concluded(read, valid=True, solvable=plan is not None, plan_valid=works, equivalent=same)
+    return BuildConcluded(read, valid=True, solvable=plan is not None, plan_valid=works, equivalent=same)
 
 
 def _in_gold(plan: Plan, gold: Gold) -> Plan:

@@ -13,7 +13,7 @@ from pddlego.pddl import Domain, Problem
 from pddlego.pddl.conditions import TypedName, atoms_of
 
 
-class ReferenceModel:
+class BuilderReference:
     """Answers with components of the domain and the problem that are described; its opinion is that all is well."""
 
     @property
@@ -28,8 +28,8 @@ class ReferenceModel:
         """Raises `ModelError` for a request without gold files."""
         asked = request.context
         if not isinstance(asked, BuilderRequest) or asked.order.reference is None:
-            why = "It knows only what the built-in settings describe."
-            raise ModelError("The built-in stand-in cannot build this", why, "Choose a language model with --model.")
+            reason = "It knows only what the built-in settings describe."
+            raise ModelError("The built-in stand-in cannot build this", reason, "Choose a language model with --model.")
         if asked.purpose == "review":
             return Completion(json.dumps({"score": 10, "passing": True, "intended": True}))
         gold: Any = asked.order.reference
@@ -44,15 +44,15 @@ def component_of(kind: str, domain: Domain, problem: Problem, action: str = "") 
     """A component of a domain and a problem, as JSON values. Raises `KeyError` for a kind or an action that is none."""
     derived = set(domain.rules)
     if kind in ("parameters", "preconditions", "effects", "action"):
-        found = domain.actions_by_name[action]
-        own: dict[str, Any] = {"parameters": _typed(found.parameters)}
-        needs, changes = {"precondition": str(found.precondition)}, {"effect": str(found.effect)}
-        used = {atom.predicate for part in (found.precondition, found.effect) for atom in atoms_of(part)}
+        definition = domain.actions_by_name[action]
+        own: dict[str, Any] = {"parameters": _typed(definition.parameters)}
+        needs, changes = {"precondition": str(definition.precondition)}, {"effect": str(definition.effect)}
+        used = {atom.predicate for part in (definition.precondition, definition.effect) for atom in atoms_of(part)}
         new = [predicate for predicate in domain.predicates if predicate.name in used]
         heads = [_head(predicate.name, predicate.parameters) | {"about": predicate.meaning} for predicate in new]
         added: dict[str, Any] = {"new_predicates": heads}
         parts = {"parameters": own, "preconditions": {**needs, **added}, "effects": {**changes, **added}}
-        return {"name": found.name, **parts.get(kind, {**own, **needs, **changes, **added})}
+        return {"name": definition.name, **parts.get(kind, {**own, **needs, **changes, **added})}
     components: dict[str, dict[str, Any]] = {
         "types": {
             "types": [

@@ -13,14 +13,23 @@ from typing import Literal, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
-from pddlego.episode.approval import Overseer, Question, judge
+from pddlego.episode.approval import Approver, Question, ask_approval
 from pddlego.episode.ask import ask
-from pddlego.episode.budget import OverError
+from pddlego.episode.budget import EpisodeOver
 from pddlego.episode.events import Event, Outcome, Rejected
-from pddlego.methods.builders.building import OF_PROBLEM, Asking, BuilderRequest, Order, Step, What, changes, component
+from pddlego.methods.builders.building import (
+    OF_PROBLEM,
+    BuilderRequest,
+    BuildOrder,
+    BuildPart,
+    Step,
+    StepAsking,
+    changes,
+    component,
+)
 from pddlego.methods.builders.components import COMPONENTS, WholeDomain, WholeProblem
 from pddlego.methods.builders.draft import Draft
-from pddlego.methods.builders.events import Found, Tried
+from pddlego.methods.builders.events import DefectsFound, PlanTried
 from pddlego.models.base import Feedback, Message, Request
 from pddlego.pddl import Defect, DefectKind
 from pddlego.pddl.edit import EditSyntaxError, first_object
@@ -48,13 +57,13 @@ _OF_KIND: Mapping[DefectKind, str] = {
 """The component that a defect of a kind is in, wherever it is."""
 
 
-def _components_of(what: What) -> tuple[str, ...]:
+def _components_of(what: BuildPart) -> tuple[str, ...]:
     """Return the components that a revision may rewrite: not those of a domain that was given."""
     known = {"domain": [kind for kind in COMPONENTS if kind not in OF_PROBLEM], "problem": list(OF_PROBLEM)}
     return tuple(kind for kind in known.get(what, COMPONENTS) if kind != "action-list")
 
 
-def _named_by(defects: Iterable[Defect], draft: Draft, what: What) -> tuple[Step, ...]:
+def _named_by(defects: Iterable[Defect], draft: Draft, what: BuildPart) -> tuple[Step, ...]:
     """The components that defects name, blocking defects first. A defect that several components may cause names
     nothing."""
     first = sorted(defects, key=lambda defect: not defect.blocking)
@@ -158,7 +167,7 @@ T = TypeVar("T", bound=BaseModel)
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Review:
     """What is known of a draft: what the checks found, `defects` that stop and `remarks`, the components that these
     `named`, what the planner said, and the plan.
 
@@ -183,28 +192,28 @@ class Verdict:
 class Reviewing:
     """A review: whose opinion, in how many rounds at most, who plans, and a person where there is one."""
 
-    order: Order
-    asking: Asking
+    order: BuildOrder
+    asking: StepAsking
     planner: Planner
     by: By = "none"
     rounds: int = 3
-    overseer: Overseer | None = None
+    approver: Approver | None = None
 
 
-def reviewed(how: Reviewing, draft: Draft) -> Generator[Event, None, tuple[Draft, Verdict]]:
+def reviewed(how: Reviewing, draft: Draft) -> Generator[Event, None, tuple[Draft, Review]]:
     """Check, plan, ask for opinions and revise, then let a person look; the draft and what is known of it."""
-    draft, verdict = yield from _by_model(how, draft)
+    draft, review = yield from _by_model(how, draft)
     after = yield from _looked_over(how, draft)
     if after != draft:
-        verdict = yield from look(how, after)
-    return after, verdict
+        review = yield from look(how, after)
+    return after, review
 
 
 def _revised(how: Reviewing, draft: Draft, step: Step, advice: str) -> Generator[Event, None, Draft | None]:
     """A component written again; None where no answer is of use: what was there is no worse for that."""
     try:
         return (yield from component(how.order, how.asking, draft, step, advice))
-    except OverError as over:
+    except EpisodeOver as over:
         if over.outcome is not Outcome.NO_PLAN:
             raise
         return None
@@ -220,20 +229,20 @@ def _looked_over(how: Reviewing, draft: Draft) -> Generator[Event, None, Draft]:
     files = {"domain": ("domain",), "problem": ("problem",), "task": ("domain", "problem")}[how.order.what]
     for file in files:
         for number in range(how.rounds + 1):
-            verdict = yield from judge(how.overseer, "files", partial(_question, draft, file), how.asking.meter)
-            if verdict.kind == "accepted":
+            review = yield from ask_approval(how.approver, "files", partial(_question, draft, file), how.asking.budget)
+            if review.kind == "accepted":
                 break
-            if verdict.kind == "replaced":
+            if review.kind == "replaced":
                 before = draft
-                kind = WholeDomain(domain=verdict.text) if file == "domain" else WholeProblem(problem=verdict.text)
+                kind = WholeDomain(domain=review.text) if file == "domain" else WholeProblem(problem=review.text)
                 draft = draft.with_component(kind)
                 how.asking.keep(draft)
                 yield from changes(before, draft)
                 continue
-            hint = f"A person looked at the file and rejected it: {verdict.text or 'no reason was given'}"
+            hint = f"A person looked at the file and rejected it: {review.text or 'no reason was given'}"
             after = None if number == how.rounds else (yield from _revised(how, draft, Step(file), hint))
             if after is None:
-                yield Found("person", False, (f"the {file} file was rejected, and is left as it is",))
+                yield DefectsFound("person", False, (f"the {file} file was rejected, and is left as it is",))
                 break
             draft = after
     return draft
@@ -244,59 +253,59 @@ def _question(draft: Draft, file: str) -> Question:
         if file == "domain":
             return tuple(defect.message for defect in checked_domain(text).defects if defect.blocking)
         domain = checked_domain(draft.domain).domain
-        found = checked_problem(domain, text).defects if domain is not None else ()
-        return tuple(defect.message for defect in found if defect.blocking)
+        defects = checked_problem(domain, text).defects if domain is not None else ()
+        return tuple(defect.message for defect in defects if defect.blocking)
 
     text = draft.domain if file == "domain" else draft.problem
     return Question("files", f"the {file} file", text, faults=faults, suffix=".pddl")
 
 
-def _by_model(how: Reviewing, draft: Draft) -> Generator[Event, None, tuple[Draft, Verdict]]:
+def _by_model(how: Reviewing, draft: Draft) -> Generator[Event, None, tuple[Draft, Review]]:
     unchanged, lessons = list[Step](), list[str]()
     for number in range(how.rounds + 1):
-        verdict = yield from look(how, draft)
+        review = yield from look(how, draft)
         if how.by not in ("model", "both") or number == how.rounds:
-            return draft, verdict
-        verdict = yield from opinions(how, draft, verdict, unchanged)
-        if verdict.step is None:
-            return draft, verdict
-        advice = "\n".join((verdict.advice, *lessons))
-        after = yield from _revised(how, draft, verdict.step, advice)
-        if after is None or (verdict.sound and not _can_be_planned(after)):
-            return draft, verdict  # an opinion does not take the place of what works
+            return draft, review
+        review = yield from opinions(how, draft, review, unchanged)
+        if review.step is None:
+            return draft, review
+        advice = "\n".join((review.advice, *lessons))
+        after = yield from _revised(how, draft, review.step, advice)
+        if after is None or (review.sound and not _can_be_planned(after)):
+            return draft, review  # an opinion does not take the place of what works
         if after == draft:
-            unchanged.append(verdict.step)
-            lesson = yield from opinion(how, draft, "reflect", Lesson, verdict.advice)
+            unchanged.append(review.step)
+            lesson = yield from opinion(how, draft, "reflect", Lesson, review.advice)
             lessons += [lesson.lesson] if lesson is not None else []
             if len(unchanged) == _UNCHANGED:
-                return draft, verdict
+                return draft, review
         else:
             unchanged.clear()
         draft = after
     raise AssertionError("a round is always the last")
 
 
-def look(how: Reviewing, draft: Draft) -> Generator[Event, None, Verdict]:
+def look(how: Reviewing, draft: Draft) -> Generator[Event, None, Review]:
     """What the checks say, and then the planner."""
     domain = checked_domain(draft.domain)
-    found = list(domain.defects)
+    findings = list(domain.defects)
     problem = None
     if domain.domain is not None and how.order.what != "domain":
         problem = checked_problem(domain.domain, draft.problem)
-        found += problem.defects
+        findings += problem.defects
     ignored = (DefectKind.UNUSED_OBJECT,)  # a description may well name what is of no use
-    told = [finding for finding in found if finding.kind not in ignored]
+    shown = [finding for finding in findings if finding.kind not in ignored]
     defects, remarks = (
-        tuple(_told(finding) for finding in told if finding.blocking is stops) for stops in (True, False)
+        tuple(_told(finding) for finding in shown if finding.blocking is stops) for stops in (True, False)
     )
-    yield Found("checks", not told, (*defects, *remarks))
-    named = _named_by(told, draft, how.order.what)
+    yield DefectsFound("checks", not shown, (*defects, *remarks))
+    named = _named_by(shown, draft, how.order.what)
     if domain.domain is None or problem is None or problem.problem is None:
-        return Verdict(defects, remarks, named)
+        return Review(defects, remarks, named)
     result = how.planner.solve(domain.domain, problem.problem, SEARCH)
     plan = str(result.plan) if result.plan is not None else ""
-    yield Tried(result.status, result.message, tuple(plan.splitlines()))
-    return Verdict(defects, remarks, named, result.status, plan)
+    yield PlanTried(result.status, result.message, tuple(plan.splitlines()))
+    return Review(defects, remarks, named, result.status, plan)
 
 
 def _told(defect: Defect) -> str:
@@ -304,48 +313,48 @@ def _told(defect: Defect) -> str:
 
 
 def opinions(
-    how: Reviewing, draft: Draft, verdict: Verdict, unchanged: Sequence[Step] = ()
-) -> Generator[Event, None, Verdict]:
+    how: Reviewing, draft: Draft, review: Review, unchanged: Sequence[Step] = ()
+) -> Generator[Event, None, Review]:
     """Ask a model what to rewrite; no step means nothing. What the checks name comes before what it blames.
 
     Writing one of `unchanged` again has changed nothing since the last change.
     """
-    found = (*verdict.defects, *verdict.remarks)
-    if found:
-        diagnosis = yield from opinion(how, draft, "diagnose", Diagnosis, "\n".join(found))
-        todo = _to_do(how, draft, verdict, diagnosis, diagnosis.repair if diagnosis else "")
-        content = verdict.sound and todo.step is None and not unchanged
-        step = None if content else next_step(todo.step, verdict.named, unchanged)
+    findings = (*review.defects, *review.remarks)
+    if findings:
+        diagnosis = yield from opinion(how, draft, "diagnose", Diagnosis, "\n".join(findings))
+        todo = _to_do(how, draft, review, diagnosis, diagnosis.repair if diagnosis else "")
+        content = review.sound and todo.step is None and not unchanged
+        step = None if content else next_step(todo.step, review.named, unchanged)
         if step != todo.step:
-            todo = replace(verdict, advice="\n".join(found), step=step)
-        if todo.step is not None or verdict.defects:
+            todo = replace(review, advice="\n".join(findings), step=step)
+        if todo.step is not None or review.defects:
             return todo
-    if not verdict.sound:
-        said = verdict.status.value if verdict.status else ""
-        bottleneck = yield from opinion(how, draft, "diagnose-plan", PlanDiagnosis, said)
-        return _to_do(how, draft, verdict, bottleneck, bottleneck.fix if bottleneck else "")
+    if not review.sound:
+        status = review.status.value if review.status else ""
+        bottleneck = yield from opinion(how, draft, "diagnose-plan", PlanDiagnosis, status)
+        return _to_do(how, draft, review, bottleneck, bottleneck.fix if bottleneck else "")
     judgement = yield from opinion(how, draft, "evaluate", Judgement, "")
     if judgement is not None and not judgement.passing:
-        return _to_do(how, draft, verdict, judgement, "\n".join((judgement.critique, *judgement.missing)))
-    if verdict.plan:
-        plan = yield from opinion(how, draft, "evaluate-plan", PlanJudgement, verdict.plan)
+        return _to_do(how, draft, review, judgement, "\n".join((judgement.critique, *judgement.missing)))
+    if review.plan:
+        plan = yield from opinion(how, draft, "evaluate-plan", PlanJudgement, review.plan)
         if plan is not None and not plan.intended:
-            return _to_do(how, draft, verdict, plan, plan.critique)
-    return verdict
+            return _to_do(how, draft, review, plan, plan.critique)
+    return review
 
 
-Finding = Diagnosis | PlanDiagnosis | Judgement | PlanJudgement
+ReviewedDefect = Diagnosis | PlanDiagnosis | Judgement | PlanJudgement
 
 
-def _to_do(how: Reviewing, draft: Draft, verdict: Verdict, found: Finding | None, advice: str) -> Verdict:
+def _to_do(how: Reviewing, draft: Draft, review: Review, finding: ReviewedDefect | None, advice: str) -> Review:
     """What an opinion asks for; nothing where it names no component of what is built, or no action that there is."""
-    kind = found.component.strip().lower() if found is not None else ""
-    if found is None or kind not in _components_of(how.order.what):
-        return verdict
-    action = found.action.strip().lower() if kind in _OF_ACTION else ""
+    kind = finding.component.strip().lower() if finding is not None else ""
+    if finding is None or kind not in _components_of(how.order.what):
+        return review
+    action = finding.action.strip().lower() if kind in _OF_ACTION else ""
     if kind in _OF_ACTION and action not in draft.actions:
-        return verdict
-    return replace(verdict, advice=advice, step=Step(kind, action))
+        return review
+    return replace(review, advice=advice, step=Step(kind, action))
 
 
 def opinion(how: Reviewing, draft: Draft, kind: str, model: type[T], matter: str) -> Generator[Event, None, T | None]:
@@ -364,23 +373,23 @@ def opinion(how: Reviewing, draft: Draft, kind: str, model: type[T], matter: str
         )
         context = BuilderRequest(how.order, Step(kind), draft, "review")
         answer = yield from ask(
-            how.asking.model, Request(kind, (Message("user", text),), context, {}), how.asking.meter, attempt
+            how.asking.model, Request(kind, (Message("user", text),), context, {}), how.asking.budget, attempt
         )
         try:
             value, _ = first_object(spoken(answer.text), tuple(model.model_fields))
-            found = model.model_validate(value)
+            opinion = model.model_validate(value)
         except EditSyntaxError:
             fault = "there is no JSON object in it that can be read"
         except ValidationError as error:
             first = error.errors()[0]
             fault = f"{'.'.join(map(str, first['loc'])) or 'the object'}: {first['msg']}"
         else:
-            fine = getattr(found, "passing", getattr(found, "intended", kind in ("reflect", "select")))
-            said = tuple(f"{name}: {value}" for name, value in found.model_dump().items() if value not in ("", ()))
-            yield Found(kind, bool(fine), said)
-            return found
+            fine = getattr(opinion, "passing", getattr(opinion, "intended", kind in ("reflect", "select")))
+            lines = tuple(f"{name}: {value}" for name, value in opinion.model_dump().items() if value not in ("", ()))
+            yield DefectsFound(kind, bool(fine), lines)
+            return opinion
         yield Rejected(attempt, Feedback("invalid answer", f"the review cannot be read: {fault}"))
-    yield Found(kind, False, ("no opinion that can be read came of it: nothing was reviewed",))
+    yield DefectsFound(kind, False, ("no opinion that can be read came of it: nothing was reviewed",))
     return None
 
 
@@ -390,6 +399,6 @@ _READINGS = 2
 
 def selected(how: Reviewing, draft: Draft, candidates: tuple[str, ...]) -> Generator[Event, None, int]:
     """The place of the best of several candidates, by a model; the first where its choice cannot be read."""
-    listed = "\n\n".join(f"{number}:\n{text}" for number, text in enumerate(candidates, start=1))
-    choice = yield from opinion(how, draft, "select", Choice, listed)
+    numbered = "\n\n".join(f"{number}:\n{text}" for number, text in enumerate(candidates, start=1))
+    choice = yield from opinion(how, draft, "select", Choice, numbered)
     return choice.best - 1 if choice is not None and choice.best <= len(candidates) else 0

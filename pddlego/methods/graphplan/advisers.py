@@ -16,7 +16,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from pddlego.episode.ask import ask
-from pddlego.episode.budget import Meter
+from pddlego.episode.budget import Budget
 from pddlego.episode.events import Event, Rejected
 from pddlego.errors import UsageError
 from pddlego.methods.base import BuiltIn
@@ -25,7 +25,15 @@ from pddlego.models.limiter import SLICE
 from pddlego.pddl import Domain
 from pddlego.planning import PlanResult
 from pddlego.planning.graphplan.graph import relevance
-from pddlego.planning.graphplan.values import NOOP, Advise, GraphSearch, GraphTask, Moment, Question, Watch
+from pddlego.planning.graphplan.values import (
+    NOOP,
+    AdviceQuestion,
+    Advise,
+    GraphSearch,
+    GraphTask,
+    SearchMoment,
+    SearchWatcher,
+)
 from pddlego.util.answers import spoken
 
 if TYPE_CHECKING:
@@ -39,7 +47,7 @@ _ORACLE_SECONDS = 60.0
 
 _RANDOM = re.compile(r"random(?::(0|1|0?\.\d+|1\.0*))?\Z")
 
-Choose = Callable[[Question, random.Random], Sequence[str]]
+Choose = Callable[[AdviceQuestion, random.Random], Sequence[str]]
 """Names some of the candidates, in an order."""
 
 
@@ -54,7 +62,7 @@ class Adviser:
 
     def complete(self, request: Request) -> Completion:
         question = request.context
-        assert isinstance(question, Question)
+        assert isinstance(question, AdviceQuestion)
         assert question.domain is not None
         return Completion("\n".join(written(name, question.domain) for name in self.choose(question, self.rng)))
 
@@ -70,8 +78,8 @@ def make_adviser(name: str, seed: str) -> Adviser | None:
     if name.partition(":")[0] == "random":
         match = _RANDOM.match(name)
         if match is None:
-            why = "random:P keeps every action with the probability P."
-            raise UsageError(f"There is no model {name}", why, "Example: random:0.5.")
+            reason = "random:P keeps every action with the probability P."
+            raise UsageError(f"There is no model {name}", reason, "Example: random:0.5.")
         return Adviser(name, Chance(float(match.group(1) or 0.5)), rng)
     made: dict[str, Callable[[], Choose]] = {"keep-all": KeepAll, "oracle": Oracle, "adversarial": Adversarial}
     return Adviser(name, made[name](), rng) if name in made else None
@@ -80,7 +88,7 @@ def make_adviser(name: str, seed: str) -> Adviser | None:
 class KeepAll:
     """Keeps everything in its order."""
 
-    def __call__(self, question: Question, rng: random.Random) -> Sequence[str]:
+    def __call__(self, question: AdviceQuestion, rng: random.Random) -> Sequence[str]:
         return question.candidates
 
 
@@ -90,7 +98,7 @@ class Chance:
 
     keep: float
 
-    def __call__(self, question: Question, rng: random.Random) -> Sequence[str]:
+    def __call__(self, question: AdviceQuestion, rng: random.Random) -> Sequence[str]:
         names = list(question.candidates)
         if question.purpose == "prune":
             return [name for name in names if rng.random() < self.keep]
@@ -104,7 +112,7 @@ class Relaxed:
     def __init__(self) -> None:
         self._known: tuple[GraphTask, dict[str, int]] | None = None
 
-    def __call__(self, question: Question, rng: random.Random) -> Sequence[str]:
+    def __call__(self, question: AdviceQuestion, rng: random.Random) -> Sequence[str]:
         distances = self._distances(question.task)
         if question.purpose == "prune":
             return [name for name in question.candidates if name in distances]
@@ -113,11 +121,11 @@ class Relaxed:
     def _distances(self, task: GraphTask | None) -> Mapping[str, int]:
         assert task is not None
         if self._known is None or self._known[0] is not task:
-            found: dict[str, int] = {}
+            distances: dict[str, int] = {}
             for action, distance in relevance(task).distances.items():
                 name = task.actions[action]
-                found[name] = min(distance, found.get(name, distance))
-            self._known = task, found
+                distances[name] = min(distance, distances.get(name, distance))
+            self._known = task, distances
         return self._known[1]
 
 
@@ -128,7 +136,7 @@ class Noisy:
     choose: Choose
     noise: float
 
-    def __call__(self, question: Question, rng: random.Random) -> Sequence[str]:
+    def __call__(self, question: AdviceQuestion, rng: random.Random) -> Sequence[str]:
         chosen = list(self.choose(question, rng))
         others = [name for name in question.candidates if name not in chosen] or question.candidates
         return [rng.choice(others) if rng.random() < self.noise else name for name in chosen]
@@ -140,7 +148,7 @@ class Oracle:
     def __init__(self) -> None:
         self._known: tuple[GraphTask, tuple[tuple[str, ...], ...]] | None = None
 
-    def __call__(self, question: Question, rng: random.Random) -> Sequence[str]:
+    def __call__(self, question: AdviceQuestion, rng: random.Random) -> Sequence[str]:
         steps = self._plan(question.task)
         planned = {name for level in steps for name in level}
         if not planned:
@@ -180,7 +188,7 @@ class Adversarial:
         self._relaxed = Relaxed()
         self._calls = 0
 
-    def __call__(self, question: Question, rng: random.Random) -> Sequence[str]:
+    def __call__(self, question: AdviceQuestion, rng: random.Random) -> Sequence[str]:
         self._calls += 1
         backwards = list(reversed(self._relaxed(question, rng)))
         if question.purpose == "sort":
@@ -198,7 +206,7 @@ _UNUSABLE = "unusable advice"
 
 Answer = tuple[str, ...]
 
-React = Callable[[Question | Moment], Generator[Event, None, Answer]]
+React = Callable[[AdviceQuestion | SearchMoment], Generator[Event, None, Answer]]
 """The events of a question or of a moment; returns the answer, which is empty for a moment."""
 
 
@@ -206,16 +214,16 @@ class _LeftError(Exception):
     """Nobody waits for the plan any more."""
 
 
-def planning(solve: Callable[[Advise, Watch], PlanResult], react: React) -> Generator[Event, None, PlanResult]:
+def planning(solve: Callable[[Advise, SearchWatcher], PlanResult], react: React) -> Generator[Event, None, PlanResult]:
     """Plan in a thread of its own, so that questions and moments are events here, where an episode can yield them.
 
     Raises what `solve` and `react` raise. If iteration stops early, the planning ends at its next question or moment.
     """
-    arrived: SimpleQueue[Question | Moment | PlanResult | BaseException] = SimpleQueue()
+    arrived: SimpleQueue[AdviceQuestion | SearchMoment | PlanResult | BaseException] = SimpleQueue()
     answers: SimpleQueue[Answer | None] = SimpleQueue()
 
-    def tell(found: Question | Moment) -> Answer:
-        arrived.put(found)
+    def tell(moment: AdviceQuestion | SearchMoment) -> Answer:
+        arrived.put(moment)
         answer = answers.get()
         if answer is None:
             raise _LeftError
@@ -231,12 +239,12 @@ def planning(solve: Callable[[Advise, Watch], PlanResult], react: React) -> Gene
     try:
         while True:
             with contextlib.suppress(Empty):  # not for ever: a signal to another thread waits for this one to wake
-                found = arrived.get(timeout=SLICE)
-                if isinstance(found, PlanResult):
-                    return found
-                if isinstance(found, BaseException):
-                    raise found
-                answers.put((yield from react(found)))
+                update = arrived.get(timeout=SLICE)
+                if isinstance(update, PlanResult):
+                    return update
+                if isinstance(update, BaseException):
+                    raise update
+                answers.put((yield from react(update)))
     finally:
         answers.put(None)
 
@@ -245,11 +253,11 @@ def planning(solve: Callable[[Advise, Watch], PlanResult], react: React) -> Gene
 class Advisers:
     """Asks models, within the limits of an episode: which actions to keep, and in which order to try them."""
 
-    meter: Meter
+    budget: Budget
     prune: Model | None = None
     sort: Model | None = None
 
-    def ask(self, question: Question) -> Generator[Event, None, Answer]:
+    def ask(self, question: AdviceQuestion) -> Generator[Event, None, Answer]:
         """Ask. An answer that names no candidate is rejected, and nothing follows from it.
 
         Raises what `episode.ask.ask` raises.
@@ -259,16 +267,16 @@ class Advisers:
         model = self.prune if question.purpose == "prune" else self.sort
         if model is None:
             return ()
-        completion = yield from ask(model, _question_request(Prompts("graphplan"), question), self.meter)
+        completion = yield from ask(model, _question_request(Prompts("graphplan"), question), self.budget)
         answer = _read_advice(completion.text, question)
         if not answer:
             kept = "everything is kept" if question.purpose == "prune" else "the order stays as it is"
             yield Rejected(0, Feedback(_UNUSABLE, f"it names none of the candidates, and {kept}"))
-        self.meter.check_time()
+        self.budget.check_time()
         return answer
 
 
-def _question_request(prompts: Prompts, question: Question) -> Request:
+def _question_request(prompts: Prompts, question: AdviceQuestion) -> Request:
     """The request that asks a question. Raises `SettingError` for a template that cannot be rendered."""
     assert question.domain is not None
     assert question.problem is not None
@@ -284,7 +292,7 @@ def _question_request(prompts: Prompts, question: Question) -> Request:
     return Request(question.purpose, (Message("user", text),), context=question)
 
 
-def _read_advice(text: str, question: Question) -> tuple[str, ...]:
+def _read_advice(text: str, question: AdviceQuestion) -> tuple[str, ...]:
     """The candidates that an answer names; an order may name no-ops, too."""
     assert question.domain is not None
     facts = question.facts if question.purpose == "sort" else ()
@@ -316,8 +324,8 @@ def named_actions(text: str, candidates: Iterable[str], domain: Domain, facts: I
     known = {tuple(name.strip("()").split()): name for name in candidates}
     known |= {(NOOP, *fact.strip("()").split()): f"({NOOP} {fact[1:-1]})" for fact in facts}
     orders = {action.name: [parameter.name.lstrip("?") for parameter in action.parameters] for action in domain.actions}
-    found = (known.get(words) for line in text.lower().splitlines() for words in _readings(line, orders))
-    return tuple(dict.fromkeys(name for name in found if name is not None))
+    actions = (known.get(words) for line in text.lower().splitlines() for words in _readings(line, orders))
+    return tuple(dict.fromkeys(name for name in actions if name is not None))
 
 
 def _readings(line: str, orders: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, ...]]:

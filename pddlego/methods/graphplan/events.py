@@ -9,7 +9,7 @@ from typing import Literal
 from pddlego.display.console import Glyphs
 from pddlego.display.description import Describe, Description, Line, in_one_line
 from pddlego.episode.events import Event
-from pddlego.planning.graphplan.values import Expanded, Passed, Searched, Searching
+from pddlego.planning.graphplan.values import LevelAdded, Passed, Searched, SearchProgress
 from pddlego.util.text import count
 
 Unit = Literal["level", "action"]
@@ -23,7 +23,7 @@ class GraphplanEvent(Event):
 
 
 @dataclass(frozen=True)
-class Given(GraphplanEvent):
+class TaskGiven(GraphplanEvent):
     """The task of the seed: how many objects and goals it has, and the conditions that its domain has lost."""
 
     type = "given"
@@ -52,7 +52,7 @@ class Grown(GraphplanEvent):
     type = "grown"
     step: int
     command: str
-    made: Expanded
+    made: LevelAdded
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Looking(GraphplanEvent):
 
     type = "looking"
     passing = True
-    so_far: Searching
+    so_far: SearchProgress
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Bounded(GraphplanEvent):
 
 
 @dataclass(frozen=True)
-class Concluded(GraphplanEvent):
+class PlanConcluded(GraphplanEvent):
     """How planning ended: `kind` is `solved`, or why it is not. `steps` are the actions of each level of the plan.
 
     `found` says that there is a plan, `valid_damaged` that it works in the domain that was planned with, and `valid`
@@ -130,7 +130,7 @@ ENDINGS = {
 }
 
 
-def _given(event: Given, glyphs: Glyphs) -> Description:
+def _given(event: TaskGiven, glyphs: Glyphs) -> Description:
     text = f"     {event.domain}, {event.task}: {count(event.objects, 'object')}, {count(event.goals, 'goal')}"
     if not event.removed:
         return Description("", Line(text, "dim"))
@@ -149,26 +149,26 @@ def _proposed(event: Proposed, glyphs: Glyphs) -> Description:
 def _grown(event: Grown, glyphs: Glyphs) -> Description:
     made = event.made
     mark = f" {glyphs.done} all goals" if made.satisfied else ""
-    said = (
+    text = (
         f"{event.step:>3}  level {made.level:>2}: {made.new_facts} facts, {made.kept} of {made.candidates} actions, "
         f"{made.mutexes:,} mutex pairs{mark}"
     )
-    line = Line(said, "green" if made.satisfied else "bold" if made.pruned else "")
+    line = Line(text, "green" if made.satisfied else "bold" if made.pruned else "")
     pruned = tuple(Line(f"{glyphs.removed} {name}", "red") for name in made.pruned)
     return Description("observed", line, (line,), pruned)
 
 
 def _looking(event: Looking, glyphs: Glyphs) -> Description:
     so_far = event.so_far
-    said = f"     searching from level {so_far.level}, at {so_far.depth}: {many(so_far.nodes, 'node')}"
-    return Description("", Line(f"{said}, {many(so_far.nogoods, 'no-good')}", "dim"))
+    text = f"     searching from level {so_far.level}, at {so_far.depth}: {many(so_far.nodes, 'node')}"
+    return Description("", Line(f"{text}, {many(so_far.nogoods, 'no-good')}", "dim"))
 
 
 def _looked(event: Looked, glyphs: Glyphs) -> Description:
     made = event.made
     mark, style = (glyphs.done, "green") if made.found else (glyphs.failed, "dim")
-    told = f"{many(made.nodes, 'node')}, {many(made.nogoods, 'no-good')}, {made.hits:,} met again"
-    line = Line(f"     {mark} search from level {made.level}: {told}", style)
+    counts = f"{many(made.nodes, 'node')}, {many(made.nogoods, 'no-good')}, {made.hits:,} met again"
+    line = Line(f"     {mark} search from level {made.level}: {counts}", style)
     return Description("planned", line, (line,))
 
 
@@ -185,7 +185,7 @@ def _bounded(event: Bounded, glyphs: Glyphs) -> Description:
     return in_one_line("", f"     the bound on the intact domain: {what}", "dim")
 
 
-def _concluded(event: Concluded, glyphs: Glyphs) -> Description:
+def _concluded(event: PlanConcluded, glyphs: Glyphs) -> Description:
     style = "bold green" if event.kind == SOLVED else "bold red"
     bound = "" if event.bound is None else f" (bound {count(event.bound, event.unit)})"
     where = ", not valid in the intact domain" if event.valid_damaged and not event.valid else ""
@@ -196,13 +196,13 @@ def _concluded(event: Concluded, glyphs: Glyphs) -> Description:
 
 
 DESCRIBED: Mapping[type[Event], Describe] = {
-    Given: _given,
+    TaskGiven: _given,
     Proposed: _proposed,
     Grown: _grown,
     Looking: _looking,
     Looked: _looked,
     PassEnded: _passed,
     Bounded: _bounded,
-    Concluded: _concluded,
+    PlanConcluded: _concluded,
 }
 """Every event of Graphplan, with what is said of it."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pddlego.errors import UsageError
-from pddlego.methods.base import WorstCase, parse_variant
+from pddlego.methods.base import UpperBound, parse_variant
 from pddlego.methods.graphplan.advisers import PROMPTS
 from pddlego.methods.graphplan.options import BY_MODEL, MODES, GraphplanOptions
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
@@ -43,8 +43,8 @@ class GraphplanSetting(PlanningSetting):
     def check(self, planner: Planner) -> None:
         """Raises `UsageError` for a planner that does not find the fewest actions, where these are needed."""
         if self.counts_actions and planner.description["engine"] != "pyperplan":
-            why = f"Plans of {planner.description['engine']} may have more actions than are needed."
-            raise UsageError("bound=actions needs the planner pyperplan", why, "Leave --planner out.")
+            reason = f"Plans of {planner.description['engine']} may have more actions than are needed."
+            raise UsageError("bound=actions needs the planner pyperplan", reason, "Leave --planner out.")
 
 
 def load(name: str, options: GraphplanOptions) -> GraphplanSetting:
@@ -57,9 +57,9 @@ def load(name: str, options: GraphplanOptions) -> GraphplanSetting:
     return GraphplanSetting(**fields, share=share, counts_actions=options.bound == "actions")
 
 
-def worst_case(setting: GraphplanSetting, mode: str, options: GraphplanOptions, retries: int) -> WorstCase:
+def upper_bound(setting: GraphplanSetting, mode: str, options: GraphplanOptions, retries: int) -> UpperBound:
     """As many questions as one planning call may ask, or as many plans as a model may write."""
     variant = parse_variant(mode, MODES)
     first, later = (1, retries) if variant.mode.name == BY_MODEL else (0, MOST_QUESTIONS)
     nothing_left = len(variant.without) == len(variant.mode.parts)
-    return WorstCase(first if nothing_left else first + later, len(setting.text) + LISTED)
+    return UpperBound(first if nothing_left else first + later, len(setting.text) + LISTED)

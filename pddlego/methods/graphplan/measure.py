@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pddlego.episode.events import Asked, Event, Rejected, Started, Tally
+from pddlego.episode.events import Asked, Event, Rejected, Started, Usage
 from pddlego.methods.base import Column, CountTable, Figure, Measuring, Published, whole
-from pddlego.methods.graphplan.events import SOLVED, Concluded, Given, Grown, Looked, PassEnded
+from pddlego.methods.graphplan.events import SOLVED, Grown, Looked, PassEnded, PlanConcluded, TaskGiven
 from pddlego.methods.graphplan.options import BY_MODEL
 from pddlego.methods.setting_files import published
 from pddlego.runs.summary import Measures
@@ -16,10 +16,10 @@ from pddlego.runs.summary import Measures
 _NODES = "search nodes"
 
 
-def measure(events: Sequence[Event], used: Tally) -> Measures:
+def measure(events: Sequence[Event], used: Usage) -> Measures:
     """What planning took, and what came of it. A model that plans by itself makes no graph."""
-    done = next((event for event in reversed(events) if isinstance(event, Concluded)), None)
-    given = next((event for event in events if isinstance(event, Given)), None)
+    done = next((event for event in reversed(events) if isinstance(event, PlanConcluded)), None)
+    start = next((event for event in events if isinstance(event, TaskGiven)), None)
     is_graph = not any(isinstance(event, Started) and whole(event.mode) == BY_MODEL for event in events)
     numbers = _graph_numbers(events) if is_graph else {}
     if done is not None:
@@ -31,7 +31,7 @@ def measure(events: Sequence[Event], used: Tally) -> Measures:
             numbers["bound"] = done.bound
     solved = done is not None and done.kind == SOLVED
     lost = Counter([done.kind] if done is not None and not solved else [])
-    points = ((float(given.objects), float(numbers["nodes"])),) if solved and given is not None and is_graph else ()
+    points = ((float(start.objects), float(numbers["nodes"])),) if solved and start is not None and is_graph else ()
     return Measures(numbers, {"lost": lost}, {_NODES: points})
 
 

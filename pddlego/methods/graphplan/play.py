@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pddlego.episode.ask import Chat
-from pddlego.episode.budget import Meter, OverError
+from pddlego.episode.budget import Budget, EpisodeOver
 from pddlego.episode.events import Event, Outcome, Rejected
 from pddlego.episode.lifecycle import played
 from pddlego.episode.loop import Attempt, Retry, refine
@@ -16,13 +16,13 @@ from pddlego.methods.graphplan.advisers import Advisers, planning
 from pddlego.methods.graphplan.events import (
     SOLVED,
     Bounded,
-    Concluded,
-    Given,
     Grown,
     Looked,
     Looking,
     PassEnded,
+    PlanConcluded,
     Proposed,
+    TaskGiven,
     Unit,
 )
 from pddlego.methods.graphplan.loading import GraphplanSetting
@@ -34,22 +34,22 @@ from pddlego.pddl import PddlSyntaxError
 from pddlego.pddl.conditions import And
 from pddlego.planning import Plan, PlanResult, PlanStatus, Search, validate
 from pddlego.planning.graphplan.values import (
+    AdviceQuestion,
     Advise,
-    Expanded,
     Graphplan,
     GraphSearch,
-    Moment,
+    LevelAdded,
     Passed,
-    Question,
     Searched,
-    Searching,
-    Watch,
+    SearchMoment,
+    SearchProgress,
+    SearchWatcher,
 )
 from pddlego.planning.validate import PlanFault, plan_in
 from pddlego.runs.cells import Cell
 from pddlego.util.text import count
 
-Steps = Generator[Event, None, None]
+PlanSteps = Generator[Event, None, None]
 
 OPTIMAL = Search("astar", "lmcut")
 """The search whose plans have the fewest actions."""
@@ -64,7 +64,7 @@ _MESSAGES = {
 
 
 @dataclass(frozen=True)
-class Proposal:
+class PlanProposal:
     """The result of planning. `steps` are the actions of each level of the plan; without a plan, `kind` is the reason.
 
     A `shortest` plan has the fewest levels that a plan for the intact domain can have.
@@ -85,23 +85,23 @@ class TaskEpisode(ABC):
     """
 
     def __init__(
-        self, cell: Cell, setting: GraphplanSetting, options: GraphplanOptions, tools: Tools, meter: Meter
+        self, cell: Cell, setting: GraphplanSetting, options: GraphplanOptions, tools: Tools, budget: Budget
     ) -> None:
-        self.cell, self.setting, self.options, self.tools, self.meter = cell, setting, options, tools, meter
+        self.cell, self.setting, self.options, self.tools, self.budget = cell, setting, options, tools, budget
         self.task = setting.one_task(cell.seed, options.task)
         self.domain, self.removed = setting.given(cell.seed)
 
     @abstractmethod
-    def plan(self) -> Generator[Event, None, Proposal]:
+    def plan(self) -> Generator[Event, None, PlanProposal]:
         """Plan for the task in `domain`."""
 
-    def run(self) -> Steps:
-        """Ends by raising `OverError`."""
-        setting, meter, cell = self.setting, self.meter, self.cell
-        yield started(cell, setting, self.tools, meter.limits, "graphplan")
+    def run(self) -> PlanSteps:
+        """Ends by raising `EpisodeOver`."""
+        setting, budget, cell = self.setting, self.budget, self.cell
+        yield started(cell, setting, self.tools, budget.limits, "graphplan")
         goal = self.task.problem.goal
         goals = len(goal.parts) if isinstance(goal, And) else 1
-        yield Given(self.domain.name, self.task.name, self.task.size, goals, setting.share, self.removed)
+        yield TaskGiven(self.domain.name, self.task.name, self.task.size, goals, setting.share, self.removed)
         yield from self._conclude((yield from self.plan()))
 
     def faults(self, plan: Plan) -> Mapping[str, PlanFault | None]:
@@ -109,7 +109,7 @@ class TaskEpisode(ABC):
         domains = {"damaged": self.domain, "intact": self.setting.domain}
         return {name: validate(domain, self.task.problem, plan) for name, domain in domains.items()}
 
-    def _conclude(self, proposal: Proposal) -> Steps:
+    def _conclude(self, proposal: PlanProposal) -> PlanSteps:
         faults, judge = self.faults(proposal.plan) if proposal.plan is not None else {}, self.options.judge
         valid = {name: fault is None for name, fault in faults.items()}
         bound: int | None = None
@@ -120,10 +120,10 @@ class TaskEpisode(ABC):
         where = f" in the {judge} domain" if self.removed else ""
         message = proposal.message if fault is None else f"the plan does not work{where}: {shortened(str(fault))}"
         message = " ".join(message.split()) or _MESSAGES.get(kind, "")
-        self.meter.step()
-        self.meter.score = float(kind == SOLVED)
-        yield Concluded(
-            self.meter.tally.steps,
+        self.budget.step()
+        self.budget.score = float(kind == SOLVED)
+        yield PlanConcluded(
+            self.budget.usage.steps,
             proposal.command,
             kind,
             message,
@@ -134,9 +134,9 @@ class TaskEpisode(ABC):
             bound=bound,
             unit=self._unit,
         )
-        raise OverError(Outcome.WON if kind == SOLVED else Outcome.LOST, "" if kind == SOLVED else message or kind)
+        raise EpisodeOver(Outcome.WON if kind == SOLVED else Outcome.LOST, "" if kind == SOLVED else message or kind)
 
-    def _kind(self, proposal: Proposal, valid: bool, bound: int | None) -> str:
+    def _kind(self, proposal: PlanProposal, valid: bool, bound: int | None) -> str:
         if not valid:
             return INVALID if proposal.plan is not None else proposal.kind
         if self.options.bound == "none":
@@ -150,14 +150,14 @@ class TaskEpisode(ABC):
     def _unit(self) -> Unit:
         return "action" if self.options.bound == "actions" else "level"
 
-    def _bound(self, proposal: Proposal) -> Generator[Event, None, int | None]:
+    def _bound(self, proposal: PlanProposal) -> Generator[Event, None, int | None]:
         """The length of a shortest plan for the intact domain."""
         if self._unit == "level" and proposal.shortest:
             return len(proposal.steps)
         if any(isinstance(event, Bounded) and event.most is None for event in self.tools.recorded or ()):
             most = None  # it was not found then, and what is played again is what was
         else:
-            with self.meter.paused():  # not measured
+            with self.budget.paused():  # not measured
                 most = self._levels() if self._unit == "level" else self._actions()
         yield Bounded(most, self._unit)
         return most
@@ -169,16 +169,16 @@ class TaskEpisode(ABC):
 
     def _levels(self) -> int | None:
         """The levels of Graphplan alone in the intact domain, within the time of a planning call of its own."""
-        found: int | None = None
+        levels: int | None = None
 
         def read(moment: object) -> None:
-            nonlocal found
+            nonlocal levels
             if isinstance(moment, Passed) and moment.ending == "found":
-                found = len(moment.steps)
+                levels = len(moment.steps)
 
         problem, domain = self.task.problem, self.setting.domain
         result = self.tools.planner.solve(domain, problem, Graphplan(watch=read))
-        return 0 if result.status is PlanStatus.ALREADY_TRUE else found
+        return 0 if result.status is PlanStatus.ALREADY_TRUE else levels
 
 
 UNREADABLE = "not a plan"
@@ -204,31 +204,31 @@ class ModelEpisode(TaskEpisode):
     """The model writes a plan; if it is not valid, its fault goes back to the model."""
 
     def __init__(
-        self, cell: Cell, setting: GraphplanSetting, options: GraphplanOptions, tools: Tools, meter: Meter
+        self, cell: Cell, setting: GraphplanSetting, options: GraphplanOptions, tools: Tools, budget: Budget
     ) -> None:
         if options.bound == "levels":  # a sequence has no parallel steps
             options = options.model_copy(update={"bound": "none"})
-        super().__init__(cell, setting, options, tools, meter)
+        super().__init__(cell, setting, options, tools, budget)
         self._retries = 0 if NO_FEEDBACK in parse_variant(cell.mode, MODES).without else tools.retries
         self._prompts = Prompts("graphplan")
-        self._chat = Chat(tools.model, meter)
+        self._chat = Chat(tools.model, budget)
         self._last: Plan | None = None
 
-    def plan(self) -> Generator[Event, None, Proposal]:
+    def plan(self) -> Generator[Event, None, PlanProposal]:
         """Ask for a plan until one is valid or no retry is left. The last answer counts."""
         attempt = yield from refine(self._propose, self._retries)
         if self._last is None:
-            return Proposal("no plan", None, kind=UNREADABLE, message=attempt.failure)
+            return PlanProposal("no plan", None, kind=UNREADABLE, message=attempt.failure)
         steps = tuple((str(step),) for step in self._last.steps)
-        return Proposal(f"plan: {count(len(steps), 'action')}", self._last, steps)
+        return PlanProposal(f"plan: {count(len(steps), 'action')}", self._last, steps)
 
     def _propose(self, retry: Retry) -> Generator[Event, None, Attempt[Plan]]:
         answer = yield from self._chat.say("plan", self._question(retry), retry.attempt, PlanRequest(self))
         feedback = self._read(answer)
         if self._last is not None:
-            self.meter.step()
+            self.budget.step()
             command = f"plan {retry.attempt + 1}: {count(len(self._last), 'action')}"
-            yield Proposed(self.meter.tally.steps, command, tuple(map(str, self._last.steps)))
+            yield Proposed(self.budget.usage.steps, command, tuple(map(str, self._last.steps)))
         if feedback is None:
             return Attempt(answer, self._last)
         yield Rejected(retry.attempt, feedback)
@@ -260,9 +260,9 @@ class ModelEpisode(TaskEpisode):
 
 def play(cell: Cell, setting: GraphplanSetting, options: GraphplanOptions, tools: Tools) -> Iterator[Event]:
     """Every event of the episode."""
-    meter = Meter(replace(tools.limits, steps=None))
+    budget = Budget(replace(tools.limits, steps=None))
     kind = ModelEpisode if parse_variant(cell.mode, MODES).mode.name == BY_MODEL else GraphplanEpisode
-    return played(kind(cell, setting, options, tools, meter).run(), meter)
+    return played(kind(cell, setting, options, tools, budget).run(), budget)
 
 
 class _TimedOutThenError(Exception):
@@ -274,7 +274,7 @@ def _timed_out(events: Sequence[Event]) -> tuple[int, str] | None:
 
     What a clock has ended does not end by itself when it is played again on another machine.
     """
-    done = next((event for event in events if isinstance(event, Concluded)), None)
+    done = next((event for event in events if isinstance(event, PlanConcluded)), None)
     if done is None or done.kind != PlanStatus.TIMEOUT.value:
         return None
     return sum(isinstance(event, (Grown, Looked, PassEnded)) for event in events), done.message
@@ -284,9 +284,9 @@ class GraphplanEpisode(TaskEpisode):
     """Graphplan plans, and asks the model."""
 
     def __init__(
-        self, cell: Cell, setting: GraphplanSetting, options: GraphplanOptions, tools: Tools, meter: Meter
+        self, cell: Cell, setting: GraphplanSetting, options: GraphplanOptions, tools: Tools, budget: Budget
     ) -> None:
-        super().__init__(cell, setting, options, tools, meter)
+        super().__init__(cell, setting, options, tools, budget)
         without = parse_variant(cell.mode, MODES).without
         self.search = GraphSearch(
             prune=NO_PRUNE not in without,
@@ -302,55 +302,55 @@ class GraphplanEpisode(TaskEpisode):
         self._pruned = False
         self._steps: tuple[tuple[str, ...], ...] = ()
 
-    def plan(self) -> Generator[Event, None, Proposal]:
+    def plan(self) -> Generator[Event, None, PlanProposal]:
         """Plan, asking the model on the way."""
         result = yield from self._solve()
-        self.meter.check_time(result.status is PlanStatus.TIMEOUT and self._is_short)
+        self.budget.check_time(result.status is PlanStatus.TIMEOUT and self._is_short)
         shortest = not (self._pruned or self.removed)
         if result.status is PlanStatus.ALREADY_TRUE:
-            return Proposal("no action: the goal is already true", Plan(()), shortest=shortest)
+            return PlanProposal("no action: the goal is already true", Plan(()), shortest=shortest)
         if result.plan is None:
             where = " (in the damaged domain)" if self.removed and result.message else ""
             message = result.message if result.message.endswith(where) else f"{result.message}{where}"
-            return Proposal(f"no plan: {result.status.value}", None, kind=result.status.value, message=message)
+            return PlanProposal(f"no plan: {result.status.value}", None, kind=result.status.value, message=message)
         actions, levels = count(len(result.plan), "action"), count(len(self._steps), "level")
-        return Proposal(f"plan: {actions} in {levels}", result.plan, self._steps, shortest=shortest)
+        return PlanProposal(f"plan: {actions} in {levels}", result.plan, self._steps, shortest=shortest)
 
     @property
     def _is_short(self) -> bool:
         """Whether nothing is left of the episode's time."""
-        left = self.meter.seconds_left
+        left = self.budget.seconds_left
         return left is not None and left <= 0.05
 
     def _solve(self) -> Generator[Event, None, PlanResult]:
-        def solve(advise: Advise, watch: Watch) -> PlanResult:
+        def solve(advise: Advise, watch: SearchWatcher) -> PlanResult:
             how = Graphplan(graph=self.search, task="whole", advise=advise, watch=watch)
             limit = {} if left is None else {"seconds": left}
             return self.tools.planner.solve(self.domain, problem, how, **limit)
 
-        left, problem = self.meter.seconds_left, self.task.problem
+        left, problem = self.budget.seconds_left, self.task.problem
         try:
             return (yield from planning(solve, self._react))
         except _TimedOutThenError as error:
             return PlanResult(PlanStatus.TIMEOUT, problem.goal, None, str(error))
 
-    def _react(self, found: Question | Moment) -> Generator[Event, None, tuple[str, ...]]:
-        if isinstance(found, Question):
-            return (yield from Advisers(self.meter, self.tools.model, self.tools.model).ask(found))
-        yield from self._told(found)
+    def _react(self, moment: AdviceQuestion | SearchMoment) -> Generator[Event, None, tuple[str, ...]]:
+        if isinstance(moment, AdviceQuestion):
+            return (yield from Advisers(self.budget, self.tools.model, self.tools.model).ask(moment))
+        yield from self._told(moment)
         return ()
 
-    def _told(self, moment: Moment) -> Iterator[Event]:
-        if not isinstance(moment, Searching):
+    def _told(self, moment: SearchMoment) -> Iterator[Event]:
+        if not isinstance(moment, SearchProgress):
             if self._then is not None and self._told_moments >= self._then[0]:
                 raise _TimedOutThenError(self._then[1])
             self._told_moments += 1
-        if isinstance(moment, Expanded):
-            self.meter.step()
+        if isinstance(moment, LevelAdded):
+            self.budget.step()
             self._pruned = self._pruned or bool(moment.pruned)
             kept = f"{moment.kept} of {moment.candidates} actions kept"
-            yield Grown(self.meter.tally.steps, f"level {moment.level}: {kept}", moment)
-        elif isinstance(moment, Searching):
+            yield Grown(self.budget.usage.steps, f"level {moment.level}: {kept}", moment)
+        elif isinstance(moment, SearchProgress):
             yield Looking(moment)
         elif isinstance(moment, Searched):
             yield Looked(moment)

@@ -34,13 +34,13 @@ class PlannerModel:
         return Completion("\n".join(str(step) for step in plan.steps if self.rng.random() >= self.noise))
 
 
-def stand_in(name: str, cell: Cell, setting: Setting | None) -> Model | None:
+def builtin_model(name: str, cell: Cell, setting: Setting | None) -> Model | None:
     """The built-in model of that name; None for a language model's. Raises `UsageError` if it cannot play the cell."""
     adviser = make_adviser(name, f"{cell.setting}/{cell.model_seed}")
     if adviser is None or whole(cell.mode) != BY_MODEL:
         return adviser
     if name.partition("+")[0] != BUILT_IN_MODEL:
         own = f"{BUILT_IN_MODEL} and {BUILT_IN_MODEL}+noise:P"
-        why = f"It advises Graphplan. The built-in models that write plans are {own}."
-        raise UsageError(f"{name} cannot play {cell.mode}", why, "Choose one of them, or a language model.")
+        reason = f"It advises Graphplan. The built-in models that write plans are {own}."
+        raise UsageError(f"{name} cannot play {cell.mode}", reason, "Choose one of them, or a language model.")
     return PlannerModel(name, adviser.description.get("noise", 0.0), adviser.rng, adviser.description)

@@ -18,17 +18,17 @@ from pddlego.methods.base import whole
 from pddlego.methods.graphplan.events import (
     ENDINGS,
     SOLVED,
-    Concluded,
-    Given,
     Grown,
     Looked,
     Looking,
     PassEnded,
+    PlanConcluded,
     Proposed,
+    TaskGiven,
     many,
 )
 from pddlego.methods.graphplan.options import BY_MODEL
-from pddlego.planning.graphplan.values import Expanded, Passed, Searched, Searching
+from pddlego.planning.graphplan.values import LevelAdded, Passed, Searched, SearchProgress
 from pddlego.util.text import clean, count, one_line
 
 
@@ -36,20 +36,20 @@ from pddlego.util.text import clean, count, one_line
 class GraphView(View):
     """The state of one episode as far as it is shown: the levels and searches of the pass that is under way."""
 
-    given: Given | None = None
-    levels: tuple[Expanded, ...] = ()
+    given: TaskGiven | None = None
+    levels: tuple[LevelAdded, ...] = ()
     searches: tuple[Searched, ...] = ()
-    searching: Searching | None = None
+    searching: SearchProgress | None = None
     passes: tuple[Passed, ...] = ()
     proposed: Proposed | None = None
-    concluded: Concluded | None = None
+    concluded: PlanConcluded | None = None
 
 
 def fold(view: GraphView, event: Event, seconds: float) -> GraphView:
     """The view after `event`, which happened `seconds` after the start."""
     event = cleaned(event)
     view = fold_common(view, event, seconds)
-    if isinstance(event, Given):
+    if isinstance(event, TaskGiven):
         return replace(view, given=event)
     if isinstance(event, Grown):
         anew = bool(view.levels) and view.levels[-1].iteration != event.made.iteration
@@ -63,7 +63,7 @@ def fold(view: GraphView, event: Event, seconds: float) -> GraphView:
         return replace(view, passes=(*view.passes, event.made), searching=None)
     if isinstance(event, Proposed):
         return replace(view, proposed=event, rejected=None)
-    if isinstance(event, Concluded):
+    if isinstance(event, PlanConcluded):
         return replace(view, concluded=event)
     return view
 
@@ -117,7 +117,7 @@ class GraphScreen:
         shown = _proposed_panel if whole(view.mode) == BY_MODEL else _graph_panel
         return shown(view, width, height, glyphs)
 
-    def portrait(self, view: GraphView) -> str:
+    def final_text(self, view: GraphView) -> str:
         """The plan, a level on a line."""
         return "\n".join(" ".join(level) for level in view.concluded.steps) if view.concluded is not None else ""
 
@@ -138,7 +138,7 @@ def _graph_panel(view: GraphView, width: int, height: int, glyphs: Glyphs) -> Pa
     return panel([Text(head, "dim", no_wrap=True, overflow="crop"), *shown], title, width, height)
 
 
-def _level(level: Expanded, width: int, most: int, glyphs: Glyphs) -> Text:
+def _level(level: LevelAdded, width: int, most: int, glyphs: Glyphs) -> Text:
     line = Text(no_wrap=True, overflow="crop")
     line.append(f"{level.level:>5} {level.new_facts:>6} ", "bold green" if level.satisfied else "bold")
     kept = f"{level.kept}/{level.candidates}" if level.pruned else f"{level.kept}"
@@ -187,14 +187,14 @@ def _search_panel(view: GraphView, width: int, height: int, glyphs: Glyphs) -> P
 
 def _search(made: Searched, width: int, glyphs: Glyphs) -> Text:
     mark, style = (glyphs.done, "green") if made.found else (glyphs.failed, "red")
-    told = f"{many(made.nodes, 'node')}, {many(made.nogoods, 'no-good')}"
-    return Text(one_line(f"{mark} from level {made.level}: {told}", width), style, no_wrap=True)
+    counts = f"{many(made.nodes, 'node')}, {many(made.nogoods, 'no-good')}"
+    return Text(one_line(f"{mark} from level {made.level}: {counts}", width), style, no_wrap=True)
 
 
-def _running(so_far: Searching, width: int) -> Text:
+def _running(so_far: SearchProgress, width: int) -> Text:
     took = f"{many(so_far.nodes, 'node')}, {many(so_far.nogoods, 'no-good')}"
-    told = f"from level {so_far.level}, now at {so_far.depth}: {took}"
-    return Text(one_line(told, width), "cyan", no_wrap=True)
+    progress = f"from level {so_far.level}, now at {so_far.depth}: {took}"
+    return Text(one_line(progress, width), "cyan", no_wrap=True)
 
 
 def _talk_panel(view: GraphView, width: int, height: int, now: float, glyphs: Glyphs) -> Panel:
@@ -227,17 +227,17 @@ def _cut(rows: list[Text], room: int) -> list[Text]:
 
 
 def _pruned_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
-    found = []
+    lines = []
     for event in frame.events:
         if isinstance(event, Grown):
             made = event.made
-            found.append(Text(f"level {made.level}: {made.kept} of {made.candidates} actions kept", "bold"))
-            found += [Text(clean(f"{glyphs.removed} {name}"), "red") for name in made.pruned]
-    return found or [Text("the graph did not grow in this step", "dim")]
+            lines.append(Text(f"level {made.level}: {made.kept} of {made.candidates} actions kept", "bold"))
+            lines += [Text(clean(f"{glyphs.removed} {name}"), "red") for name in made.pruned]
+    return lines or [Text("the graph did not grow in this step", "dim")]
 
 
 def _plan_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
-    done = next((event for event in frame.events if isinstance(event, Concluded)), frame.after.concluded)
+    done = next((event for event in frame.events if isinstance(event, PlanConcluded)), frame.after.concluded)
     if done is not None:
         actions = [" ".join(level) for level in done.steps]
     else:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
-from pddlego.episode.budget import Meter
+from pddlego.episode.budget import Budget
 from pddlego.episode.events import Event
 from pddlego.methods.base import Tools
 from pddlego.methods.programs.episode import judged_by
@@ -43,38 +43,38 @@ class Baseline:
     tasks: Tasks
     options: ProgramOptions
     tools: Tools
-    meter: Meter
+    budget: Budget
 
     def plan(self) -> Generator[Event, None, None]:
         """A planner's time is that of the wall: it works in a process of its own."""
         yield from self._tried("training", self._planned)
         yield from self._tried("evaluation", self._planned)
-        raise judged_by(self.meter, len(self.tasks.evaluation))
+        raise judged_by(self.budget, len(self.tasks.evaluation))
 
     def walk(self, seed: str) -> Generator[Event, None, None]:
         """The paper's random policy: until the goal, a dead end, or the horizon."""
         rng = random.Random(seed)
         yield from self._tried("evaluation", lambda task, seconds: self._walked(task, seconds, rng))
-        raise judged_by(self.meter, len(self.tasks.evaluation))
+        raise judged_by(self.budget, len(self.tasks.evaluation))
 
     def _tried(self, split: Split, solve: Solve) -> Generator[Event, None, None]:
         tasks = self.tasks.of(split)
         solved = 0
         for number, task in enumerate(tasks):
-            self.meter.check_time()
-            limit, left = task_limits(self.options, split == "evaluation").seconds, self.meter.seconds_left
+            self.budget.check_time()
+            limit, left = task_limits(self.options, split == "evaluation").seconds, self.budget.seconds_left
             began = time.perf_counter()
             kind, length, message = solve(task, limit if left is None else min(limit, left))
             if kind == "timeout":
-                self.meter.check_time(left is not None and left < limit)
+                self.budget.check_time(left is not None and left < limit)
             solved += kind == SOLVED
             if split == "evaluation":
-                self.meter.score = solved / len(tasks)
+                self.budget.score = solved / len(tasks)
             took = time.perf_counter() - began
             yield Ran(split, number, task.name, task.size, kind, length=length, seconds=took, message=message)
-        self.meter.step()
+        self.budget.step()
         command = f"{split}: {solved} of {len(tasks)}"
-        yield Evaluated(self.meter.tally.steps, command, solved, len(tasks), final=split == "evaluation")
+        yield Evaluated(self.budget.usage.steps, command, solved, len(tasks), final=split == "evaluation")
 
     def _planned(self, task: Task, seconds: float) -> tuple[str, int, str]:
         result = self.tools.planner.solve(self.domain, task.problem, SEARCH, seconds)

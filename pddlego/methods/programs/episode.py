@@ -12,14 +12,14 @@ from collections.abc import Generator
 from dataclasses import dataclass, replace
 
 from pddlego.episode.ask import Chat
-from pddlego.episode.budget import Meter, OverError
+from pddlego.episode.budget import Budget, EpisodeOver
 from pddlego.episode.events import Event, Outcome, Rejected
 from pddlego.methods.base import Tools, Variant
 from pddlego.methods.planning_settings import example_action
-from pddlego.methods.programs.events import Evaluated, Ran, Written
+from pddlego.methods.programs.events import Evaluated, ProgramWritten, Ran
 from pddlego.methods.programs.loading import SHOWN, task_limits
 from pddlego.methods.programs.options import NO_COT, NO_DEBUG, ProgramOptions
-from pddlego.methods.programs.trial import Kind, Trial, attempt, operators
+from pddlego.methods.programs.trial import Trial, TrialKind, attempt, operators
 from pddlego.models.base import Feedback
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import Domain
@@ -29,11 +29,11 @@ from pddlego.tasks import Split, Task, Tasks
 from pddlego.util.answers import python_blocks, spoken
 
 
-def judged_by(meter: Meter, total: int) -> OverError:
+def judged_by(budget: Budget, total: int) -> EpisodeOver:
     """The end, to be raised: won if all of the `total` tasks were solved."""
-    solved = round(meter.score * total)
+    solved = round(budget.score * total)
     outcome = Outcome.WON if solved == total else Outcome.LOST
-    return OverError(outcome, f"{solved} of {total} evaluation tasks solved")
+    return EpisodeOver(outcome, f"{solved} of {total} evaluation tasks solved")
 
 
 _PAPER_MARK = "```python"
@@ -51,12 +51,12 @@ def code_of(answer: str, paper: bool = False) -> str:
     if paper:
         _, mark, rest = answer.partition(_PAPER_MARK)
         return rest.partition("```")[0] if mark else answer
-    said = spoken(answer)
-    blocks = python_blocks(said)
+    text = spoken(answer)
+    blocks = python_blocks(text)
     for number, block in enumerate(blocks):
         if _DEFINES.search(block):
             return _BETWEEN.join(blocks[: number + 1]).rstrip()
-    return _BETWEEN.join(blocks).rstrip() if blocks else said.strip()
+    return _BETWEEN.join(blocks).rstrip() if blocks else text.strip()
 
 
 def grown(kept: str, code: str) -> str:
@@ -64,9 +64,9 @@ def grown(kept: str, code: str) -> str:
     return f"{kept}{_BETWEEN}{code}" if kept else code
 
 
-Steps = Generator[Event, None, None]
+ProgramSteps = Generator[Event, None, None]
 
-LIMITS = {Kind.TIMEOUT: "task_timeout", Kind.MEMORY: "task_memory"}
+LIMITS = {TrialKind.TIMEOUT: "task_timeout", TrialKind.MEMORY: "task_memory"}
 """The options that limit a task."""
 
 _HOPELESS, _HURRIED = 2, 0.01
@@ -78,7 +78,7 @@ LEAST = 0.1
 
 
 @dataclass(frozen=True)
-class Given:
+class ProgramTask:
     """What a model is told of, and judged by: the text of the domain, the domain, and the tasks."""
 
     text: str
@@ -86,26 +86,32 @@ class Given:
     tasks: Tasks
 
 
-class Conversation:
+class ProgramDialogue:
     """The conversation about one program. `kept` is the program as far as it is Python."""
 
     def __init__(
-        self, given: Given, variant: Variant, options: ProgramOptions, tools: Tools, meter: Meter, sandbox: Sandbox
+        self,
+        task: ProgramTask,
+        variant: Variant,
+        options: ProgramOptions,
+        tools: Tools,
+        budget: Budget,
+        sandbox: Sandbox,
     ) -> None:
-        self.given, self.options, self.meter, self.sandbox = given, options, meter, sandbox
+        self.given, self.options, self.budget, self.sandbox = task, options, budget, sandbox
         self.reasons = NO_COT not in variant.without
         self.rounds = 0 if NO_DEBUG in variant.without else options.debug_rounds
         self.kept = ""
         self._exhausted = 0  # exhausted tasks in a row, from the one in training on
-        self._chat = Chat(tools.model, meter)
+        self._chat = Chat(tools.model, budget)
         self._prompts = Prompts("programs")
 
     @property
     def _paper(self) -> bool:
         return self.options.parity == "paper"
 
-    def run(self) -> Steps:
-        """Everything until the program is evaluated. Ends by raising `OverError`."""
+    def run(self) -> ProgramSteps:
+        """Everything until the program is evaluated. Ends by raising `EpisodeOver`."""
         yield from self._reason()
         text, limit = self._implement(), ""
         for answer in range(1, self.rounds + 2):
@@ -121,9 +127,9 @@ class Conversation:
             text = self._debug(trial, task)
             limit = f"{LIMITS[trial.kind]} ({trial.message})" if trial.kind in LIMITS else ""
         yield from self._evaluate(answer, final=True)
-        raise judged_by(self.meter, len(self.given.tasks.evaluation))
+        raise judged_by(self.budget, len(self.given.tasks.evaluation))
 
-    def _reason(self) -> Steps:
+    def _reason(self) -> ProgramSteps:
         if self.reasons:
             yield from self._chat.say("summarize", self._prompts.render("programs/summarize", **self._tasks()))
             yield from self._chat.say("strategy", self._prompts.render("programs/strategy"))
@@ -149,11 +155,11 @@ class Conversation:
         self, purpose: str, text: str, answer: int, limit: str
     ) -> Generator[Event, None, tuple[Trial, Task] | None]:
         """Ask for a program and try it; what came of the first training task that it fails, if there is one."""
-        said = yield from self._chat.say(purpose, text, max(0, answer - 2), limit=limit)
-        code = code_of(said, self._paper)
+        reply = yield from self._chat.say(purpose, text, max(0, answer - 2), limit=limit)
+        code = code_of(reply, self._paper)
         program = grown(self.kept, code)
-        self.meter.step()
-        yield Written(self.meter.tally.steps, f"program {answer}", answer, code, program)
+        self.budget.step()
+        yield ProgramWritten(self.budget.usage.steps, f"program {answer}", answer, code, program)
         for number, task in enumerate(self.given.tasks.training):
             trial = yield from self._try("training", number, task, program, answer)
             if not trial.solved:
@@ -166,20 +172,20 @@ class Conversation:
 
     def _is_no_python(self, trial: Trial) -> bool:
         """Whether the answer is not kept. The paper's code looks for the word in all that it says of the failure."""
-        said = (trial.traceback, trial.message, trial.shown)
-        return any("SyntaxError" in text for text in said) if self._paper else trial.unreadable
+        texts = (trial.traceback, trial.message, trial.shown)
+        return any("SyntaxError" in text for text in texts) if self._paper else trial.unreadable
 
     def _try(self, split: Split, number: int, task: Task, program: str, answer: int) -> Generator[Event, None, Trial]:
-        self.meter.check_time()
-        limits, left = task_limits(self.options, split == "evaluation"), self.meter.seconds_left
+        self.budget.check_time()
+        limits, left = task_limits(self.options, split == "evaluation"), self.budget.seconds_left
         if split == "evaluation" and self.options.hurry and self._exhausted >= _HOPELESS:
             limits = replace(limits, seconds=min(limits.seconds, max(LEAST, limits.seconds * _HURRIED)))
         shorter = left is not None and left < limits.seconds
         if shorter and left is not None:
             limits = replace(limits, seconds=left, patience=1.0)
         trial = attempt(self.sandbox, program, self.given.domain, task, limits, self._paper)
-        if trial.kind is Kind.TIMEOUT:
-            self.meter.check_time(shorter)
+        if trial.kind is TrialKind.TIMEOUT:
+            self.budget.check_time(shorter)
         yield Ran(
             split,
             number,
@@ -193,7 +199,7 @@ class Conversation:
         )
         return trial
 
-    def _evaluate(self, answer: int, final: bool) -> Steps:
+    def _evaluate(self, answer: int, final: bool) -> ProgramSteps:
         tasks = self.given.tasks.evaluation
         solved = 0
         for number, task in enumerate(tasks):
@@ -204,11 +210,11 @@ class Conversation:
                 self._exhausted += 1
             solved += trial.solved
             if final:
-                self.meter.score = solved / len(tasks)
+                self.budget.score = solved / len(tasks)
         if final:
-            self.meter.step()
+            self.budget.step()
         yield Evaluated(
-            self.meter.tally.steps,
+            self.budget.usage.steps,
             f"evaluation: {solved} of {len(tasks)}",
             solved,
             len(tasks),
@@ -218,12 +224,12 @@ class Conversation:
         )
 
     def _feedback(self, trial: Trial, task: Task) -> Feedback:
-        evidence = (trial.traceback or trial.advice or trial.why,)
+        evidence = (trial.traceback or trial.advice or trial.reason,)
         return Feedback(trial.kind.value, f"on {task.name}: {trial.message}", tuple(filter(None, evidence)))
 
     def _debug(self, trial: Trial, task: Task) -> str:
         # To the paper's code a program that eats all memory is one that takes too long.
-        kind = Kind.TIMEOUT if self._paper and trial.kind is Kind.MEMORY else trial.kind
+        kind = TrialKind.TIMEOUT if self._paper and trial.kind is TrialKind.MEMORY else trial.kind
         return self._prompts.render(
             "programs/debug",
             task=abbreviated(task.problem),
@@ -232,7 +238,7 @@ class Conversation:
             shown=trial.shown,
             action=trial.action,
             time=trial.time,
-            why=trial.why,
+            reason=trial.reason,
             advice=trial.advice,
             operators=operators(self.given.domain),
             seconds=f"{self.options.task_timeout:g}",

@@ -33,7 +33,7 @@ class Began(ProgramEvent):
 
 
 @dataclass(frozen=True)
-class Written(ProgramEvent):
+class ProgramWritten(ProgramEvent):
     """The model wrote code. `answer` counts its programs from 1, `text` is the program with what came now: `code`."""
 
     type = "written"
@@ -98,7 +98,7 @@ def _began(event: Began, glyphs: Glyphs) -> Description:
     return Description("", Line(f"     domain {event.domain}: {sizes}", "dim"))
 
 
-def _written(event: Written, glyphs: Glyphs) -> Description:
+def _written(event: ProgramWritten, glyphs: Glyphs) -> Description:
     lines = event.code.splitlines()
     title = Line(f"{event.step:>3}  {event.command}: {count(len(lines), 'line')}", "bold")
     return Description("observed", title, (title,), tuple(Line(f"{glyphs.added} {line}", "green") for line in lines))
@@ -120,5 +120,5 @@ def _evaluated(event: Evaluated, glyphs: Glyphs) -> Description:
     return Description("observed", line, (line,) if event.final else ())
 
 
-DESCRIBED: Mapping[type[Event], Describe] = {Began: _began, Written: _written, Ran: _ran, Evaluated: _evaluated}
+DESCRIBED: Mapping[type[Event], Describe] = {Began: _began, ProgramWritten: _written, Ran: _ran, Evaluated: _evaluated}
 """Every event of generalized planning, with what is said of it."""

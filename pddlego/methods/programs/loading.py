@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pddlego.errors import UsageError
-from pddlego.methods.base import WorstCase, parse_variant
+from pddlego.methods.base import UpperBound, parse_variant
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.methods.programs.options import MODES, NO_COT, NO_DEBUG, NO_NAMES, PROGRAM, ProgramOptions
 from pddlego.planning import Planner
@@ -30,9 +30,9 @@ class ProgramSetting(PlanningSetting):
         if NO_NAMES not in parts or self.folder is None or self.nameless_folder is not None:
             return
         if self.folder.place != self.file.tasks:
-            why = "Names that are made up here are others than those that a record was made with."
+            reason = "Names that are made up here are others than those that a record was made with."
             advice = "Add --set tasks_no_names=FOLDER: the same tasks without names (docs/programs.md)."
-            raise UsageError(f"-no-{NO_NAMES} needs the tasks {self.folder.place} without names", why, advice)
+            raise UsageError(f"-no-{NO_NAMES} needs the tasks {self.folder.place} without names", reason, advice)
 
     def check(self, planner: Planner) -> None:
         """Raises `UsageError` where programs cannot be isolated as they must be."""
@@ -53,11 +53,11 @@ def load(name: str, options: ProgramOptions) -> ProgramSetting:
     return ProgramSetting(**{**fields, "sources": {**fields["sources"], **prompts}}, isolation=options.isolation)
 
 
-def worst_case(setting: PlanningSetting, mode: str, options: ProgramOptions, retries: int) -> WorstCase:
+def upper_bound(setting: PlanningSetting, mode: str, options: ProgramOptions, retries: int) -> UpperBound:
     """The questions of a conversation that never succeeds. A later one holds all that were before it."""
     variant = parse_variant(mode, MODES)
     if variant.mode.name != PROGRAM:
-        return WorstCase(0, 0)
+        return UpperBound(0, 0)
     rounds = 0 if NO_DEBUG in variant.without else options.debug_rounds
     calls = (1 if NO_COT in variant.without else 3) + rounds
-    return WorstCase(calls, len(setting.text) + 2_500 * (SHOWN + calls))
+    return UpperBound(calls, len(setting.text) + 2_500 * (SHOWN + calls))

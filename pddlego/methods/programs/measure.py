@@ -6,9 +6,9 @@ import statistics
 from collections import Counter
 from collections.abc import Sequence
 
-from pddlego.episode.events import Ended, Event, Outcome, Rejected, Tally
+from pddlego.episode.events import Ended, Event, Outcome, Rejected, Usage
 from pddlego.methods.base import Column, CountTable, Figure, Measuring, PublishedShares
-from pddlego.methods.programs.events import Began, Evaluated, Ran, Written
+from pddlego.methods.programs.events import Began, Evaluated, ProgramWritten, Ran
 from pddlego.methods.programs.options import PROGRAM
 from pddlego.methods.setting_files import published
 from pddlego.runs.summary import Measures
@@ -25,24 +25,24 @@ _MOST_ROUNDS = 4
 """Debug rounds of the paper's figure 3."""
 
 
-def measure(events: Sequence[Event], used: Tally) -> Measures:
+def measure(events: Sequence[Event], used: Usage) -> Measures:
     """Answers with a program, whether the training tasks were solved, errors by kind, and run time by size.
 
     `used_tasks` are the training tasks that the model saw: the two of the prompt, and those that it was told to have
     failed.
     """
     ran = [event for event in events if isinstance(event, Ran)]
-    written = [event for event in events if isinstance(event, Written)]
+    written = [event for event in events if isinstance(event, ProgramWritten)]
     final = [event for event in events if isinstance(event, Evaluated) and event.final]
     judged = final[-1].answer if final else len(written)
     evaluated = [event for event in ran if event.split == "evaluation" and event.answer == judged]
     failed = [event for event in ran if event.split == "training" and not event.solved]
     trained = [event for event in ran if event.split == "training"]
     last = {event.number: event for event in trained}
-    given = next((len(event.training) for event in events if isinstance(event, Began)), 0)
+    training = next((len(event.training) for event in events if isinstance(event, Began)), 0)
     numbers: dict[str, int | float] = {
         "answers": len(written),
-        "trained": int(0 < len(last) == given and all(event.solved for event in last.values())),
+        "trained": int(0 < len(last) == training and all(event.solved for event in last.values())),
         "evaluated": len(evaluated),
         "timeouts": sum(event.kind == "timeout" for event in evaluated),
         "used_tasks": len({0, 1} | {event.number for event in failed}) if written else 0,
@@ -70,15 +70,15 @@ def _curve(events: Sequence[Event]) -> tuple[tuple[float, float], ...]:
     """The share solved with at most so many debug rounds, where the program was evaluated after each."""
     if not any(isinstance(event, Began) and event.curve for event in events):
         return ()
-    found = {
+    shares = {
         event.answer - 1: event.solved / event.total
         for event in events
         if isinstance(event, Evaluated) and event.answer
     }
-    if not found:
+    if not shares:
         return ()
-    last = max(found)
-    points = {**found, **dict.fromkeys(range(last, _MOST_ROUNDS + 1), found[last])}
+    last = max(shares)
+    points = {**shares, **dict.fromkeys(range(last, _MOST_ROUNDS + 1), shares[last])}
     return tuple((float(rounds), share) for rounds, share in sorted(points.items()))
 
 

@@ -50,7 +50,7 @@ def get_plan(objects, init, goal):
 
 
 @dataclass
-class ReferenceModel:
+class ProgramReference:
     """Answers with a program of ours; with the probability `noise` with one that is wrong in some way."""
 
     code: str
@@ -72,14 +72,14 @@ class ReferenceModel:
         return Completion(f"```python\n{code}```")
 
 
-def stand_in(name: str, cell: Cell, setting: PlanningSetting | None) -> ReferenceModel | None:
+def builtin_model(name: str, cell: Cell, setting: PlanningSetting | None) -> ProgramReference | None:
     """The reader of that name; None for a language model's. Raises `UsageError` if it cannot play the cell."""
     built_in = BuiltIn.parse(name)
     if built_in is None:
         return None
     seed = cell.model_seed + 7_919 * built_in.seed
     code = "" if setting is None else _code(cell, setting)
-    return ReferenceModel(code, name, built_in.rate or 0.0, random.Random(f"{name}/{seed}/{cell.setting}"))
+    return ProgramReference(code, name, built_in.rate or 0.0, random.Random(f"{name}/{seed}/{cell.setting}"))
 
 
 def reference(domain: str) -> str | None:
@@ -92,11 +92,15 @@ def reference(domain: str) -> str | None:
 def _code(cell: Cell, setting: PlanningSetting) -> str:
     code = reference(setting.domain.name)
     if code is None:
-        why = f"It has no program for the domain {setting.domain.name}."
-        raise UsageError(f"The built-in reader cannot play {setting.name}", why, "Name a language model with --model.")
+        reason = f"It has no program for the domain {setting.domain.name}."
+        raise UsageError(
+            f"The built-in reader cannot play {setting.name}", reason, "Name a language model with --model."
+        )
     if NO_NAMES not in parse_variant(cell.mode, MODES).without:
         return code
     if setting.nameless_folder is not None:
-        why = "It does not know what the names of its nameless tasks were."
-        raise UsageError(f"The built-in reader cannot play {setting.name}", why, "Name a language model with --model.")
+        reason = "It does not know what the names of its nameless tasks were."
+        raise UsageError(
+            f"The built-in reader cannot play {setting.name}", reason, "Name a language model with --model."
+        )
     return code + _UNNAMED.format(names={new: old for old, new in anonymous(setting.domain).names.items()})

@@ -13,7 +13,7 @@ from pddlego.display.frames import Frame
 from pddlego.display.screens import Tab, marks, panel
 from pddlego.display.view import View, cleaned, fold_common
 from pddlego.episode.events import Event
-from pddlego.methods.programs.events import SOLVED, Began, Evaluated, Ran, Written
+from pddlego.methods.programs.events import SOLVED, Began, Evaluated, ProgramWritten, Ran
 from pddlego.util.text import clean, one_line
 
 
@@ -45,7 +45,7 @@ def fold(view: ProgramView, event: Event, seconds: float) -> ProgramView:
     view = fold_common(view, event, seconds)
     if isinstance(event, Began):
         return replace(view, domain=event.domain, training=event.training, evaluation=event.evaluation)
-    if isinstance(event, Written):
+    if isinstance(event, ProgramWritten):
         return replace(
             view,
             answer=event.answer,
@@ -94,20 +94,20 @@ def _last(view: ProgramView, width: int) -> Text:
 
 
 def _program_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
-    written = next((event for event in frame.events if isinstance(event, Written)), None)
+    written = next((event for event in frame.events if isinstance(event, ProgramWritten)), None)
     before = frame.before.before if written else frame.after.before
     code, text = (written.code, written.text) if written else (frame.after.code, frame.after.text)
     return _lines(before, code, text, glyphs) or [Text("no program yet", "dim")]
 
 
 def _task_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
-    found = []
+    lines = []
     for event in frame.events:
         if isinstance(event, Ran):
             how = f"plan of {event.length}" if event.solved else f"{event.kind}: {event.message}"
             text = f"{event.split:<10} {event.task} ({event.size} objects) {event.seconds:.2f} s: {how}"
-            found.append(marked(event.solved, text, glyphs))
-    return found or [Text("no task was tried", "dim")]
+            lines.append(marked(event.solved, text, glyphs))
+    return lines or [Text("no task was tried", "dim")]
 
 
 class ProgramScreen(CodeScreen[ProgramView]):
@@ -149,11 +149,11 @@ class ProgramScreen(CodeScreen[ProgramView]):
         if view.rejected is not None:
             feedback = view.rejected.feedback
             lines.append(Text(f"{glyphs.failed} {feedback.category}", "bold red"))
-            said = "\n".join((feedback.message, *feedback.evidence))
-            lines += [Text(clean(line), "red") for line in said.splitlines()]
+            text = "\n".join((feedback.message, *feedback.evidence))
+            lines += [Text(clean(line), "red") for line in text.splitlines()]
         return "feedback", lines
 
-    def portrait(self, view: ProgramView) -> str:
+    def final_text(self, view: ProgramView) -> str:
         """The last program."""
         return view.judged.program if view.judged is not None and view.judged.program else view.text
 

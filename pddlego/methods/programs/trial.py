@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pddlego.errors import UsageError
-from pddlego.methods.programs.events import DESCRIBED, SOLVED, Evaluated, Written
+from pddlego.methods.programs.events import DESCRIBED, SOLVED, Evaluated, ProgramWritten
 from pddlego.pddl import Domain
 from pddlego.pddl.conditions import And
 from pddlego.pddl.sexpr import Sexpr, read_sexprs
@@ -35,7 +35,7 @@ WHOLE = 200_000
 _ACTION = re.compile(r"\(\s*([^\s()]+)((?:\s+[^\s()]+)*)\s*\)\Z")
 
 
-class Kind(str, Enum):
+class TrialKind(str, Enum):
     """How a program fares on a task. Only `SOLVED` is good."""
 
     SOLVED = SOLVED
@@ -54,7 +54,7 @@ class Trial:
     `unreadable` says that the text is no Python at all, `plan` is a valid one.
     """
 
-    kind: Kind
+    kind: TrialKind
     message: str = ""
     seconds: float = 0.0
     length: int = 0
@@ -62,14 +62,14 @@ class Trial:
     shown: str = ""
     action: str = ""
     time: int = 0
-    why: str = ""
+    reason: str = ""
     advice: str = ""
     unreadable: bool = False
     plan: Plan | None = field(default=None, repr=False)
 
     @property
     def solved(self) -> bool:
-        return self.kind is Kind.SOLVED
+        return self.kind is TrialKind.SOLVED
 
 
 def arguments_of(domain: Domain, task: Task) -> tuple[set[Any], set[Any], set[Any]]:
@@ -77,8 +77,8 @@ def arguments_of(domain: Domain, task: Task) -> tuple[set[Any], set[Any], set[An
     and goals as tuples.
     """
     problem = task.problem
-    listed = sorted((*domain.constants, *problem.objects), key=lambda obj: obj.name)
-    objects = {(obj.name, obj.type) if domain.supertypes else obj.name for obj in listed}
+    objects_in_order = sorted((*domain.constants, *problem.objects), key=lambda obj: obj.name)
+    objects = {(obj.name, obj.type) if domain.supertypes else obj.name for obj in objects_in_order}
     init = {(fact.predicate, *fact.args) for fact in problem.sorted_facts()}
     goal = problem.goal
     parts = goal.parts if isinstance(goal, And) else (goal,)
@@ -102,17 +102,17 @@ def attempt(sandbox: Sandbox, program: str, domain: Domain, task: Task, limits: 
         left = max(0.0, limits.seconds - loading)  # one limit for both
         result = session.call(FUNCTION, *arguments_of(domain, task), seconds=left)
         late = f"it took longer than {limits.seconds:g} seconds"
-        told = late if result.status is Status.TIMEOUT else result.message
-        result = replace(result, seconds=loading + result.seconds, message=told)
+        message = late if result.status is Status.TIMEOUT else result.message
+        result = replace(result, seconds=loading + result.seconds, message=message)
     if not result.returned:
         return _failed(result)
     return judged(result.value, result.seconds, domain, task, whole)
 
 
 def _failed(result: CallResult) -> Trial:
-    kinds = {Status.TIMEOUT: Kind.TIMEOUT, Status.MEMORY: Kind.MEMORY, Status.TOO_LARGE: Kind.NO_PLAN}
-    kind = kinds.get(result.status, Kind.EXCEPTION)
-    trace = result.traceback or (result.message if kind is Kind.EXCEPTION else "")
+    kinds = {Status.TIMEOUT: TrialKind.TIMEOUT, Status.MEMORY: TrialKind.MEMORY, Status.TOO_LARGE: TrialKind.NO_PLAN}
+    kind = kinds.get(result.status, TrialKind.EXCEPTION)
+    trace = result.traceback or (result.message if kind is TrialKind.EXCEPTION else "")
     return Trial(kind, result.message, result.seconds, traceback=trace, unreadable=result.unreadable)
 
 
@@ -120,29 +120,29 @@ def judged(value: Any, seconds: float, domain: Domain, task: Task, whole: bool) 
     """What is to be said of what a program returned."""
     if not isinstance(value, list):
         shown = _cut(repr(value), WHOLE if whole else SHOWN)
-        return Trial(Kind.NO_PLAN, f"returned {shown[:80]}, which is not a list", seconds, shown=shown)
+        return Trial(TrialKind.NO_PLAN, f"returned {shown[:80]}, which is not a list", seconds, shown=shown)
     if len(value) > _MOST_ACTIONS:
-        return Trial(Kind.NO_PLAN, f"returned {len(value):,} actions, more than can be looked at", seconds)
+        return Trial(TrialKind.NO_PLAN, f"returned {len(value):,} actions, more than can be looked at", seconds)
     steps: list[PlanStep] = []
     for time, action in enumerate(value):
         step = read_action(action, strict=whole)
-        why = "it is not a string '(action object …)'" if step is None else _why_not(domain, step)
-        if step is None or why:
+        reason = "it is not a string '(action object …)'" if step is None else _why_not(domain, step)
+        if step is None or reason:
             text = _cut(str(action))
             return Trial(
-                Kind.SYNTAX,
-                f"{text[:60]} at step {time}: {_cut(why)}",
+                TrialKind.SYNTAX,
+                f"{text[:60]} at step {time}: {_cut(reason)}",
                 seconds,
                 len(value),
                 shown=shown_plan(value, time, whole),
                 action=text,
                 time=time,
-                why=_cut(why),
+                reason=_cut(reason),
             )
         steps.append(step)
     fault = validate(domain, task.problem, Plan(tuple(steps)))
     if fault is None:
-        return Trial(Kind.SOLVED, "", seconds, len(steps), plan=Plan(tuple(steps)))
+        return Trial(TrialKind.SOLVED, "", seconds, len(steps), plan=Plan(tuple(steps)))
     return _invalid(fault, value, seconds, whole)
 
 
@@ -171,14 +171,14 @@ def _invalid(fault: PlanFault, value: list[Any], seconds: float, whole: bool) ->
     # As the validator VAL, whose words the paper's prompts quote: of unknown objects it says nothing.
     nameless = whole and fault.kind not in (FaultKind.PRECONDITION, FaultKind.GOAL)
     return Trial(
-        Kind.SEMANTICS,
+        TrialKind.SEMANTICS,
         _cut(fault.what),
         seconds,
         len(value),
         shown=shown_plan(value, time, whole),
         action=_cut(str(fault.step or "")),
         time=time,
-        why="" if nameless else _cut(fault.what),
+        reason="" if nameless else _cut(fault.what),
         advice=_cut(fault.advice),
     )
 
@@ -211,9 +211,9 @@ def program_in(place: Path) -> str:
     if not place.exists():
         raise UsageError(f"{place} holds no program", "There is no such file.", "Name a Python file, or a run folder.")
     events = read_journal(find_journal(place), Codec(lambda method: DESCRIBED)).events
-    written = [event.text for event in events if isinstance(event, Written)]
+    written = [event.text for event in events if isinstance(event, ProgramWritten)]
     kept = [event.program for event in events if isinstance(event, Evaluated) and event.program]
     if not written:
-        why = "No model wrote one in it."
-        raise UsageError(f"{place} holds no program", why, "Name a Python file, or a run folder.")
+        reason = "No model wrote one in it."
+        raise UsageError(f"{place} holds no program", reason, "Name a Python file, or a run folder.")
     return (kept or written)[-1]

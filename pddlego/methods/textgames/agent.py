@@ -7,9 +7,9 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from pddlego.episode.approval import REJECTED_BY_PERSON, Overseer, Question, Verdict, judge
+from pddlego.episode.approval import REJECTED_BY_PERSON, Approver, Decision, Question, ask_approval
 from pddlego.episode.ask import ask
-from pddlego.episode.budget import Meter, OverError
+from pddlego.episode.budget import Budget, EpisodeOver
 from pddlego.episode.events import Accepted, Event, Outcome, Rejected, Source, Started
 from pddlego.episode.lifecycle import played
 from pddlego.episode.loop import Attempt, Retry, refine
@@ -35,8 +35,8 @@ from pddlego.methods.textgames.memory import (
     no_plan,
     remedied,
 )
-from pddlego.methods.textgames.situation import Seen, Situation
-from pddlego.methods.textgames.world import Episode, Intention, ObservedGame, Restart, as_said, intended
+from pddlego.methods.textgames.situation import Observations, Situation
+from pddlego.methods.textgames.world import Episode, GameSession, Intention, Restart, intended, normalize_command
 from pddlego.models import Completion, Model
 from pddlego.models.base import Feedback
 from pddlego.pddl import Defect, DefectKind, Diff, Problem, diff
@@ -168,13 +168,13 @@ Intentions = tuple[Intention, ...]
 
 
 @dataclass(frozen=True)
-class Thinking:
+class Agents:
     """Who is asked in an episode: how, which model, which planner, and a person where there is one."""
 
     method: Formalizer
     model: Model
     planner: Planner
-    overseer: Overseer | None = None
+    approver: Approver | None = None
 
 
 def _unusable(
@@ -185,19 +185,19 @@ def _unusable(
     return Attempt(answer, feedback=feedback)
 
 
-class Decider:
+class PlanningPolicy:
     """Keeps what is known of the game, and makes commands of it. `look` looks around in the game."""
 
     def __init__(
-        self, episode: Episode, thinking: Thinking, world: ObservedGame, look: Callable[[], Iterator[Event]]
+        self, episode: Episode, agents: Agents, world: GameSession, look: Callable[[], Iterator[Event]]
     ) -> None:
         self.episode, self.setting = episode, episode.setting
         self.known = self.setting.start
         self.hint = Retry()
         self.rung: str | None = None
-        self._method, self._model, self._planner = thinking.method, thinking.model, thinking.planner
-        self._overseer = thinking.overseer
-        self._world, self._memory, self._rules, self._meter = world, world.memory, world.rules, world.meter
+        self._method, self._model, self._planner = agents.method, agents.model, agents.planner
+        self._approver = agents.approver
+        self._world, self._memory, self._rules, self._budget = world, world.memory, world.rules, world.budget
         self._look = look
         self._placeholders = Placeholders(self.known.placeholder)
         self._notes: tuple[str, ...] = ()
@@ -228,7 +228,7 @@ class Decider:
         self._was_asked = False
         attempt = yield from refine(self._attempt, self.episode.most_retries, first)
         if attempt.value is None:
-            raise OverError(Outcome.NO_PLAN, attempt.failure)
+            raise EpisodeOver(Outcome.NO_PLAN, attempt.failure)
         if self._was_asked:  # else the problem was given, and what it does not cover is still news
             self._memory.news = []
         return attempt.value
@@ -248,9 +248,9 @@ class Decider:
 
     def _attempt(self, retry: Retry) -> Generator[Event, None, Attempt[Intentions]]:
         if self._given is not None:  # by a person, or by a record that needs no answer
-            given, self._given = self._given, None
-            attempt = yield from self._plan(retry, str(given), ProblemProposal(self.known.with_problem(given)))
-            self.known = self.known.with_problem(given)  # it stands, even if it takes more than that for a plan
+            feedback, self._given = self._given, None
+            attempt = yield from self._plan(retry, str(feedback), ProblemProposal(self.known.with_problem(feedback)))
+            self.known = self.known.with_problem(feedback)  # it stands, even if it takes more than that for a plan
             return attempt
         if self._memory.look_is_due(retry.attempt, retry.failed_with(UNREACHABLE)):
             yield from self._look()
@@ -262,11 +262,11 @@ class Decider:
         if isinstance(proposal, CommandProposal):
             return Attempt(answer, (Intention(proposal.command),))
         question = partial(_edit_question, self.known.problem, proposal, situation)
-        verdict = yield from judge(self._overseer, "edits", question, self._meter)
-        if verdict.kind == "rejected":
-            return (yield from _unusable(retry, answer, proposal, verdict.feedback))
-        if verdict.kind == "replaced":
-            proposal = read_file(verdict.text, situation)
+        decision = yield from ask_approval(self._approver, "edits", question, self._budget)
+        if decision.kind == "rejected":
+            return (yield from _unusable(retry, answer, proposal, decision.feedback))
+        if decision.kind == "replaced":
+            proposal = read_file(decision.text, situation)
         return (yield from self._plan(retry, answer, proposal))
 
     def _read(self, completion: Completion, situation: Situation) -> Proposal:
@@ -283,24 +283,24 @@ class Decider:
         intentions, planned = self._climb(proposal)
         if planned.tried[-1].status is PlanStatus.CRASHED:
             yield planned
-            why = f"the planner failed, which is no fault of the answer: {planned.tried[-1].message}"
-            raise OverError(Outcome.CRASHED, why)
+            reason = f"the planner failed, which is no fault of the answer: {planned.tried[-1].message}"
+            raise EpisodeOver(Outcome.CRASHED, reason)
         if not intentions:
             feedback = with_unmatched(no_plan(planned.tried), proposal.report)
             yield planned
-            self._meter.check_time()  # what ran out of the episode's time is no fault of the problem
+            self._budget.check_time()  # what ran out of the episode's time is no fault of the problem
             if source == "plan":
                 return Attempt(answer, feedback=feedback)
             return (yield from _unusable(retry, answer, proposal, feedback))
         preview = *self._accepted(proposal, source), planned
         commands = [intention.command for intention in intentions]
         question = partial(plan_question, commands, planned.rung or "", preview)
-        verdict = yield from judge(self._overseer, "plans", question, self._meter)
-        if verdict.kind == "rejected":
+        decision = yield from ask_approval(self._approver, "plans", question, self._budget)
+        if decision.kind == "rejected":
             yield planned
-            return (yield from _unusable(retry, answer, proposal, verdict.feedback))
-        if verdict.kind == "replaced":
-            intentions = tuple(Intention(line.strip()) for line in verdict.text.splitlines() if line.strip())
+            return (yield from _unusable(retry, answer, proposal, decision.feedback))
+        if decision.kind == "replaced":
+            intentions = tuple(Intention(line.strip()) for line in decision.text.splitlines() if line.strip())
             steps = tuple(PlannedStep("(by a person)", intention.command) for intention in intentions)
             planned = replace(planned, plan=steps)
         yield from self._accept(proposal, source)
@@ -313,7 +313,7 @@ class Decider:
         ladder = climb(
             *(self._planner, known.domain, known.problem, self._rules.ladder(known.ladder)),
             lambda step: self._objection(known, step),
-            lambda: self._meter.seconds_left,
+            lambda: self._budget.seconds_left,
         )
         self.rung = ladder.rung
         return intended(known, ladder)
@@ -323,7 +323,7 @@ class Decider:
         command = known.command(step)
         if not command:
             return "how to do that is not known yet"
-        return self._memory.refusals.objection(as_said(command, self._world.seen.valid_commands))
+        return self._memory.refusals.objection(normalize_command(command, self._world.seen.valid_commands))
 
     def _accepted(self, proposal: ProblemProposal, source: Source) -> tuple[Accepted, ...]:
         """What is said of a proposal that is accepted: of the domain, where that changed, and of the problem."""
@@ -340,7 +340,7 @@ class Decider:
         yield from events
 
     def _situation(self, retry: Retry) -> Situation:
-        seen = Seen(
+        seen = Observations(
             news=tuple(self._memory.to_read(retry.attempt, retry.failed_with(UNREACHABLE))),
             history=tuple(self._memory.history),
             valid_commands=self.setting.asking.shown(self._world.seen.valid_commands),
@@ -364,9 +364,9 @@ class Decider:
         request = self._method.request(situation)
         if request is None:
             return Completion("")
-        self._meter.check_call()
+        self._budget.check_call()
         self._was_asked = True
-        completion = yield from ask(self._model, remedied(request, situation), self._meter, situation.retry.attempt)
+        completion = yield from ask(self._model, remedied(request, situation), self._budget, situation.retry.attempt)
         self._takes_no_temperature = self._takes_no_temperature or "temperature" in completion.not_taken
         return completion
 
@@ -378,27 +378,27 @@ class Agent:
         self,
         episode: Episode,
         game: Game,
-        thinking: Thinking,
+        agents: Agents,
         clock: Callable[[], float] = time.monotonic,
         restart: Restart | None = None,
     ) -> None:
         self.episode, self.setting = episode, episode.setting
-        self.overseer, self.restart = thinking.overseer, restart
-        self._model = thinking.model
-        self._meter = Meter(episode.limits, clock)
+        self.approver, self.restart = agents.approver, restart
+        self._model = agents.model
+        self._budget = Budget(episode.limits, clock)
         self._memory = Memory(episode.plans and "remedies" not in episode.without, episode.whole_memory)
-        self._world = ObservedGame(episode, game, self._memory, self._meter)
+        self._world = GameSession(episode, game, self._memory, self._budget)
         self._rules = self._world.rules
-        self._decider = Decider(episode, thinking, self._world, self._look_again)
+        self._policy = PlanningPolicy(episode, agents, self._world, self._look_again)
 
     def run(self) -> Iterator[Event]:
         """Play to the end. The last event is always `Ended`, whatever happens; see `played`."""
-        return played(self._episode(), self._meter)
+        return played(self._episode(), self._budget)
 
     @property
     def seconds(self) -> float:
         """The episode's time: it stands still while somebody looks or judges."""
-        return self._meter.seconds
+        return self._budget.seconds
 
     def _episode(self) -> Generator[Event, None, None]:
         yield started(self.episode, self._model)
@@ -407,14 +407,14 @@ class Agent:
             yield from self._go_back(self.restart)
         while True:
             yield from self._follow_rules()
-            intentions = yield from self._decider.decide()
+            intentions = yield from self._policy.decide()
             yield from self._execute(intentions)
 
     def _go_back(self, restart: Restart) -> Iterator[Event]:
         """Begin where another episode was. Raises `ReplayError`."""
         yield from self._world.go_back(restart)
         self._memory.go_back_to(restart.known)
-        self._decider.go_back(restart)
+        self._policy.go_back(restart)
         yield resumed(restart)
 
     def _execute(self, intentions: Sequence[Intention]) -> Generator[Event, None, None]:
@@ -424,49 +424,49 @@ class Agent:
         """
         for planned in intentions:
             followed = yield from self._follow_rules()
-            if followed and self._rules.told:
+            if followed and self._rules.is_reported:
                 return
-            intention = replace(planned, command=as_said(planned.command, self._world.seen.valid_commands))
-            verdict, intention = yield from self._judge_command(intention)
-            if verdict.kind == "rejected":
-                self._decider.hint = Retry(0, intention.command, verdict.feedback)
+            intention = replace(planned, command=normalize_command(planned.command, self._world.seen.valid_commands))
+            decision, intention = yield from self._judge_command(intention)
+            if decision.kind == "rejected":
+                self._policy.hint = Retry(0, intention.command, decision.feedback)
                 return
             observed = yield from self._send(intention)
             if observed.refused and self.episode.rewinds:
                 yield from self._world.rewind()
-            surprised = self.episode.monitors and (observed.refused or observed.surprise)
-            if surprised or self.episode.replan_every_step or verdict.kind == "replaced":
+            surprised = self.episode.monitors and (observed.refused or observed.mismatch)
+            if surprised or self.episode.replan_every_step or decision.kind == "replaced":
                 return
-            self._meter.check_time()
-        self._rules.plan_ended(self._decider.rung)
+            self._budget.check_time()
+        self._rules.plan_ended(self._policy.rung)
 
     def _follow_rules(self) -> Generator[Event, None, bool]:
         """Send what fixed rules ask for. Whether there was anything."""
         followed = False
         while (command := self._rules.due()) is not None:
             followed = True
-            verdict, intention = yield from self._judge_command(Intention(command, by_rule=True))
-            if verdict.kind != "rejected":
+            decision, intention = yield from self._judge_command(Intention(command, by_rule=True))
+            if decision.kind != "rejected":
                 yield from self._send(intention)
         return followed
 
-    def _judge_command(self, intention: Intention) -> Generator[Event, None, tuple[Verdict, Intention]]:
+    def _judge_command(self, intention: Intention) -> Generator[Event, None, tuple[Decision, Intention]]:
         """What a person says of a command, and what is to be sent in its place."""
         question = partial(Question, "commands", "a command", intention.command)
-        verdict = yield from judge(self.overseer, "commands", question, self._meter)
-        if verdict.kind == "replaced":
-            intention = Intention(as_said(" ".join(verdict.text.split()), self._world.seen.valid_commands))
-        return verdict, intention
+        decision = yield from ask_approval(self.approver, "commands", question, self._budget)
+        if decision.kind == "replaced":
+            intention = Intention(normalize_command(" ".join(decision.text.split()), self._world.seen.valid_commands))
+        return decision, intention
 
     def _send(self, intention: Intention) -> Generator[Event, None, Observed]:
-        """Send one command. Raises `OverError` where that ends the game or the steps."""
-        observed = self._world.send(intention, self._decider.known)
+        """Send one command. Raises `EpisodeOver` where that ends the game or the steps."""
+        observed = self._world.send(intention, self._policy.known)
         yield observed
         if observed.won:
-            raise OverError(Outcome.WON)
+            raise EpisodeOver(Outcome.WON)
         if observed.lost:
-            raise OverError(Outcome.LOST, "the game says that it can no longer be won")
-        self._meter.check_steps()
+            raise EpisodeOver(Outcome.LOST, "the game says that it can no longer be won")
+        self._budget.check_steps()
         return observed
 
     def _look_again(self) -> Iterator[Event]:
@@ -475,6 +475,6 @@ class Agent:
         if command and self._world.seen.look:
             yield self._world.look(command)
         elif command in self._world.seen.valid_commands:
-            verdict, intention = yield from self._judge_command(Intention(command))
-            if verdict.kind != "rejected":
+            decision, intention = yield from self._judge_command(Intention(command))
+            if decision.kind != "rejected":
                 yield from self._send(intention)

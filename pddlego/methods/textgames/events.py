@@ -23,7 +23,7 @@ class GameEvent(Event):
 class Observed(GameEvent):
     """The game answered. `command` is None for the first look; `text` is the whole answer, `read` what is read of it.
 
-    `refused` means that nothing happened; `surprise` says how the answer differs from what the plan expected,
+    `refused` means that nothing happened; `mismatch` says how the answer differs from what the plan expected,
     `unforeseen` what the model is told of that. `free` is a look around that took no step: the game tells it anyway.
     `repeated`: the game began anew after a refusal, and the command was sent again to get back; that is no step.
     """
@@ -37,7 +37,7 @@ class Observed(GameEvent):
     won: bool = False
     lost: bool = False
     refused: bool = False
-    surprise: str = ""
+    mismatch: str = ""
     unforeseen: str = ""
     free: bool = False
     repeated: bool = False
@@ -97,10 +97,10 @@ def _observed(event: Observed, glyphs: Glyphs) -> Description:
     style = "yellow" if event.refused else ""
     command = f"{event.command} {glyphs.arrow} " if event.command is not None else ""
     brief = [Line(f"{event.step:>3}  {command}{one_line(event.read or event.text, 2000)}", style)]
-    if event.surprise:
-        brief.append(Line(f"     ! {event.surprise}", "yellow"))
+    if event.mismatch:
+        brief.append(Line(f"     ! {event.mismatch}", "yellow"))
     title = "the game begins" if event.command is None else event.command
-    remark = "refused" if event.refused else event.surprise
+    remark = "refused" if event.refused else event.mismatch
     body = (Line(event.text), *([Line(remark)] if remark else []))
     return Description("observed", Line(f"{event.step}. {title}"), tuple(brief), body)
 

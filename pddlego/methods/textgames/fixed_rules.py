@@ -152,7 +152,7 @@ class FixedRules:
         self._sent: set[str] = set()
 
     @property
-    def told(self) -> bool:
+    def is_reported(self) -> bool:
         """Whether a model reads what came of them: a script states what it found itself."""
         return self._script is None
 
@@ -171,10 +171,10 @@ class FixedRules:
 
     def due(self) -> str | None:
         """The next command to be sent at once; None if there is none."""
-        found = self._waiting.popleft() if self._waiting else self._script.due() if self._script else None
-        if found is not None:
-            self._sent.add(found)
-        return found
+        step = self._waiting.popleft() if self._waiting else self._script.due() if self._script else None
+        if step is not None:
+            self._sent.add(step)
+        return step
 
     def known(self, problem: Problem) -> Problem:
         """The problem with the facts that a script states itself."""

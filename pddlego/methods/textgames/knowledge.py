@@ -11,7 +11,7 @@ from pddlego.pddl.exclusive import Invariant
 from pddlego.planning import PlanStep, Rung, Search
 from pddlego.util.text import filled, names_in
 
-UNWRITTEN = Domain("unwritten")
+EMPTY_DOMAIN = Domain("unwritten")
 """The domain before the first answer."""
 
 SEARCH = Search.parse("wastar")
@@ -37,7 +37,7 @@ class ActionRule:
 
 
 @dataclass(frozen=True)
-class Written:
+class ModelDomain:
     """What a model wrote beside the problem: the domain, goals in the order in which they are to be tried, and the
     commands of its actions. Without goals the problem's own is the one; without commands those of the game count."""
 
@@ -61,7 +61,7 @@ class Knowledge:
     only_planned: tuple[str, ...] = ()
     invariants: tuple[Invariant, ...] = ()
     placeholder: str = ""
-    written: Written | None = None
+    written: ModelDomain | None = None
 
     def with_problem(self, problem: Problem) -> Knowledge:
         """The same with another problem."""
@@ -74,19 +74,19 @@ class Knowledge:
         command has a hole. A `KeyError` cannot happen: every action has a checked template, and one that a model wrote
         was checked to be the game's, or to have a command.
         """
-        rule, given = self.actions[step.action], self.given(step)
-        values = {**(_looked_up(rule.where, given, self.problem) if rule.where else {}), **given}
+        rule, arguments = self.actions[step.action], self.arguments(step)
+        values = {**(_looked_up(rule.where, arguments, self.problem) if rule.where else {}), **arguments}
         words = {name.lstrip("?"): from_name(value) for name, value in values.items()}
-        said = filled(rule.command, dict.fromkeys(names_in(rule.command), "") | words)
-        return said if rule.where is None else " ".join(said.split())
+        text = filled(rule.command, dict.fromkeys(names_in(rule.command), "") | words)
+        return text if rule.where is None else " ".join(text.split())
 
-    def given(self, step: PlanStep) -> dict[str, str]:
+    def arguments(self, step: PlanStep) -> dict[str, str]:
         """What each parameter of a step stands for, by the name that its command has for it."""
         own = self.actions[step.action].parameters
         parameters = self.domain.actions_by_name[step.action].parameters if own is None else own
         return {parameter.name: arg for parameter, arg in zip(parameters, step.args, strict=True)}
 
-    def rewritten(self, written: Written, problem: Problem) -> Knowledge:
+    def rewritten(self, written: ModelDomain, problem: Problem) -> Knowledge:
         """What a model wrote in place of this: its domain, its goals unless there are some, its commands."""
         goals = tuple(Rung(_name(goal), goal, SEARCH) for goal in written.goals or (problem.goal,))
         actions = dict(self.actions)
@@ -104,13 +104,13 @@ class Knowledge:
         return replace(known, ladder=self.ladder or goals)
 
 
-def _looked_up(where: Atom, given: Mapping[str, str], problem: Problem) -> Mapping[str, str]:
+def _looked_up(where: Atom, values: Mapping[str, str], problem: Problem) -> Mapping[str, str]:
     """The values of the variables of `where` in the first fact that fits; none where no fact does."""
     for fact in problem.sorted_facts():
         if fact.predicate == where.predicate and len(fact.args) == len(where.args):
-            found = dict(zip(where.args, fact.args, strict=True))
-            if all(given.get(name, value) == value for name, value in found.items() if name.startswith("?")):
-                return found
+            binding = dict(zip(where.args, fact.args, strict=True))
+            if all(values.get(name, value) == value for name, value in binding.items() if name.startswith("?")):
+                return binding
     return {}
 
 
@@ -134,12 +134,12 @@ def reference_of(known: Knowledge) -> Knowledge:
     return replace(known, actions=actions)
 
 
-def unwritten(reference: Knowledge, own_goals: bool, without: Collection[str]) -> Knowledge:
+def blank_knowledge(reference: Knowledge, own_goals: bool, without: Collection[str]) -> Knowledge:
     """What is known before a model has written a domain. With `own_goals` the ladder stays; `without` schemas no action
     has a name."""
     return Knowledge(
-        UNWRITTEN,
-        Problem("game", UNWRITTEN.name),
+        EMPTY_DOMAIN,
+        Problem("game", EMPTY_DOMAIN.name),
         reference.ladder if own_goals else (),
         {} if "schemas" in without else reference.actions,
         placeholder=reference.placeholder,
@@ -149,15 +149,15 @@ def unwritten(reference: Knowledge, own_goals: bool, without: Collection[str]) -
 _COMMAND = "; command "
 
 
-def written_text(written: Written) -> str:
+def written_text(written: ModelDomain) -> str:
     """The domain as a file that also says how its actions are typed, in comments."""
-    return "\n".join([written.domain.text, *(f"{_COMMAND}{name}: {said}" for name, said in written.commands.items())])
+    return "\n".join([written.domain.text, *(f"{_COMMAND}{name}: {text}" for name, text in written.commands.items())])
 
 
-def read_written(text: str) -> Written:
+def read_written(text: str) -> ModelDomain:
     """The domain and the commands of such a file. Raises `PddlSyntaxError`."""
     lines = (line.removeprefix(_COMMAND).partition(": ") for line in text.splitlines() if line.startswith(_COMMAND))
-    return Written(parse_domain(text), commands={name: said for name, _, said in lines})
+    return ModelDomain(parse_domain(text), commands={name: text for name, _, text in lines})
 
 
 def beginning_with(blank: Knowledge, text: str) -> Knowledge:

@@ -11,21 +11,21 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from pddlego.errors import SettingError, UsageError
-from pddlego.methods.base import Variant, WorstCase, whole
+from pddlego.methods.base import UpperBound, Variant, whole
 from pddlego.methods.registry import make_codec
 from pddlego.methods.setting_files import SettingTable, read_setting
-from pddlego.methods.textgames.knowledge import ActionRule, Knowledge, beginning_with, reference_of, unwritten
+from pddlego.methods.textgames.knowledge import ActionRule, Knowledge, beginning_with, blank_knowledge, reference_of
 from pddlego.methods.textgames.options import TEXT_GAME, WRITES_DOMAIN, TextGameOptions
 from pddlego.methods.textgames.settings import (
     ActionTable,
-    Asking,
+    EndpointAsking,
     Fixed,
     FixedRule,
     GameSetting,
+    GameUse,
     MapRule,
     Observing,
     Parameter,
-    Played,
     ReaderRules,
     ReadingRule,
     Removable,
@@ -145,8 +145,8 @@ def load_setting(
     if fold is not None:
         game = setting.game
         if fold not in game.folds:
-            listed = ", ".join(game.folds)
-            raise UsageError(f"{name} has no fold '{fold}'", f"Its folds are: {listed}.", "Choose one with --fold.")
+            folds = ", ".join(game.folds)
+            raise UsageError(f"{name} has no fold '{fold}'", f"Its folds are: {folds}.", "Choose one with --fold.")
         setting = replace(setting, game=replace(game, fold=fold), all_seeds=game.folds[fold])
     if max_steps is not None:
         setting = replace(setting, max_steps=max_steps)
@@ -211,7 +211,7 @@ def _build(name: str, is_baseline: bool = False) -> GameSetting:
             seeds={split: parse_range(seeds) for split, seeds in file.seeds.items()},
             all_seeds=folds[fold],
             sources=sources,
-            game=Played(
+            game=GameUse(
                 file.game.engine,
                 file.game.name,
                 fold,
@@ -220,7 +220,7 @@ def _build(name: str, is_baseline: bool = False) -> GameSetting:
             ),
             start=_knowledge(file, domain, start, ladder),
             observing=_observing(file),
-            asking=Asking(file.prompts.folder, file.prompts.hidden, file.protocol),
+            asking=EndpointAsking(file.prompts.folder, file.prompts.hidden, file.protocol),
             reader=ReaderRules(
                 file.prompts.reader or file.prompts.folder,
                 tuple(_reading_rule(domain, number, rule) for number, rule in enumerate(file.reading, 1)),
@@ -254,8 +254,8 @@ def _observing(file: SettingFile) -> Observing:
 def _check_patterns(file: SettingFile) -> None:
     patterns = (("game.refused", file.game.refused), ("observation.drop", file.observation.drop))
     shown = (("prompts.recipe", file.prompts.recipe), ("prompts.hidden", file.prompts.hidden))
-    for where, listed in (*patterns, ("observation.keep", file.observation.keep), *shown):
-        for pattern in listed:
+    for where, texts in (*patterns, ("observation.keep", file.observation.keep), *shown):
+        for pattern in texts:
             _groups_of(where, pattern)
 
 
@@ -305,7 +305,7 @@ def _action_rules(domain: Domain, rules: Mapping[str, ActionTable]) -> dict[str,
     missing, unknown = sorted(own - named), sorted(named - own)
     if missing or unknown:
         raise ValueError(f"actions: no command for {missing}, no such action {unknown}")
-    found = {}
+    checked_rules = {}
     for name, rule in rules.items():
         parameters = {parameter.name.lstrip("?") for parameter in domain.actions_by_name[name].parameters}
         where = _looked_up_in(domain, name, rule.where)
@@ -314,8 +314,8 @@ def _action_rules(domain: Domain, rules: Mapping[str, ActionTable]) -> dict[str,
         _checked_command(f"actions.{name}", rule.command)
         if used - parameters:
             raise ValueError(f"actions.{name}: {sorted(used - parameters)} is no parameter of the action")
-        found[name] = ActionRule(rule.command, rule.expect, where)
-    return found
+        checked_rules[name] = ActionRule(rule.command, rule.expect, where)
+    return checked_rules
 
 
 def _removable(file: SettingFile, ladder: tuple[Rung, ...], baseline: GameSetting | None) -> Removable:
@@ -342,18 +342,18 @@ def _with_parameters(setting: GameSetting, overrides: Mapping[str, str]) -> Game
         except ValueError:
             value = known.min - 1
         if not known.min <= value <= known.max:
-            why = f"It takes a whole number from {known.min} to {known.max} ({known.about})."
-            raise UsageError(f"{key}={text} is not possible", why, _describe(parameters))
+            reason = f"It takes a whole number from {known.min} to {known.max} ({known.about})."
+            raise UsageError(f"{key}={text} is not possible", reason, _describe(parameters))
         parameters[key] = known.model_copy(update={"value": value})
     game = replace(setting.game, parameters=parameters, overrides=dict(overrides))
     return replace(setting, game=game)
 
 
 def _describe(parameters: Mapping[str, Parameter]) -> str:
-    listed = [
+    lines = [
         f"{name} ({parameter.min}-{parameter.max}, now {parameter.value})" for name, parameter in parameters.items()
     ]
-    return f"The parameters are: {', '.join(listed)}." if listed else "It has none."
+    return f"The parameters are: {', '.join(lines)}." if lines else "It has none."
 
 
 def parse_range(text: str) -> range:
@@ -408,24 +408,24 @@ def _domain_of(place: str, setting: str) -> str:
     if path.is_file():
         return read_text(path)
     results = read_results(path) if path.is_dir() else []
-    found = kept_domain(path, results, make_codec(), lambda result: result.cell.setting == setting)
-    if not found:
-        why = f"It holds no episode of {setting} that was won with a domain of the model's."
-        raise UsageError(f"There is no domain in {place}", why, "Name a run in mode full, or a domain file.")
-    return found
+    domain = kept_domain(path, results, make_codec(), lambda result: result.cell.setting == setting)
+    if not domain:
+        reason = f"It holds no episode of {setting} that was won with a domain of the model's."
+        raise UsageError(f"There is no domain in {place}", reason, "Name a run in mode full, or a domain file.")
+    return domain
 
 
-def worst_case(setting: GameSetting, mode: str, options: TextGameOptions, retries: int) -> WorstCase:
+def upper_bound(setting: GameSetting, mode: str, options: TextGameOptions, retries: int) -> UpperBound:
     """Every command may take a question of its own, and each question all its repeated ones."""
     base, *_ = whole(mode).split("-")  # the modes that write a domain share their prompts
     prompts = {name: len(text) for name, text in setting.sources.items() if name.startswith("prompts/")}
     own = sum(length for name, length in prompts.items() if base in name or "notes" in name)
     attempts = setting.asking.protocol.attempts or 1 + retries
     calls = setting.max_steps * attempts
-    return WorstCase(calls, own + len(setting.start.domain.text) + _GROWTH + MAX_REJECTED)
+    return UpperBound(calls, own + len(setting.start.domain.text) + _GROWTH + MAX_REJECTED)
 
 
-def setting_for(setting: GameSetting, variant: Variant, given: str | None = None) -> GameSetting:
+def setting_for(setting: GameSetting, variant: Variant, domain: str | None = None) -> GameSetting:
     """The setting as a variant of a mode plays it. Where the model writes the domain it may begin with the `given` one,
     else with that which the setting has from a run.
 
@@ -434,9 +434,9 @@ def setting_for(setting: GameSetting, variant: Variant, given: str | None = None
     setting = without_parts(setting, variant.without)
     if variant.mode.name not in WRITES_DOMAIN:
         return setting
-    text = setting.sources.get(DOMAIN_FROM, "") if given is None else given
+    text = setting.sources.get(DOMAIN_FROM, "") if domain is None else domain
     reference = reference_of(setting.start)
-    blank = unwritten(reference, variant.mode.name == "full-own-goals", variant.without)
+    blank = blank_knowledge(reference, variant.mode.name == "full-own-goals", variant.without)
     return replace(
         setting,
         sources={**setting.sources, DOMAIN_FROM: text},
@@ -469,7 +469,7 @@ def without_parts(setting: GameSetting, without: Collection[str]) -> GameSetting
     if "prompts" in without and baseline is not None:
         own, theirs = setting.asking, baseline.asking
         protocol = own.protocol.model_copy(update={"one_message": theirs.protocol.one_message})
-        setting = replace(setting, asking=Asking(theirs.prompts, (*own.hidden, *theirs.hidden), protocol))
+        setting = replace(setting, asking=EndpointAsking(theirs.prompts, (*own.hidden, *theirs.hidden), protocol))
     return setting
 
 
@@ -482,9 +482,9 @@ def _check_part(setting: GameSetting, part: str, without: Collection[str]) -> No
         "prompts": removable.baseline is not None,
         "recipe": bool(removable.recipe),
     }
-    why = "" if there.get(part, True) else f"Its file does not say what to play without its {part}."
+    reason = "" if there.get(part, True) else f"Its file does not say what to play without its {part}."
     out = setting.asking.protocol.without
     if part in out:
-        why = f"It is played without {', '.join(out)} in every mode."
-    if why:
-        raise UsageError(f"{setting.name} has no {part} to take out", why, f"Leave '-no-{part}' out.")
+        reason = f"It is played without {', '.join(out)} in every mode."
+    if reason:
+        raise UsageError(f"{setting.name} has no {part} to take out", reason, f"Leave '-no-{part}' out.")

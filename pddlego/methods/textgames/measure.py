@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pddlego.episode.events import Event, Limits, Tally
+from pddlego.episode.events import Event, Limits, Usage
 from pddlego.methods.base import Column, CountTable, Measuring
 from pddlego.methods.textgames.events import Observed, Planned
 from pddlego.methods.textgames.games import Game
@@ -14,7 +14,7 @@ from pddlego.methods.textgames.play import episode_events, make_game
 from pddlego.methods.textgames.reader.model import ReaderModel, can_answer
 from pddlego.methods.textgames.reader.text import read_room
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.situation import Exchange, Seen, Situation
+from pddlego.methods.textgames.situation import Exchange, Observations, Situation
 from pddlego.methods.textgames.world import Episode
 from pddlego.models import Request
 from pddlego.pddl import Atom, Problem, parse_problem, to_name
@@ -22,9 +22,9 @@ from pddlego.planning import Planner, Search
 from pddlego.runs.summary import Measures
 
 
-def measure(events: Sequence[Event], used: Tally) -> Measures:
+def measure(events: Sequence[Event], used: Usage) -> Measures:
     """Steps, refused commands, and answers that no plan expected; the plans made for each goal of the ladder."""
-    surprises = sum(bool(event.surprise) for event in events if isinstance(event, Observed))
+    surprises = sum(bool(event.mismatch) for event in events if isinstance(event, Observed))
     rungs = Counter(event.rung for event in events if isinstance(event, Planned) and event.rung is not None)
     repeated = sum(event.repeated for event in events if isinstance(event, Observed))
     numbers = {
@@ -92,7 +92,7 @@ def _as_at_the_start(setting: GameSetting, task: str, looks: list[Exchange]) -> 
     if not rooms:
         return None
     news = tuple(looks)
-    situation = Situation(setting.start, task, Seen(news, news), reader=setting.reader)
+    situation = Situation(setting.start, task, Observations(news, news), reader=setting.reader)
     problem = parse_problem(ReaderModel().complete(Request("gen", (), situation)).text)
     exits = {(fact.args[0], fact.args[2]): fact.args[1] for fact in problem.facts if fact.predicate == "connected"}
     doors = {(to_name(room.name), way.direction) for room in rooms for way in room.exits if way.door}

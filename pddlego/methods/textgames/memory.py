@@ -82,9 +82,9 @@ class Memory:
         self._remedies, self._whole = remedies, whole
         self._since_change: list[Exchange] = []
 
-    def take(self, exchange: Exchange, refused: bool, told: bool = True) -> None:
+    def take(self, exchange: Exchange, refused: bool, reported: bool = True) -> None:
         """Something was seen; `refused` says that it was a refusal of the command. What is not `told` is no news."""
-        for exchanges in (self.news, self._since_change, self.history)[0 if told else 2 :]:
+        for exchanges in (self.news, self._since_change, self.history)[0 if reported else 2 :]:
             exchanges.append(exchange)
         if refused and exchange.command is not None and self._remedies:
             self.refusals.refused(exchange.command)
@@ -140,8 +140,8 @@ class Placeholders:
 
     def used(self, problem: Problem) -> None:
         """A problem was accepted, with whatever placeholders are in it."""
-        found = (re.fullmatch(rf"{re.escape(self._prefix)}(\d{{1,6}})", obj.name) for obj in problem.objects)
-        self._highest = max([self._highest, *(int(match.group(1)) for match in found if match)])
+        numbers = (re.fullmatch(rf"{re.escape(self._prefix)}(\d{{1,6}})", obj.name) for obj in problem.objects)
+        self._highest = max([self._highest, *(int(match.group(1)) for match in numbers if match)])
 
     @property
     def next(self) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from pddlego.episode.approval import Overseer
+from pddlego.episode.approval import Approver
 from pddlego.episode.events import Event, Limits, Started
 from pddlego.episode.loop import Retry
 from pddlego.errors import UsageError
 from pddlego.methods.base import Tools, check_seed, parse_variant
-from pddlego.methods.textgames.agent import Agent, Thinking
+from pddlego.methods.textgames.agent import Agent, Agents
 from pddlego.methods.textgames.events import Observed, Resumed
 from pddlego.methods.textgames.formalize.act import ActionGen, HumanActions, Person, RandomActions, typed_before
 from pddlego.methods.textgames.formalize.full import FullEditor, FullFormalizer
@@ -19,7 +19,7 @@ from pddlego.methods.textgames.games import BUILT_IN, Game, GameSpec, foreign_ga
 from pddlego.methods.textgames.loading import setting_for
 from pddlego.methods.textgames.options import MODES, WRITES_DOMAIN, TextGameOptions
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.situation import Exchange, Seen, Situation, Terms
+from pddlego.methods.textgames.situation import Exchange, Observations, Situation, Terms
 from pddlego.methods.textgames.world import Episode, Repeated, Restart
 from pddlego.models import Model
 from pddlego.models.base import Feedback
@@ -39,7 +39,7 @@ def make_method(mode: str, setting: GameSetting, seed: int, person: Person | Non
     method = _method(mode, setting, seed, person)
     again = Feedback("trial", "trial", ("trial",))
     looked = (Exchange(None, "trial"), Exchange("trial", "trial"))
-    seen = Seen(looked, looked, ("trial",))
+    seen = Observations(looked, looked, ("trial",))
     for retry in (Retry(), Retry(1, "trial", again)):
         method.request(Situation(setting.start, "trial", seen, retry, notes=("trial",), reader=setting.reader))
     return method
@@ -95,14 +95,14 @@ def episode_events(
     model: Model,
     planner: Planner,
     *,
-    overseer: Overseer | None = None,
+    approver: Approver | None = None,
     restart: Restart | None = None,
     person: Person | None = None,
 ) -> Timed:
-    """Play and yield every event. `overseer` is asked before things take effect, `person` types in mode human."""
+    """Play and yield every event. `approver` is asked before things take effect, `person` types in mode human."""
     method = make_method(episode.mode, episode.setting, episode.seed, person)
-    thinking = Thinking(method, model, planner, overseer)
-    agent = Agent(episode, game, thinking, restart=restart)
+    agents = Agents(method, model, planner, approver)
+    agent = Agent(episode, game, agents, restart=restart)
     return Timed(agent.run(), lambda: agent.seconds)
 
 
@@ -126,7 +126,7 @@ def play(
         game or make_game(setting, cell.seed, options.java),
         tools.model,
         tools.planner,
-        overseer=tools.overseer,
+        approver=tools.approver,
         restart=restart if recorded is None else _restart_of(recorded),
         person=tools.person if recorded is None else _typed(recorded),
     )

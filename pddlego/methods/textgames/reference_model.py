@@ -12,7 +12,7 @@ from pddlego.methods.textgames.settings import GameSetting
 from pddlego.runs.cells import Cell
 
 
-def stand_in(name: str, cell: Cell, setting: GameSetting | None) -> ReaderModel | None:
+def builtin_model(name: str, cell: Cell, setting: GameSetting | None) -> ReaderModel | None:
     """The reader of that name; None for a name that is none of its. Raises `UsageError` if it cannot play the cell."""
     if setting is not None:
         without_parts(setting, parse_variant(cell.mode, MODES).without)
@@ -29,6 +29,6 @@ def stand_in(name: str, cell: Cell, setting: GameSetting | None) -> ReaderModel 
 
 def check_reader(setting: GameSetting, mode: str) -> None:
     """Raises `UsageError` if the built-in reader cannot play the setting in this mode."""
-    why = can_answer(setting.reader.name, bool(setting.reader.rules), whole(mode))
-    if why:
-        raise UsageError(f"The built-in reader cannot play {setting.name} in mode {mode}", *why)
+    reason = can_answer(setting.reader.name, bool(setting.reader.rules), whole(mode))
+    if reason:
+        raise UsageError(f"The built-in reader cannot play {setting.name} in mode {mode}", *reason)

@@ -31,7 +31,7 @@ class RecordedGame:
 
 
 @dataclass(frozen=True)
-class Moment:
+class ResumePoint:
     """A recorded episode after a step: its commands with their answers, and the problem that the agent had there.
 
     The problem was made from the first `known` observations. `written` is the domain of the model's, if it wrote one.
@@ -51,12 +51,12 @@ class Moment:
         return self.rejected or self.problem
 
 
-def moment_at(played: RecordedGame, step: int) -> Moment:
+def moment_at(played: RecordedGame, step: int) -> ResumePoint:
     """The episode after `step`, with all that the model made of it there. Raises `UsageError` for no such step."""
     last = played.observed[-1].step if played.observed else -1
     if not 0 <= step <= last:
-        why = f"The episode has the steps 0 to {last}." if last >= 0 else "The game never answered."
-        raise UsageError(f"There is no step {step}", why, "Choose another.")
+        reason = f"The episode has the steps 0 to {last}." if last >= 0 else "The game never answered."
+        raise UsageError(f"There is no step {step}", reason, "Choose another.")
     _check_not_before_resumption(played, step)
     problem, known, seen = played.episode.setting.start.problem, 0, 0
     commands: list[Repeated] = []
@@ -83,7 +83,7 @@ def moment_at(played: RecordedGame, step: int) -> Moment:
                 covers_all = bool(answer) or event.source == "plan"
                 problem, known = _recorded_problem(played, event.text), seen if covers_all else known
             answer = ""
-    moment = Moment(tuple(commands), problem, known, written=written)
+    moment = ResumePoint(tuple(commands), problem, known, written=written)
     return replace(moment, rejected=_proposed(played, moment, answer)) if answer else moment
 
 
@@ -91,11 +91,11 @@ def _recorded_problem(played: RecordedGame, text: str) -> Problem:
     try:
         return parse_problem(text)
     except PddlSyntaxError as error:
-        why = f"A problem file in it cannot be read: {error}."
-        raise JournalError(f"{played.journal} is damaged", why, "Choose another run.") from error
+        reason = f"A problem file in it cannot be read: {error}."
+        raise JournalError(f"{played.journal} is damaged", reason, "Choose another run.") from error
 
 
-def _proposed(played: RecordedGame, moment: Moment, answer: str) -> Problem | None:
+def _proposed(played: RecordedGame, moment: ResumePoint, answer: str) -> Problem | None:
     """The problem in an answer that was not accepted; None where there is none to read."""
     episode = played.episode
     if not episode.plans or episode.writes_domain:
@@ -103,23 +103,23 @@ def _proposed(played: RecordedGame, moment: Moment, answer: str) -> Problem | No
     method = make_method(episode.mode, episode.setting, episode.seed)
     proposal = method.read(answer, _situation(played, moment))
     assert isinstance(proposal, ProblemProposal)
-    found = proposal.problem
-    return found if found.facts and found != moment.problem else None
+    problem = proposal.problem
+    return problem if problem.facts and problem != moment.problem else None
 
 
-def read_correction(played: RecordedGame, moment: Moment, text: str) -> ProblemProposal:
+def read_correction(played: RecordedGame, moment: ResumePoint, text: str) -> ProblemProposal:
     """A person's problem file, read as a model's is. `feedback` says what is wrong with it."""
     return read_file(text, _situation(played, moment))
 
 
-def known_at(played: RecordedGame, moment: Moment) -> Knowledge:
+def known_at(played: RecordedGame, moment: ResumePoint) -> Knowledge:
     """What the agent knew at that moment, with the domain that the model had written, if any."""
     start = played.episode.setting.start
     known = beginning_with(start, moment.written) if moment.written else start
     return known.with_problem(moment.problem)
 
 
-def _situation(played: RecordedGame, moment: Moment) -> Situation:
+def _situation(played: RecordedGame, moment: ResumePoint) -> Situation:
     return Situation(known_at(played, moment), reader=played.episode.setting.reader)
 
 
@@ -129,7 +129,7 @@ def check_not_over(played: RecordedGame, step: int) -> None:
         raise UsageError(f"There is no going on from step {step}", "The game was over.", "Choose an earlier one.")
 
 
-def restart_at(played: RecordedGame, step: int, moment: Moment, corrected: Problem | None) -> Restart:
+def restart_at(played: RecordedGame, step: int, moment: ResumePoint, corrected: Problem | None) -> Restart:
     """Where the new episode begins.
 
     A correction of what the model made of everything that was seen covers all of that.
@@ -146,5 +146,5 @@ def _check_not_before_resumption(played: RecordedGame, step: int) -> None:
     """Raises `UsageError` for a step that was only repeated: what the agent thought there is in the other journal."""
     resumed = next((event for event in played.events if isinstance(event, Resumed)), None)
     if resumed is not None and step < resumed.step:
-        why = f"The episode itself begins after step {resumed.step}."
-        raise UsageError(f"Step {step} was only repeated here", why, f"Use {resumed.source}.")
+        reason = f"The episode itself begins after step {resumed.step}."
+        raise UsageError(f"Step {step} was only repeated here", reason, f"Use {resumed.source}.")

@@ -185,7 +185,7 @@ def _fits(patterns: tuple[str, ...], text: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Played:
+class GameUse:
     """Which game an engine plays: its name, the fold of its variations, and its parameters.
 
     `overrides` are the parameters that the user changed, as text.
@@ -229,7 +229,7 @@ class Observing:
 
 
 @dataclass(frozen=True)
-class Asking:
+class EndpointAsking:
     """How a model is asked: the folder of prompts, patterns of commands that are not shown, the paper's protocol."""
 
     prompts: str = ""
@@ -266,10 +266,10 @@ class GameSetting(base.Setting):
     """One playable setting: what its file says, checked. `start` is what is known before the first observation."""
 
     max_steps: int
-    game: Played
+    game: GameUse
     start: Knowledge
     observing: Observing = Observing()
-    asking: Asking = field(default_factory=Asking)
+    asking: EndpointAsking = field(default_factory=EndpointAsking)
     reader: ReaderRules = ReaderRules()
     fixed: Fixed = Fixed()
     map: MapRule | None = None
@@ -280,8 +280,8 @@ class GameSetting(base.Setting):
         for rung in self.start.ladder:
             result = planner.solve(self.start.domain, self.start.problem.with_goal(rung.goal), rung.search)
             if result.status is PlanStatus.INVALID:
-                why = f"Goal '{rung.name}': {result.message}."
-                raise SettingError(f"{self.name} cannot be planned for", why, "Mend the domain or the goal.")
+                reason = f"Goal '{rung.name}': {result.message}."
+                raise SettingError(f"{self.name} cannot be planned for", reason, "Mend the domain or the goal.")
             if result.status is PlanStatus.CRASHED:
                 raise EngineError("The planner does not work", f"{result.message}.", "Run 'pddlego doctor'.")
 

@@ -31,7 +31,7 @@ class Exchange:
 
 
 @dataclass(frozen=True)
-class Seen:
+class Observations:
     """What the game said: `news` since the last accepted answer, `history` all of it, and the commands it takes now.
 
     `refused` are commands that the game refused again and again while the problem stayed as it is, with how often; then
@@ -66,7 +66,7 @@ class Situation:
 
     knowledge: Knowledge
     task: str = ""
-    seen: Seen = Seen()
+    seen: Observations = Observations()
     retry: Retry = FIRST
     notes: tuple[str, ...] = ()
     contradictions: tuple[str, ...] = ()

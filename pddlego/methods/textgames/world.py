@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
-from pddlego.episode.budget import Meter
+from pddlego.episode.budget import Budget
 from pddlego.episode.events import Limits
 from pddlego.errors import DIFFERS, ReplayError
 from pddlego.methods.base import Variant, parse_variant
@@ -120,7 +120,7 @@ def _check_same(to: str, recorded: str, now: str) -> None:
         )
 
 
-def surprise(known: Knowledge, step: PlanStep, text: str, said: Iterable[str]) -> str:
+def mismatch(known: Knowledge, step: PlanStep, text: str, texts: Iterable[str]) -> str:
     """How `text` differs from what `step` should bring; empty if it does not.
 
     A parameter whose name the game has never said (`said` are its answers so far) is a placeholder: it may turn out to
@@ -139,18 +139,18 @@ def surprise(known: Knowledge, step: PlanStep, text: str, said: Iterable[str]) -
         wanted = predicted[name]
         if seen is None or same_name(seen, wanted):
             continue
-        if to_name(seen) in objects or _was_said(wanted, said):
+        if to_name(seen) in objects or _was_said(wanted, texts):
             return f"the plan expected {from_name(wanted)}, and it is {seen}"
     return ""
 
 
-def says_nothing_new(known: Knowledge, step: PlanStep, read: str, said: Iterable[str]) -> bool:
+def says_nothing_new(known: Knowledge, step: PlanStep, read: str, texts: Iterable[str]) -> bool:
     """Whether what was `read` of an answer that is no surprise tells nothing but what `step` should bring.
 
     It does not if it is that and no word more, or if the game has said all of it before.
     """
     expect = known.actions[step.action].expect
-    if not expect or read in said:
+    if not expect or read in texts:
         return bool(expect)
     match = re.fullmatch(expect, read)
     predicted = _predicted(known, step)
@@ -161,23 +161,23 @@ def says_nothing_new(known: Knowledge, step: PlanStep, read: str, said: Iterable
 
 def _predicted(known: Knowledge, step: PlanStep) -> dict[str, str]:
     """What each parameter of a step stands for, without its `?`."""
-    return {name.lstrip("?"): value for name, value in known.given(step).items()}
+    return {name.lstrip("?"): value for name, value in known.arguments(step).items()}
 
 
-def as_said(command: str, valid: Iterable[str]) -> str:
+def normalize_command(command: str, valid: Iterable[str]) -> str:
     """The valid command that means the same, if `command` is none itself.
 
     Games tell `TV stand` from `tv stand`, PDDL does not, and what a model calls `tv-stand` is the same thing.
     """
-    listed = list(valid)
-    if command in listed or not command:
+    commands = list(valid)
+    if command in commands or not command:
         return command
-    return next((valid for valid in listed if same_name(valid, command)), command)
+    return next((valid for valid in commands if same_name(valid, command)), command)
 
 
-def _was_said(name: str, said: Iterable[str]) -> bool:
+def _was_said(name: str, texts: Iterable[str]) -> bool:
     pattern = re.compile(rf"\b{re.escape(from_name(name))}\b", re.IGNORECASE)
-    return any(pattern.search(text) for text in said)
+    return any(pattern.search(text) for text in texts)
 
 
 @dataclass(frozen=True)
@@ -205,8 +205,10 @@ def intended(known: Knowledge, ladder: LadderResult) -> tuple[tuple[Intention, .
         planned = PlannedStep(str(step), known.command(step), added, removed)
         intentions.append(Intention(planned.command, step, planned, after))
     shown = tuple(intention.planned for intention in intentions if intention.planned)
-    said = next((number for number, intention in enumerate(intentions) if not intention.command), len(intentions))
-    return tuple(intentions[:said]), Planned(ladder.tried, ladder.rung, shown)
+    number_known = next(
+        (number for number, intention in enumerate(intentions) if not intention.command), len(intentions)
+    )
+    return tuple(intentions[:number_known]), Planned(ladder.tried, ladder.rung, shown)
 
 
 def unforeseen(intention: Intention, difference: str, refused: bool) -> str:
@@ -217,17 +219,17 @@ def unforeseen(intention: Intention, difference: str, refused: bool) -> str:
     changes = [f"make {change} true" for change in planned.added] + [
         f"make {change} false" for change in planned.removed
     ]
-    told = f"{planned.action} was to {', '.join(changes) or 'change nothing'}"
-    return f"{told}; {'the game refused the command' if refused else difference}."
+    expectation = f"{planned.action} was to {', '.join(changes) or 'change nothing'}"
+    return f"{expectation}; {'the game refused the command' if refused else difference}."
 
 
-class ObservedGame:
+class GameSession:
     """A game under way, with what was seen of it. `seen` is its last answer."""
 
-    def __init__(self, episode: Episode, game: Game, memory: Memory, meter: Meter) -> None:
+    def __init__(self, episode: Episode, game: Game, memory: Memory, budget: Budget) -> None:
         self.seen = Observation("")
         self.observing, fixed = episode.setting.observing, episode.setting.fixed
-        self.game, self.memory, self.meter = game, memory, meter
+        self.game, self.memory, self.budget = game, memory, budget
         self.rules = FixedRules(fixed.rules, fixed.script if episode.plans else "")
         self._worked: list[tuple[str, str]] = []
 
@@ -259,7 +261,7 @@ class ObservedGame:
             answer = self.game.step(command)
             _check_same(f"'{command}'", text, answer.text)
             self.seen = answer
-            yield Observed(self.meter.tally.steps, command, answer.text, "", answer.score, repeated=True)
+            yield Observed(self.budget.usage.steps, command, answer.text, "", answer.score, repeated=True)
 
     def _looked(self) -> Observation:
         return replace(self.seen, text=self.seen.look)
@@ -269,35 +271,35 @@ class ObservedGame:
         intention: Intention | None,
         answer: Observation,
         known: Knowledge | None = None,
-        told: str = "",
+        recorded: str = "",
         free: bool = False,
     ) -> Observed:
-        """Take in what the game answered, and say whether it was refused or surprising. `told` is what the model was
-        told of it in another episode."""
+        """Take in what the game answered, and say whether it was refused or surprising. `recorded` is what the model
+        read about it when the episode was first played."""
         refused = self.observing.is_refused(answer.text)
         read = self.observing.read(answer.text)
         difference, exchange = "", Exchange(intention.command if intention else None, read)
         if known is not None and intention is not None and intention.step is not None and not answer.won:
-            said = [exchange.text for exchange in self.memory.history]
-            difference = surprise(known, intention.step, answer.text, said)
-            nothing_new = says_nothing_new(known, intention.step, exchange.text, said)
+            texts = [exchange.text for exchange in self.memory.history]
+            difference = mismatch(known, intention.step, answer.text, texts)
+            nothing_new = says_nothing_new(known, intention.step, exchange.text, texts)
             if nothing_new and not (difference or refused) and answer.score == self.seen.score:
                 exchange = replace(exchange, after=intention.after)
         if intention is not None:
-            exchange = replace(exchange, unforeseen=told or unforeseen(intention, difference, refused))
+            exchange = replace(exchange, unforeseen=recorded or unforeseen(intention, difference, refused))
             if self.observing.score:
                 exchange = replace(exchange, score=answer.score, gained=answer.score - self.seen.score)
         self.seen = answer
-        self.meter.score = answer.score
+        self.budget.score = answer.score
         self.rules.take_in(exchange.command, answer.text)
         by_rule = intention is not None and intention.by_rule
-        self.memory.take(exchange, refused, told=self.rules.told or not by_rule)
+        self.memory.take(exchange, refused, reported=self.rules.is_reported or not by_rule)
         if intention is not None and not free:
-            self.meter.step(refused)
+            self.budget.step(refused)
             if not refused:
                 self._worked.append((intention.command, answer.text))
         return Observed(
-            step=self.meter.tally.steps,
+            step=self.budget.usage.steps,
             command=exchange.command,
             text=answer.text,
             read=exchange.text,
@@ -305,7 +307,7 @@ class ObservedGame:
             won=answer.won,
             lost=answer.lost,
             refused=refused,
-            surprise=difference,
+            mismatch=difference,
             unforeseen=exchange.unforeseen,
             free=free,
         )

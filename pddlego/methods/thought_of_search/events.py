@@ -13,7 +13,7 @@ from pddlego.episode.events import Event
 from pddlego.methods.thought_of_search.space import Which
 from pddlego.util.text import count
 
-Stage = Literal["goal", "soundness", "completeness"]
+TestStage = Literal["goal", "soundness", "completeness"]
 
 PASSED, SOLVED = "passed", "solved"
 
@@ -54,7 +54,7 @@ class Tested(SearchEvent):
 
     __test__ = False  # it is no class of tests, whatever its name says to test runners
     type = "tested"
-    stage: Stage
+    stage: TestStage
     number: int
     kind: str
     message: str = ""
@@ -66,7 +66,7 @@ class Tested(SearchEvent):
 
 
 @dataclass(frozen=True)
-class Searching(SearchEvent):
+class SearchRunning(SearchEvent):
     """A search is going on, and has expanded so many states."""
 
     type = "searching"
@@ -123,7 +123,7 @@ SHOWN = 2_000
 """Characters of a value that a prompt shows."""
 
 
-class Kind(str, Enum):
+class FunctionFault(str, Enum):
     """Why a function goes back to the model, in the order of the paper's list."""
 
     TRANSITION = "unsound transition"
@@ -146,12 +146,12 @@ class Fault:
     may be empty: each kind has some. `limit` is the option whose limit was exceeded.
     """
 
-    kind: Kind
+    kind: FunctionFault
     which: Which
     message: str
     shown: tuple[tuple[str, Any], ...] = ()
     trace: str = ""
-    why: str = ""
+    reason: str = ""
     as_goal: bool = False
     limit: str = ""
 
@@ -203,15 +203,15 @@ def _tested(event: Tested, glyphs: Glyphs) -> Description:
     return Description("planned", line, () if event.passed else (line,), detail)
 
 
-def _searching(event: Searching, glyphs: Glyphs) -> Description:
+def _searching(event: SearchRunning, glyphs: Glyphs) -> Description:
     return Description("", Line(f"     {event.instance}: {count(event.expansions, 'state')} expanded", "dim"))
 
 
 def _attempted(event: Attempted, glyphs: Glyphs) -> Description:
     mark, style = (glyphs.done, "green") if event.solved else (glyphs.failed, "red")
     took = f"{count(event.length, 'step')}, " if event.solved and event.length else ""
-    said = f"{event.kind}, {took}{count(event.expansions, 'state')} expanded, {event.seconds:.2f} s"
-    line = Line(f"     {mark} instance {event.instance}: {said}", style)
+    text = f"{event.kind}, {took}{count(event.expansions, 'state')} expanded, {event.seconds:.2f} s"
+    line = Line(f"     {mark} instance {event.instance}: {text}", style)
     detail = (Line(f"       {event.message}", style),) if event.message else ()
     return Description("planned", line, () if event.solved else (line,), detail)
 
@@ -219,8 +219,8 @@ def _attempted(event: Attempted, glyphs: Glyphs) -> Description:
 def _finished(event: Finished, glyphs: Glyphs) -> Description:
     style = "bold green" if event.solved == event.total else "bold yellow" if event.solved else "bold red"
     rate = f", {event.expansions / event.seconds:,.0f} a second" if event.seconds > 0 else ""
-    said = f"{event.command} instances solved, {count(event.expansions, 'state')} expanded{rate}"
-    line = Line(f"{event.step:>3}  {said}", style)
+    text = f"{event.command} instances solved, {count(event.expansions, 'state')} expanded{rate}"
+    line = Line(f"{event.step:>3}  {text}", style)
     return Description("observed", line, (line,))
 
 
@@ -228,7 +228,7 @@ DESCRIBED: Mapping[type[Event], Describe] = {
     Prepared: _prepared,
     Coded: _coded,
     Tested: _tested,
-    Searching: _searching,
+    SearchRunning: _searching,
     Attempted: _attempted,
     Finished: _finished,
 }

@@ -22,8 +22,8 @@ from pddlego.methods.thought_of_search.space import (
     GoalTest,
     Instance,
     Judge,
-    Order,
-    Search,
+    SearchOrder,
+    SearchTask,
     Space,
     SuccessorTest,
     have_form,
@@ -97,15 +97,15 @@ class Checks:
 
     def read(self, item: Any) -> list[dict[str, Any]]:
         """What the functions are given, for each search."""
-        found = self._call("read", item)
-        listed = found if isinstance(found, list) else [found]
-        if not listed or not all(isinstance(entry, dict) and "state" in entry for entry in listed):
-            raise self._wrong_type("read", found, "a dictionary with 'state', or a list of these")
+        value = self._call("read", item)
+        entries = value if isinstance(value, list) else [value]
+        if not entries or not all(isinstance(entry, dict) and "state" in entry for entry in entries):
+            raise self._wrong_type("read", value, "a dictionary with 'state', or a list of these")
         for name in _LISTS:
-            for entry in listed:
+            for entry in entries:
                 if not isinstance(entry.get(name, ()), (list, tuple)):
                     raise self._wrong_type("read", entry[name], f"a list as '{name}'")
-        return listed
+        return entries
 
     def goal_test(self, item: object, is_goal: bool) -> GoalTest:
         return GoalTest(self._searches(item)[0], is_goal)
@@ -129,12 +129,12 @@ class Checks:
             if not result.returned:
                 raise self._wrong(result)
             if result.value is not None:
-                place, number, why, raised = result.value
+                place, number, reason, raised = result.value
                 state, successors = part[place]
                 if raised:
                     result = self._session.call("check", state, successors[number], item, module=MODULE)
                     self._refuse_fault(result, state, successors[number])
-                return BadTransition(first + place, number, why)
+                return BadTransition(first + place, number, reason)
             first += len(part)
         return None
 
@@ -146,12 +146,12 @@ class Checks:
         return result.value is True  # where it raised, the state has not the form of one
 
     def validate(self, path: Sequence[object] | None, search: int, item: object) -> str:
-        listed = None if path is None else list(path)
+        states = None if path is None else list(path)
         try:
-            result = self._session.call("validate", listed, search, item, module=MODULE)
+            result = self._session.call("validate", states, search, item, module=MODULE)
         except TooLargeError as error:
             return f"{MALFORMED}: {error}"
-        self._refuse_fault(result, *(listed or ()))
+        self._refuse_fault(result, *(states or ()))
         if not result.returned:
             return f"{MALFORMED}: {result.message}"
         if not isinstance(result.value, (str, type(None))):
@@ -165,9 +165,9 @@ class Checks:
         """
         for instance in soundness[:1]:
             start = instance.searches[0].start
-            why = self._call("check", start, start, instance.item)
-            if not isinstance(why, (str, type(None))):
-                raise self._wrong_type("check", why, "a text, which is empty for a transition")
+            reason = self._call("check", start, start, instance.item)
+            if not isinstance(reason, (str, type(None))):
+                raise self._wrong_type("check", reason, "a text, which is empty for a transition")
             if self.knows_goals:
                 is_goal = self._call("is_goal", start, instance.item)
                 if not isinstance(is_goal, bool):
@@ -185,12 +185,14 @@ class Checks:
         if own or have_form(states, self._states):
             raise self._wrong(result)
 
-    def _searches(self, item: object) -> tuple[Search, ...]:
-        listed = self.read(item)
-        self._states += [entry["state"] for entry in listed]
+    def _searches(self, item: object) -> tuple[SearchTask, ...]:
+        entries = self.read(item)
+        self._states += [entry["state"] for entry in entries]
         return tuple(
-            Search(entry["state"], tuple(entry.get("successor_arguments", ())), tuple(entry.get("goal_arguments", ())))
-            for entry in listed
+            SearchTask(
+                entry["state"], tuple(entry.get("successor_arguments", ())), tuple(entry.get("goal_arguments", ()))
+            )
+            for entry in entries
         )
 
     def _call(self, function: str, *arguments: Any) -> Any:
@@ -203,8 +205,8 @@ class Checks:
         return result.value
 
     def _wrong_type(self, function: str, value: object, wanted: str) -> SettingError:
-        why = f"{function} returned {brief(value)[:80]}, and it must return {wanted}."
-        return SettingError(f"{self.place} is wrong", why, f"Fix {function} (docs/search.md).")
+        reason = f"{function} returned {brief(value)[:80]}, and it must return {wanted}."
+        return SettingError(f"{self.place} is wrong", reason, f"Fix {function} (docs/search.md).")
 
     def _wrong(self, result: CallResult) -> SettingError:
         trace = [line.strip() for line in result.traceback.splitlines() if line.strip().startswith("File ")]
@@ -237,8 +239,8 @@ def _text_of(place: str) -> str:
     try:
         return Path(place).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or str(error)
-        raise SettingError(f"{place} cannot be read", f"{why}.", "Name a file in domains/, or a path.") from error
+        reason = getattr(error, "strerror", None) or str(error)
+        raise SettingError(f"{place} cannot be read", f"{reason}.", "Name a file in domains/, or a path.") from error
 
 
 def items_of(place: str, text: str) -> tuple[dict[str, object], ...]:
@@ -320,7 +322,7 @@ class SearchFile(SettingHead):
     rules: str
     state: str = ""
     example: str = ""
-    search: Order = "breadth-first"
+    search: SearchOrder = "breadth-first"
     optimal: bool = False
     unordered: tuple[str, ...] = ()
     verifies_goals: bool = True
@@ -410,8 +412,8 @@ class FileJudge:
             what = f"{space.places['instances']} says no cost of instance {costless[0]}"
             raise SettingError(what, "The setting is optimal.", 'Add "cost": the least number of steps.')
         if not self.instances:
-            why = "It is empty." if not files.instances_from else f"None is left from {files.instances_from} on."
-            raise SettingError(f"{space.places['instances']} holds no instance", why, "Add one.")
+            reason = "It is empty." if not files.instances_from else f"None is left from {files.instances_from} on."
+            raise SettingError(f"{space.places['instances']} holds no instance", reason, "Add one.")
         self._check_arguments(space)
         checks.try_out(self.soundness, self.instances)
         self._check_examples(space)
@@ -421,10 +423,10 @@ class FileJudge:
         searches = [(search, instance) for instance in self.instances[:1] for search in instance.searches]
         for search, instance in [*searches, *((instance.searches[0], instance) for instance in self.soundness[:1])]:
             for which, names in space.arguments.items():
-                given = 1 + len(search.arguments(which))
-                if given != len(names):
-                    why = f"[{which}] names {', '.join(names)}, and read gives {given} of instance {instance.name}."
-                    raise SettingError(f"{space.places['checks']} is wrong", why, "Mend one of both.")
+                number = 1 + len(search.arguments(which))
+                if number != len(names):
+                    reason = f"[{which}] names {', '.join(names)}, and read gives {number} of instance {instance.name}."
+                    raise SettingError(f"{space.places['checks']} is wrong", reason, "Mend one of both.")
 
     def _check_examples(self, space: FileSpace) -> None:
         """Raises `SettingError` for known goals and known successors of which the checks say that they are none."""
@@ -432,15 +434,15 @@ class FileJudge:
             for number, item in enumerate(space.items(which), start=1):
                 if self.checks.knows_goals and self.checks.is_goal(self.checks.read(item)[0]["state"], item) != wanted:
                     what = f"{space.places['checks']} and {space.places[which]} disagree"
-                    why = f"is_goal says {'no' if wanted else 'yes'} of number {number}."
-                    raise SettingError(what, why, "Mend one of both.")
+                    reason = f"is_goal says {'no' if wanted else 'yes'} of number {number}."
+                    raise SettingError(what, reason, "Mend one of both.")
         for number, item in enumerate(space.items("successors"), start=1):
-            found = self.checks.read(item)[0]
-            bad = self.checks.first_bad([(found["state"], found.get("successors", ()))], item)
+            entry = self.checks.read(item)[0]
+            bad = self.checks.first_bad([(entry["state"], entry.get("successors", ()))], item)
             if bad is not None:
                 what = f"{space.places['checks']} and {space.places['successors']} disagree"
-                why = f"check says of successor {bad.successor + 1} of number {number}: {bad.why}."
-                raise SettingError(what, why, "Mend one of both.")
+                reason = f"check says of successor {bad.successor + 1} of number {number}: {bad.reason}."
+                raise SettingError(what, reason, "Mend one of both.")
 
     def _instance(self, item: dict[str, object], number: int) -> Instance:
         return self.checks.instance(str(item.get("id", number + 1)), item)
@@ -454,9 +456,9 @@ class FileJudge:
         return self.checks.is_goal(state, instance.item)
 
     def fault(self, instance: Instance, search: int, path: Sequence[object] | None) -> str:
-        why = self.checks.validate(path, search, instance.item)
-        if why or path is None or not self.optimal:
-            return why
+        reason = self.checks.validate(path, search, instance.item)
+        if reason or path is None or not self.optimal:
+            return reason
         cost = int(instance.item["cost"])
         return "" if len(path) - 1 == cost else f"{len(path) - 1} steps, and {cost} are enough"
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pddlego.methods.thought_of_search.events import Fault, Kind
-from pddlego.methods.thought_of_search.space import Search, Which
+from pddlego.methods.thought_of_search.events import Fault, FunctionFault
+from pddlego.methods.thought_of_search.space import SearchTask, Which
 from pddlego.sandbox import (
     Call,
     CallResult,
@@ -17,8 +17,8 @@ from pddlego.sandbox import (
     Expansion,
     Sandbox,
     SandboxLimits,
+    SandboxState,
     Session,
-    State,
     Status,
     differs,
 )
@@ -51,17 +51,17 @@ def code_of(answer: str, which: Which) -> Code | None:
 
     A model that shows its old function, and then the new one, means the new one. None if there is no function at all.
     """
-    said = spoken(answer)
-    blocks = [block.rstrip("` \n") for block in python_blocks(said)]  # of a fence that was cut off something is left
-    if not blocks and (first := _DEF.search(said)):
-        blocks = [said[first.start() :]]
+    text = spoken(answer)
+    blocks = [block.rstrip("` \n") for block in python_blocks(text)]  # of a fence that was cut off something is left
+    if not blocks and (first := _DEF.search(text)):
+        blocks = [text[first.start() :]]
     named = [(number, _named(block, which)) for number, block in enumerate(blocks)]
-    found = [(number, name) for number, name in named if name] or [
+    named_blocks = [(number, name) for number, name in named if name] or [
         (number, names[-1]) for number, block in enumerate(blocks) if (names := _DEF.findall(block))
     ]
-    if not found:
+    if not named_blocks:
         return None
-    last, name = found[-1]
+    last, name = named_blocks[-1]
     helpers = [block for block in blocks[:last] if _only_defines(block)]
     return Code("\n\n\n".join((*helpers, blocks[last])).rstrip(), name)
 
@@ -116,8 +116,8 @@ BOTH: tuple[Which, ...] = ("successors", "goal")
 KNOWN = 100_000
 """States whose numbers the sandbox remembers; then both sides begin anew, so that its memory does not grow."""
 
-_ERRORS: dict[Which, Kind] = {"successors": Kind.SUCCESSOR_ERROR, "goal": Kind.GOAL_ERROR}
-_TIMES: dict[Which, Kind] = {"successors": Kind.SUCCESSOR_TIME, "goal": Kind.GOAL_TIME}
+_ERRORS: dict[Which, FunctionFault] = {"successors": FunctionFault.SUCCESSOR_ERROR, "goal": FunctionFault.GOAL_ERROR}
+_TIMES: dict[Which, FunctionFault] = {"successors": FunctionFault.SUCCESSOR_TIME, "goal": FunctionFault.GOAL_TIME}
 _LIMITS = {Status.TIMEOUT: "call_timeout", Status.MEMORY: "memory"}
 
 
@@ -138,7 +138,7 @@ class _Flight:
     session: Session | None = None
 
 
-class Functions:
+class ModelFunctions:
     """Both functions. `states` are those that came up in the search that is going on, by their numbers.
 
     `seconds` of CPU time were used by calls so far. Not for several threads.
@@ -150,7 +150,7 @@ class Functions:
         self.codes: dict[Which, Code] = {}
         self.states: list[Any] = []
         self._size = self._memory = 0
-        self._search = Search(None)
+        self._search = SearchTask(None)
         self._offset = 0
         self._fresh = True
         self._sandbox = sandbox
@@ -173,25 +173,25 @@ class Functions:
         result = session.load(code.text, module=which)
         self.seconds += result.seconds
         if result.unreadable:
-            return Fault(Kind.UNREADABLE, which, result.message, trace=result.traceback or result.message)
+            return Fault(FunctionFault.UNREADABLE, which, result.message, trace=result.traceback or result.message)
         if result.returned or (result.status is Status.RAISED and session.defines(code.name, which)):
             return None  # an example after it may fail: the function is there
         return failed(which, result, ())
 
-    def call(self, which: Which, search: Search, state: Any, echo: bool = False) -> CallResult:
+    def call(self, which: Which, search: SearchTask, state: Any, echo: bool = False) -> CallResult:
         """Call one function on one state."""
         self._forget()
         return self._call(which, search, state, echo)
 
-    def _call(self, which: Which, search: Search, state: Any, echo: bool = False) -> CallResult:
+    def _call(self, which: Which, search: SearchTask, state: Any, echo: bool = False) -> CallResult:
         code = self.codes[which]
         wanted: Literal["truth", "list"] = "truth" if which == "goal" else "list"
-        given = (state, *search.arguments(which))
-        result = self._open().call(code.name, *given, echo=echo, module=which, result=wanted)
+        arguments = (state, *search.arguments(which))
+        result = self._open().call(code.name, *arguments, echo=echo, module=which, result=wanted)
         self.seconds += result.seconds
         return result
 
-    def begin(self, search: Search, memory: int) -> None:
+    def begin(self, search: SearchTask, memory: int) -> None:
         """Begin a search whose states may take so much `memory`, in MiB. The start has number 0."""
         self._search = search
         self._forget()
@@ -218,7 +218,7 @@ class Functions:
             self._offset, self._fresh = len(self.states), True
         calls = {which: Call(which, self.codes[which].name, self._search.arguments(which)) for which in BOTH}
         known = len(self.states) if self._fresh else self._offset
-        sent = [State(self.states[number]) if number < known else number for number in flight.numbers]
+        sent = [SandboxState(self.states[number]) if number < known else number for number in flight.numbers]
         fresh = self._offset if self._fresh else None
         session.post(Expansion(sent, calls["goal"], calls["successors"], flight.watched, fresh))
         self._fresh = False
@@ -233,16 +233,16 @@ class Functions:
                 self._send(waiting)
         if flight.session is not self._session or flight.session is None:
             return self._one_by_one(states, flight.watched)
-        found = flight.session.expanded()
-        self.seconds += found.result.seconds
-        if found.result.status not in (Status.RETURNED, Status.RAISED):
+        expansion = flight.session.expanded()
+        self.seconds += expansion.result.seconds
+        if expansion.result.status not in (Status.RETURNED, Status.RAISED):
             self.close()  # what is under way may speak of states that were never sent
             return self._one_by_one(states, flight.watched)
         done: list[Visited] = []
-        if (fault := self._met(found.new, found.result.size)) is not None:
+        if (fault := self._met(expansion.new, expansion.result.size)) is not None:
             return done, fault
         most = len(self.states)
-        for item in found.done:
+        for item in expansion.done:
             if isinstance(item, Changed):
                 before = (states[len(done)], *self._search.successor_arguments)
                 return done, changed(before[item.place], item.value)
@@ -251,10 +251,10 @@ class Functions:
             if item and max(item) >= most:
                 return done, _forged(states[len(done)])
             done.append(Visited(False, item))
-        if found.result.returned:
+        if expansion.result.returned:
             return done, None
-        which: Which = "goal" if found.at == "goal" else "successors"
-        return done, failed(which, found.result, (("state", states[len(done)]),))
+        which: Which = "goal" if expansion.at == "goal" else "successors"
+        return done, failed(which, expansion.result, (("state", states[len(done)]),))
 
     def close(self) -> None:
         """End the session. Safe to call twice; the next call begins another."""
@@ -290,8 +290,8 @@ class Functions:
         self._size += size
         if self._size <= self._memory << 20:
             return None
-        why = f"the states of the search need more than {self._memory:,} MiB of memory"
-        return Fault(Kind.SEARCH_TIME, "successors", why, limit="memory")
+        reason = f"the states of the search need more than {self._memory:,} MiB of memory"
+        return Fault(FunctionFault.SEARCH_TIME, "successors", reason, limit="memory")
 
     def _forget(self) -> None:
         """Wait for what nobody wants to know any more: the next answer is to the next question."""
@@ -330,7 +330,7 @@ def _last(trace: str) -> str:
 def changed(before: Any, after: Any) -> Fault:
     """A function that changed what it was given."""
     shown = (("before the call", before), ("after the call", after))
-    return Fault(Kind.CHANGED, "successors", "the function changed its argument", shown)
+    return Fault(FunctionFault.CHANGED, "successors", "the function changed its argument", shown)
 
 
 def change_of(before: Sequence[Any], after: Sequence[Any]) -> Fault | None:
@@ -339,4 +339,4 @@ def change_of(before: Sequence[Any], after: Sequence[Any]) -> Fault | None:
 
 
 def _forged(state: Any) -> Fault:
-    return Fault(Kind.SUCCESSOR_ERROR, "successors", "it wrote to the sandbox's own pipe", (("state", state),))
+    return Fault(FunctionFault.SUCCESSOR_ERROR, "successors", "it wrote to the sandbox's own pipe", (("state", state),))

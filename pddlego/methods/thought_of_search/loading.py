@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pddlego.methods.base import Setting, WorstCase
+from pddlego.methods.base import Setting, UpperBound
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.methods.setting_files import SettingTable, checked, read_setting
 from pddlego.methods.shared_options import PLANNING
@@ -105,8 +105,8 @@ def _of_files(name: str, table: SettingTable, prompts: Mapping[str, str], option
     )
 
 
-def worst_case(setting: SearchSetting, mode: str, options: SearchOptions, retries: int) -> WorstCase:
+def upper_bound(setting: SearchSetting, mode: str, options: SearchOptions, retries: int) -> UpperBound:
     """The questions of a conversation that never succeeds. A later one holds all that were before it."""
     calls = (3 if options.parity == "paper" else 2) * options.answers
     texts = sum(len(text) for name, text in setting.sources.items() if name.startswith("envs/"))
-    return WorstCase(calls, texts + calls * (_ANSWER + _QUESTION) // 2)
+    return UpperBound(calls, texts + calls * (_ANSWER + _QUESTION) // 2)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from pddlego.episode.events import Event, Tally
+from pddlego.episode.events import Event, Usage
 from pddlego.methods.base import Column, CountTable, Measuring
 from pddlego.methods.setting_files import published
 from pddlego.methods.thought_of_search.events import Attempted, Coded, Finished
 from pddlego.runs.summary import Measures
 
 
-def measure(events: Sequence[Event], used: Tally) -> Measures:
+def measure(events: Sequence[Event], used: Usage) -> Measures:
     """Answers for both functions, whether both passed, and of those that did the share of instances solved.
 
     `accuracy` is there only where the tests were passed: read it with `finished`. Expansions a second are of CPU time.

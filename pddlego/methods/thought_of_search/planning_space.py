@@ -22,7 +22,7 @@ from pddlego.methods.thought_of_search.space import (
     GoalTest,
     Instance,
     Judge,
-    Search,
+    SearchTask,
     Space,
     SuccessorTest,
     Which,
@@ -95,8 +95,8 @@ class PlanningJudge:
                 if not _is_state(successor):
                     return BadTransition(place, number, "a successor has not the form of a state: a set of tuples")
                 if self._key(successor) not in known:
-                    why = "no action leads from the state to this successor"
-                    return BadTransition(place, number, why)
+                    reason = "no action leads from the state to this successor"
+                    return BadTransition(place, number, reason)
         return None
 
     def is_goal(self, instance: Instance, search: int, state: Any) -> bool:
@@ -109,16 +109,16 @@ class PlanningJudge:
             return "it has not the form of a state"
         world, steps = World(self.domain, instance.item.problem), []
         for number, (before, after) in enumerate(pairwise(path)):
-            found = [step for step, facts in _successors(world, _atoms(before)) if _tuples(facts) == set(after)]
-            if not found:
+            fitting = [step for step, facts in _successors(world, _atoms(before)) if _tuples(facts) == set(after)]
+            if not fitting:
                 return f"no action leads from state {number} to state {number + 1}"
-            steps.append(found[0])
+            steps.append(fitting[0])
         return str(validate(self.domain, instance.item.problem, Plan(tuple(steps))) or "")
 
-    def _search(self, task: Task, facts: Facts) -> Search:
+    def _search(self, task: Task, facts: Facts) -> SearchTask:
         world = World(self.domain, task.problem)
         goal = sorted(_goal_of(self.domain, task))
-        return Search(_tuples(facts), (dict(sorted(world.types.items())),), (goal,))
+        return SearchTask(_tuples(facts), (dict(sorted(world.types.items())),), (goal,))
 
     def _instance(self, task: Task) -> Instance:
         return Instance(task.name, (self._search(task, frozenset(task.problem.facts)),), task)
@@ -195,6 +195,6 @@ def _goal_of(domain: Domain, task: Task) -> set[tuple[str, ...]]:
     parts = goal.parts if isinstance(goal, And) else (goal,)
     atoms = [part for part in parts if isinstance(part, Atom) and part.predicate not in domain.rules]
     if len(atoms) < len(parts):
-        why = f"The goal of {task.name} is more than facts that must be true."
-        raise SettingError(f"{domain.name} cannot be played as a search space", why, "Choose another mode.")
+        reason = f"The goal of {task.name} is more than facts that must be true."
+        raise SettingError(f"{domain.name} cannot be played as a search space", reason, "Choose another mode.")
     return {(atom.predicate, *atom.args) for atom in atoms}

@@ -6,12 +6,12 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 
 from pddlego.episode.ask import Chat
-from pddlego.episode.budget import Meter, OverError
+from pddlego.episode.budget import Budget, EpisodeOver
 from pddlego.episode.events import Event, Isolated, Outcome, Rejected
 from pddlego.episode.lifecycle import Body, played
 from pddlego.methods.base import Tools, parse_variant, started
-from pddlego.methods.thought_of_search.events import SOLVED, Attempted, Coded, Fault, Finished, Kind, Prepared
-from pddlego.methods.thought_of_search.functions import Code, Functions, code_as_the_paper, code_of
+from pddlego.methods.thought_of_search.events import SOLVED, Attempted, Coded, Fault, Finished, FunctionFault, Prepared
+from pddlego.methods.thought_of_search.functions import Code, ModelFunctions, code_as_the_paper, code_of
 from pddlego.methods.thought_of_search.loading import SearchSetting, call_limits, search_limits
 from pddlego.methods.thought_of_search.options import (
     MODES,
@@ -21,7 +21,7 @@ from pddlego.methods.thought_of_search.options import (
     NO_SOUNDNESS,
     SearchOptions,
 )
-from pddlego.methods.thought_of_search.search import Found, StateSearch
+from pddlego.methods.thought_of_search.search import SearchResult, StateSearch
 from pddlego.methods.thought_of_search.space import Instance, Judge, Space, Which
 from pddlego.methods.thought_of_search.testing import Tests, searched
 from pddlego.models.base import Feedback, Message
@@ -29,7 +29,7 @@ from pddlego.models.prompts import Prompts
 from pddlego.runs.cells import Cell
 from pddlego.sandbox import Sandbox
 
-Steps = Generator[Event, None, bool]
+FunctionSteps = Generator[Event, None, bool]
 """Whether the functions pass."""
 
 
@@ -47,7 +47,7 @@ class Dialogue:
     """The conversation about both functions. Each function has at most so many `answers`."""
 
     def __init__(
-        self, space: Space, judge: Judge, functions: Functions, tests: Tests, stages: Stages, answers: int
+        self, space: Space, judge: Judge, functions: ModelFunctions, tests: Tests, stages: Stages, answers: int
     ) -> None:
         self.space, self.judge, self.functions, self.tests = space, judge, functions, tests
         self.stages, self.most = stages, answers
@@ -56,9 +56,9 @@ class Dialogue:
         self._passed = 0  # answers with a goal test that passed
         self._prompts = Prompts("thought_of_search")
 
-    def run(self, chat: Chat, meter: Meter) -> Steps:
+    def run(self, chat: Chat, budget: Budget) -> FunctionSteps:
         """Everything until both functions pass, or one has no answer left."""
-        self._chat, self._meter = chat, meter
+        self._chat, self._budget = chat, budget
         chat.messages = (Message("system", self._prompts.render("thought_of_search/system").strip()),)
         if not (yield from self._readable("successors", self._first("successors"))):
             return False
@@ -68,7 +68,7 @@ class Dialogue:
             fault = yield from self._function_fault()
             if fault is None:
                 return True
-            if self.stages.paper and fault.kind is not Kind.GOAL:
+            if self.stages.paper and fault.kind is not FunctionFault.GOAL:
                 fault = _as_successors(fault)
             if fault.which == "goal":
                 if not (yield from self._again(fault)):
@@ -77,7 +77,7 @@ class Dialogue:
             if not (yield from self._readable("successors", self._told(fault), fault)):
                 return False
 
-    def _again(self, fault: Fault) -> Steps:
+    def _again(self, fault: Fault) -> FunctionSteps:
         """The goal test is to blame for what a search found: back to step 2."""
         passed = yield from self._goal(self._told(fault), fault)
         if not self.stages.paper:
@@ -91,7 +91,7 @@ class Dialogue:
             fault = yield from self.tests.completeness()
         return fault
 
-    def _goal(self, text: str, fault: Fault | None = None) -> Steps:
+    def _goal(self, text: str, fault: Fault | None = None) -> FunctionSteps:
         """Step 2: ask for the goal test until it passes."""
         while True:
             if not (yield from self._readable("goal", text, fault)):
@@ -102,7 +102,7 @@ class Dialogue:
                 return True
             text = self._told(fault)
 
-    def _readable(self, which: Which, text: str, fault: Fault | None = None) -> Steps:
+    def _readable(self, which: Which, text: str, fault: Fault | None = None) -> FunctionSteps:
         """Ask for a function until there is one that can be loaded. `fault` is what the question is about."""
         while True:
             if fault is not None:
@@ -112,11 +112,11 @@ class Dialogue:
                 return False
             purpose = which if not self.answers[which] else f"{which} again"
             limit = f"{fault.limit} ({fault.message})" if fault is not None and fault.limit else ""
-            said = yield from self._chat.say(purpose, text, max(0, self.answers[which] - 1), limit=limit)
+            answer = yield from self._chat.say(purpose, text, max(0, self.answers[which] - 1), limit=limit)
             self.answers[which] += 1
-            code = (code_as_the_paper if self.stages.paper else code_of)(said, which)
+            code = (code_as_the_paper if self.stages.paper else code_of)(answer, which)
             yield self._coded(which, code)
-            fault = Fault(Kind.UNREADABLE, which, "the answer holds no function")
+            fault = Fault(FunctionFault.UNREADABLE, which, "the answer holds no function")
             fault = self.functions.put(which, code) if code is not None else fault
             if fault is None:
                 return True
@@ -129,10 +129,10 @@ class Dialogue:
         return counted < self.most
 
     def _coded(self, which: Which, code: Code | None) -> Coded:
-        self._meter.step()
+        self._budget.step()
         command = f"{'successor function' if which == 'successors' else 'goal test'} {self.answers[which]}"
         text, name = (code.text, code.name) if code is not None else ("", "")
-        return Coded(self._meter.tally.steps, command, which, self.answers[which], text, name)
+        return Coded(self._budget.usage.steps, command, which, self.answers[which], text, name)
 
     def _first(self, which: Which) -> str:
         shown = {**self.space.prompt(self.judge), "arguments": self.space.arguments[which]}
@@ -150,7 +150,7 @@ def _feedback(fault: Fault) -> Feedback:
 
 def _as_successors(fault: Fault) -> Fault:
     """The same, held against the successor function, as by the paper's code for all that goes wrong in a search."""
-    kind = Kind.SUCCESSOR_ERROR if fault.kind is Kind.GOAL_ERROR else fault.kind
+    kind = FunctionFault.SUCCESSOR_ERROR if fault.kind is FunctionFault.GOAL_ERROR else fault.kind
     return replace(fault, which="successors", kind=kind)
 
 
@@ -159,18 +159,18 @@ _UNFINISHED = "not finished"
 
 def play(cell: Cell, setting: SearchSetting, options: SearchOptions, tools: Tools) -> Iterator[Event]:
     """Every event of the episode."""
-    meter = Meter(replace(tools.limits, steps=None))
-    return played(_episode(cell, setting, options, tools, meter), meter)
+    budget = Budget(replace(tools.limits, steps=None))
+    return played(_episode(cell, setting, options, tools, budget), budget)
 
 
-def _episode(cell: Cell, setting: SearchSetting, options: SearchOptions, tools: Tools, meter: Meter) -> Body:
-    yield started(cell, setting, tools, meter.limits, "thought_of_search")
+def _episode(cell: Cell, setting: SearchSetting, options: SearchOptions, tools: Tools, budget: Budget) -> Body:
+    yield started(cell, setting, tools, budget.limits, "thought_of_search")
     with Sandbox(options.isolation) as sandbox:
         yield Isolated(options.isolation, sandbox.layers())
         with setting.space.judge(sandbox, cell.seed) as judge:
-            functions = Functions(sandbox, call_limits(options))
+            functions = ModelFunctions(sandbox, call_limits(options))
             try:
-                yield from _Episode(cell, setting, options, judge, functions, meter).run(Chat(tools.model, meter))
+                yield from _Episode(cell, setting, options, judge, functions, budget).run(Chat(tools.model, budget))
             finally:
                 functions.close()
 
@@ -184,12 +184,12 @@ class _Episode:
         setting: SearchSetting,
         options: SearchOptions,
         judge: Judge,
-        functions: Functions,
-        meter: Meter,
+        functions: ModelFunctions,
+        budget: Budget,
     ) -> None:
         without = parse_variant(cell.mode, MODES).without
         paper = options.parity == "paper"
-        self.options, self.judge, self.functions, self.meter = options, judge, functions, meter
+        self.options, self.judge, self.functions, self.budget = options, judge, functions, budget
         self.space = setting.space
         self.instances = judge.instances[: options.instances]
         self.tests = Tests(setting.space, judge, functions, search_limits(options, False), NO_CHECK not in without)
@@ -201,14 +201,14 @@ class _Episode:
         self.dialogue = Dialogue(setting.space, judge, functions, self.tests, stages, options.answers)
 
     def run(self, chat: Chat) -> Body:
-        """Ends by raising `OverError`."""
+        """Ends by raising `EpisodeOver`."""
         judge, most = self.judge, self.options.answers
         tests = (judge.goal_tests, judge.soundness, judge.successor_tests, self.instances)
         yield Prepared(*map(len, tests))
-        passed = yield from self.dialogue.run(chat, self.meter)
+        passed = yield from self.dialogue.run(chat, self.budget)
         if not passed:
             which = "goal test" if self.dialogue.failing == "goal" else "successor function"
-            raise OverError(Outcome.LOST, f"{_UNFINISHED}: the {which} still fails after {most} answers")
+            raise EpisodeOver(Outcome.LOST, f"{_UNFINISHED}: the {which} still fails after {most} answers")
         yield from self._evaluate()
 
     def _evaluate(self) -> Body:
@@ -217,18 +217,18 @@ class _Episode:
         seconds = 0.0
         total = len(self.instances)
         for number, instance in enumerate(self.instances):
-            self.meter.check_time()
+            self.budget.check_time()
             attempt = yield from self._attempt(number, instance)
             solved += attempt.solved
             expansions += attempt.expansions
             generated += attempt.generated
             seconds += attempt.seconds
-            self.meter.score = solved / total
+            self.budget.score = solved / total
             yield attempt
-        self.meter.step()
+        self.budget.step()
         codes = self.functions.codes
         yield Finished(
-            self.meter.tally.steps,
+            self.budget.usage.steps,
             f"evaluation: {solved} of {total}",
             solved,
             total,
@@ -238,35 +238,35 @@ class _Episode:
             successors=codes["successors"].text,
             goal=codes["goal"].text,
         )
-        raise OverError(Outcome.WON if solved == total else Outcome.LOST, f"{solved} of {total} instances solved")
+        raise EpisodeOver(Outcome.WON if solved == total else Outcome.LOST, f"{solved} of {total} instances solved")
 
     def _attempt(self, number: int, instance: Instance) -> Generator[Event, None, Attempted]:
         expansions = generated = 0
         seconds = 0.0
-        limits, left = search_limits(self.options, True), self.meter.seconds_left
+        limits, left = search_limits(self.options, True), self.budget.seconds_left
         shorter = left is not None and left < limits.seconds
         if shorter and left is not None:
             limits = replace(limits, seconds=left, patience=1.0)
         search = StateSearch(self.functions, self.space.order, self.tests.key, limits)
-        found = Found(None, 0, 0, 0.0)
+        result = SearchResult(None, 0, 0, 0.0)
         last = 0
         for number_of_search, task in enumerate(instance.searches):
             last = number_of_search
-            found = yield from searched(search, task, instance.name)
-            expansions += found.expansions
-            generated += found.generated
-            seconds += found.seconds
-            if found.path is not None or found.fault is not None:
+            result = yield from searched(search, task, instance.name)
+            expansions += result.expansions
+            generated += result.generated
+            seconds += result.seconds
+            if result.path is not None or result.fault is not None:
                 break
-        if found.fault is not None:
-            self.meter.check_time(shorter and "search" in found.fault.kind.value)
-            kind, message = found.fault.kind.value, found.fault.message
+        if result.fault is not None:
+            self.budget.check_time(shorter and "search" in result.fault.kind.value)
+            kind, message = result.fault.kind.value, result.fault.message
         else:
-            why = self.judge.fault(instance, last, found.path)
+            reason = self.judge.fault(instance, last, result.path)
             kind, message = (
-                (SOLVED, "") if not why else ("no solution" if found.path is None else "wrong solution", why)
+                (SOLVED, "") if not reason else ("no solution" if result.path is None else "wrong solution", reason)
             )
-        length = len(found.path) - 1 if found.path is not None else 0
+        length = len(result.path) - 1 if result.path is not None else 0
         return Attempted(
             number,
             instance.name,

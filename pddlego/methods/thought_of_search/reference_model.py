@@ -19,7 +19,7 @@ from pddlego.runs.cells import Cell
 
 
 @dataclass
-class ReferenceModel:
+class SearchReference:
     """Answers with functions of ours, the same whatever is said of them."""
 
     name: str
@@ -35,18 +35,18 @@ class ReferenceModel:
         return Completion(f"```python\n{self.texts[which]}\n```")
 
 
-def stand_in(name: str, cell: Cell, setting: SearchSetting | None) -> ReferenceModel | None:
+def builtin_model(name: str, cell: Cell, setting: SearchSetting | None) -> SearchReference | None:
     """The model of that name. Raises `UsageError` for a setting that has no functions of ours."""
     if name != BUILT_IN_MODEL:
         return None
     if setting is None:
-        return ReferenceModel(name, {}, "")
+        return SearchReference(name, {}, "")
     if isinstance(setting.space, PlanningSpace):
         texts = functions_for(setting.space.setting.domain)
-        return ReferenceModel(name, texts, "made from the domain")
+        return SearchReference(name, texts, "made from the domain")
     if not isinstance(setting.space, FileSpace):
         return None
-    return ReferenceModel(name, reference(setting.space.name), f"reference/{setting.space.name}.py")
+    return SearchReference(name, reference(setting.space.name), f"reference/{setting.space.name}.py")
 
 
 def reference(space: str) -> dict[Which, str]:
@@ -54,8 +54,8 @@ def reference(space: str) -> dict[Which, str]:
     name = {"24game": "game24"}.get(space, space)  # the name of a module begins with no digit
     place = files("pddlego") / "methods" / "thought_of_search" / "reference" / f"{name}.py"
     if not place.is_file():
-        why = "There are functions of ours for our own problems only."
-        raise UsageError(f"The reader cannot play {space}", why, "Name a language model with --model.")
+        reason = "There are functions of ours for our own problems only."
+        raise UsageError(f"The reader cannot play {space}", reason, "Name a language model with --model.")
     _, both = place.read_text(encoding="utf-8").split("\n\n\n", 1)  # after what it is called
     successors, goal = both.split("\n\n\n", 1)
     return {"successors": successors.strip(), "goal": goal.strip()}

@@ -21,16 +21,16 @@ from pddlego.methods.thought_of_search.events import (
     Coded,
     Finished,
     Prepared,
-    Searching,
-    Stage,
+    SearchRunning,
     Tested,
+    TestStage,
 )
 from pddlego.methods.thought_of_search.space import Which
 from pddlego.util.text import clean, one_line
 
-_STAGES: tuple[Stage, ...] = ("goal", "soundness", "completeness")
+_STAGES: tuple[TestStage, ...] = ("goal", "soundness", "completeness")
 
-_TESTED_BY: Mapping[Which, tuple[Stage, ...]] = {
+_TESTED_BY: Mapping[Which, tuple[TestStage, ...]] = {
     "goal": ("goal", "soundness", "completeness"),
     "successors": ("soundness", "completeness"),
 }
@@ -38,7 +38,7 @@ _TESTED_BY: Mapping[Which, tuple[Stage, ...]] = {
 
 
 @dataclass(frozen=True)
-class Function:
+class FunctionView:
     """A function as it is, and as it was before the last answer."""
 
     text: str = ""
@@ -55,10 +55,10 @@ class SearchView(View):
     """
 
     prepared: Prepared | None = None
-    functions: Mapping[Which, Function] = field(default_factory=dict)
+    functions: Mapping[Which, FunctionView] = field(default_factory=dict)
     turn: Which = "successors"
-    marks: Mapping[Stage, tuple[str, ...]] = field(default_factory=dict)
-    searching: Searching | None = None
+    marks: Mapping[TestStage, tuple[str, ...]] = field(default_factory=dict)
+    searching: SearchRunning | None = None
     tried: int = 0
     solved: int = 0
     expansions: int = 0
@@ -82,15 +82,15 @@ def fold(view: SearchView, event: Event, seconds: float) -> SearchView:
     if isinstance(event, Prepared):
         return replace(view, prepared=event, evaluated_at=seconds)
     if isinstance(event, Coded):
-        old = view.functions.get(event.which, Function())
-        function = Function(event.code or old.text, old.text, event.answer)
+        old = view.functions.get(event.which, FunctionView())
+        function = FunctionView(event.code or old.text, old.text, event.answer)
         marks = {stage: kinds for stage, kinds in view.marks.items() if stage not in _TESTED_BY[event.which]}
         functions = {**view.functions, event.which: function}
         return replace(view, functions=functions, turn=event.which, marks=marks, searching=None)
     if isinstance(event, Tested):
         kinds = (*view.marks.get(event.stage, ())[: event.number], event.kind)
         return replace(view, marks={**view.marks, event.stage: kinds}, searching=None, evaluated_at=seconds)
-    if isinstance(event, Searching):
+    if isinstance(event, SearchRunning):
         return replace(view, searching=event)
     if isinstance(event, Attempted):
         return replace(
@@ -116,7 +116,7 @@ _GOAL_LINES = 4
 
 def _function_panel(view: SearchView, which: Which, width: int, height: int, glyphs: Glyphs) -> Panel:
     """A function from a little before what its last answer changed."""
-    function = view.functions.get(which, Function())
+    function = view.functions.get(which, FunctionView())
     if not function.text:
         return panel([Text(f"no {_TITLES[which]} yet", "dim")], _TITLES[which], width, height)
     lines = code_lines(function.text, 0, frozenset(function.before.splitlines()), glyphs)
@@ -161,26 +161,26 @@ def _time(seconds: float) -> str:
 
 
 def _function_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
-    found: list[Text] = []
+    lines: list[Text] = []
     for which, title in _TITLES.items():
         function = frame.after.functions.get(which)
         if function is not None:
-            found.append(Text(f"{title}: answer {function.answers}", "bold"))
-            found += code_lines(function.text, 0, frozenset(function.before.splitlines()), glyphs)
-    return found or [Text("no function yet", "dim")]
+            lines.append(Text(f"{title}: answer {function.answers}", "bold"))
+            lines += code_lines(function.text, 0, frozenset(function.before.splitlines()), glyphs)
+    return lines or [Text("no function yet", "dim")]
 
 
 def _test_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
-    found = []
+    lines = []
     for event in frame.events:
         if isinstance(event, Tested):
-            said = f": {event.message}" if event.message else ""
-            found.append(marked(event.passed, f"{event.stage:<13}{event.number + 1:>3} {event.kind}{said}", glyphs))
+            message = f": {event.message}" if event.message else ""
+            lines.append(marked(event.passed, f"{event.stage:<13}{event.number + 1:>3} {event.kind}{message}", glyphs))
         elif isinstance(event, Attempted):
-            said = f"{event.length} steps" if event.solved else f"{event.kind}: {event.message}"
-            text = f"{event.instance}: {said}, {event.expansions:,} states expanded"
-            found.append(marked(event.solved, text, glyphs))
-    return found or [Text("nothing was tested", "dim")]
+            message = f"{event.length} steps" if event.solved else f"{event.kind}: {event.message}"
+            text = f"{event.instance}: {message}, {event.expansions:,} states expanded"
+            lines.append(marked(event.solved, text, glyphs))
+    return lines or [Text("nothing was tested", "dim")]
 
 
 class SearchScreen(CodeScreen[SearchView]):
@@ -196,7 +196,7 @@ class SearchScreen(CodeScreen[SearchView]):
 
     def code(self, view: SearchView, width: int, height: int, glyphs: Glyphs) -> RenderableType:
         """Both functions, one above the other; where there is no room for two, the one that was written last."""
-        goal = len(view.functions.get("goal", Function()).text.splitlines()) + 2
+        goal = len(view.functions.get("goal", FunctionView()).text.splitlines()) + 2
         goal = min(max(_GOAL_LINES, goal), height // 3)
         if goal < _GOAL_LINES:
             return _function_panel(view, view.turn, width, height, glyphs)
@@ -221,12 +221,12 @@ class SearchScreen(CodeScreen[SearchView]):
             return "counterexample", [title, *(Text(clean(line), "red") for line in feedback.evidence)]
         if view.last is not None:
             last = view.last
-            said = f"{last.instance}: {last.kind}, {last.length} steps, {last.expansions:,} states expanded"
-            line = marked(last.solved, said, glyphs)
+            text = f"{last.instance}: {last.kind}, {last.length} steps, {last.expansions:,} states expanded"
+            line = marked(last.solved, text, glyphs)
             return "last instance", [line, *([Text(clean(last.message), line.style)] if last.message else [])]
         return "counterexample", [Text("nothing is wrong so far", "dim")] if view.marks else []
 
-    def portrait(self, view: SearchView) -> str:
+    def final_text(self, view: SearchView) -> str:
         """Both functions as they were in the end."""
         texts = [view.functions[which].text for which in _TITLES if which in view.functions]
         return "\n\n\n".join(texts)

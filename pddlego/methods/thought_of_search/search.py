@@ -12,9 +12,9 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pddlego.methods.thought_of_search.events import Fault, Kind
-from pddlego.methods.thought_of_search.functions import Functions, Visited
-from pddlego.methods.thought_of_search.space import Key, Order, Search
+from pddlego.methods.thought_of_search.events import Fault, FunctionFault
+from pddlego.methods.thought_of_search.functions import ModelFunctions, Visited
+from pddlego.methods.thought_of_search.space import SearchOrder, SearchTask, StateKey
 
 FIRST, LARGEST = 32, 256
 """States of a batch, at first and at most."""
@@ -44,7 +44,7 @@ class SearchLimits:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """What a search found: the states from its start to a goal; nothing, where there is no `path`; or a `fault`."""
 
     path: tuple[Any, ...] | None
@@ -61,12 +61,17 @@ class StateSearch:
     """
 
     def __init__(
-        self, functions: Functions, order: Order, key: Key, limits: SearchLimits, check: Check | None = None
+        self,
+        functions: ModelFunctions,
+        order: SearchOrder,
+        key: StateKey,
+        limits: SearchLimits,
+        check: Check | None = None,
     ) -> None:
         self.functions, self.order, self.key, self.limits, self.check = functions, order, key, limits, check
 
-    def run(self, search: Search) -> Iterator[int | Found]:
-        """Search: numbers of expansions from time to time, and `Found` in the end."""
+    def run(self, search: SearchTask) -> Iterator[int | SearchResult]:
+        """Search: numbers of expansions from time to time, and `SearchResult` in the end."""
         functions = self.functions
         self.parents: dict[Hashable, int | None] = {}
         self.keys = [self.key(search.start)]
@@ -75,13 +80,13 @@ class StateSearch:
         functions.begin(search, self.limits.memory)
         used, clock, began = functions.seconds, time.thread_time(), time.monotonic()
         self.waiting: deque[tuple[int, int | None]] = deque([(0, None)])
-        size, told = (FIRST if self.order == "breadth-first" else 1), began
+        size, size_pair = (FIRST if self.order == "breadth-first" else 1), began
 
         def spent() -> float:
             return functions.seconds - used + time.thread_time() - clock
 
-        def ended(path: tuple[Any, ...] | None = None, fault: Fault | None = None) -> Found:
-            return Found(path, self.expansions, self.generated, spent(), fault)
+        def ended(path: tuple[Any, ...] | None = None, fault: Fault | None = None) -> SearchResult:
+            return SearchResult(path, self.expansions, self.generated, spent(), fault)
 
         flying: deque[list[int]] = deque()
         while True:
@@ -98,8 +103,8 @@ class StateSearch:
             if fault is not None:
                 yield ended(fault=fault)
                 return
-            if now - told > 1.0:
-                told = now
+            if now - size_pair > 1.0:
+                size_pair = now
                 yield self.expansions
             batch = flying.popleft()
             done, fault = functions.expanded()
@@ -119,11 +124,11 @@ class StateSearch:
     def _why_over(self, seconds: float, wall: float) -> Fault | None:
         limits = self.limits
         if seconds > limits.seconds or wall > limits.seconds * limits.patience:
-            why = f"the search took longer than {limits.seconds:g} seconds"
-            return Fault(Kind.SEARCH_TIME, "successors", why, limit="search_timeout")
+            reason = f"the search took longer than {limits.seconds:g} seconds"
+            return Fault(FunctionFault.SEARCH_TIME, "successors", reason, limit="search_timeout")
         if limits.states is not None and len(self.keys) > limits.states:
-            why = f"the search met more than {limits.states:,} states"
-            return Fault(Kind.SEARCH_TIME, "successors", why, limit="states")
+            reason = f"the search met more than {limits.states:,} states"
+            return Fault(FunctionFault.SEARCH_TIME, "successors", reason, limit="states")
         return None
 
     def _next(self, size: int) -> list[int]:
@@ -167,9 +172,9 @@ class StateSearch:
         return None
 
     def _path(self, goal: int) -> tuple[Any, ...]:
-        found = []
+        path = []
         number: int | None = goal
         while number is not None:
-            found.append(self.functions.states[number])
+            path.append(self.functions.states[number])
             number = self.parents[self.keys[number]]
-        return tuple(reversed(found))
+        return tuple(reversed(path))

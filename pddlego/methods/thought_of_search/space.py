@@ -12,17 +12,17 @@ from typing import Any, Literal, Protocol
 
 from pddlego.sandbox import Sandbox
 
-Order = Literal["breadth-first", "depth-first"]
+SearchOrder = Literal["breadth-first", "depth-first"]
 
 Which = Literal["successors", "goal"]
 """One of the two functions."""
 
-Key = Callable[[Any], Hashable]
+StateKey = Callable[[Any], Hashable]
 """What tells states apart: the same for two that are the same."""
 
 
 @dataclass(frozen=True)
-class Search:
+class SearchTask:
     """One search: where it starts, and what both functions are given besides a state."""
 
     start: Any
@@ -38,7 +38,7 @@ class Instance:
     """One problem: the first of its `searches` that finds a goal has solved it. `item` is what its file says."""
 
     name: str
-    searches: tuple[Search, ...]
+    searches: tuple[SearchTask, ...]
     item: Any = field(repr=False)
 
 
@@ -46,7 +46,7 @@ class Instance:
 class GoalTest:
     """A state that is a goal, or none."""
 
-    search: Search
+    search: SearchTask
     is_goal: bool
 
 
@@ -54,7 +54,7 @@ class GoalTest:
 class SuccessorTest:
     """A state and successors of it, all or some."""
 
-    search: Search
+    search: SearchTask
     known: tuple[Any, ...]
 
 
@@ -64,7 +64,7 @@ class BadTransition:
 
     state: int
     successor: int
-    why: str
+    reason: str
 
 
 class Judge(Protocol):
@@ -98,7 +98,7 @@ class Space(ABC):
     """
 
     arguments: Mapping[Which, tuple[str, ...]]
-    order: Order = "breadth-first"
+    order: SearchOrder = "breadth-first"
     templates: str = ""
     unordered: tuple[str, ...] = ()
     verifies_goals: bool = True
@@ -124,7 +124,7 @@ _TEXTS = frozenset((str,))
 _NUMBERS = frozenset((int, float))
 
 
-def canonical(unordered: Collection[str]) -> Key:
+def canonical(unordered: Collection[str]) -> StateKey:
     """Tells states apart by what they mean: `1` and `1.0` are the same, a list and a tuple too.
 
     `unordered` are the keys of a state under which the order of a list says nothing.
@@ -150,7 +150,7 @@ def canonical(unordered: Collection[str]) -> Key:
     return key
 
 
-def as_the_paper(unordered: Collection[str]) -> Key:
+def as_the_paper(unordered: Collection[str]) -> StateKey:
     """Tells states apart as the paper's code does: by their text, so that `1` and `1.0` are two, and so is the order of
     a dictionary. All lists that are values of a dictionary are sorted.
     """
@@ -238,8 +238,8 @@ def _bag(value: list[Any] | tuple[Any, ...]) -> Hashable:
     kinds = set(map(type, value))
     if kinds <= _TEXTS or (kinds == {tuple} and set(map(type, chain.from_iterable(value))) <= _TEXTS):
         return tuple(sorted(value))
-    found: list[Any] = list(map(_number if kinds <= _NUMBERS else _plain, value))
-    made = set(map(type, found))
-    if made == {int} or (made == {tuple} and set(map(type, chain.from_iterable(found))) <= _TEXTS):
-        return tuple(sorted(found))
-    return frozenset(Counter(found).items())  # what cannot be sorted in one way only
+    items: list[Any] = list(map(_number if kinds <= _NUMBERS else _plain, value))
+    made = set(map(type, items))
+    if made == {int} or (made == {tuple} and set(map(type, chain.from_iterable(items))) <= _TEXTS):
+        return tuple(sorted(items))
+    return frozenset(Counter(items).items())  # what cannot be sorted in one way only

@@ -7,13 +7,30 @@ from dataclasses import replace
 from typing import Any
 
 from pddlego.episode.events import Event
-from pddlego.methods.thought_of_search.events import PASSED, Fault, Kind, Searching, Stage, Tested, brief
-from pddlego.methods.thought_of_search.functions import Functions, change_of, failed
-from pddlego.methods.thought_of_search.search import Found, SearchLimits, StateSearch
-from pddlego.methods.thought_of_search.space import Instance, Judge, Key, Search, Space, Which, as_the_paper, canonical
+from pddlego.methods.thought_of_search.events import (
+    PASSED,
+    Fault,
+    FunctionFault,
+    SearchRunning,
+    Tested,
+    TestStage,
+    brief,
+)
+from pddlego.methods.thought_of_search.functions import ModelFunctions, change_of, failed
+from pddlego.methods.thought_of_search.search import SearchLimits, SearchResult, StateSearch
+from pddlego.methods.thought_of_search.space import (
+    Instance,
+    Judge,
+    SearchTask,
+    Space,
+    StateKey,
+    Which,
+    as_the_paper,
+    canonical,
+)
 from pddlego.sandbox import CallResult
 
-Verdict = Generator[Event, None, "Fault | None"]
+TestRun = Generator[Event, None, "Fault | None"]
 
 
 class Tests:
@@ -21,17 +38,19 @@ class Tests:
 
     __test__ = False
 
-    def __init__(self, space: Space, judge: Judge, functions: Functions, limits: SearchLimits, checks: bool) -> None:
+    def __init__(
+        self, space: Space, judge: Judge, functions: ModelFunctions, limits: SearchLimits, checks: bool
+    ) -> None:
         self.space, self.judge, self.functions, self.limits = space, judge, functions, limits
         self.checks = checks
         self.paper = False
-        self.key: Key = canonical(space.unordered)
+        self.key: StateKey = canonical(space.unordered)
 
     def as_the_paper(self) -> None:
         """From now on test as the paper's code does, where that is otherwise."""
         self.paper, self.key = True, as_the_paper(self.space.unordered)
 
-    def goal(self) -> Verdict:
+    def goal(self) -> TestRun:
         """Step 2: known goals, and states that are none."""
         for number, test in enumerate(self.judge.goal_tests):
             result = self.functions.call("goal", test.search, test.search.start)
@@ -46,7 +65,7 @@ class Tests:
                 return fault
         return None
 
-    def soundness(self) -> Verdict:
+    def soundness(self) -> TestRun:
         """Step 3: searches that look at every successor. To find no goal is no fault."""
         for number, instance in enumerate(self.judge.soundness):
             fault = yield from self._sound(number, instance)
@@ -54,7 +73,7 @@ class Tests:
                 return fault
         return None
 
-    def completeness(self) -> Verdict:
+    def completeness(self) -> TestRun:
         """Step 4: known successors of known states."""
         for number, test in enumerate(self.judge.successor_tests):
             state, shown = test.search.start, self._shown("successors", test.search)
@@ -63,8 +82,8 @@ class Tests:
             if not result.returned:
                 fault = failed("successors", result, shown)
             else:
-                given = (state, *test.search.successor_arguments)
-                fault = (None if self.paper else change_of(given, result.echo)) or self._missing(
+                arguments = (state, *test.search.successor_arguments)
+                fault = (None if self.paper else change_of(arguments, result.echo)) or self._missing(
                     test.known, result, shown
                 )
             yield self._tested("completeness", number, fault)
@@ -72,61 +91,61 @@ class Tests:
                 return fault
         return None
 
-    def _sound(self, number: int, instance: Instance) -> Verdict:
+    def _sound(self, number: int, instance: Instance) -> TestRun:
         fault, expanded = None, 0
         for place, search in enumerate(instance.searches[:1] if self.paper else instance.searches):
-            found = yield from searched(self._search(instance, search), search, instance.name)
-            fault, expanded = found.fault, expanded + found.expansions
-            if fault is None and found.path is not None:
+            result = yield from searched(self._search(instance, search), search, instance.name)
+            fault, expanded = result.fault, expanded + result.expansions
+            if fault is None and result.path is not None:
                 looks = self.space.verifies_goals or not self.paper
-                if looks and not self.judge.is_goal(instance, place, found.path[-1]):
-                    state = Search(found.path[-1], search.successor_arguments, search.goal_arguments)
+                if looks and not self.judge.is_goal(instance, place, result.path[-1]):
+                    state = SearchTask(result.path[-1], search.successor_arguments, search.goal_arguments)
                     fault = _wrong_goal(True, self._shown("goal", state))
             if fault is not None:
                 break
-        if fault is not None and fault.kind is not Kind.GOAL:
+        if fault is not None and fault.kind is not FunctionFault.GOAL:
             fault = replace(fault, shown=(*fault.shown, *self._shown(fault.which, search)[1:]))
         yield self._tested("soundness", number, fault, expanded)
         return fault
 
-    def _search(self, instance: Instance, search: Search) -> StateSearch:
+    def _search(self, instance: Instance, search: SearchTask) -> StateSearch:
         def check(transitions: Sequence[tuple[Any, Sequence[Any]]]) -> Fault | None:
             bad = self.judge.first_bad(instance, transitions) if self.checks else None
             if bad is None:
                 return None
             state, successors = transitions[bad.state]
             shown = (("state", state), ("wrong successor", successors[bad.successor]))
-            return Fault(Kind.TRANSITION, "successors", bad.why, shown, why=bad.why)
+            return Fault(FunctionFault.TRANSITION, "successors", bad.reason, shown, reason=bad.reason)
 
         return StateSearch(self.functions, self.space.order, self.key, self.limits, check)
 
     def _missing(self, known: Sequence[Any], result: CallResult, shown: tuple[tuple[str, Any], ...]) -> Fault | None:
-        found = {self.key(state) for state in result.value}
-        missing = [state for state in known if self.key(state) not in found]
+        keys = {self.key(state) for state in result.value}
+        missing = [state for state in known if self.key(state) not in keys]
         if not missing:
             return None
-        why = f"{len(missing)} of {len(known)} known successors are missing"
-        return Fault(Kind.MISSING, "successors", why, (*shown, ("missing successors", missing)))
+        reason = f"{len(missing)} of {len(known)} known successors are missing"
+        return Fault(FunctionFault.MISSING, "successors", reason, (*shown, ("missing successors", missing)))
 
-    def _shown(self, which: Which, search: Search) -> tuple[tuple[str, Any], ...]:
+    def _shown(self, which: Which, search: SearchTask) -> tuple[tuple[str, Any], ...]:
         """The state with the other arguments, by their names."""
         names = self.space.arguments[which]
         return tuple(zip(names, (search.start, *search.arguments(which)), strict=False))
 
-    def _tested(self, stage: Stage, number: int, fault: Fault | None, expansions: int = 0) -> Tested:
+    def _tested(self, stage: TestStage, number: int, fault: Fault | None, expansions: int = 0) -> Tested:
         kind, message = (PASSED, "") if fault is None else (fault.kind.value, fault.message)
         return Tested(stage, number, kind, message, expansions)
 
 
-def searched(search: StateSearch, task: Search, name: str) -> Generator[Event, None, Found]:
+def searched(search: StateSearch, task: SearchTask, name: str) -> Generator[Event, None, SearchResult]:
     """Search, and say from time to time how far it is."""
-    for told in search.run(task):
-        if isinstance(told, Found):
-            return told
-        yield Searching(name, told)
+    for progress in search.run(task):
+        if isinstance(progress, SearchResult):
+            return progress
+        yield SearchRunning(name, progress)
     raise AssertionError("a search ends with what it found")
 
 
 def _wrong_goal(as_goal: bool, shown: tuple[tuple[str, Any], ...]) -> Fault:
-    why = "it calls a state a goal that is none" if as_goal else "it calls a goal no goal"
-    return Fault(Kind.GOAL, "goal", f"{why}: {brief(shown[0][1])[:80]}", shown, as_goal=as_goal)
+    reason = "it calls a state a goal that is none" if as_goal else "it calls a goal no goal"
+    return Fault(FunctionFault.GOAL, "goal", f"{reason}: {brief(shown[0][1])[:80]}", shown, as_goal=as_goal)

@@ -14,7 +14,7 @@ from pddlego.pddl.tolerant import declare as uses
 from pddlego.pddl.tolerant.lexical import Note
 from pddlego.pddl.tolerant.structure import Parts, renamed, untyped
 
-Parameters = Mapping[str, tuple[str, ...]]
+ArgumentTypes = Mapping[str, tuple[str, ...]]
 """The types that each predicate's arguments have."""
 
 
@@ -27,12 +27,12 @@ def declare(parts: Parts, declared: Note) -> tuple[str, ...]:
     user.predicates()
     user.argument_types()
     user.variables()
-    found = user.objects()
+    objects = user.objects()
     user.requirements()
     if parts.asked_domain is None:
         declared(f"the problem is of the domain {parts.name}")
         parts.asked_domain = parts.name
-    return found
+    return objects
 
 
 _MOST_NEW = 50
@@ -70,10 +70,10 @@ class _User:
     def constants(self) -> None:
         """What actions name must be a constant: objects that they name, and names that they compare variables with."""
         parts = self.parts
-        listed = {use for action in self.actions for use in uses.compared(action)}
-        times = Counter(name for name, _ in listed)
+        pairs = {use for action in self.actions for use in uses.compared(action)}
+        times = Counter(name for name, _ in pairs)
         # What is compared with variables of several types has none that could be told.
-        compared = {name: kind for name, kind in sorted(listed) if times[name] == 1}
+        compared = {name: kind for name, kind in sorted(pairs) if times[name] == 1}
         named = {arg for atom, _ in self.uses for arg in atom.args}
         moved = [obj for obj in parts.objects or () if obj.name in named or obj.name in compared]
         for obj in moved:
@@ -189,10 +189,10 @@ class _User:
         if parts.types:
             self._type_by_use([*facts, *wanted], parameters)
         known = [constant.name for constant in parts.objects_and_constants]
-        said = {arg for fact in facts for arg in fact.args}
-        found = uses.used_objects([*facts, *wanted], known, parameters)
+        names = {arg for fact in facts for arg in fact.args}
+        types = uses.used_objects([*facts, *wanted], known, parameters)
         # What stands only in the goal is nowhere in the world: it may be another one's name.
-        new = [TypedName(name, kind) for name, kind in found.items() if name in said]
+        new = [TypedName(name, kind) for name, kind in types.items() if name in names]
         for obj in new:
             self.declared(f"{obj.name} is a {obj.type}")
         if new:
@@ -202,7 +202,7 @@ class _User:
             parts.objects = []
         return tuple(obj.name for obj in new)
 
-    def _parameters(self) -> Parameters:
+    def _parameters(self) -> ArgumentTypes:
         """The types of the predicates' arguments: as declared, else as the actions' parameters demand."""
         demanded = uses.demanded(self.uses)
         return {
@@ -212,26 +212,26 @@ class _User:
             for name, kinds in self._declared().items()
         }
 
-    def _declared(self) -> Parameters:
+    def _declared(self) -> ArgumentTypes:
         return {
             show(predicate[0]): tuple(one.type for one in uses.typed(predicate[1:]))
             for predicate in self.parts.predicates
             if predicate
         }
 
-    def _type_by_use(self, facts: list[Atom], parameters: Parameters) -> None:
+    def _type_by_use(self, facts: list[Atom], parameters: ArgumentTypes) -> None:
         """Objects that were declared without a type, in a domain with types."""
         parts = self.parts
-        told = {constant.name for constant in parts.objects_and_constants if constant.type != ANY_TYPE}
-        found = uses.used_objects(facts, told, parameters)
+        typed = {constant.name for constant in parts.objects_and_constants if constant.type != ANY_TYPE}
+        types = uses.used_objects(facts, typed, parameters)
 
-        def retyped(listed: list[TypedName]) -> list[TypedName]:
-            ordered = sorted(listed, key=lambda obj: obj.name in told)
-            return [replace(obj, type=found.get(obj.name, obj.type)) for obj in ordered]
+        def retyped(names: list[TypedName]) -> list[TypedName]:
+            ordered = sorted(names, key=lambda obj: obj.name in typed)
+            return [replace(obj, type=types.get(obj.name, obj.type)) for obj in ordered]
 
         for name in parts.objects_and_constants:
-            if name.name in found and found[name.name] != name.type:
-                self.declared(f"{name.name} is a {found[name.name]}")
+            if name.name in types and types[name.name] != name.type:
+                self.declared(f"{name.name} is a {types[name.name]}")
         parts.constants = retyped(parts.constants)
         parts.objects = None if parts.objects is None else retyped(parts.objects)
 

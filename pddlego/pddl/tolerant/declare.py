@@ -82,12 +82,12 @@ def asked(condition: Formula, positive: bool = True) -> Iterator[str]:
 
 def free_variables(action: Action, parameters: Mapping[str, tuple[str, ...]]) -> tuple[TypedName, ...]:
     """Variables that are not parameters, of which the precondition asks something that shows their type."""
-    given = {parameter.name for parameter in action.parameters}
+    bound = {parameter.name for parameter in action.parameters}
     types: dict[str, set[str]] = defaultdict(set)
     for atom in _asked_of_all(action.precondition):
         kinds = parameters.get(atom.predicate, ())
         for place, arg in enumerate(atom.args):
-            if arg.startswith("?") and arg not in given:
+            if arg.startswith("?") and arg not in bound:
                 types[arg].add(kinds[place] if len(kinds) == len(atom.args) else "")
     return tuple(TypedName(name, kinds.pop()) for name, kinds in types.items() if len(kinds) == 1 and "" not in kinds)
 
@@ -138,12 +138,12 @@ def used_predicates(
     uses: Iterable[Use], declared: Collection[str], type_of: Callable[[str], str | None]
 ) -> dict[str, tuple[str, ...]]:
     """Undeclared predicates with the types of their arguments, where all uses agree."""
-    found: dict[str, set[tuple[str, ...]]] = defaultdict(set)
+    signatures: dict[str, set[tuple[str, ...]]] = defaultdict(set)
     for atom, bound in uses:
         if atom.predicate not in declared and is_name(atom.predicate):
             kinds = tuple(bound.get(arg) or type_of(arg) or "" for arg in atom.args)
-            found[atom.predicate].add(kinds)
-    agreed = {name: _agreed(several) for name, several in found.items()}
+            signatures[atom.predicate].add(kinds)
+    agreed = {name: _agreed(several) for name, several in signatures.items()}
     return {name: kinds for name, kinds in agreed.items() if kinds is not None}
 
 
@@ -153,10 +153,10 @@ def _agreed(several: set[tuple[str, ...]]) -> tuple[str, ...] | None:
         return None
     row = []
     for column in zip(*several, strict=True):
-        told = {kind for kind in column if kind}
-        if len(told) != 1:
+        types = {kind for kind in column if kind}
+        if len(types) != 1:
             return None
-        row.append(told.pop())
+        row.append(types.pop())
     return tuple(row)
 
 
@@ -165,11 +165,11 @@ def used_objects(
 ) -> dict[str, str]:
     """Undeclared objects with the type that their only possible use tells: all predicates must agree on one."""
     there = set(known)
-    found: dict[str, set[str]] = defaultdict(set)
+    types: dict[str, set[str]] = defaultdict(set)
     for atom in atoms:
         kinds = parameters.get(atom.predicate)
         for place, arg in enumerate(atom.args):
             if arg not in there and is_name(arg) and not arg.startswith("?"):
-                found[arg].add(kinds[place] if kinds is not None and len(kinds) == len(atom.args) else "")
-    told = {name: kinds - {ANY_TYPE} or kinds for name, kinds in found.items()}  # `object` tells nothing
-    return {name: kinds.pop() for name, kinds in told.items() if len(kinds) == 1 and "" not in kinds}
+                types[arg].add(kinds[place] if kinds is not None and len(kinds) == len(atom.args) else "")
+    specific = {name: kinds - {ANY_TYPE} or kinds for name, kinds in types.items()}  # `object` tells nothing
+    return {name: kinds.pop() for name, kinds in specific.items() if len(kinds) == 1 and "" not in kinds}

@@ -82,10 +82,10 @@ def repair(domain: str, problem: str) -> Repaired:
 
 def repair_problem(domain: str, problem: str) -> Repaired:
     """Repair a problem file of a domain that is sound and stays as it is."""
-    found = repair(domain, problem)
+    repaired = repair(domain, problem)
     own = repair(domain, "").repairs  # what is said of the domain alone is not the model's doing
-    repairs = tuple(repair for repair in found.repairs if repair not in own) if found.problem != problem else ()
-    return Repaired(domain, found.problem if repairs else problem, repairs, found.declared if repairs else ())
+    repairs = tuple(repair for repair in repaired.repairs if repair not in own) if repaired.problem != problem else ()
+    return Repaired(domain, repaired.problem if repairs else problem, repairs, repaired.declared if repairs else ())
 
 
 class _Reader:
@@ -97,8 +97,8 @@ class _Reader:
         self.arranged = arranged
 
     def read(self, domain: list[Sexpr], problem: list[Sexpr]) -> None:
-        for in_domain, found in ((True, domain), (False, problem)):
-            for section in structure.sections(found, self.arranged):
+        for in_domain, sections in ((True, domain), (False, problem)):
+            for section in structure.sections(sections, self.arranged):
                 self._take(section, in_domain)
         if self.domain_goals and self.parts.goals:
             self.arranged("the goal in the domain file gave way to that of the problem")
@@ -138,12 +138,12 @@ class _Reader:
 
     def _goal(self, rest: Section, in_domain: bool) -> None:
         """A goal. Two that differ both stay, for the check to say so."""
-        found = tuple(structure.joined(part, self.arranged) for part in rest)
+        conditions = tuple(structure.joined(part, self.arranged) for part in rest)
         goals = self.domain_goals if in_domain else self.parts.goals
-        if found in goals:
+        if conditions in goals:
             self.arranged("the goal stood twice")
         else:
-            goals.append(found)
+            goals.append(conditions)
 
     def _objects(self, rest: Section) -> None:
         """Objects; a group that may be a name and its type, as `(kitchen location)`, stays for the check to ask."""
@@ -190,9 +190,9 @@ class _Reader:
             *(TypedName(type_name) for type_name in selves if type_name not in {one.name for one in kept}),
         ]
         for name in ("types", "constants", "predicates", "actions", "others"):
-            listed = getattr(parts, name)
-            once = list(dict.fromkeys(listed))
-            if len(once) < len(listed):
+            parts_listed = getattr(parts, name)
+            once = list(dict.fromkeys(parts_listed))
+            if len(once) < len(parts_listed):
                 self.arranged(f"something stood twice among the {name}")
                 setattr(parts, name, once)
         if parts.objects is not None:

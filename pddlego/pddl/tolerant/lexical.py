@@ -59,16 +59,16 @@ def _continued(parts: list[Sexpr], rest: list[Sexpr], note: Note) -> list[Sexpr]
     Facts count that stand before such a section. Whatever else follows is prose.
     """
     there = {part[0] for part in parts if isinstance(part, tuple) and part} - {":action", ":derived"}
-    found: list[Sexpr] = []
+    sections: list[Sexpr] = []
     waiting: list[Sexpr] = []
     for part in rest:
         word = part[0] if isinstance(part, tuple) and part else part
-        last = (found or parts or [()])[-1]
+        last = (sections or parts or [()])[-1]
         field = isinstance(part, tuple) and isinstance(last, str)
         section = isinstance(word, str) and word.startswith(":") and word not in there and part != (word,)
         if field or section:
             note("the file was closed before its end")
-            found += [*waiting, part]
+            sections += [*waiting, part]
             waiting = []
         elif isinstance(part, tuple) and part and part[0] == "define":
             break
@@ -78,7 +78,7 @@ def _continued(parts: list[Sexpr], rest: list[Sexpr], note: Note) -> list[Sexpr]
             note("text stood after the file")
     if waiting:
         note("text stood after the file")
-    return found
+    return sections
 
 
 _KEYS = re.compile(r"\(\s*(:[A-Za-z-]+)|(:[A-Za-z-]+)|([()])|[^\s():]+|:")
@@ -92,7 +92,7 @@ def _closed_before_keys(text: str) -> tuple[str, list[str]]:
     Keys of one kind stand equally deep in a file: sections, actions, and the fields of one action. A key that stands
     deeper than the first of its kind shows that something before it was not closed.
     """
-    depth, first, found, keys, done = 0, dict[str, int](), list[str](), list[str](), 0
+    depth, first, depth_words, keys, done = 0, dict[str, int](), list[str](), list[str](), 0
     for match in _KEYS.finditer(text):
         opening, bare, parenthesis = match.groups()
         key = (opening or bare or "").lower()
@@ -100,13 +100,13 @@ def _closed_before_keys(text: str) -> tuple[str, list[str]]:
         if kind:
             over = depth - first.setdefault(kind, depth)
             if over > 0:
-                found += [text[done : match.start()], ")" * over, " "]
+                depth_words += [text[done : match.start()], ")" * over, " "]
                 done, depth = match.start(), depth - over
                 keys.append(key)
             if kind == ":action":
                 first.pop("field", None)
         depth += 1 if opening or parenthesis == "(" else -1 if parenthesis == ")" else 0
-    return "".join((*found, text[done:])), keys
+    return "".join((*depth_words, text[done:])), keys
 
 
 def is_cut_off(text: str, kind: str) -> bool:

@@ -91,7 +91,7 @@ def sections(parts: Iterable[Sexpr], note: Note) -> Iterator[Section]:
 
 def _with_colons(parts: Section, note: Note) -> Section:
     """The sections of a file, with the colon before their names that some models leave out."""
-    found: list[Sexpr] = []
+    sections: list[Sexpr] = []
     there = {head(part) for part in parts}
     for part in parts:
         word = part[0] if isinstance(part, tuple) and part else ""
@@ -99,8 +99,8 @@ def _with_colons(parts: Section, note: Note) -> Section:
         if meant in SECTIONS and meant not in there:
             note(f"section {word} is called :{word}")
             part = (f":{word}", *part[1:])
-        found.append(part)
-    return tuple(found)
+        sections.append(part)
+    return tuple(sections)
 
 
 def _rejoined(parts: Section, note: Note) -> Iterator[Sexpr]:
@@ -125,18 +125,18 @@ def _rejoined(parts: Section, note: Note) -> Iterator[Sexpr]:
 
 def _with_facts(parts: Section, note: Note) -> list[Sexpr]:
     """The parts, with facts that stand behind `:init` put back into it: it was closed too early."""
-    found: list[Sexpr] = []
+    joined: list[Sexpr] = []
     behind: list[Sexpr] = []
     for part in (*parts, ()):
-        if found and head(found[-1]) == ":init" and _is_fact(part):
+        if joined and head(joined[-1]) == ":init" and _is_fact(part):
             behind.append(part)
             continue
         if behind:
             note("facts stood behind :init, which was closed before its end")
-            found[-1] = (*found[-1], *behind)
+            joined[-1] = (*joined[-1], *behind)
             behind.clear()
-        found.append(part)
-    return found[:-1]
+        joined.append(part)
+    return joined[:-1]
 
 
 def _is_fact(part: Sexpr) -> bool:
@@ -170,11 +170,11 @@ def _action(section: Section, note: Note) -> Section:
             fields.setdefault(key, []).append(part)
     if "" in fields:
         return section  # something stands where nothing can: that is for the check to say
-    found: list[Sexpr] = [":action", name]
+    action: list[Sexpr] = [":action", name]
     for key in FIELDS:
         if key in fields:
-            found += [key, _field(key, fields[key], note)]
-    return tuple(found)
+            action += [key, _field(key, fields[key], note)]
+    return tuple(action)
 
 
 def _field(key: str, parts: list[Sexpr], note: Note) -> Sexpr:
@@ -193,8 +193,8 @@ def _literals(effect: Sexpr, note: Note) -> Sexpr:
     if word in _ADDING | _DELETING and rest and all(isinstance(part, tuple) for part in rest):
         note(f"an effect stood in '{word}'")
         literals = [one for part in rest for one in (part[1:] if part[:1] == ("and",) else (part,))]
-        listed = tuple(literal if word in _ADDING else ("not", literal) for literal in literals)
-        return listed[0] if len(listed) == 1 else ("and", *listed)
+        literals_out = tuple(literal if word in _ADDING else ("not", literal) for literal in literals)
+        return literals_out[0] if len(literals_out) == 1 else ("and", *literals_out)
     if word == "and":
         return (word, *(_literals(part, note) for part in rest))
     if word in ("when", "forall") and len(rest) == 2:
@@ -238,12 +238,12 @@ def flat_list(parts: Section, note: Note) -> Section:
     A group in parentheses is a list of its own, unless a type follows it: what has no type in it has none, whatever
     stands behind the group. `(either a b)` after a `-` stays.
     """
-    found: list[Sexpr] = []
+    items: list[Sexpr] = []
     without_type: list[Sexpr] = []
     for number, part in enumerate(parts):
         if isinstance(part, str) and part.startswith(":"):
             note("a type stood behind ':' and not behind '-'")
-            found += ["-", part[1:]] if part != ":" else ["-"]
+            items += ["-", part[1:]] if part != ":" else ["-"]
             continue
         if isinstance(part, tuple) and not (number and parts[number - 1] == "-"):
             note("entries of a list stood in parentheses")
@@ -251,28 +251,28 @@ def flat_list(parts: Section, note: Note) -> Section:
             end = len(group) - group[::-1].index("-") + 1 if "-" in group else 0
             following = parts[number + 1] if number + 1 < len(parts) else ""
             typed_from_outside = isinstance(following, str) and following[:1] in ("-", ":")
-            found += group if typed_from_outside else group[:end]
+            items += group if typed_from_outside else group[:end]
             without_type += () if typed_from_outside else group[end:]
         else:
-            found.append(part)
-    return (*found, *without_type)
+            items.append(part)
+    return (*items, *without_type)
 
 
 def facts(parts: Section, note: Note) -> Section:
     """The facts of `:init`, each once, without `and` around them and without what is not true."""
-    found: dict[Sexpr, None] = {}
+    unique: dict[Sexpr, None] = {}
     for part in parts:
         if head(part) == "and" and isinstance(part, tuple):
             note("the facts stood in 'and'")
-            found |= dict.fromkeys(facts(part[1:], note))
+            unique |= dict.fromkeys(facts(part[1:], note))
         elif head(part) == "not":
             note("a negated fact was left out: what is not listed is false")
         elif isinstance(part, tuple) and part and all(isinstance(fact, tuple) for fact in part):
             note("the facts stood in parentheses of their own")
-            found |= dict.fromkeys(facts(part, note))
+            unique |= dict.fromkeys(facts(part, note))
         else:
-            found[part] = None
-    return tuple(found)
+            unique[part] = None
+    return tuple(unique)
 
 
 def renamed(expressions: Section, names: Mapping[str, str]) -> Section:

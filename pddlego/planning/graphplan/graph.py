@@ -64,7 +64,7 @@ class PlanningGraph:
     def candidates(self) -> int:
         """The real actions that the next level may have: what they need is there, and does not exclude each other."""
         absent, excluded = ~self.facts[-1], self.excluded[-1]
-        found = 0
+        actions = 0
         for action in range(self.task.real):
             needs = self.task.needs[action]
             if needs & absent:
@@ -73,8 +73,8 @@ class PlanningGraph:
                 if excluded[fact] & needs:
                     break
             else:
-                found |= 1 << action
-        return found
+                actions |= 1 << action
+        return actions
 
     def expand(self, kept: int) -> None:
         """Add a level with these of the candidates, and all no-ops."""
@@ -108,15 +108,15 @@ class PlanningGraph:
 
     def _static(self, action: int, deleters: list[int]) -> int:
         """The actions that exclude one in every level: inconsistent effects, and interference."""
-        task, found = self.task, 0
+        task, actions = self.task, 0
         for fact in task.added[action]:
-            found |= deleters[fact]
+            actions |= deleters[fact]
         for fact in task.needed[action]:
-            found |= deleters[fact]
+            actions |= deleters[fact]
         if task.deletes[action]:
             for fact in bits(task.deletes[action]):
-                found |= self._adders[fact] | self._needers[fact]
-        return found & ~(1 << action)
+                actions |= self._adders[fact] | self._needers[fact]
+        return actions & ~(1 << action)
 
     def _compete(self, present: int) -> list[int]:
         """What excludes each action in the next level: what always does, and what needs an excluded fact."""
@@ -145,7 +145,7 @@ class PlanningGraph:
 
         Only pairs with a fact that is new, and pairs that excluded each other, have to be looked at.
         """
-        found = [0] * len(before)
+        excluded = [0] * len(before)
         new = after & ~facts
         adding: dict[int, int] = {}
         free: dict[int, int] = {}
@@ -164,9 +164,9 @@ class PlanningGraph:
             able = free[fact]
             for other in bits(rest):
                 if not adding[other] & able:
-                    found[fact] |= 1 << other
-                    found[other] |= 1 << fact
-        return found
+                    excluded[fact] |= 1 << other
+                    excluded[other] |= 1 << fact
+        return excluded
 
 
 _FAR = 1 << 30
@@ -192,31 +192,31 @@ def relevance(task: GraphTask) -> Relevance:
     for action in range(task.real):
         for fact in bits(task.adds[action]):
             adders.setdefault(fact, []).append(action)
-    found: dict[int, int] = {}
+    levels: dict[int, int] = {}
     needed = dict.fromkeys(bits(task.goal), 0)
     waiting = [fact for fact in needed if not task.initial >> fact & 1]
     restored: set[int] = set()
     while waiting:
         for fact in waiting:
             for action in _cheapest(task, adders.get(fact, ()), costs, fact if fact in restored else None):
-                if action not in found:
-                    found[action] = needed[fact]
+                if action not in levels:
+                    levels[action] = needed[fact]
                     for need in bits(task.needs[action]):
                         if need not in needed:
                             needed[need] = needed[fact] + 1
                             if not task.initial >> need & 1:
                                 waiting.append(need)
         deleted = 0
-        for action in found:
+        for action in levels:
             deleted |= task.deletes[action]
         waiting = [fact for fact in needed if deleted >> fact & 1 and fact not in restored]
         restored.update(waiting)
     there = task.initial | sum(1 << fact for fact in needed)
     for action in range(task.real):
         helps = [needed[fact] for fact in bits(task.adds[action]) if fact in needed]
-        if helps and action not in found and not task.needs[action] & ~there:
-            found[action] = min(helps)
-    return Relevance(found)
+        if helps and action not in levels and not task.needs[action] & ~there:
+            levels[action] = min(helps)
+    return Relevance(levels)
 
 
 def _cheapest(task: GraphTask, ways: Iterable[int], costs: list[int], restored: int | None) -> list[int]:

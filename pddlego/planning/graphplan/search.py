@@ -15,17 +15,17 @@ from dataclasses import dataclass, field, replace
 from pddlego.pddl import Domain, Problem
 from pddlego.planning.graphplan.graph import PlanningGraph
 from pddlego.planning.graphplan.values import (
+    AdviceQuestion,
     Advise,
-    Expanded,
     GraphSearch,
     GraphTask,
+    LevelAdded,
     Passed,
-    Planned,
+    PlannedLayers,
     Purpose,
-    Question,
     Searched,
-    Searching,
-    Watch,
+    SearchProgress,
+    SearchWatcher,
     bits,
     compile_task,
     ignore,
@@ -41,7 +41,7 @@ Chosen = tuple[int, int, "Chosen"] | None
 
 
 @dataclass
-class Count:
+class NodeCount:
     """What a search took: `nodes` are actions tried for a goal, `sets` the sets of goals looked at."""
 
     nodes: int = 0
@@ -73,9 +73,9 @@ class NoGoods:
         rest, missing, by_lowest = facts, ~facts, self._by_lowest
         while rest:
             low = rest & -rest
-            for found in by_lowest.get(low, ()):
-                if not found & missing:
-                    return found
+            for goals in by_lowest.get(low, ()):
+                if not goals & missing:
+                    return goals
             rest ^= low
         return 0
 
@@ -109,7 +109,7 @@ class Extraction:
         self.graph, self.memo, self._tick = graph, memo, tick
         self.ranks = ranks if ranks is not None else {}
         self.nogoods: dict[int, NoGoods] = defaultdict(NoGoods)
-        self.count = Count()
+        self.count = NodeCount()
         self.depth = 0
         self._ways: dict[tuple[int, int], tuple[int, tuple[int, ...]]] = {}
         self._needs, self._adds = graph.task.needs, graph.task.adds
@@ -191,10 +191,10 @@ class Extraction:
         self.depth = level
         self._tick()
         self.count.sets += 1
-        found = self.nogoods[level].within(goals) if self.memo else 0
-        if found:
+        nogood = self.nogoods[level].within(goals) if self.memo else 0
+        if nogood:
             self.count.hits += 1
-        return found
+        return nogood
 
     def _learn(self, level: int, conflict: int) -> None:
         if self.memo and self.nogoods[level].add(conflict):
@@ -233,27 +233,27 @@ class Extraction:
 
     def _ways_of(self, level: int, fact: int) -> tuple[int, tuple[int, ...]]:
         """The actions that add a fact, as a set and in the order in which they are tried."""
-        found = self._ways.get((level, fact))
-        if found is None:
+        supporters = self._ways.get((level, fact))
+        if supporters is None:
             ways = self.graph.supporters(level, fact)
             rank, real = self.ranks.get(level, {}), self.graph.task.real
             last = len(rank)
             order = sorted(bits(ways), key=lambda action: (rank.get(action, last), action < real, action))
-            found = self._ways[level, fact] = ways, tuple(order)
-        return found
+            supporters = self._ways[level, fact] = ways, tuple(order)
+        return supporters
 
     def _regressed(self, conflict: int, chosen: Chosen) -> int:
         """The goals of the level above for whose sake the facts of a conflict were needed."""
-        found = 0
+        needs = 0
         while chosen is not None and conflict:
             goal, action, chosen = chosen
             if self._needs[action] & conflict:
-                found |= goal
+                needs |= goal
                 conflict &= ~self._needs[action]
-        return found
+        return needs
 
     def _solution(self, stack: list[_Choice]) -> list[list[int]]:
-        found: list[list[int]] = []
+        layers: list[list[int]] = []
         for choice in reversed(stack):
             if choice.above is not None:
                 level: list[int] = []
@@ -261,19 +261,19 @@ class Extraction:
                 while link is not None:
                     level.append(link[1])
                     link = link[2]
-                found.append(level)
-        return [[] for _ in range(stack[0].level - len(found))] + found
+                layers.append(level)
+        return [[] for _ in range(stack[0].level - len(layers))] + layers
 
 
-Key = tuple[int, int]
+WayKey = tuple[int, int]
 """The facts and the candidates of a question."""
 
 
-Tick = Callable[[Callable[[], Searching]], None]
+Tick = Callable[[Callable[[], SearchProgress]], None]
 """Is called again and again in a search, with what can say how far it is; may raise to break off."""
 
 
-def _no_tick(progress: Callable[[], Searching]) -> None:
+def _no_tick(progress: Callable[[], SearchProgress]) -> None:
     pass
 
 
@@ -281,9 +281,9 @@ def plan_graph(
     task: GraphTask,
     search: GraphSearch,
     advise: Advise = keep_all,
-    watch: Watch = ignore,
+    watch: SearchWatcher = ignore,
     tick: Tick = _no_tick,
-) -> Planned:
+) -> PlannedLayers:
     """Plan. `advise` answers questions, `watch` is called with what happens. What any of them raises ends it."""
     kappas = [kappa for kappa in search.kappas if kappa > 0] if search.prune else []
     answers = _Answers(advise, watch)
@@ -301,9 +301,9 @@ class _Answers:
     """What was answered to questions: they are asked once, whatever the pass. `asked` counts them."""
 
     advise: Advise
-    watch: Watch
-    kept: dict[Key, int] = field(default_factory=dict)
-    ranks: dict[Key, dict[int, int]] = field(default_factory=dict)
+    watch: SearchWatcher
+    kept: dict[WayKey, int] = field(default_factory=dict)
+    ranks: dict[WayKey, dict[int, int]] = field(default_factory=dict)
     asked: int = 0
 
 
@@ -327,28 +327,28 @@ class _Pass:
         self._most = None if search.levels is None else search.levels + bool(task.goal_steps)
         self._tick: Callable[[], None] = lambda: tick(self._progress)
         self._extraction = Extraction(self.graph, self._ranks, memo, self._tick)
-        self._tossed: dict[Key, bool] = {}
+        self._tossed: dict[WayKey, bool] = {}
         self._draw = random.Random(f"{search.seed}/{iteration}").random
         self._pruned = self._hopeless = False
 
-    def run(self) -> Planned:
+    def run(self) -> PlannedLayers:
         graph, satisfied = self.graph, self.graph.satisfied
         while True:
             self._tick()
             if satisfied:
                 steps = self._searched()
                 if steps is not None:
-                    return Planned("found", self._named(steps))
+                    return PlannedLayers("found", self._named(steps))
             if self._hopeless or (not satisfied and graph.level_off is not None):
-                return Planned("given up" if self._pruned else "no plan")
+                return PlannedLayers("given up" if self._pruned else "no plan")
             if self._most is not None and graph.level >= self._most:
-                return Planned("levels")
+                return PlannedLayers("levels")
             satisfied = self._expanded()
 
-    def _progress(self) -> Searching:
+    def _progress(self) -> SearchProgress:
         extraction = self._extraction
         count = extraction.count
-        return Searching(
+        return SearchProgress(
             self.iteration,
             self.graph.level,
             extraction.depth,
@@ -368,7 +368,7 @@ class _Pass:
         before = graph.facts[-1].bit_count()
         graph.expand(kept)
         level, satisfied = graph.level, graph.satisfied
-        expanded = Expanded(
+        expanded = LevelAdded(
             self.iteration,
             level,
             facts=before,
@@ -384,7 +384,7 @@ class _Pass:
         self.answers.watch(expanded)
         return satisfied
 
-    def _prunes(self, key: Key) -> bool:
+    def _prunes(self, key: WayKey) -> bool:
         """Whether the level is pruned. Tossed once for what is the same question: levels that are alike stay alike."""
         if not self.kappa:
             return False
@@ -410,12 +410,12 @@ class _Pass:
             for unsorted in range(len(self._ranks) + 1, level + 1):
                 self._ranks[unsorted] = self._ranked(unsorted)
         extraction = self._extraction
-        extraction.count = count = Count()
+        extraction.count = count = NodeCount()
         steps = extraction.find(level, self.task.goal)
         level_off = self.graph.level_off
         if steps is None and level_off is not None:
             self._hopeless = extraction.hopeless(level_off)
-        found = steps is not None
+        is_solved = steps is not None
         searched = Searched(
             self.iteration,
             level,
@@ -423,7 +423,7 @@ class _Pass:
             sets=count.sets,
             nogoods=count.nogoods,
             hits=count.hits,
-            found=found,
+            found=is_solved,
         )
         self.answers.watch(searched)
         return steps
@@ -446,7 +446,7 @@ class _Pass:
             return []
         self.answers.asked += 1
         facts = self.task.named(self.graph.facts[level - 1])
-        question = Question(purpose, level, facts, tuple(dict.fromkeys(self._names(candidates))))
+        question = AdviceQuestion(purpose, level, facts, tuple(dict.fromkeys(self._names(candidates))))
         return self._sets(self.answers.advise(question))
 
     def _sets(self, names: Sequence[str]) -> list[int]:
@@ -507,14 +507,14 @@ def graph_task(domain: Domain, problem: Problem, whole: bool = False) -> GraphTa
     return compile_task(task, others)
 
 
-def _tick(tell: Tell) -> Callable[[Callable[[], Searching]], None]:
+def _tick(tell: Tell) -> Callable[[Callable[[], SearchProgress]], None]:
     """Tells how far a search is, not more often than every `OFTEN` seconds."""
-    told = time.monotonic()
+    reported = time.monotonic()
 
-    def tick(progress: Callable[[], Searching]) -> None:
-        nonlocal told
-        if time.monotonic() - told > OFTEN:
+    def tick(progress: Callable[[], SearchProgress]) -> None:
+        nonlocal reported
+        if time.monotonic() - reported > OFTEN:
             tell(progress())
-            told = time.monotonic()
+            reported = time.monotonic()
 
     return tick

@@ -40,10 +40,10 @@ class GraphTask:
     @cached_property
     def named_actions(self) -> dict[str, int]:
         """The actions of each name, as a set: an action of the domain may be compiled into several."""
-        found: dict[str, int] = {}
+        actions: dict[str, int] = {}
         for number, name in enumerate(self.actions):
-            found[name] = found.get(name, 0) | 1 << number
-        return found
+            actions[name] = actions.get(name, 0) | 1 << number
+        return actions
 
     @cached_property
     def goal_steps(self) -> int:
@@ -78,10 +78,10 @@ def compile_task(task: GroundTask, others: Iterable[str] = (), complements: bool
     number_of = {name: number for number, name in enumerate(names)}
 
     def mask(facts: Iterable[str]) -> int:
-        found = 0
+        bits = 0
         for fact in facts:
-            found |= 1 << number_of[fact]
-        return found
+            bits |= 1 << number_of[fact]
+        return bits
 
     def flipped(facts: Iterable[str]) -> list[str]:
         return [opposite[fact] for fact in facts if fact in opposite]
@@ -156,7 +156,7 @@ class GraphSearch:
 
 
 @dataclass(frozen=True)
-class Question:
+class AdviceQuestion:
     """Which of the `candidates` of an action level to keep (`prune`), or in which order to try those kept (`sort`).
 
     The answer is a sequence of candidates as they are written here. What is no candidate is ignored, an empty answer
@@ -176,7 +176,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Expanded:
+class LevelAdded:
     """An action level was made from `facts` facts: of `candidates` actions so many were `kept`, both without no-ops.
 
     `noops` are the actions that keep a fact as it is, `mutexes` the pairs of all these that exclude each other.
@@ -217,7 +217,7 @@ class Searched:
 
 
 @dataclass(frozen=True)
-class Searching:
+class SearchProgress:
     """A search is under way: so much of it is done, and it has come down to level `depth`."""
 
     iteration: int
@@ -240,29 +240,29 @@ class Passed:
 
 
 @dataclass(frozen=True)
-class Planned:
+class PlannedLayers:
     """How planning ended. `steps` are the names of the actions of each level that has any; None without a plan."""
 
     ending: Ending
     steps: tuple[tuple[str, ...], ...] | None = None
 
 
-Moment = Expanded | Searching | Searched | Passed
+SearchMoment = LevelAdded | SearchProgress | Searched | Passed
 """What happens while planning."""
 
-Advise = Callable[[Question], Sequence[str]]
+Advise = Callable[[AdviceQuestion], Sequence[str]]
 """Answers a question with some of its candidates, in an order. An empty answer keeps all."""
 
-Watch = Callable[[Moment], object]
+SearchWatcher = Callable[[SearchMoment], object]
 """Is called with what happens while planning."""
 
 
-def keep_all(question: Question) -> Sequence[str]:
+def keep_all(question: AdviceQuestion) -> Sequence[str]:
     """Answer nothing: all candidates are kept, in their order."""
     return ()
 
 
-def ignore(moment: Moment) -> None:
+def ignore(moment: SearchMoment) -> None:
     """Watch nothing."""
 
 
@@ -278,7 +278,7 @@ class Graphplan(Search):
     graph: GraphSearch = field(default_factory=GraphSearch)
     task: TaskKind = "relevant"
     advise: Advise = field(default=keep_all, compare=False, repr=False)
-    watch: Watch = field(default=ignore, compare=False, repr=False)
+    watch: SearchWatcher = field(default=ignore, compare=False, repr=False)
 
 
 NOOP = "noop"

@@ -19,11 +19,11 @@ FUNCTIONS = (GOAL, SUCCESSORS)
 """The two functions of a search space, as requests and answers name them."""
 
 
-def listed(found: Any) -> list[Any]:
+def as_list(value: Any) -> list[Any]:
     """What a function returned or yields, as a list. Raises `TypeError` for what holds no states."""
-    if isinstance(found, (str, bytes, dict)):
-        raise TypeError(f"a list of states is wanted, and it returned a {type(found).__name__}")
-    return list(found)
+    if isinstance(value, (str, bytes, dict)):
+        raise TypeError(f"a list of states is wanted, and it returned a {type(value).__name__}")
+    return list(value)
 
 
 class Expander:
@@ -37,7 +37,7 @@ class Expander:
         self._sent: dict[str, Any] = {}
 
     def expand(
-        self, request: dict[str, Any], goal: Callable[..., Any], successors: Callable[..., Any], found: dict[str, Any]
+        self, request: dict[str, Any], goal: Callable[..., Any], successors: Callable[..., Any], answer: dict[str, Any]
     ) -> None:
         """Call both functions on every state. In `found`, `done` grows by `True` for a goal, which is the end, or by
         the numbers of the successors; `new` are the states that were not sent before; `at` is the function that runs.
@@ -50,35 +50,35 @@ class Expander:
             self._kept.clear()
         before = len(self._kept)
         try:
-            self._expand(request, goal, successors, found)
+            self._expand(request, goal, successors, answer)
         finally:
-            found["new"] = values.tagged([_copied(kept) for kept in self._kept[before:]], self.most)
+            answer["new"] = values.tagged([_copied(kept) for kept in self._kept[before:]], self.most)
 
     def _expand(
-        self, request: dict[str, Any], goal: Callable[..., Any], successors: Callable[..., Any], found: dict[str, Any]
+        self, request: dict[str, Any], goal: Callable[..., Any], successors: Callable[..., Any], answer: dict[str, Any]
     ) -> None:
         for name in FUNCTIONS:
             if request[name]["arguments"] is not None:
                 self._sent[name] = request[name]["arguments"]
-        goal_given, given = (_Arguments(self._sent[name]) for name in FUNCTIONS)
-        watched, done = request["watched"], found["done"]
+        goal_given, arguments = (_Arguments(self._sent[name]) for name in FUNCTIONS)
+        watched, done = request["watched"], answer["done"]
         numbers, first, dumps = self._numbers, self._first, marshal.dumps
         for sent in request["states"]:
             kept = self._kept[sent - first] if type(sent) is int else sent
-            found["at"] = GOAL
+            answer["at"] = GOAL
             if goal(_copied(kept), *goal_given.values):
                 done.append(True)
                 return
             goal_given.renew()
-            found["at"] = SUCCESSORS
+            answer["at"] = SUCCESSORS
             state = _copied(kept)
-            found_states = listed(successors(state, *given.values))
+            found_states = as_list(successors(state, *arguments.values))
             if watched and values.differs(state, _copied(kept)):
                 done.append({"changed": values.tagged(state, self.most), "place": 0})
                 return
-            place = given.renew()
+            place = arguments.renew()
             if watched and place is not None:
-                done.append({"changed": values.tagged(given.changed, self.most), "place": place + 1})
+                done.append({"changed": values.tagged(arguments.changed, self.most), "place": place + 1})
                 return
             if "numpy" in sys.modules:  # whose values look like bytes to marshal
                 found_states = [values.plain(values.tagged(state, self.most)) for state in found_states]

@@ -58,7 +58,7 @@ def lock(memory: int, parent: int, only: list[str] | None) -> dict[str, str]:
     if os.getuid() == 0:
         steps.append((USER, _become_nobody))
     steps += [(LIMITS, lambda: _limit(memory)), (LANDLOCK, _close_files), (SECCOMP, _filter_calls)]
-    found: dict[str, str] = {}
+    layers: dict[str, str] = {}
     for name, step in steps:
         if name == LIMITS:  # a change of user forgets it
             _die_with(parent)
@@ -66,10 +66,10 @@ def lock(memory: int, parent: int, only: list[str] | None) -> dict[str, str]:
             continue
         try:
             step()
-            found[name] = ""
+            layers[name] = ""
         except (OSError, ValueError, AttributeError) as error:
-            found[name] = str(error) or type(error).__name__
-    return found
+            layers[name] = str(error) or type(error).__name__
+    return layers
 
 
 def hide() -> None:

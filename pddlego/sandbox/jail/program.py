@@ -32,7 +32,7 @@ MOST_MESSAGE = 1_000
 GAP = "\n[…]\n"
 """Stands in a long traceback for its middle."""
 
-_CONVERTED: dict[str, Callable[[Any], Any]] = {"any": lambda value: value, "truth": bool, "list": batches.listed}
+_CONVERTED: dict[str, Callable[[Any], Any]] = {"any": lambda value: value, "truth": bool, "list": batches.as_list}
 """What is made of a result before it is sent: only here it is known what a class of the program's own is worth."""
 
 
@@ -78,8 +78,8 @@ class Program:
 
         def run() -> Any:
             arguments.extend(values.plain(request["arguments"]))
-            found = self._function(request["module"], request["call"])(*arguments)
-            return _CONVERTED[request["result"]](found)
+            value = self._function(request["module"], request["call"])(*arguments)
+            return _CONVERTED[request["result"]](value)
 
         return self._guarded(run, arguments if request["echo"] else None)
 
@@ -107,46 +107,46 @@ class Program:
 
         `done` holds `true` for a goal, and else the successors' numbers; `at` says which function ran last.
         """
-        told: dict[str, Any] = {"done": [], "new": [], "at": batches.GOAL}
+        answer: dict[str, Any] = {"done": [], "new": [], "at": batches.GOAL}
 
         def run() -> None:
             goal, successors = (self._function(*request[name]["function"]) for name in batches.FUNCTIONS)
-            self._expander.expand(request, goal, successors, told)
+            self._expander.expand(request, goal, successors, answer)
 
-        return {**self._guarded(run), **told}
+        return {**self._guarded(run), **answer}
 
     def _guarded(self, run: Callable[[], Any], echoed: Any = None) -> dict[str, Any]:
         """Run something of the program's; whatever it raises is an answer."""
         sys.stdout = sys.stderr = _Silence()
-        found: dict[str, Any] = {}
+        answer: dict[str, Any] = {}
         starved = False
         try:
             self._running = not self._stopped
             if self._stopped:
                 raise KeyboardInterrupt
-            found["value"] = values.tagged(run(), self.most)
+            answer["value"] = values.tagged(run(), self.most)
             if echoed is not None:
-                found["echo"] = values.tagged(echoed, self.most)
+                answer["echo"] = values.tagged(echoed, self.most)
             self._running = False
-            found["status"] = "returned"
+            answer["status"] = "returned"
         except MemoryError:
             self._running = False
             starved = True
         except values.TooLargeError as error:
             self._running = False
-            found = _too_large(str(error))
+            answer = _too_large(str(error))
         except KeyboardInterrupt as error:
             interrupted, self._running = self._stopped, False  # it may raise one itself
-            found = {"status": "timeout" if interrupted else "raised", **_told(error)}
+            answer = {"status": "timeout" if interrupted else "raised", **_told(error)}
         except BaseException as error:  # noqa: BLE001 -- what a program raises ends its call and nothing else
             self._running = False
-            found = {"status": "raised", **_told(error)}
+            answer = {"status": "raised", **_told(error)}
         if starved:  # not in a handler: as long as there is an error, all that filled the memory is still in use
             for names in self._modules.values():
                 names.clear()
             layers.more_memory()
-            found = {"status": "memory", "message": "MemoryError"}
-        return found
+            answer = {"status": "memory", "message": "MemoryError"}
+        return answer
 
 
 def _told(error: BaseException) -> dict[str, str]:
@@ -189,8 +189,8 @@ def serve(incoming: int, outgoing: int, most: int) -> None:
             send(outgoing, data)
 
 
-def _too_large(why: str) -> dict[str, Any]:
-    return {"status": "too large", "message": f"the result cannot be sent: {why}"}
+def _too_large(reason: str) -> dict[str, Any]:
+    return {"status": "too large", "message": f"the result cannot be sent: {reason}"}
 
 
 def send(outgoing: int, data: bytes) -> None:

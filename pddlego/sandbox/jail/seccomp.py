@@ -75,9 +75,9 @@ def filter_for(machine: str) -> bytes | None:
     if machine not in _MACHINES:
         return None
     column = list(_MACHINES).index(machine)
-    listed = {name: number for name, numbers in _CALLS.items() if (number := numbers[column]) is not None}
-    mapping = [listed.pop("mmap"), listed.pop("mprotect")]
-    own_limits = listed.pop("prlimit64")
+    numbers_by_name = {name: number for name, numbers in _CALLS.items() if (number := numbers[column]) is not None}
+    mapping = [numbers_by_name.pop("mmap"), numbers_by_name.pop("mprotect")]
+    own_limits = numbers_by_name.pop("prlimit64")
     steps = [_step(_LOAD, 0, 0, _ARCHITECTURE), _step(_EQUAL, 1, 0, _MACHINES[machine]), _step(_RETURN, 0, 0, _KILL)]
     steps.append(_step(_LOAD, 0, 0, _NUMBER))
     for number in mapping:  # three steps, then the next comparison
@@ -85,7 +85,7 @@ def filter_for(machine: str) -> bytes | None:
         steps += [_step(_RETURN, 0, 0, _EPERM), _step(_RETURN, 0, 0, _ALLOW)]
     steps += [_step(_EQUAL, 0, 4, own_limits), _step(_LOAD, 0, 0, _FIRST), _step(_EQUAL, 0, 1, 0)]
     steps += [_step(_RETURN, 0, 0, _ALLOW), _step(_RETURN, 0, 0, _EPERM)]
-    numbers = sorted(listed.values())
+    numbers = sorted(numbers_by_name.values())
     for place, number in enumerate(numbers):
         steps.append(_step(_EQUAL, len(numbers) - place, 0, number))
     steps += [_step(_RETURN, 0, 0, _EPERM), _step(_RETURN, 0, 0, _ALLOW)]

@@ -69,17 +69,17 @@ def _start(request: dict[str, Any], descriptors: list[int], more: list[str], chi
         if name not in sys.modules:
             _load(name, more)
     server = os.getpid()
-    child, why = None, ""
+    child, reason = None, ""
     try:
         child = os.fork()
     except OSError as error:
-        why = str(error)
+        reason = str(error)
     if child != 0:
         for descriptor in descriptors:
             os.close(descriptor)
         if child is not None:
             children.add(child)
-        return {"child": child, "why": why}
+        return {"child": child, "reason": reason}
     try:
         _become(request, descriptors, server)
     finally:
@@ -102,9 +102,9 @@ def _become(request: dict[str, Any], descriptors: list[int], server: int) -> Non
     low, high = sorted(descriptors)
     for first, end in ((3, low), (low + 1, high), (high + 1, _HIGHEST)):
         os.closerange(first, end)
-    found = layers.lock(request["memory"], server, request["only"])
+    locked = layers.lock(request["memory"], server, request["only"])
     layers.hide()
-    program.send(outgoing, json.dumps({"layers": found}).encode())
+    program.send(outgoing, json.dumps({"layers": locked}).encode())
     program.serve(incoming, outgoing, request["most"])
 
 

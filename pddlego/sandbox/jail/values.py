@@ -73,10 +73,10 @@ def parts(line: bytes) -> int:
     return line.count(b",") + line.count(b"[") + line.count(b"{")
 
 
-def plain(found: Any) -> Any:
+def plain(value: Any) -> Any:
     """The value that stands for it. Raises `ValueError` for what `tagged` never makes, and for more than it sends."""
     try:
-        return _Reader().plain(found)
+        return _Reader().plain(value)
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError) as error:
         raise ValueError(f"no value: {error!r:.100}") from error
 
@@ -265,8 +265,8 @@ class _Reader:
             return rows if tag == "T" else set(_checked_keys(rows))
         if tag == "L":
             return [list(map(tuple, self._rows(part))) for part in parts]
-        found = self._list(parts)
-        return {"t": tuple, "s": set, "f": frozenset}[tag](found if tag == "t" else _checked_keys(found))
+        items = self._list(parts)
+        return {"t": tuple, "s": set, "f": frozenset}[tag](items if tag == "t" else _checked_keys(items))
 
     def _list(self, value: list[Any]) -> list[Any]:
         if not isinstance(value, list):

@@ -12,7 +12,7 @@ from pddlego.methods.base import Tools
 from pddlego.methods.builders.loading import load
 from pddlego.methods.builders.options import BuilderOptions
 from pddlego.methods.builders.play import play
-from pddlego.methods.builders.reference import ReferenceModel
+from pddlego.methods.builders.reference import BuilderReference
 from pddlego.models import Completion, Request
 from pddlego.planning import Planner
 from pddlego.runs.cells import Cell
@@ -24,7 +24,7 @@ class Scripted:
 
     first: Mapping[str, list[str]] = field(default_factory=dict)
     requests: list[Request] = field(default_factory=list)
-    reference: ReferenceModel = field(default_factory=ReferenceModel)
+    reference: BuilderReference = field(default_factory=BuilderReference)
     name: str = "scripted"
     description: Mapping[str, Any] = field(default_factory=dict)
 

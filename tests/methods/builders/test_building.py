@@ -10,10 +10,10 @@ import pytest
 from pddlego.episode.events import Accepted, Ended, Outcome, Rejected
 from pddlego.methods.builders.components import COMPONENTS, ComponentError, read_component, schema_of
 from pddlego.methods.builders.draft import Draft
-from pddlego.methods.builders.events import Concluded, Found, Tried
+from pddlego.methods.builders.events import BuildConcluded, DefectsFound, PlanTried
 from pddlego.methods.builders.loading import load
 from pddlego.methods.builders.options import MODES, TEXT, BuilderOptions
-from pddlego.methods.builders.reference import ReferenceModel, component_of
+from pddlego.methods.builders.reference import BuilderReference, component_of
 from pddlego.methods.setting_files import setting_names
 from pddlego.pddl import parse_domain, parse_problem
 from pddlego.planning import ProcessPlanner, validate
@@ -27,12 +27,12 @@ SETTINGS = tuple(setting_names(TEXT))
 @pytest.mark.parametrize("mode", [mode.name for mode in MODES])
 def test_text_to_pddl_to_a_plan_that_works_in_the_gold_domain(setting: str, mode: str, planner: ProcessPlanner) -> None:
     for seed in (0, 1):  # both wordings
-        events = build(setting, mode, ReferenceModel(), planner, seed)
-        (done,) = of(events, Concluded)
+        events = build(setting, mode, BuilderReference(), planner, seed)
+        (done,) = of(events, BuildConcluded)
         assert (done.read, done.valid, done.solvable, done.plan_valid, done.equivalent) == (True,) * 5
         assert of(events, Ended)[0].outcome is Outcome.WON
         gold = load(setting, BuilderOptions())
-        plan = parse_plan("\n".join(of(events, Tried)[-1].plan))
+        plan = parse_plan("\n".join(of(events, PlanTried)[-1].plan))
         assert validate(gold.domain, gold.task(seed), plan) is None
         if mode == "build-whole":
             assert len(of(events, Accepted)) == 2
@@ -112,7 +112,7 @@ def test_without_checks_what_is_wrong_stays_and_is_counted(planner: ProcessPlann
     model = Scripted({"goal": [dumped({"goal": "(have gold)"})]})
     events = build("text-coin", "build-no-checks", model, planner)
     assert not of(events, Rejected)
-    (done,) = of(events, Concluded)
+    (done,) = of(events, BuildConcluded)
     assert (done.read, done.valid, done.solvable, done.plan_valid) == (True, False, False, False)
 
 
@@ -184,9 +184,9 @@ def test_a_draft_of_gold_files_is_the_gold_files(setting: str) -> None:
 
 
 def test_the_reviews_of_a_build_are_events(planner: ProcessPlanner) -> None:
-    events = build("text-blocks", "build-problem", ReferenceModel(), planner, feedback="model")
-    assert [event.by for event in of(events, Found)] == ["checks", "evaluate", "evaluate-plan"]
-    assert all(event.fine for event in of(events, Found))
+    events = build("text-blocks", "build-problem", BuilderReference(), planner, feedback="model")
+    assert [event.by for event in of(events, DefectsFound)] == ["checks", "evaluate", "evaluate-plan"]
+    assert all(event.fine for event in of(events, DefectsFound))
 
 
 def test_rules_bring_their_heads_among_the_predicates(planner: ProcessPlanner) -> None:

@@ -7,21 +7,21 @@ from typing import Any
 
 import pytest
 
-from pddlego.episode.approval import Question, Verdict
-from pddlego.episode.budget import Meter
+from pddlego.episode.approval import Decision, Question
+from pddlego.episode.budget import Budget
 from pddlego.episode.events import Ended, Judged, Limits, Outcome, Rejected
 from pddlego.errors import UsageError
 from pddlego.methods.base import Tools
-from pddlego.methods.builders.building import Asking, Order
+from pddlego.methods.builders.building import BuildOrder, StepAsking
 from pddlego.methods.builders.draft import Draft
-from pddlego.methods.builders.events import Concluded, Found
+from pddlego.methods.builders.events import BuildConcluded, DefectsFound
 from pddlego.methods.builders.loading import load
 from pddlego.methods.builders.measure import MEASURING
 from pddlego.methods.builders.noise import NoisyReference, erring
 from pddlego.methods.builders.options import BuilderOptions
 from pddlego.methods.builders.play import play
 from pddlego.methods.builders.reference import component_of
-from pddlego.methods.builders.reference_model import stand_in
+from pddlego.methods.builders.reference_model import builtin_model
 from pddlego.methods.builders.reviewing import Reviewing, selected
 from pddlego.models.prompts import Prompts
 from pddlego.pddl.conditions import conjuncts
@@ -50,13 +50,13 @@ def test_the_false_clear_of_the_papers_sample_is_found_by_a_check_and_mended(pla
     repair = {"summary": "s", "component": "init", "repair": "a block with something on it is not clear"}
     model = Scripted({"init": [under_another()], "diagnose": [dumped(repair)]})
     events = build("text-blocks", "build-problem", model, planner, feedback="model")
-    found = of(events, Found)
+    found = of(events, DefectsFound)
     assert found[0].by == "checks"
     assert "[broken-invariant]" in found[0].lines[0]
     assert "not clear" in model.of("init")[1]
-    assert of(events, Concluded)[0].equivalent
+    assert of(events, BuildConcluded)[0].equivalent
     unseen = build("text-blocks", "build-problem", Scripted({"init": [under_another()]}), planner)
-    assert of(unseen, Concluded)[0].equivalent is False  # without feedback nobody mends it, and it is not hidden
+    assert of(unseen, BuildConcluded)[0].equivalent is False  # without feedback nobody mends it, and it is not hidden
 
 
 def test_a_problem_without_a_plan_is_diagnosed(planner: ProcessPlanner) -> None:
@@ -66,7 +66,7 @@ def test_a_problem_without_a_plan_is_diagnosed(planner: ProcessPlanner) -> None:
     model = Scripted({"init": [lost], "diagnose": [dumped(repair)], "diagnose-plan": [dumped(fix)]})
     events = build("text-blocks", "build-problem", model, planner, feedback="model")
     assert of(events, Ended)[0].outcome is Outcome.WON
-    assert {event.by for event in of(events, Found)} & {"diagnose", "diagnose-plan"}
+    assert {event.by for event in of(events, DefectsFound)} & {"diagnose", "diagnose-plan"}
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_a_revision_that_changes_nothing_moves_on_to_what_a_check_names(planner:
         *("goal", "init"),
     ]
     assert "[broken-invariant]" in model.of("init")[1]
-    assert of(events, Concluded)[0].equivalent
+    assert of(events, BuildConcluded)[0].equivalent
 
 
 def test_a_remark_that_the_model_does_not_mind_costs_no_revision_of_what_works(planner: ProcessPlanner) -> None:
@@ -147,7 +147,7 @@ def test_an_opinion_that_cannot_be_read_is_none(planner: ProcessPlanner) -> None
     events = build("text-blocks", "build-problem", model, planner, feedback="model")
     assert [event.feedback.category for event in of(events, Rejected)] == ["invalid answer"] * 3
     assert "Your last answer could not be used: there is no JSON object" in model.of("evaluate")[1]
-    found = {event.by: event for event in of(events, Found)}
+    found = {event.by: event for event in of(events, DefectsFound)}
     assert found["evaluate"].fine
     assert not found["evaluate-plan"].fine  # nothing was reviewed, and that is said
     assert of(events, Ended)[0].outcome is Outcome.WON
@@ -160,7 +160,7 @@ def test_a_review_that_comes_to_nothing_costs_nothing_that_works(planner: Proces
     model = Scripted({"evaluate": [never], "goal": [good, *["no"] * 9]})
     events = build("text-blocks", "build-problem", model, planner, feedback="model", retries=1)
     assert of(events, Ended)[0].outcome is Outcome.WON
-    assert of(events, Concluded)[0].plan_valid
+    assert of(events, BuildConcluded)[0].plan_valid
 
 
 @pytest.mark.parametrize(
@@ -190,9 +190,9 @@ def test_an_action_beside_a_component_that_has_none_does_no_harm(planner: Proces
 @pytest.mark.parametrize("candidate", [1, 2])
 def test_the_best_of_several_candidates_is_chosen(candidate: int, planner: ProcessPlanner) -> None:
     model = Scripted({"select": [dumped({"best": candidate, "why": "shorter"})]})
-    meter = Meter(Limits(None))
-    order = Order("task", "A tower.")
-    how = Reviewing(order, Asking(model, meter, Prompts("builders")), planner)
+    budget = Budget(Limits(None))
+    order = BuildOrder("task", "A tower.")
+    how = Reviewing(order, StepAsking(model, budget, Prompts("builders")), planner)
     work, chosen = selected(how, Draft(), ("one", "two")), -1
     try:
         while True:
@@ -205,7 +205,7 @@ def test_the_best_of_several_candidates_is_chosen(candidate: int, planner: Proce
 
 def test_what_ends_early_counts_as_not_reached(planner: ProcessPlanner) -> None:
     events = build("text-coin", "build", Scripted({"types": ["no"] * 9}), planner)
-    numbers = MEASURING.of(events, of(events, Ended)[0].tally).numbers
+    numbers = MEASURING.of(events, of(events, Ended)[0].usage).numbers
     assert {numbers[name] for name in ("read", "valid", "solvable", "plan_valid", "equivalent")} == {0}
 
 
@@ -214,12 +214,12 @@ class Person:
 
     def __init__(self, text: str) -> None:
         self.questions: list[Question] = []
-        self._verdicts = [Verdict("rejected", "say more"), Verdict(), Verdict("replaced", text), Verdict()]
+        self._verdicts = [Decision("rejected", "say more"), Review(), Review("replaced", text), Review()]
 
     def wants(self, what: str) -> bool:
         return what == "files"
 
-    def judge(self, question: Question) -> Verdict:
+    def decide(self, question: Question) -> Decision:
         self.questions.append(question)
         return self._verdicts.pop(0)
 
@@ -228,13 +228,13 @@ def test_a_person_may_reject_with_a_hint_and_write_themselves(planner: ProcessPl
     wrong = Scripted({"goal": [dumped({"goal": "(hand-empty)"})]})
     person = Person(str(GOLD.task(0)))
     cell, options = Cell("text-blocks", "build", "scripted", 0), BuilderOptions()
-    events = list(play(cell, GOLD, options, Tools(wrong, planner, Limits(None), overseer=person)))
+    events = list(play(cell, GOLD, options, Tools(wrong, planner, Limits(None), approver=person)))
     assert len(of(events, Judged)) == 4
     assert [question.title for question in person.questions] == ["the domain file"] * 2 + ["the problem file"] * 2
     assert "say more" in wrong.of("domain")[0]
     assert person.questions[0].faults("(define (domain d) (:actions))")
     assert person.questions[2].faults("(define (problem p) (:domain d) (:objects) (:init) (:goal (on a b)))")
-    assert of(events, Concluded)[0].equivalent
+    assert of(events, BuildConcluded)[0].equivalent
 
 
 def won(rounds: int, planner: ProcessPlanner) -> int:
@@ -243,7 +243,8 @@ def won(rounds: int, planner: ProcessPlanner) -> int:
         options: dict[str, Any] = {"feedback": "model", "rounds": rounds} if rounds else {}
         model = NoisyReference(0.3, 0, seed)
         found += (
-            of(build("text-blocks", "build-whole", model, planner, seed, **options), Concluded)[0].equivalent is True
+            of(build("text-blocks", "build-whole", model, planner, seed, **options), BuildConcluded)[0].equivalent
+            is True
         )
     return found
 
@@ -264,7 +265,7 @@ def test_every_kind_of_component_can_err(kind: str) -> None:
 @pytest.mark.parametrize("name", ["reader+noise:2", "reader+noise:x", "reader+noise:0.1,kinds=empty", "reader+luck"])
 def test_a_simulation_that_there_is_not_is_refused(name: str) -> None:
     with pytest.raises(UsageError, match="model"):
-        stand_in(name, Cell("text-blocks", "build", name, 0), GOLD)
+        builtin_model(name, Cell("text-blocks", "build", name, 0), GOLD)
 
 
 class Rejecting(Person):
@@ -272,14 +273,14 @@ class Rejecting(Person):
 
     def __init__(self) -> None:
         super().__init__("")
-        self._verdicts = [Verdict("rejected", f"no {number}") for number in range(9)]
+        self._verdicts = [Decision("rejected", f"no {number}") for number in range(9)]
 
 
 def test_a_person_who_is_never_content_is_not_asked_for_ever_and_that_is_said(planner: ProcessPlanner) -> None:
     person, model = Rejecting(), Scripted()
     cell, options = Cell("text-blocks", "build-problem", "scripted", 0), BuilderOptions(rounds=1)
-    events = list(play(cell, GOLD, options, Tools(model, planner, Limits(None), overseer=person)))
+    events = list(play(cell, GOLD, options, Tools(model, planner, Limits(None), approver=person)))
     assert len(person.questions) == 2
     assert "no 0" in model.of("problem")[0]
-    (said,) = (event for event in of(events, Found) if event.by == "person")
+    (said,) = (event for event in of(events, DefectsFound) if event.by == "person")
     assert said.lines == ("the problem file was rejected, and is left as it is",)

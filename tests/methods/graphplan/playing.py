@@ -32,7 +32,7 @@ def played(
     loaded = load(setting, chosen)
     cell = Cell(setting, mode, model if isinstance(model, str) else "scripted", seed)
     if isinstance(model, str):
-        found = METHOD.stand_in(model, cell, loaded)
+        found = METHOD.builtin_model(model, cell, loaded)
         assert found is not None
         model = found
     elif isinstance(model, (tuple, list)):

@@ -11,7 +11,7 @@ from pddlego.display.description import Describer
 from pddlego.episode.events import Asked, Ended, Event, Outcome, Rejected
 from pddlego.errors import UsageError
 from pddlego.methods.graphplan import METHOD
-from pddlego.methods.graphplan.events import DESCRIBED, Bounded, Concluded, Given, Proposed
+from pddlego.methods.graphplan.events import DESCRIBED, Bounded, PlanConcluded, Proposed, TaskGiven
 from pddlego.methods.graphplan.loading import load
 from pddlego.methods.graphplan.measure import measure
 from pddlego.methods.graphplan.options import GraphplanOptions
@@ -29,8 +29,8 @@ def ended(events: list[Event]) -> Ended:
     return last
 
 
-def concluded(events: list[Event]) -> Concluded:
-    return next(event for event in events if isinstance(event, Concluded))
+def concluded(events: list[Event]) -> PlanConcluded:
+    return next(event for event in events if isinstance(event, PlanConcluded))
 
 
 def a_plan(setting: str = TASK, seed: int = SEED) -> list[str]:
@@ -46,7 +46,7 @@ def test_the_reader_writes_the_planner_s_plan(setting: str) -> None:
     done = concluded(events)
     assert (done.found, done.valid_damaged, done.valid, done.kind) == (True, True, True, "solved")
     assert [event.purpose for event in events if isinstance(event, Asked)] == ["plan"]
-    numbers = measure(events, ended(events).tally).numbers
+    numbers = measure(events, ended(events).usage).numbers
     assert numbers == {"found": 1, "valid_damaged": 1, "valid": 1, "actions": len(done.steps)}
 
 
@@ -81,7 +81,7 @@ def test_the_validator_says_what_is_wrong_and_the_model_corrects_it() -> None:
 def test_without_feedback_the_first_plan_is_the_last() -> None:
     plan = a_plan()
     events = played(TASK, ("\n".join(plan[1:]), "\n".join(plan)), f"{MODE}-no-feedback", SEED)
-    assert ended(events).tally.calls == 1
+    assert ended(events).usage.calls == 1
     assert ended(events).outcome is Outcome.LOST
     assert concluded(events).kind == "invalid plan"
     assert ended(events).message.startswith("the plan does not work: (")
@@ -93,7 +93,7 @@ def test_without_feedback_the_first_plan_is_the_last() -> None:
 def test_any_answer_ends_in_a_verdict(answer: str) -> None:
     events = played(TASK, (answer,), MODE, SEED)
     assert ended(events).outcome is Outcome.LOST
-    assert ended(events).tally.calls == 6
+    assert ended(events).usage.calls == 6
     assert len(ended(events).message) < 10_000
     assert max(event.characters for event in events if isinstance(event, Asked)) < 8 * max(len(answer), 10_000)
 
@@ -111,16 +111,16 @@ def test_a_reader_that_errs_corrects_itself() -> None:
     assert any(isinstance(event, Rejected) for event in events)
     assert ended(events).outcome is Outcome.WON
     with pytest.raises(UsageError, match="cannot play plan-by-model"):
-        METHOD.stand_in("relaxed", Cell(TASK, MODE, "relaxed", 0), None)
+        METHOD.builtin_model("relaxed", Cell(TASK, MODE, "relaxed", 0), None)
     with pytest.raises(UsageError):
-        METHOD.stand_in("reader+noise:x", Cell(TASK, MODE, "reader+noise:x", 0), None)
-    assert METHOD.stand_in("gpt-4o-mini", Cell(TASK, MODE, "gpt-4o-mini", 0), None) is None
+        METHOD.builtin_model("reader+noise:x", Cell(TASK, MODE, "reader+noise:x", 0), None)
+    assert METHOD.builtin_model("gpt-4o-mini", Cell(TASK, MODE, "gpt-4o-mini", 0), None) is None
 
 
 @pytest.mark.parametrize(("judge", "kind"), [("damaged", "solved"), ("intact", "invalid plan")])
 def test_the_prompt_shows_the_damaged_domain(judge: str, kind: str) -> None:
     events = played(TASK, "reader", f"{MODE}-no-feedback", SEED, corrupt=0.2, judge=judge)
-    given = next(event for event in events if isinstance(event, Given))
+    given = next(event for event in events if isinstance(event, TaskGiven))
     text = next(event for event in events if isinstance(event, Asked)).messages[0].content
     assert given.removed
     assert load(TASK, GraphplanOptions()).domain.text.strip() not in text

@@ -11,7 +11,7 @@ from pddlego.episode.events import Asked, Ended, Event, Limits, Outcome
 from pddlego.errors import ModelError, UsageError
 from pddlego.methods.graphplan import METHOD
 from pddlego.methods.graphplan.advisers import NAMES
-from pddlego.methods.graphplan.events import Bounded, Concluded, Given, Grown, Looking, PassEnded
+from pddlego.methods.graphplan.events import Bounded, Grown, Looking, PassEnded, PlanConcluded, TaskGiven
 from pddlego.methods.graphplan.measure import measure
 from pddlego.models.base import Completion, Request
 from pddlego.runs.cells import Cell
@@ -29,8 +29,8 @@ def ended(events: list[Event]) -> Ended:
     return last
 
 
-def concluded(events: list[Event]) -> Concluded:
-    return next(event for event in events if isinstance(event, Concluded))
+def concluded(events: list[Event]) -> PlanConcluded:
+    return next(event for event in events if isinstance(event, PlanConcluded))
 
 
 @pytest.mark.parametrize("name", [*NAMES, "reader", "reader+noise:0.2,seed=3", "random:0.8"])
@@ -50,7 +50,7 @@ def test_the_plain_algorithm_asks_nobody_and_is_what_keep_all_gives() -> None:
     assert not any(isinstance(event, Asked) for event in plain)
     kept = played(TASK, "keep-all", "graphplan-no-sort", SEED)
     assert {event.purpose for event in kept if isinstance(event, Asked)} == {"prune"}
-    numbers = [measure(events, ended(events).tally).numbers for events in (plain, kept)]
+    numbers = [measure(events, ended(events).usage).numbers for events in (plain, kept)]
     for name in ("expanded", "mutexes", "levels", "actions", "bound"):
         assert numbers[0][name] == numbers[1][name]
     assert numbers[1]["prune_calls"] == len([event for event in kept if isinstance(event, Grown)])
@@ -61,7 +61,7 @@ def test_the_plain_algorithm_asks_nobody_and_is_what_keep_all_gives() -> None:
 
 def test_what_is_measured_is_the_sum_over_all_passes() -> None:
     events = played(TASK, "adversarial", seed=SEED)
-    numbers = measure(events, ended(events).tally).numbers
+    numbers = measure(events, ended(events).usage).numbers
     grown = [event.made for event in events if isinstance(event, Grown)]
     passes = [event.made for event in events if isinstance(event, PassEnded)]
     assert numbers["passes"] == len(passes) >= 2
@@ -69,7 +69,7 @@ def test_what_is_measured_is_the_sum_over_all_passes() -> None:
     assert passes[-1].ending == "found"
     assert numbers["expanded"] == sum(made.kept + made.noops for made in grown)
     assert numbers["mutexes"] == sum(made.mutexes for made in grown)
-    assert numbers["prune_calls"] + numbers["sort_calls"] == ended(events).tally.calls
+    assert numbers["prune_calls"] + numbers["sort_calls"] == ended(events).usage.calls
 
 
 def test_a_plan_that_pruning_made_longer_is_too_long() -> None:
@@ -91,7 +91,7 @@ def test_plans_of_a_damaged_domain_are_judged_in_the_intact_one() -> None:
     kinds = set()
     for seed in range(8):
         events = played("gripper", "keep-all", ALONE, seed, corrupt=0.3, judge="intact")
-        given = next(event for event in events if isinstance(event, Given))
+        given = next(event for event in events if isinstance(event, TaskGiven))
         assert given.corrupt == 0.3
         assert given.removed
         kinds.add(concluded(events).kind)
@@ -115,7 +115,7 @@ def test_a_plan_counts_in_the_domain_that_judges(setting: str, share: float, jud
     done = concluded(events)
     assert done.kind == kind
     assert (ended(events).outcome is Outcome.WON) == (kind == "solved")
-    numbers = measure(events, ended(events).tally).numbers
+    numbers = measure(events, ended(events).usage).numbers
     assert (numbers["found"], numbers["valid_damaged"]) == (1, 1)
     assert numbers["valid"] == int(setting == "movie")
     assert any(isinstance(event, Bounded) for event in events) == (kind == "solved" and bound != "none")
@@ -123,7 +123,7 @@ def test_a_plan_counts_in_the_domain_that_judges(setting: str, share: float, jud
 
 def test_what_is_found_nowhere_is_valid_nowhere() -> None:
     events = played(TASK, "keep-all", ALONE, SEED, corrupt=0.4)
-    numbers = measure(events, ended(events).tally).numbers
+    numbers = measure(events, ended(events).usage).numbers
     assert (numbers["found"], numbers["valid_damaged"], numbers["valid"]) == (0, 0, 0)
     assert concluded(events).message.endswith("(in the damaged domain)")
 
@@ -160,7 +160,7 @@ def test_with_kappa_some_levels_are_pruned_and_the_last_pass_prunes_none() -> No
 def test_limits_end_it_as_they_end_every_episode() -> None:
     events = played(TASK, "relaxed", seed=SEED, limits=Limits(None, calls=3))
     assert ended(events).outcome is Outcome.BUDGET
-    assert ended(events).tally.calls == 3
+    assert ended(events).usage.calls == 3
     assert ended(played(TASK, "relaxed", seed=SEED, limits=Limits(None, seconds=0.0))).outcome is Outcome.BUDGET
 
 
@@ -184,7 +184,7 @@ def test_what_a_clock_ended_is_played_again_to_the_same_point() -> None:
     assert concluded(again) == concluded(then)
     whole = played("gripper", "keep-all", seed=4)
     cut = [event for event in whole if not isinstance(event, Looking)][:12]
-    cut.append(Concluded(9, "no plan: timeout", "timeout", "no answer within 30 s"))
+    cut.append(PlanConcluded(9, "no plan: timeout", "timeout", "no answer within 30 s"))
     again = played("gripper", "keep-all", seed=4, recorded=tuple(cut))
     assert [event for event in again if not isinstance(event, Looking)][:12] == cut[:12]
     assert concluded(again).kind == "timeout"
@@ -221,4 +221,4 @@ def test_any_answer_will_do() -> None:
 @pytest.mark.parametrize("name", ["random:2", "reader+noise:x", "random:"])
 def test_a_name_that_is_written_wrongly_is_refused(name: str) -> None:
     with pytest.raises(UsageError):
-        METHOD.stand_in(name, Cell(TASK, "graphplan", name, 0), None)
+        METHOD.builtin_model(name, Cell(TASK, "graphplan", name, 0), None)

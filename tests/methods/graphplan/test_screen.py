@@ -13,7 +13,7 @@ from pddlego.display.description import Describer
 from pddlego.episode.events import Event
 from pddlego.methods.graphplan.events import DESCRIBED, Grown, Looking
 from pddlego.methods.graphplan.screen import GraphScreen, GraphView
-from pddlego.planning.graphplan.values import Searching
+from pddlego.planning.graphplan.values import SearchProgress
 from tests.methods.graphplan.playing import played
 
 SCREEN = GraphScreen()
@@ -22,7 +22,7 @@ SCREEN = GraphScreen()
 @pytest.fixture(scope="module")
 def events() -> list[Event]:
     found = played("logistics", "adversarial", seed=3)
-    return [*found[:-2], Looking(Searching(2, 9, 3, 12_345, 600, 70)), *found[-2:]]
+    return [*found[:-2], Looking(SearchProgress(2, 9, 3, 12_345, 600, 70)), *found[-2:]]
 
 
 def drawn(view: GraphView, width: int, height: int, glyphs: Glyphs = UNICODE) -> list[str]:
@@ -95,4 +95,4 @@ def test_every_event_is_described(events: list[Event], glyphs: Glyphs) -> None:
     texts = [describe(event, glyphs).title.text for event in events]
     assert any("9 levels" in text for text in texts)
     assert any("searching from level 9, at 3" in text for text in texts)
-    assert SCREEN.portrait(views(events)[-1]).count("\n") == 8
+    assert SCREEN.final_text(views(events)[-1]).count("\n") == 8

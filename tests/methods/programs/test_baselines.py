@@ -7,7 +7,7 @@ import pytest
 from pddlego.episode.events import Outcome
 from pddlego.methods.programs.baselines import SEARCH
 from pddlego.methods.programs.events import Ran
-from pddlego.methods.programs.reference_model import reference, stand_in
+from pddlego.methods.programs.reference_model import builtin_model, reference
 from pddlego.planning import PlanStatus, ProcessPlanner
 from pddlego.runs.cells import Cell
 from tests.methods.programs.playing import ending, events_of, small
@@ -39,7 +39,7 @@ def test_mode_plan_tries_both_splits_and_counts_the_larger_tasks(planner: Proces
 @pytest.mark.parametrize("mode", ["program", "program-no-names"])
 def test_our_programs_solve_everything(name: str, mode: str) -> None:
     setting = small(name, training=scaled(3, in_ci=5), evaluation=scaled(3, in_ci=10))
-    model = stand_in("reader", Cell(name, mode, "reader", 0), setting)
+    model = builtin_model("reader", Cell(name, mode, "reader", 0), setting)
     assert model is not None
     events = events_of(setting, model, mode)
     assert (ending(events).outcome, ending(events).score) == (Outcome.WON, 1.0)
@@ -49,10 +49,10 @@ def test_our_programs_solve_everything(name: str, mode: str) -> None:
 def test_a_reader_that_errs_is_told_so_and_recovers() -> None:
     setting = small("gripper")
     cell = Cell("gripper", "program", "reader+noise:0.9,seed=2", 0)
-    model = stand_in(cell.model, cell, setting)
+    model = builtin_model(cell.model, cell, setting)
     assert model is not None
     events = events_of(setting, model)
-    assert ending(events).tally.steps > 2
+    assert ending(events).usage.steps > 2
 
 
 def test_a_random_policy_stops_at_dead_ends_goals_and_the_horizon() -> None:

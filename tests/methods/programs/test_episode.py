@@ -10,7 +10,7 @@ import pytest
 
 from pddlego.episode.events import Answered, Asked, Event, Isolated, Limits, Outcome, Rejected
 from pddlego.methods.programs.episode import code_of, grown
-from pddlego.methods.programs.events import Evaluated, Ran, Written
+from pddlego.methods.programs.events import Evaluated, ProgramWritten, Ran
 from pddlego.methods.programs.measure import measure
 from pddlego.methods.programs.options import ProgramOptions
 from pddlego.methods.programs.reference_model import reference
@@ -70,7 +70,7 @@ def test_helpers_of_earlier_answers_are_still_there() -> None:
     fixed = f"```python\n{CODE.replace('return plan', 'return helper(plan)')}```"
     events = events_of(small("ferry"), ("a", "b", helper, fixed))
     assert ending(events).outcome is Outcome.WON
-    assert [event.answer for event in events if isinstance(event, Written)] == [1, 2]
+    assert [event.answer for event in events if isinstance(event, ProgramWritten)] == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -114,12 +114,12 @@ def test_the_curve_is_measured_where_it_is_asked_for() -> None:
     options = ProgramOptions(curve=True)
     events = events_of(small("ferry", options), ("a", "b", WRONG, RIGHT), options=options)
     assert [(event.answer, event.solved) for event in events if isinstance(event, Evaluated)] == [(1, 0), (2, 4)]
-    found = measure(events, ending(events).tally)
+    found = measure(events, ending(events).usage)
     assert found.series["debug rounds"] == ((0.0, 0.0), (1.0, 1.0), (2.0, 1.0), (3.0, 1.0), (4.0, 1.0))
     assert found.numbers["answers"] == 2
     assert "debug rounds" not in {
         name
-        for name, points in measure(events_of(small("ferry"), ("a", "b", RIGHT)), ending(events).tally).series.items()
+        for name, points in measure(events_of(small("ferry"), ("a", "b", RIGHT)), ending(events).usage).series.items()
         if points
     }
 

@@ -10,7 +10,7 @@ import pytest
 from pddlego.methods.planning_settings import PlanningSetting
 from pddlego.methods.programs.loading import load
 from pddlego.methods.programs.options import ProgramOptions
-from pddlego.methods.programs.trial import Kind, Trial, attempt, judged, operators, read_action, shown_plan
+from pddlego.methods.programs.trial import Trial, TrialKind, attempt, judged, operators, read_action, shown_plan
 from pddlego.pddl import parse_domain, parse_problem
 from pddlego.sandbox import Sandbox, SandboxLimits
 from pddlego.tasks import Task
@@ -50,28 +50,40 @@ def program(body: str) -> str:
 @pytest.mark.parametrize(
     ("source", "kind", "message"),
     [
-        (program(f"return {GOOD}"), Kind.SOLVED, ""),
-        (program(f"return {[each.upper() for each in GOOD]}"), Kind.SOLVED, ""),
-        ("Sail to each car in turn.", Kind.EXCEPTION, "SyntaxError: invalid syntax"),
-        ("def plan(): pass", Kind.EXCEPTION, "NameError: name 'get_plan' is not defined"),
-        (program("import sys; sys.exit(3)"), Kind.EXCEPTION, "SystemExit: 3"),
-        (program("import os; os._exit(0)"), Kind.EXCEPTION, "the program ended its own process (exit code 0)"),
-        (program("return get_plan(objects, init, goal)"), Kind.EXCEPTION, "RecursionError: maximum recursion depth"),
-        (program("return None"), Kind.NO_PLAN, "returned None, which is not a list"),
-        (program("return ('a',)"), Kind.NO_PLAN, "returned ('a',), which is not a list"),
-        (program("return 'x' * 100_000_000"), Kind.NO_PLAN, "the result cannot be sent: it is too large"),
-        (program("return ['x' * 1000] * 100_000"), Kind.NO_PLAN, "the result cannot be sent: it is too large"),
-        (program("return [('sail', 'l0', 'l1')]"), Kind.SYNTAX, "('sail', 'l0', 'l1') at step 0"),
-        (program("return ['sail l0 l1']"), Kind.SYNTAX, "sail l0 l1 at step 0: it is not a string"),
-        (program("return ['(fly l0 l1)']"), Kind.SYNTAX, "(fly l0 l1) at step 0: there is no operator fly"),
-        (program("return ['(board c0 l0)', '(sail l0)']"), Kind.SYNTAX, "(sail l0) at step 1: sail takes 2"),
-        (program("return ['(sail l0 l9)']"), Kind.SEMANTICS, "(sail l0 l9) at time 0: there is no object l9"),
-        (program("return ['(sail l1 l0)']"), Kind.SEMANTICS, "(sail l1 l0) has an unsatisfied precondition at time 0"),
-        (program("return []"), Kind.SEMANTICS, "The goal is not satisfied"),
-        (program("x = []\n    while True: x.append(bytearray(1 << 20))"), Kind.MEMORY, "it needs more than 300 MiB"),
+        (program(f"return {GOOD}"), TrialKind.SOLVED, ""),
+        (program(f"return {[each.upper() for each in GOOD]}"), TrialKind.SOLVED, ""),
+        ("Sail to each car in turn.", TrialKind.EXCEPTION, "SyntaxError: invalid syntax"),
+        ("def plan(): pass", TrialKind.EXCEPTION, "NameError: name 'get_plan' is not defined"),
+        (program("import sys; sys.exit(3)"), TrialKind.EXCEPTION, "SystemExit: 3"),
+        (program("import os; os._exit(0)"), TrialKind.EXCEPTION, "the program ended its own process (exit code 0)"),
+        (
+            program("return get_plan(objects, init, goal)"),
+            TrialKind.EXCEPTION,
+            "RecursionError: maximum recursion depth",
+        ),
+        (program("return None"), TrialKind.NO_PLAN, "returned None, which is not a list"),
+        (program("return ('a',)"), TrialKind.NO_PLAN, "returned ('a',), which is not a list"),
+        (program("return 'x' * 100_000_000"), TrialKind.NO_PLAN, "the result cannot be sent: it is too large"),
+        (program("return ['x' * 1000] * 100_000"), TrialKind.NO_PLAN, "the result cannot be sent: it is too large"),
+        (program("return [('sail', 'l0', 'l1')]"), TrialKind.SYNTAX, "('sail', 'l0', 'l1') at step 0"),
+        (program("return ['sail l0 l1']"), TrialKind.SYNTAX, "sail l0 l1 at step 0: it is not a string"),
+        (program("return ['(fly l0 l1)']"), TrialKind.SYNTAX, "(fly l0 l1) at step 0: there is no operator fly"),
+        (program("return ['(board c0 l0)', '(sail l0)']"), TrialKind.SYNTAX, "(sail l0) at step 1: sail takes 2"),
+        (program("return ['(sail l0 l9)']"), TrialKind.SEMANTICS, "(sail l0 l9) at time 0: there is no object l9"),
+        (
+            program("return ['(sail l1 l0)']"),
+            TrialKind.SEMANTICS,
+            "(sail l1 l0) has an unsatisfied precondition at time 0",
+        ),
+        (program("return []"), TrialKind.SEMANTICS, "The goal is not satisfied"),
+        (
+            program("x = []\n    while True: x.append(bytearray(1 << 20))"),
+            TrialKind.MEMORY,
+            "it needs more than 300 MiB",
+        ),
     ],
 )
-def test_each_kind(sandbox: Sandbox, ferry: PlanningSetting, source: str, kind: Kind, message: str) -> None:
+def test_each_kind(sandbox: Sandbox, ferry: PlanningSetting, source: str, kind: TrialKind, message: str) -> None:
     found = tried(sandbox, ferry, source)
     assert found.kind is kind
     assert found.message.startswith(message), found
@@ -96,7 +108,7 @@ LONG = "x" * 3_000_000
 )
 def test_what_is_kept_of_a_wrong_plan_is_cut(ferry: PlanningSetting, value: Any, whole: bool) -> None:
     trial = judged(value, 1.0, ferry.domain, TASK, whole)
-    texts = (trial.message, trial.action, trial.why, trial.advice)
+    texts = (trial.message, trial.action, trial.reason, trial.advice)
     assert not trial.solved
     assert max(map(len, texts)) < 2_100
     assert len(trial.shown) < 210_000
@@ -105,18 +117,18 @@ def test_what_is_kept_of_a_wrong_plan_is_cut(ferry: PlanningSetting, value: Any,
 @pytest.mark.parametrize("body", ["while True: pass", "while True: print('x' * 1000)"])
 def test_an_endless_program_is_told_where_it_was(sandbox: Sandbox, ferry: PlanningSetting, body: str) -> None:
     found = tried(sandbox, ferry, program(f"{body}"), SandboxLimits(seconds=0.2, patience=1000))
-    assert found.kind is Kind.TIMEOUT
+    assert found.kind is TrialKind.TIMEOUT
     assert found.message == "it took longer than 0.2 seconds"
 
 
 def test_advice_is_in_the_words_of_the_paper(ferry: PlanningSetting) -> None:
     one = judged(["(board c0 l0)", "(sail l1 l1)"], 0.0, ferry.domain, TASK, whole=True)
-    assert one.why == "(sail l1 l1) has an unsatisfied precondition at time 1"
+    assert one.reason == "(sail l1 l1) has an unsatisfied precondition at time 1"
     assert one.advice == "(Follow each of:\n    (Set (not-eq l1 l1) to true)\n    and (Set (at-ferry l1) to true)\n)"
     goal = judged([], 0.0, ferry.domain, TASK, whole=True)
-    assert (goal.why, goal.advice) == ("The goal is not satisfied", "(Set (at c0 l1) to true)")
+    assert (goal.reason, goal.advice) == ("The goal is not satisfied", "(Set (at c0 l1) to true)")
     nameless = judged(["(sail l0 l9)"], 0.0, ferry.domain, TASK, whole=True)  # the validator VAL says nothing of it
-    assert (nameless.why, nameless.advice) == ("", "")
+    assert (nameless.reason, nameless.advice) == ("", "")
 
 
 def test_operators_are_listed_by_name(ferry: PlanningSetting) -> None:
@@ -170,7 +182,7 @@ def test_the_papers_reader_of_actions_is_strict() -> None:
 
 def test_a_plan_without_an_end_is_not_looked_at(ferry: PlanningSetting) -> None:
     found = judged(["(sail l0 l1)", "(sail l1 l0)"] * 100_000, 0.0, ferry.domain, TASK, whole=False)
-    assert (found.kind, found.shown) == (Kind.NO_PLAN, "")
+    assert (found.kind, found.shown) == (TrialKind.NO_PLAN, "")
 
 
 def test_loading_and_planning_share_one_limit(sandbox: Sandbox, ferry: PlanningSetting) -> None:
@@ -178,5 +190,5 @@ def test_loading_and_planning_share_one_limit(sandbox: Sandbox, ferry: PlanningS
     source = (
         busy.format(0.6) + "def get_plan(o, i, g):\n    " + busy.format(0.6).replace("\n", "\n    ") + "\n    return 1"
     )
-    assert tried(sandbox, ferry, source, SandboxLimits(seconds=0.9, patience=1000)).kind is Kind.TIMEOUT
-    assert tried(sandbox, ferry, source, SandboxLimits(seconds=5, patience=1000)).kind is Kind.NO_PLAN
+    assert tried(sandbox, ferry, source, SandboxLimits(seconds=0.9, patience=1000)).kind is TrialKind.TIMEOUT
+    assert tried(sandbox, ferry, source, SandboxLimits(seconds=5, patience=1000)).kind is TrialKind.NO_PLAN

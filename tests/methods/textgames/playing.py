@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pddlego.episode.events import Ended, Event, Limits
-from pddlego.methods.textgames.agent import Agent, Thinking
+from pddlego.methods.textgames.agent import Agent, Agents
 from pddlego.methods.textgames.games import Game
 from pddlego.methods.textgames.play import make_method
 from pddlego.methods.textgames.reader.model import ReaderModel
@@ -43,7 +43,7 @@ def agent(
     played = {name: options.pop(name) for name in ("whole_memory", "rewinds") if name in options}
     episode = Episode(setting, 1, mode, limits or Limits(50), retries, replan_every_step, **played)
     asked = {name: options.pop(name) for name in ("overseer", "advisers") if name in options}
-    return Agent(episode, game, Thinking(make_method(mode, setting, 1), model, planner, **asked), **options)
+    return Agent(episode, game, Agents(make_method(mode, setting, 1), model, planner, **asked), **options)
 
 
 def ended(events: Sequence[Event]) -> Ended:

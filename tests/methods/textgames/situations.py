@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from pddlego.episode.loop import Retry
-from pddlego.methods.textgames.knowledge import Knowledge, Written
+from pddlego.methods.textgames.knowledge import Knowledge, ModelDomain
 from pddlego.methods.textgames.settings import ReaderRules, ReadingRule
-from pddlego.methods.textgames.situation import Exchange, Seen, Situation, Terms
+from pddlego.methods.textgames.situation import Exchange, Observations, Situation, Terms
 from pddlego.pddl import Domain, Problem
 
 PARTS: Mapping[str, tuple[str, ...]] = {
@@ -28,17 +28,17 @@ def situation_with(
     valid_commands: tuple[str, ...] = (),
     *,
     only_planned: tuple[str, ...] = (),
-    written: Written | None = None,
+    written: ModelDomain | None = None,
     reading: tuple[ReadingRule, ...] = (),
     reference: Knowledge | None = None,
     **fields: Any,
 ) -> Situation:
-    """`fields` are those of a situation, and those of `Seen`, `Retry` and `Terms`."""
+    """`fields` are those of a situation, and those of `Observations`, `Retry` and `Terms`."""
     parts = {part: {name: fields.pop(name) for name in names if name in fields} for part, names in PARTS.items()}
     return Situation(
         Knowledge(domain, problem, only_planned=only_planned, written=written),
         task,
-        Seen(news, history, valid_commands, **parts["seen"]),
+        Observations(news, history, valid_commands, **parts["seen"]),
         Retry(**parts["retry"]),
         terms=Terms(**parts["terms"]),
         reader=ReaderRules(reader, reading, reference),

@@ -27,8 +27,8 @@ def test_the_reader_wins(coin: GameSetting, planner: ProcessPlanner, mode: str) 
     events = play(coin, planner, game, ReaderModel(), mode)
     assert ended(events).outcome is Outcome.WON
     assert game.commands[-1] == "take coin"
-    assert ended(events).tally.steps == len(game.commands) == 4
-    assert ended(events).tally.refused == 0
+    assert ended(events).usage.steps == len(game.commands) == 4
+    assert ended(events).usage.refused == 0
 
 
 def test_the_nearest_unvisited_room_comes_first(coin: GameSetting, planner: ProcessPlanner) -> None:
@@ -62,7 +62,7 @@ def test_random_asks_nobody_and_repeats_itself(coin: GameSetting, planner: Proce
     for _ in range(2):
         game = small_house()
         events = play(coin, planner, game, ScriptedModel(("never asked",)), "random", Limits(6))
-        assert ended(events).tally.calls == 0
+        assert ended(events).usage.calls == 0
         runs.append(game.commands)
     assert runs[0] == runs[1]
 
@@ -142,7 +142,7 @@ def test_a_door_that_shows_a_known_room_stops_the_plan(coin: GameSetting, planne
     events = play(coin, planner, game, model, limits=Limits(1))
     observed = of(events, Observed)[-1]
     assert observed.command == "open door to north"
-    assert observed.surprise == "the plan expected loc1, and it is pantry"
+    assert observed.mismatch == "the plan expected loc1, and it is pantry"
 
 
 def test_a_refused_command_stops_the_plan_and_is_counted(coin: GameSetting, planner: ProcessPlanner) -> None:
@@ -160,9 +160,9 @@ def test_a_refused_command_stops_the_plan_and_is_counted(coin: GameSetting, plan
     assert len(of(events, Planned)[0].plan) == 2
     first = of(events, Observed)[1]
     assert first.refused
-    assert first.surprise
+    assert first.mismatch
     assert events[events.index(first) + 1].type == "asked"
-    assert ended(events).tally.refused == sum(each.refused for each in of(events, Observed)) >= 1
+    assert ended(events).usage.refused == sum(each.refused for each in of(events, Observed)) >= 1
     assert "can't move there" in model.requests[1].messages[-1].content
 
 
@@ -170,5 +170,5 @@ def test_replanning_at_every_step(coin: GameSetting, planner: ProcessPlanner) ->
     usual = play(coin, planner, small_house("pantry"), ReaderModel())
     often = play(coin, planner, small_house("pantry"), ReaderModel(), replan_every_step=True)
     assert ended(often).outcome is Outcome.WON
-    assert len(of(often, Planned)) == ended(often).tally.steps
+    assert len(of(often, Planned)) == ended(often).usage.steps
     assert len(of(often, Planned)) > len(of(usual, Planned))

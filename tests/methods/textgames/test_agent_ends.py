@@ -45,12 +45,12 @@ def test_limits(coin: GameSetting, planner: ProcessPlanner, limits: Limits, outc
             return Completion(ReaderModel().complete(request).text, 100, 10)
 
     events = play(coin, planner, small_house(), Counting(), limits=limits)
-    assert (ended(events).outcome, ended(events).tally.steps) == (outcome, steps)
+    assert (ended(events).outcome, ended(events).usage.steps) == (outcome, steps)
 
 
 def test_the_step_limit_is_met_before_the_model_is_asked_in_vain(coin: GameSetting, planner: ProcessPlanner) -> None:
     events = play(coin, planner, small_house(), ReaderModel(), limits=Limits(1))
-    assert ended(events).tally.calls == 1
+    assert ended(events).usage.calls == 1
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_whatever_a_model_raises_ends_the_episode_with_an_outcome(
 ) -> None:
     events = play(coin, planner, small_house(), BrokenModel(error, after=1))
     assert ended(events).outcome is outcome
-    assert ended(events).tally.calls == 2
+    assert ended(events).usage.calls == 2
 
 
 def test_an_engine_that_fails_ends_the_episode(coin: GameSetting, planner: ProcessPlanner) -> None:
@@ -106,7 +106,7 @@ def test_looking_costs_no_time(coin: GameSetting, planner: ProcessPlanner) -> No
         last = event
     assert isinstance(last, Ended)
     assert last.outcome is Outcome.WON
-    assert last.tally.seconds == 0.0
+    assert last.usage.seconds == 0.0
 
 
 @dataclass
@@ -132,7 +132,7 @@ def test_planning_takes_no_more_than_the_time_that_is_left(coin: GameSetting) ->
     )
     events = list(playing.run())
     last = ended(events)
-    assert (last.outcome, last.cause, last.tally.seconds) == (Outcome.BUDGET, "seconds", 7.0)
+    assert (last.outcome, last.cause, last.usage.seconds) == (Outcome.BUDGET, "seconds", 7.0)
     assert len(of(events, Planned)) == 1
 
 
@@ -258,4 +258,4 @@ def test_commands_keep_the_spelling_of_the_game(coin: GameSetting, planner: Proc
 def test_a_request_that_the_budget_stopped_is_not_counted(coin: GameSetting, planner: ProcessPlanner) -> None:
     events = play(coin, planner, small_house(), BrokenModel(BudgetSpentError("The budget of 1 requests"), after=1))
     assert ended(events).outcome is Outcome.BUDGET
-    assert ended(events).tally.calls == 1
+    assert ended(events).usage.calls == 1

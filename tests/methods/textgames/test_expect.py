@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.world import as_said, surprise
+from pddlego.methods.textgames.world import mismatch, normalize_command
 from pddlego.pddl import Problem, TypedName
 from pddlego.planning import PlanStep
 
@@ -26,7 +26,7 @@ NAMED = PlanStep("move", ("kitchen", "living_room", "north"))
     ],
 )
 def test_what_surprises(coin: GameSetting, step: PlanStep, text: str, expected: str) -> None:
-    found = surprise(coin.start.with_problem(KNOWN), step, text, ["To the North you see the living room."])
+    found = mismatch(coin.start.with_problem(KNOWN), step, text, ["To the North you see the living room."])
     assert found.startswith(expected)
     assert bool(found) is bool(expected)
 
@@ -43,4 +43,4 @@ def test_what_surprises(coin: GameSetting, step: PlanStep, text: str, expected: 
     ],
 )
 def test_commands_are_sent_as_the_game_spells_them(command: str, sent: str) -> None:
-    assert as_said(command, ["put cup in TV stand", "take T-shirt", "take cup", "take Cup"]) == sent
+    assert normalize_command(command, ["put cup in TV stand", "take T-shirt", "take cup", "take Cup"]) == sent

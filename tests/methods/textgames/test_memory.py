@@ -57,11 +57,11 @@ def test_answers_that_change_nothing_do_not_send_the_same_for_ever(
     events = play(coin, planner, game, ForgetfulModel([WRONG, *["{}"] * 60]))
     assert ended(events).outcome is Outcome.NO_PLAN
     assert game.commands.count("open door to east") == FUTILE
-    assert ended(events).tally.refused == FUTILE
+    assert ended(events).usage.refused == FUTILE
     assert game.commands.count("look around") == (0 if tells_looks else 2), (
         "once for the refusals, once as no goal was left"
     )
-    assert ended(events).tally.steps == len(game.commands)
+    assert ended(events).usage.steps == len(game.commands)
     assert "the game refused 'open door to east' 3 times" in of(events, ev.Rejected)[0].feedback.evidence[-1]
 
 
@@ -69,7 +69,7 @@ def test_what_was_missed_is_seen_again(coin: GameSetting, planner: ProcessPlanne
     model = ForgetfulModel([WRONG, "{}"])
     events = play(coin, planner, small_house(tells_looks=True), model)
     assert ended(events).outcome is Outcome.WON
-    assert ended(events).tally.refused == REPEATED
+    assert ended(events).usage.refused == REPEATED
     (look,) = [each for each in of(events, Observed) if each.free]
     assert (look.command, look.step) == ("look around", REPEATED)
     assert not any(each.free for each in of(events, Observed) if each is not look)
@@ -106,4 +106,4 @@ def test_where_no_goal_can_be_reached_the_agent_looks_and_then_tells_all(
     shown = [each.messages[-1].content for each in model.requests]
     assert ["look around" in each for each in shown[:3]] == [False, False, True]
     assert of(events, Observed)[1].free
-    assert ended(events).tally.steps == 4
+    assert ended(events).usage.steps == 4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from pddlego.episode.approval import Question, Verdict
+from pddlego.episode.approval import Decision, Question
 from pddlego.episode.events import Accepted, Asked, Judged, Outcome
 from pddlego.methods.textgames.events import Observed
 from pddlego.methods.textgames.loading import load_setting
@@ -83,20 +83,20 @@ class Doubtful:
     def wants(self, what: str) -> bool:
         return what == "plans"
 
-    def judge(self, question: Question) -> Verdict:
+    def decide(self, question: Question) -> Decision:
         accepted = question.preview[0]
         assert isinstance(accepted, Accepted)
         if accepted.source == "plan" and not self.plans:
             self.plans += 1
-            return Verdict("rejected", "fetch the salt first")
-        return Verdict()
+            return Decision("rejected", "fetch the salt first")
+        return Decision()
 
 
 def test_what_a_person_says_of_such_a_plan_reaches_the_model(planner: ProcessPlanner) -> None:
     from pddlego.methods.textgames.play import make_game
 
     setting = load_setting("cooking-easy")
-    events = play(setting, planner, make_game(setting, 3), ReaderModel(), overseer=Doubtful())
+    events = play(setting, planner, make_game(setting, 3), ReaderModel(), approver=Doubtful())
     judged = next(number for number, event in enumerate(events) if isinstance(event, Judged) and event.text)
     asked = next(event for event in events[judged:] if isinstance(event, Asked))
     assert "fetch the salt first" in asked.messages[-1].content

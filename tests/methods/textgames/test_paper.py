@@ -102,7 +102,7 @@ def test_the_reader_wins(planner: ProcessPlanner, name: str, mode: str) -> None:
     setting = load_setting(name)
     events = play(setting, planner, make_game(setting, 12), ReaderModel(), mode)
     assert ended(events).outcome is Outcome.WON
-    assert ended(events).tally.refused == 0
+    assert ended(events).usage.refused == 0
     for asked in of(events, Asked):
         assert "system" not in {message.role for message in asked.messages}
         assert len(asked.messages) == 1 or mode == "act"
@@ -148,7 +148,7 @@ def test_a_command_that_is_none_is_sent_and_costs_a_step(planner: ProcessPlanner
     events = play(setting, planner, game, ForgetfulModel(["I would fly.\nReally.", "Let me move east now."]), "act")
     assert game.commands[:2] == ["I would fly.", "move east"]
     assert of(events, Observed)[1].refused
-    assert ended(events).tally.steps >= 2
+    assert ended(events).usage.steps >= 2
 
 
 def test_the_recipe_is_shown_or_is_not(planner: ProcessPlanner) -> None:

@@ -12,7 +12,7 @@ from pddlego.episode.events import Outcome
 from pddlego.methods.thought_of_search.file_space import FileSpace
 from pddlego.methods.thought_of_search.loading import load
 from pddlego.methods.thought_of_search.options import SearchOptions
-from pddlego.methods.thought_of_search.space import Instance, Search
+from pddlego.methods.thought_of_search.space import Instance, SearchTask
 from pddlego.sandbox import Sandbox
 from tests.methods.thought_of_search.playing import ending, events_of, fenced, kinds, right, small
 from tests.sandbox.ordinary import needs_locks
@@ -34,7 +34,7 @@ pytestmark = needs_locks
 )
 def test_24_is_made_of_exact_numbers(path: Sequence[Any], right: bool) -> None:
     with Sandbox() as sandbox, load("24game", SearchOptions()).space.judge(sandbox, 0) as judge:
-        instance = Instance("1", (Search(path[0]),), {"state": path[0]})
+        instance = Instance("1", (SearchTask(path[0]),), {"state": path[0]})
         assert (judge.fault(instance, 0, path) == "") is right
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pddlego.evaluation.config import Limits
+from pddlego.evaluation.config import LimitOptions
 from tests.cli.command import run
 from tests.methods.thought_of_search.playing import fenced
 from tests.model_server import ModelServer, answer
@@ -165,4 +165,4 @@ def test_retries_have_no_effect_and_the_help_says_what_has(folder: Path, model_s
     where = ("--model", "m", "--base-url", model_server.url, "--retries", "0")
     done = run("play", "jugs", "--mode", "tos", *where, "--set", "answers=1", cwd=folder)
     assert "the successor function still fails after 1 answers" in done.stdout
-    assert "--set answers=N" in (Limits.model_fields["retries"].description or "")
+    assert "--set answers=N" in (LimitOptions.model_fields["retries"].description or "")

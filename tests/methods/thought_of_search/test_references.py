@@ -15,7 +15,7 @@ from pddlego.methods.thought_of_search.events import Attempted, Tested
 from pddlego.methods.thought_of_search.loading import load
 from pddlego.methods.thought_of_search.options import SearchOptions
 from pddlego.methods.thought_of_search.reference_model import reference
-from pddlego.methods.thought_of_search.space import Instance, Search, Which, canonical
+from pddlego.methods.thought_of_search.space import Instance, SearchTask, Which, canonical
 from pddlego.sandbox import Sandbox
 from tests.methods.thought_of_search.mutants import mutants
 from tests.methods.thought_of_search.playing import ending, events_of, fenced, kinds, right, small
@@ -135,7 +135,7 @@ def function_of(text: str) -> Callable[..., Any]:
 
 def reachable(
     instances: list[Instance], successors: Callable[..., Any], key: Callable[[Any], Hashable]
-) -> Iterator[tuple[Search, Any]]:
+) -> Iterator[tuple[SearchTask, Any]]:
     for instance in instances:
         search = instance.searches[0]
         waiting, met = deque([search.start]), {key(search.start)}

@@ -10,7 +10,7 @@ from rich.console import Console
 from pddlego.display.console import ASCII, UNICODE, Glyphs
 from pddlego.display.description import Describer
 from pddlego.episode.events import Event
-from pddlego.methods.thought_of_search.events import DESCRIBED, Searching
+from pddlego.methods.thought_of_search.events import DESCRIBED, SearchRunning
 from pddlego.methods.thought_of_search.screen import SearchScreen, SearchView
 from tests.methods.thought_of_search.playing import events_of, fenced, right, small
 from tests.sandbox.ordinary import needs_locks
@@ -61,19 +61,19 @@ def test_marks_turn_and_the_counterexample_stands_there(events: list[Event]) -> 
 def test_a_search_that_goes_on_says_how_far_it_is_and_an_evaluation_when_it_ends(events: list[Event]) -> None:
     before = next(view for view in views(events) if view.tried == 1)
     assert before.left is not None
-    view = SCREEN.fold(before, Searching("7", 12_345), 9.0)
+    view = SCREEN.fold(before, SearchRunning("7", 12_345), 9.0)
     assert "7: 12,345 expanded" in "\n".join(drawn(view, 120, 32))
 
 
 def test_both_functions_are_the_portrait(events: list[Event]) -> None:
-    portrait = SCREEN.portrait(views(events)[-1])
-    assert "def successors" in portrait
-    assert "def is_goal" in portrait
+    final_text = SCREEN.final_text(views(events)[-1])
+    assert "def successors" in final_text
+    assert "def is_goal" in final_text
 
 
 @pytest.mark.parametrize("glyphs", [UNICODE, ASCII])
 def test_every_event_is_described(events: list[Event], glyphs: Glyphs) -> None:
     describe = Describer(DESCRIBED)
-    for event in [*events, Searching("7", 3)]:
+    for event in [*events, SearchRunning("7", 3)]:
         told = describe(event, glyphs)
         assert told.title.text or not told.brief

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from pddlego.methods.thought_of_search import functions as functions_module
-from pddlego.methods.thought_of_search.events import Kind
-from pddlego.methods.thought_of_search.functions import Code, Functions
+from pddlego.methods.thought_of_search.events import FunctionFault
+from pddlego.methods.thought_of_search.functions import Code, ModelFunctions
 from pddlego.methods.thought_of_search.loading import search_limits
 from pddlego.methods.thought_of_search.options import SearchOptions
-from pddlego.methods.thought_of_search.search import Check, Found, SearchLimits, StateSearch
-from pddlego.methods.thought_of_search.space import Order, Search, as_the_paper, canonical
+from pddlego.methods.thought_of_search.search import Check, SearchLimits, SearchResult, StateSearch
+from pddlego.methods.thought_of_search.space import SearchOrder, SearchTask, as_the_paper, canonical
 from pddlego.sandbox import Expansion, Sandbox, SandboxLimits, Session
 from tests.sandbox.ordinary import needs_locks
 
@@ -39,26 +39,26 @@ def sandbox() -> Iterator[Sandbox]:
         yield made
 
 
-def made(sandbox: Sandbox, successors: str = GRAPH, goal: str = GOAL, seconds: float = 5.0) -> Functions:
-    found = Functions(sandbox, SandboxLimits(seconds=seconds))
+def made(sandbox: Sandbox, successors: str = GRAPH, goal: str = GOAL, seconds: float = 5.0) -> ModelFunctions:
+    found = ModelFunctions(sandbox, SandboxLimits(seconds=seconds))
     assert found.put("successors", Code(successors, "successors")) is None
     assert found.put("goal", Code(goal, "is_goal")) is None
     return found
 
 
 def searched(
-    functions: Functions,
+    functions: ModelFunctions,
     most: int,
-    order: Order = "breadth-first",
+    order: SearchOrder = "breadth-first",
     check: Check | None = None,
     limits: SearchLimits = LIMITS,
-) -> Found:
-    *_, found = StateSearch(functions, order, KEY, limits, check).run(Search([0], (most,), (most,)))
-    assert isinstance(found, Found)
+) -> SearchResult:
+    *_, found = StateSearch(functions, order, KEY, limits, check).run(SearchTask([0], (most,), (most,)))
+    assert isinstance(found, SearchResult)
     return found
 
 
-def textbook(successors: str, most: int, order: Order) -> tuple[int, int]:
+def textbook(successors: str, most: int, order: SearchOrder) -> tuple[int, int]:
     """Length of the path, and states that were expanded."""
     names: dict[str, Any] = {}
     exec(successors, names)
@@ -80,7 +80,7 @@ def textbook(successors: str, most: int, order: Order) -> tuple[int, int]:
 
 @pytest.mark.parametrize("order", ["breadth-first", "depth-first"])
 @pytest.mark.parametrize("most", [2, 50, 333, 1_000])
-def test_it_finds_what_a_textbook_finds(sandbox: Sandbox, order: Order, most: int) -> None:
+def test_it_finds_what_a_textbook_finds(sandbox: Sandbox, order: SearchOrder, most: int) -> None:
     functions = made(sandbox)
     found = searched(functions, most, order)
     length, expanded = textbook(GRAPH, most, order)
@@ -124,7 +124,7 @@ def test_a_session_that_is_lost_on_the_way_takes_no_answer_along(sandbox: Sandbo
     names: dict[str, Any] = {}
     exec(GRAPH, names)
     functions = made(sandbox)
-    functions.begin(Search([0], (333,), (333,)), memory=100)
+    functions.begin(SearchTask([0], (333,), (333,)), memory=100)
     functions.post([0], False)
     functions.expanded()
     functions.post([1], False)
@@ -143,7 +143,7 @@ def test_a_fault_comes_in_the_order_of_the_search(sandbox: Sandbox) -> None:
     raises = GRAPH.replace("    n = state[0]", "    n = state[0]\n    if n == 71:\n        raise ValueError(n)")
     found = searched(made(sandbox, raises), 333)
     assert found.fault is not None
-    assert (found.fault.kind, found.fault.shown) == (Kind.SUCCESSOR_ERROR, (("state", [71]),))
+    assert (found.fault.kind, found.fault.shown) == (FunctionFault.SUCCESSOR_ERROR, (("state", [71]),))
 
 
 def test_the_same_state_in_other_words_is_met_once(sandbox: Sandbox) -> None:
@@ -171,7 +171,7 @@ def test_what_is_no_number_is_no_change(sandbox: Sandbox) -> None:
 def test_a_search_has_limits(sandbox: Sandbox, limits: SearchLimits, says: str) -> None:
     found = searched(made(sandbox, goal="def is_goal(state, most):\n    return False"), 1_000, limits=limits)
     assert found.fault is not None
-    assert found.fault.kind is Kind.SEARCH_TIME
+    assert found.fault.kind is FunctionFault.SEARCH_TIME
     assert says in found.fault.message
 
 
@@ -182,14 +182,14 @@ def test_only_memory_and_time_limit_a_search_by_default() -> None:
 
 
 def test_many_successors_are_too_many(sandbox: Sandbox) -> None:
-    functions = Functions(sandbox, SandboxLimits(seconds=20.0, most=100_000))
+    functions = ModelFunctions(sandbox, SandboxLimits(seconds=20.0, most=100_000))
     functions.put(
         "successors", Code("def successors(state, most):\n    return [[n] for n in range(50_000)]", "successors")
     )
     functions.put("goal", Code(GOAL, "is_goal"))
     found = searched(functions, 1_000_000)
     assert found.fault is not None
-    assert found.fault.kind is Kind.SUCCESSOR_ERROR
+    assert found.fault.kind is FunctionFault.SUCCESSOR_ERROR
     assert "too large" in found.fault.message
 
 
@@ -197,13 +197,13 @@ def test_functions_do_not_see_each_others_names(sandbox: Sandbox) -> None:
     functions = made(sandbox, "helper = 1\n" + GRAPH, "def is_goal(state, most):\n    return helper")
     found = searched(functions, 50)
     assert found.fault is not None
-    assert found.fault.kind is Kind.GOAL_ERROR
+    assert found.fault.kind is FunctionFault.GOAL_ERROR
 
 
 @pytest.mark.parametrize("limits", [SandboxLimits(seconds=20.0), SandboxLimits(seconds=20.0, most=2_500_000)])
 def test_states_that_take_too_much_memory_end_the_search(sandbox: Sandbox, limits: SandboxLimits) -> None:
     """In batches, and one by one where a batch is too large to be sent."""
-    functions = Functions(sandbox, limits)
+    functions = ModelFunctions(sandbox, limits)
     source = "def successors(state, most):\n    return [[state[0] * 2 + n, 'x' * 900_000] for n in (1, 2)]"
     assert functions.put("successors", Code(source, "successors")) is None
     assert functions.put("goal", Code("def is_goal(state, most):\n    return False", "is_goal")) is None
@@ -213,7 +213,7 @@ def test_states_that_take_too_much_memory_end_the_search(sandbox: Sandbox, limit
         functions.close()
     assert found.fault is not None
     assert (found.fault.kind, found.fault.message) == (
-        Kind.SEARCH_TIME,
+        FunctionFault.SEARCH_TIME,
         "the states of the search need more than 20 MiB of memory",
     )
     assert found.generated < 200
@@ -222,14 +222,14 @@ def test_states_that_take_too_much_memory_end_the_search(sandbox: Sandbox, limit
 @pytest.mark.parametrize("value", ["float('nan')", "float('inf')", "-1e308", "2**62", "None", "'x'", "[]", "{'a': 1}"])
 @pytest.mark.parametrize("place", [0, 1])
 def test_any_value_may_be_in_a_state(sandbox: Sandbox, value: str, place: int) -> None:
-    functions = Functions(sandbox, SandboxLimits(seconds=20.0))
+    functions = ModelFunctions(sandbox, SandboxLimits(seconds=20.0))
     state = f"[{value}, 1]" if place == 0 else f"[1, {value}]"
     source = f"def successors(state, most):\n    return [{state}, {state}]"
     assert functions.put("successors", Code(source, "successors")) is None
     assert functions.put("goal", Code("def is_goal(state, most):\n    return False", "is_goal")) is None
     for key in (canonical(()), canonical(["."]), as_the_paper(()), as_the_paper(["."])):
-        *_, found = StateSearch(functions, "breadth-first", key, LIMITS).run(Search([0], (1,), (1,)))
-        assert isinstance(found, Found)
+        *_, found = StateSearch(functions, "breadth-first", key, LIMITS).run(SearchTask([0], (1,), (1,)))
+        assert isinstance(found, SearchResult)
         assert found.fault is None
         assert found.expansions <= 3
     functions.close()

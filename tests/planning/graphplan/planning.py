@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Sequence
 
 from pddlego.planning.graphplan.search import plan_graph
-from pddlego.planning.graphplan.values import GraphSearch, GraphTask, Moment, Planned, Question
+from pddlego.planning.graphplan.values import AdviceQuestion, GraphSearch, GraphTask, PlannedLayers, SearchMoment
 from pddlego.planning.ground import GroundTask, Operator
 
 SIZES: dict[str, dict[str, tuple[int, int]]] = {
@@ -33,10 +33,10 @@ SIZES: dict[str, dict[str, tuple[int, int]]] = {
 def driven(
     task: GraphTask,
     search: GraphSearch,
-    answer: Callable[[Question], Sequence[str]] = lambda question: (),
-) -> tuple[Planned, list[Moment]]:
+    answer: Callable[[AdviceQuestion], Sequence[str]] = lambda question: (),
+) -> tuple[PlannedLayers, list[SearchMoment]]:
     """How planning ends, and all that happens."""
-    moments: list[Moment] = []
+    moments: list[SearchMoment] = []
     return plan_graph(task, search, answer, moments.append), moments
 
 

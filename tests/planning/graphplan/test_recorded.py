@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pddlego.episode.budget import Meter
+from pddlego.episode.budget import Budget
 from pddlego.episode.events import Event, Limits
 from pddlego.methods.graphplan.advisers import Advisers, planning
 from pddlego.models.base import ScriptedModel
@@ -19,15 +19,15 @@ from pddlego.pddl import parse_domain, parse_problem
 from pddlego.planning import Plan, PlanResult, PlanStep, ProcessPlanner, validate
 from pddlego.planning.graphplan.search import graph_task
 from pddlego.planning.graphplan.values import (
+    AdviceQuestion,
     Advise,
-    Expanded,
     Graphplan,
     GraphSearch,
     GraphTask,
-    Moment,
-    Question,
+    LevelAdded,
     Searched,
-    Watch,
+    SearchMoment,
+    SearchWatcher,
     bits,
 )
 from tests.planning.graphplan.planning import driven
@@ -44,21 +44,21 @@ def task() -> GraphTask:
     return found
 
 
-def said(question: Question) -> Sequence[str]:
+def said(question: AdviceQuestion) -> Sequence[str]:
     level = LEVELS[str(question.level)]
     return [f"({name})" for name in level["kept" if question.purpose == "prune" else "ordered"]]
 
 
 def test_candidates_and_what_is_kept_are_as_recorded_at_ten_of_ten_levels() -> None:
-    asked: list[Question] = []
+    asked: list[AdviceQuestion] = []
 
-    def answer(question: Question) -> Sequence[str]:
+    def answer(question: AdviceQuestion) -> Sequence[str]:
         asked.append(question)
         return said(question)
 
     planned, moments = driven(task(), GraphSearch(prune=True, sort=True), answer)
     questions = {question.level: question for question in asked if question.purpose == "prune"}
-    grown = {moment.level: moment for moment in moments if isinstance(moment, Expanded)}
+    grown = {moment.level: moment for moment in moments if isinstance(moment, LevelAdded)}
     assert sorted(questions) == sorted(grown) == list(range(1, 11))
     for level, question in questions.items():
         recorded = LEVELS[str(level)]
@@ -101,7 +101,7 @@ def test_what_pruning_and_sorting_saves_on_it(memo: bool) -> None:
     found = {}
     for prune, sort in ((False, False), (True, False), (False, True), (True, True)):
         _, moments = driven(task(), GraphSearch(prune, sort, memo=memo), said)
-        mutexes = sum(moment.mutexes for moment in moments if isinstance(moment, Expanded))
+        mutexes = sum(moment.mutexes for moment in moments if isinstance(moment, LevelAdded))
         nodes = sum(moment.nodes for moment in moments if isinstance(moment, Searched))
         found[prune, sort] = mutexes, nodes
     assert found == {
@@ -128,19 +128,19 @@ def test_the_recorded_choices_as_answers_of_a_model_through_the_planning_process
     sort = ScriptedModel(tuple(in_words(LEVELS[str(level)]["ordered"]) for level in range(1, 11)))
     kept: list[int] = []
 
-    advisers = Advisers(Meter(Limits(None)), prune, sort)
+    advisers = Advisers(Budget(Limits(None)), prune, sort)
 
-    def react(found: Question | Moment) -> Generator[Event, None, tuple[str, ...]]:
-        if isinstance(found, Question):
+    def react(found: AdviceQuestion | SearchMoment) -> Generator[Event, None, tuple[str, ...]]:
+        if isinstance(found, AdviceQuestion):
             return (yield from advisers.ask(found))
-        if isinstance(found, Expanded):
+        if isinstance(found, LevelAdded):
             kept.append(found.actions)
         return ()
 
     with ProcessPlanner() as planner:
         graph = GraphSearch(prune=True, sort=True)
 
-        def solve(advise: Advise, watch: Watch) -> PlanResult:
+        def solve(advise: Advise, watch: SearchWatcher) -> PlanResult:
             return planner.solve(DOMAIN, PROBLEM, Graphplan(graph=graph, task="whole", advise=advise, watch=watch))
 
         advice = planning(solve, react)

@@ -15,11 +15,11 @@ from pddlego.pddl import parse_domain, parse_problem
 from pddlego.planning.graphplan.graph import PlanningGraph
 from pddlego.planning.graphplan.search import Extraction, graph_task
 from pddlego.planning.graphplan.values import (
-    Expanded,
+    AdviceQuestion,
     GraphSearch,
     GraphTask,
+    LevelAdded,
     Passed,
-    Question,
     Searched,
     bits,
     compile_task,
@@ -102,7 +102,7 @@ def test_levels_that_are_alike_prove_nothing_while_no_goods_still_change() -> No
     assert [moment.level for moment in moments if isinstance(moment, Searched)][-1] == 12
 
 
-def advice(adviser: Adviser, task: GraphTask, question: Question) -> Sequence[str]:
+def advice(adviser: Adviser, task: GraphTask, question: AdviceQuestion) -> Sequence[str]:
     return adviser.choose(replace(question, task=task), adviser.rng)
 
 
@@ -130,14 +130,14 @@ def test_answers_are_read_as_they_can_be() -> None:
     ranges = {"cities": (2, 2), "places": (2, 2), "packages": (2, 2), "airplanes": (1, 1)}
     task = graph_task(setting("logistics").domain, generate("logistics", ranges, "1"))
     assert task is not None
-    asked: list[Question] = []
+    asked: list[AdviceQuestion] = []
 
-    def answer(question: Question) -> Sequence[str]:
+    def answer(question: AdviceQuestion) -> Sequence[str]:
         asked.append(question)
         return () if question.level == 1 else ("(teleport)", question.candidates[-1], question.candidates[-1])
 
     _, moments = driven(task, GraphSearch(prune=True), answer)
-    grown = [moment for moment in moments if isinstance(moment, Expanded) and moment.iteration == 1]
+    grown = [moment for moment in moments if isinstance(moment, LevelAdded) and moment.iteration == 1]
     assert grown[0].kept == grown[0].candidates
     assert all(made.kept == 1 for made in grown[1:])
     assert all(made.noops == made.facts for made in grown)
@@ -147,7 +147,7 @@ def test_answers_are_read_as_they_can_be() -> None:
 def test_the_same_question_is_asked_once_and_no_more_than_may_be() -> None:
     task, asked = compile_task(small("driverlog", 1)), []
 
-    def answer(question: Question) -> Sequence[str]:
+    def answer(question: AdviceQuestion) -> Sequence[str]:
         asked.append(question)
         return question.candidates[:1]
 
@@ -167,9 +167,9 @@ def test_levels_are_bounded_in_every_pass() -> None:
 
 def test_a_coin_of_0_asks_nobody_and_one_for_a_pass_prunes_all_levels_or_none() -> None:
     task = compile_task(small("logistics", 2))
-    asked: list[Question] = []
+    asked: list[AdviceQuestion] = []
 
-    def answer(question: Question) -> Sequence[str]:
+    def answer(question: AdviceQuestion) -> Sequence[str]:
         asked.append(question)
         return question.candidates[:2]
 
@@ -177,7 +177,7 @@ def test_a_coin_of_0_asks_nobody_and_one_for_a_pass_prunes_all_levels_or_none() 
     assert not asked
     for seed in range(20):
         _, moments = driven(task, GraphSearch(prune=True, kappas=(0.5,), coin="pass", seed=str(seed)), answer)
-        first = [moment for moment in moments if isinstance(moment, Expanded) and moment.iteration == 1]
+        first = [moment for moment in moments if isinstance(moment, LevelAdded) and moment.iteration == 1]
         pruned = {bool(made.pruned) for made in first if made.candidates > 2}
         assert len(pruned) <= 1
 
@@ -202,7 +202,7 @@ def test_an_action_that_was_compiled_into_several_is_kept_and_sorted_as_one() ->
     alone, _ = driven(task, GraphSearch())
     for sort in (False, True):
         planned, moments = driven(task, GraphSearch(prune=True, sort=sort), lambda question: question.candidates)
-        assert not any(moment.pruned for moment in moments if isinstance(moment, Expanded))
+        assert not any(moment.pruned for moment in moments if isinstance(moment, LevelAdded))
         assert len(planned.steps or ()) == len(alone.steps or ())
         assert sort or planned == alone
 
@@ -210,7 +210,7 @@ def test_an_action_that_was_compiled_into_several_is_kept_and_sorted_as_one() ->
 def test_the_artificial_last_step_is_nobodys_business_and_no_level() -> None:
     task, asked = adl("(or (and (g) (h)) (and (h) (z)))"), []
 
-    def answer(question: Question) -> Sequence[str]:
+    def answer(question: AdviceQuestion) -> Sequence[str]:
         asked.append(question)
         return [name for name in question.candidates if name in ("(a)", "(dx)")]
 
@@ -225,7 +225,7 @@ def test_the_artificial_last_step_is_nobodys_business_and_no_level() -> None:
 def test_without_no_goods_a_pass_that_prunes_still_ends(seed: int) -> None:
     task, rng = random_task(seed), random.Random(seed)
 
-    def answer(question: Question) -> Sequence[str]:
+    def answer(question: AdviceQuestion) -> Sequence[str]:
         return [name for name in question.candidates if rng.random() < 0.5]
 
     if least_levels(task) is None:

@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pddlego.methods.textgames.formalize.problems import ProblemProposal, full_request, with_unmatched
-from pddlego.methods.textgames.knowledge import Knowledge, Written
+from pddlego.methods.textgames.knowledge import Knowledge, ModelDomain
 from pddlego.methods.textgames.situation import MOST_GOALS, Situation, Terms
 from pddlego.models import Request
 from pddlego.models.base import Feedback, cut_off
@@ -62,16 +62,16 @@ class FullAnswer:
         return not (self.domain.strip() or self.problem.strip())
 
 
-def take_apart(said: str) -> FullAnswer:
+def take_apart(answer: str) -> FullAnswer:
     """The parts of an answer: in tags, as a JSON object, or as two files one after the other. Total."""
-    tagged = _tagged(said)
-    parts = tagged if {"domain", "problem"} & set(tagged) else {**_files(said), **_as_json(said), **tagged}
+    tagged = _tagged(answer)
+    parts = tagged if {"domain", "problem"} & set(tagged) else {**_files(answer), **_as_json(answer), **tagged}
     commands = (line.partition(":") for line in parts.get("commands", "").splitlines())
     return FullAnswer(
         parts.get("domain", ""),
         parts.get("problem", ""),
         parts.get("goals", ""),
-        {name.strip(" -*`").lower(): in_braces(said) for name, colon, said in commands if colon and said.strip()},
+        {name.strip(" -*`").lower(): in_braces(text) for name, colon, text in commands if colon and text.strip()},
     )
 
 
@@ -84,19 +84,19 @@ def in_braces(command: str) -> str:
     return re.sub(r"\{\??([\w-]+)\}|\?([\w-]+)", name, " ".join(command.split()).strip(" `\"'"))
 
 
-def _tagged(said: str) -> dict[str, str]:
-    return {match.group(1).lower(): _FENCE.sub("", match.group(2)).strip() for match in _TAG.finditer(said)}
+def _tagged(answer: str) -> dict[str, str]:
+    return {match.group(1).lower(): _FENCE.sub("", match.group(2)).strip() for match in _TAG.finditer(answer)}
 
 
-def _as_json(said: str) -> dict[str, str]:
-    start, end = said.find("{"), said.rfind("}")
+def _as_json(answer: str) -> dict[str, str]:
+    start, end = answer.find("{"), answer.rfind("}")
     try:
-        found = json.loads(said[start : end + 1], strict=False) if 0 <= start < end else None
+        table = json.loads(answer[start : end + 1], strict=False) if 0 <= start < end else None
     except (ValueError, RecursionError):
         return {}
-    if not isinstance(found, dict):
+    if not isinstance(table, dict):
         return {}
-    named = {NAMES.get(str(name), str(name)): value for name, value in found.items()}
+    named = {NAMES.get(str(name), str(name)): value for name, value in table.items()}
     parts: dict[str, str] = {}
     for name in PARTS:
         value = named.get(name)
@@ -109,11 +109,11 @@ def _as_json(said: str) -> dict[str, str]:
     return parts
 
 
-def _files(said: str) -> dict[str, str]:
+def _files(answer: str) -> dict[str, str]:
     """Each file from its beginning to the next; what stands before the first belongs to none."""
-    starts = [*_FILE.finditer(said)]
-    ends = [match.start() for match in starts[1:]] + [len(said)]
-    return {match.group(1).lower(): said[match.start() : end] for match, end in zip(starts, ends, strict=False)}
+    starts = [*_FILE.finditer(answer)]
+    ends = [match.start() for match in starts[1:]] + [len(answer)]
+    return {match.group(1).lower(): answer[match.start() : end] for match, end in zip(starts, ends, strict=False)}
 
 
 _REQUIREMENTS = "requirements "
@@ -140,10 +140,10 @@ class FullFormalizer:
 
     def read(self, answer: str, situation: Situation) -> ProblemProposal:
         """The files in an answer, repaired where that has one meaning; without tolerance they must need no repair."""
-        said = spoken(answer)
-        parts = take_apart(said)
+        text = spoken(answer)
+        parts = take_apart(text)
         if parts.is_empty:
-            unfinished = bool(answer.strip()) and not said.strip()
+            unfinished = bool(answer.strip()) and not text.strip()
             return ProblemProposal(situation.knowledge, cut_off() if unfinished else NOTHING)
         return self.read_parts(parts, situation)
 
@@ -186,7 +186,7 @@ class FullFormalizer:
         defects = (*in_domain, *in_problem, *mended)
         blocking = tuple(defect for defect in mended if defect.blocking)
         commands = {} if terms.schemas else _commands(reading.domain, parts.commands, known.written)
-        written = Written(reading.domain, () if terms.goals else goals, commands)
+        written = ModelDomain(reading.domain, () if terms.goals else goals, commands)
         feedback = _feedback((*in_domain, *blocking), in_problem)
         return ProblemProposal(self._blank.rewritten(written, problem), feedback, None, defects)
 
@@ -203,7 +203,9 @@ def read_goals(text: str) -> tuple[tuple[Formula, ...], tuple[Defect, ...]]:
     return tuple(goals[:MOST_GOALS]), defects
 
 
-def _of_actions(domain: Domain, commands: Mapping[str, str], terms: Terms, last: Written | None) -> Iterator[Defect]:
+def _of_actions(
+    domain: Domain, commands: Mapping[str, str], terms: Terms, last: ModelDomain | None
+) -> Iterator[Defect]:
     """Actions that nobody could carry out in the game."""
     if not domain.actions:
         message = "the domain has no action: write one for each thing that the agent can do"
@@ -230,10 +232,10 @@ def _of_actions(domain: Domain, commands: Mapping[str, str], terms: Terms, last:
             yield Defect(DefectKind.VARIABLE, action.name, message)
 
 
-def _commands(domain: Domain, commands: Mapping[str, str], last: Written | None) -> dict[str, str]:
+def _commands(domain: Domain, commands: Mapping[str, str], last: ModelDomain | None) -> dict[str, str]:
     """The commands of the domain's actions, as far as the model gives them, now or before."""
-    given = {**(last.commands if last else {}), **commands}
-    return {action.name: given[action.name] for action in domain.actions if action.name in given}
+    known = {**(last.commands if last else {}), **commands}
+    return {action.name: known[action.name] for action in domain.actions if action.name in known}
 
 
 def _feedback(in_domain: tuple[Defect, ...], in_problem: list[Defect] | tuple[Defect, ...]) -> Feedback | None:
@@ -274,16 +276,16 @@ class FullEditor:
 
     def read(self, answer: str, situation: Situation) -> ProblemProposal:
         """An edit is accepted or rejected as a whole: after a rejected one both files are what they were."""
-        said = spoken(answer) if self._tolerant else answer
-        if "(define" in said.lower().replace(" ", ""):
-            return self._whole.read(said, situation)
+        text = spoken(answer) if self._tolerant else answer
+        if "(define" in text.lower().replace(" ", ""):
+            return self._whole.read(text, situation)
         try:
-            value, rest = first_object(said, KEYS)
+            value, rest = first_object(text, KEYS)
             if rest and not self._tolerant:
                 raise EditSyntaxError("there is text around the JSON object: answer with the object and nothing else")
             edit = _FullEdit.model_validate(value)
         except EditSyntaxError as error:
-            unfinished = error.cut_off or (answer.strip() and not said.strip())
+            unfinished = error.cut_off or (answer.strip() and not text.strip())
             return ProblemProposal(
                 situation.knowledge, cut_off() if unfinished else Feedback("invalid answer", f"{error}.")
             )
@@ -301,7 +303,7 @@ class FullEditor:
         constants = read_domain(domain.text).domain.constants
         report = apply_edit(known.problem, Edit(edit.objects.as_value(), edit.init.as_value()), constants)
         report = EditReport(report.problem, (*domain.entries, *report.entries), report.renamed)
-        commands = {name.lower(): in_braces(said) for name, said in edit.commands.items() if said.strip()}
+        commands = {name.lower(): in_braces(text) for name, text in edit.commands.items() if text.strip()}
         last = map(str, known.written.goals) if known.written else ()
         goals = "\n".join(last if edit.goals is None else edit.goals)
         parts = FullAnswer(domain.text, str(report.problem), goals, commands)

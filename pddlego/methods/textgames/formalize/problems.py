@@ -89,8 +89,8 @@ def without_planned(problem: Problem, only_planned: tuple[str, ...]) -> tuple[Pr
     true for ever.
     """
     stated = [fact for fact in problem.sorted_facts() if fact.predicate in only_planned]
-    kind, why = DefectKind.ONLY_PLANNED, "this comes about in plans only, and is left out"
-    defects = tuple(Defect(kind, str(fact), f"{fact}: {why}", blocking=False) for fact in stated)
+    kind, reason = DefectKind.ONLY_PLANNED, "this comes about in plans only, and is left out"
+    defects = tuple(Defect(kind, str(fact), f"{fact}: {reason}", blocking=False) for fact in stated)
     return replace(problem, facts=problem.facts - set(stated)), defects
 
 
@@ -189,10 +189,10 @@ class PddlGen:
         """The file in an answer. Without tolerance the answer must be the file and nothing else."""
         if not self._tolerant:
             return _read_strictly(answer, situation)
-        said = spoken(answer)
-        if is_cut_off(said, "problem") or (answer.strip() and not said.strip()):
+        text = spoken(answer)
+        if is_cut_off(text, "problem") or (answer.strip() and not text.strip()):
             return ProblemProposal(situation.knowledge, cut_off())
-        repaired = repair_problem(situation.knowledge.domain.text, said)
+        repaired = repair_problem(situation.knowledge.domain.text, text)
         mended = tuple(
             Defect(DefectKind.REPAIRED, repair.kind.value, str(repair), False) for repair in repaired.repairs
         )
@@ -210,14 +210,14 @@ def _old_names(undeclared: Iterable[str], problem: Problem, before: Problem) -> 
     came: dict[str | None, list[str]] = {}
     for added in sorted(set(now) - known):
         came.setdefault(now[added], []).append(added)
-    found = []
+    names = []
     for name in undeclared:
         new = came.get(now.get(name))
         if name in known and new:
             message = f"{name} is used and no longer among the objects. If it is called {' or '.join(new)} now, "
             message += f"write that in every fact; if it is still {name}, declare '{name} - {now[name]}'"
-            found.append(Defect(DefectKind.UNDECLARED_OBJECT, name, message))
-    return tuple(found)
+            names.append(Defect(DefectKind.UNDECLARED_OBJECT, name, message))
+    return tuple(names)
 
 
 def read_file(text: str, situation: Situation) -> ProblemProposal:
@@ -266,13 +266,13 @@ class PddlEdit:
         An answer that is a problem file is read as one, whatever was asked for. Without tolerance the answer must be
         the edit and nothing else, and each of its lines must do what it says.
         """
-        said = spoken(answer) if self._tolerant else answer
-        if _WHOLE_FILE.search(said):
-            return self._whole.read(said, situation)
+        text = spoken(answer) if self._tolerant else answer
+        if _WHOLE_FILE.search(text):
+            return self._whole.read(text, situation)
         try:
-            edit = parse_edit(said, alone=not self._tolerant)
+            edit = parse_edit(text, alone=not self._tolerant)
         except EditSyntaxError as error:
-            unfinished = error.cut_off or (answer.strip() and not said.strip())
+            unfinished = error.cut_off or (answer.strip() and not text.strip())
             invalid = cut_off() if unfinished else Feedback("invalid answer", f"{error}.")
             return ProblemProposal(situation.knowledge, invalid)
         known = situation.knowledge

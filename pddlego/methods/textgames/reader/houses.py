@@ -237,8 +237,10 @@ class House:
         places = self._places(room)
         x, y = places[room]
         dx, dy = _OFFSET[direction]
-        found = (other for other, place in places.items() if place == (x + dx, y + dy) and not _is_placeholder(other))
-        return next(found, None)
+        neighbours = (
+            other for other, place in places.items() if place == (x + dx, y + dy) and not _is_placeholder(other)
+        )
+        return next(neighbours, None)
 
     def _places(self, start: str) -> dict[str, tuple[int, int]]:
         places = {start: (0, 0)}
@@ -279,9 +281,9 @@ class HouseRules(ABC):
         renamed = ((old, new) for old, new in house.renamed.items() if old in known)
         renaming = Edit(SectionEdit(replace=tuple((f"{old} - {_ROOM}", f"{new} - {_ROOM}") for old, new in renamed)))
         base = apply_edit(before, renaming, constants).problem
-        given = {constant.name for constant in constants}
+        constant_names = {constant.name for constant in constants}
         types, predicates = situation.knowledge.domain.types, situation.knowledge.domain.predicates_by_name
-        own = frozenset(obj for obj in house.objects() if obj.name not in given and obj.type in types)
+        own = frozenset(obj for obj in house.objects() if obj.name not in constant_names and obj.type in types)
         facts = frozenset(fact for fact in house.all_facts() if fact.predicate in predicates)
         after = Problem(before.name, before.domain, own, facts, before.goal)
         change = edit_between(base, after)
@@ -422,14 +424,14 @@ def _towards(place: str, unseen: set[str], doors: dict[str, set[str]]) -> set[st
 
 def _doors(house: House, history: Iterable[Exchange]) -> dict[str, set[str]]:
     """The kinds of doors that lead to each room."""
-    found: dict[str, set[str]] = {}
+    doors: dict[str, set[str]] = {}
     for exchange in history:
         room = read_room(exchange.text)
         for way in room.exits if room else ():
             other = house.exits.get((to_name(room.name if room else ""), way.direction))
             if other is not None and way.door is not None:
-                found.setdefault(other, set()).add(way.door)
-    return found
+                doors.setdefault(other, set()).add(way.door)
+    return doors
 
 
 _CLOTHES = (
@@ -524,7 +526,7 @@ _ANYWHERE = (
 def places(thing: str) -> list[list[str]]:
     """The PDDL names of the holders where the thing with this PDDL name may well belong, in groups, the best first."""
     name = from_name(thing)
-    return [[to_name(place) for place in listed] for words, listed in _BELONGS_IN if re.search(words, name)]
+    return [[to_name(place) for place in names] for words, names in _BELONGS_IN if re.search(words, name)]
 
 
 def last_resort(holder: str) -> tuple[int, str]:

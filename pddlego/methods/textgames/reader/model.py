@@ -40,11 +40,11 @@ class PatternRules:
 
 def _matches(rule: ReadingRule, exchange: Exchange) -> Iterable[Mapping[str, str]]:
     """What the groups of the rule matched, as PDDL names, once for each place in the text."""
-    said = re.search(rule.command, exchange.command or "")
-    if said is None:
+    command = re.search(rule.command, exchange.command or "")
+    if command is None:
         return
     for match in re.finditer(rule.text, exchange.text, re.MULTILINE):
-        groups = {**said.groupdict(), **match.groupdict()}
+        groups = {**command.groupdict(), **match.groupdict()}
         yield {name: to_name(value or "") for name, value in groups.items()}
 
 
@@ -82,15 +82,15 @@ def _as_given(situation: Situation, reference: Knowledge) -> Situation:
 
 def _full_answer(situation: Situation, reference: Knowledge, edit: Edit) -> str:
     """Domain, problem, goals and commands as whole files, in the form that is asked for."""
-    given = _as_given(situation, reference).knowledge
-    problem = apply_edit(given.problem, edit, reference.domain.constants).problem
+    knowledge = _as_given(situation, reference).knowledge
+    problem = apply_edit(knowledge.problem, edit, reference.domain.constants).problem
     same = not domain_edit_between(situation.knowledge.domain, reference.domain)
     parts = [] if same else [_part("domain", reference.domain.text)]
     parts.append(_part("problem", str(problem.with_goal(reference.ladder[0].goal))))
     if not situation.terms.goals:
         parts.append(_part("goals", "\n".join(_goals(reference))))
     if not situation.terms.schemas:
-        parts.append(_part("commands", "\n".join(f"{name}: {said}" for name, said in _commands(reference).items())))
+        parts.append(_part("commands", "\n".join(f"{name}: {text}" for name, text in _commands(reference).items())))
     return "\n".join(parts)
 
 
@@ -154,9 +154,9 @@ def can_answer(rules: str, reading: bool, purpose: str) -> tuple[str, str] | Non
     if purpose not in _ANSWERED:
         return f"It knows {', '.join(_ANSWERED)}.", "Choose a language model with --model."
     if not reading and rules not in RULES:
-        listed = ", ".join(sorted(RULES))
+        names = ", ".join(sorted(RULES))
         advice = "Choose a language model with --model, or write [[reading]] rules in the setting."
-        return f"It has no rules for '{rules}', only for {listed}.", advice
+        return f"It has no rules for '{rules}', only for {names}.", advice
     if purpose == "act" and (reading or not issubclass(RULES[rules], CommandRules)):
         advice = "Use --mode edit or gen, or a language model with --model."
         return "It reads what the game says, and in mode act nothing plans with that.", advice
@@ -185,9 +185,9 @@ class ReaderModel:
 
     def _answer(self, request: Request) -> str:
         situation = situation_of(request)
-        why = can_answer(situation.reader.name, bool(situation.reader.rules), request.purpose)
-        if why:
-            raise ModelError(f"The built-in reader cannot answer for '{request.purpose}'", *why)
+        reason = can_answer(situation.reader.name, bool(situation.reader.rules), request.purpose)
+        if reason:
+            raise ModelError(f"The built-in reader cannot answer for '{request.purpose}'", *reason)
         rules = PatternRules() if situation.reader.rules else RULES[situation.reader.name]()
         if request.purpose == "act":
             assert isinstance(rules, CommandRules)

@@ -130,7 +130,7 @@ def _goal_variable(problem: Problem, rng: random.Random) -> str:
     return f"({rng.choice(facts).predicate} ?x)" if facts else ""
 
 
-Parts = dict[str, dict[str, Any]]
+AnswerParts = dict[str, dict[str, Any]]
 """An edit in the paper's JSON."""
 
 Make = Callable[[str, random.Random], str]
@@ -148,7 +148,7 @@ errs as any other answer. What feedback is worth in a simulation follows from th
 
 
 @dataclass(frozen=True)
-class Kind:
+class Misreading:
     """A kind of error. `share` is its weight among those that can be made of an answer, `purposes` where it occurs."""
 
     share: float
@@ -164,7 +164,7 @@ class Edited:
     (paper, section 2); else the file is what the wrong edit makes of the problem.
     """
 
-    change: Callable[[Parts, random.Random], None]
+    change: Callable[[AnswerParts, random.Random], None]
     anywhere: bool = False
 
     def __call__(self, text: str, rng: random.Random) -> str:
@@ -173,7 +173,7 @@ class Edited:
         return json.dumps(parts, indent=1)
 
 
-def _forgotten_rename(parts: Parts, rng: random.Random) -> None:
+def _forgotten_rename(parts: AnswerParts, rng: random.Random) -> None:
     """A room gets its name among the objects, and one fact keeps the old one."""
     names = {old.split()[0]: new.split()[0] for old, new in parts["objects"]["replace"].items() if new}
     added = parts["init"]["add"]
@@ -183,26 +183,26 @@ def _forgotten_rename(parts: Parts, rng: random.Random) -> None:
         added[number] = re.sub(rf"(?<![\w-]){re.escape(new)}(?![\w-])", old, added[number])
 
 
-def _missing_reverse(parts: Parts, rng: random.Random) -> None:
+def _missing_reverse(parts: AnswerParts, rng: random.Random) -> None:
     """One direction of a way is not written down."""
     ways = [line for line in parts["init"]["add"] if line.startswith("(connected ")]
     if ways:
         parts["init"]["add"].remove(rng.choice(ways))
 
 
-def _undeclared(parts: Parts, rng: random.Random) -> None:
+def _undeclared(parts: AnswerParts, rng: random.Random) -> None:
     """A fact about something that is not among the objects."""
     if parts["objects"]["add"]:
         parts["objects"]["add"].remove(rng.choice(parts["objects"]["add"]))
 
 
-def _duplicate(parts: Parts, rng: random.Random) -> None:
+def _duplicate(parts: AnswerParts, rng: random.Random) -> None:
     """Something is added twice."""
     if parts["init"]["add"]:
         parts["init"]["add"].append(rng.choice(parts["init"]["add"]))
 
 
-def _stale(parts: Parts, rng: random.Random) -> None:
+def _stale(parts: AnswerParts, rng: random.Random) -> None:
     """The place where the agent was is not taken back."""
     parts["init"]["delete"] = [line for line in parts["init"]["delete"] if not line.startswith("(at ")]
     moved = [old for old in parts["init"]["replace"] if old.startswith("(at ")]
@@ -241,27 +241,27 @@ _ALSO_FULL = (*BOTH, "full")
 FULL = ("full",)
 DOMAIN = ("domain",)
 
-KINDS: Mapping[str, Kind] = {
-    "forgotten-rename": Kind(8, _ALSO_FULL, Edited(_forgotten_rename, anywhere=True)),
-    "missing-reverse": Kind(4, _ALSO_FULL, Edited(_missing_reverse, anywhere=True)),
-    "undeclared-object": Kind(4, _ALSO_FULL, Edited(_undeclared, anywhere=True)),
-    "duplicate": Kind(9, _ALSO_FULL, Edited(_duplicate, anywhere=True)),
-    "stale-at": Kind(3, _ALSO_FULL, Edited(_stale)),
-    "missing-parenthesis": Kind(3, ("gen", "full"), _missing_parenthesis),
-    "fence-and-prose": Kind(8, _ALSO_FULL, _fenced),
-    "cut-off": Kind(4, _ALSO_FULL, _cut_off),
-    "refusal": Kind(1, _ALSO_FULL, _refusal),
-    "empty": Kind(2, _ALSO_FULL, _empty),
-    "lost-condition": Kind(21, DOMAIN, InDomain(partial(lose, ":precondition"))),
-    "lost-effect": Kind(22, DOMAIN, InDomain(partial(lose, ":effect"))),
-    "undeclared-types": Kind(15, DOMAIN, InDomain(undeclared_types)),
-    "undeclared-predicate": Kind(9, DOMAIN, InDomain(_undeclared_predicate)),
-    "undeclared-variable": Kind(8, DOMAIN, InDomain(partial(rename, lambda word: f"{word}x"))),
-    "wrong-arity": Kind(6, DOMAIN, InDomain(partial(rename, lambda word: ""))),
-    "misspelt-section": Kind(4, DOMAIN, InDomain(_misspelt_section)),
-    "own-subtype": Kind(18, DOMAIN, InDomain(_own_subtype)),
-    "goal-true": Kind(18, FULL, InGoals(_goal_true)),
-    "goal-variable": Kind(6, FULL, InGoals(_goal_variable)),
+KINDS: Mapping[str, Misreading] = {
+    "forgotten-rename": Misreading(8, _ALSO_FULL, Edited(_forgotten_rename, anywhere=True)),
+    "missing-reverse": Misreading(4, _ALSO_FULL, Edited(_missing_reverse, anywhere=True)),
+    "undeclared-object": Misreading(4, _ALSO_FULL, Edited(_undeclared, anywhere=True)),
+    "duplicate": Misreading(9, _ALSO_FULL, Edited(_duplicate, anywhere=True)),
+    "stale-at": Misreading(3, _ALSO_FULL, Edited(_stale)),
+    "missing-parenthesis": Misreading(3, ("gen", "full"), _missing_parenthesis),
+    "fence-and-prose": Misreading(8, _ALSO_FULL, _fenced),
+    "cut-off": Misreading(4, _ALSO_FULL, _cut_off),
+    "refusal": Misreading(1, _ALSO_FULL, _refusal),
+    "empty": Misreading(2, _ALSO_FULL, _empty),
+    "lost-condition": Misreading(21, DOMAIN, InDomain(partial(lose, ":precondition"))),
+    "lost-effect": Misreading(22, DOMAIN, InDomain(partial(lose, ":effect"))),
+    "undeclared-types": Misreading(15, DOMAIN, InDomain(undeclared_types)),
+    "undeclared-predicate": Misreading(9, DOMAIN, InDomain(_undeclared_predicate)),
+    "undeclared-variable": Misreading(8, DOMAIN, InDomain(partial(rename, lambda word: f"{word}x"))),
+    "wrong-arity": Misreading(6, DOMAIN, InDomain(partial(rename, lambda word: ""))),
+    "misspelt-section": Misreading(4, DOMAIN, InDomain(_misspelt_section)),
+    "own-subtype": Misreading(18, DOMAIN, InDomain(_own_subtype)),
+    "goal-true": Misreading(18, FULL, InGoals(_goal_true)),
+    "goal-variable": Misreading(6, FULL, InGoals(_goal_variable)),
 }
 """The kinds of errors with their shares.
 
@@ -320,7 +320,7 @@ class NoisyReader(ReaderModel):
         self._last = answer
         return answer
 
-    def _kinds(self, purpose: str) -> dict[str, Kind]:
+    def _kinds(self, purpose: str) -> dict[str, Misreading]:
         return {name: KINDS[name] for name in self.kinds if name in KINDS and purpose in KINDS[name].purposes}
 
     def _err(self, request: Request, answer: Completion, again: str | None) -> Completion:
@@ -364,7 +364,7 @@ def changed(problem: Problem, error: Edited, rng: random.Random, renames: Mappin
 
     `renames` are the object lines that the edit behind it has replaced.
     """
-    everything: Parts = {
+    everything: AnswerParts = {
         "objects": {"add": list(map(str, problem.sorted_objects())), "replace": dict(renames), "delete": []},
         "init": {"add": list(map(str, problem.sorted_facts())), "replace": {}, "delete": []},
     }

@@ -115,8 +115,8 @@ _MAP = re.compile(r"The ([^.\n]+?) connects to the ([^.\n]+)\.")
 
 def read_room(text: str) -> Room | None:
     """The room that `text` describes, if it begins to describe one."""
-    found = _ROOM.match(text)
-    if found is None:
+    match = _ROOM.match(text)
+    if match is None:
         return None
     seen = [_holder(match.group(1)) or read_thing(match.group(1)) for match in _SENTENCE.finditer(text)]
     things = tuple(thing for thing in seen if isinstance(thing, Thing))
@@ -125,7 +125,7 @@ def read_room(text: str) -> Room | None:
         Exit(match["direction"].lower(), match["room"], match["closed"] or match["open"])
         for match in _EXIT.finditer(text)
     )
-    return Room(found.group(1), things, holders, exits)
+    return Room(match.group(1), things, holders, exits)
 
 
 def read_thing(text: str) -> Thing | None:
@@ -194,9 +194,9 @@ def read_map(text: str) -> tuple[tuple[str, str], ...]:
     return tuple(pairs)
 
 
-def _holder(said: str) -> Holder | None:
+def _holder(text: str) -> Holder | None:
     for pattern, surface, closed in _HOLDERS:
-        match = pattern.fullmatch(said)
+        match = pattern.fullmatch(text)
         if match is not None:
             contents = read_things(match.groupdict().get("list") or "")
             return Holder(match["name"], surface, closed, contents)

@@ -87,9 +87,9 @@ def _arriving_lines(view: GameView, glyphs: Glyphs) -> list[Text]:
 
 
 def _words_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
-    """What the model thinks and says, as it comes."""
-    parts = {"thought": view.request.thought, "said": view.request.said} if view.request else {}
-    title = f" {glyphs.dot} ".join(f"{name} {len(text):,}" for name, text in parts.items() if text)
+    """The reasoning and the answer of the model as they are streamed."""
+    parts = {"reasoning": view.request.thought, "answer": view.request.text} if view.request else {}
+    title = f" {glyphs.dot} ".join(f"{name} {len(text):,} chars" for name, text in parts.items() if text)
     return _panel(word_lines(view, width - 4, height - 2), title, width, height)
 
 
@@ -127,8 +127,8 @@ def _plan_lines(view: GameView, height: int, glyphs: Glyphs) -> list[Text]:
             lines.append(Text(f"{glyphs.done} {clean(step.action)}", "dim"))
         else:
             lines.append(Text(f"{glyphs.used if number == view.executed else ' '} {clean(step.action)}"))
-    if view.surprise:
-        lines.append(Text(f"! {clean(view.surprise)}", "yellow"))
+    if view.mismatch:
+        lines.append(Text(f"! {clean(view.mismatch)}", "yellow"))
     if not lines and view.tried:
         lines.append(Text("no plan", "red"))
     # What comes next matters more than what was done.
@@ -198,7 +198,7 @@ def log_panel(view: GameView, width: int, height: int, now: float, glyphs: Glyph
 
 def speaks(view: GameView) -> bool:
     """Whether words of an answer are coming."""
-    return view.request is not None and bool(view.request.said or view.request.thought)
+    return view.request is not None and bool(view.request.text or view.request.thought)
 
 
 def _waiting_lines(view: GameView, now: float) -> list[Text]:
@@ -210,8 +210,8 @@ def _waiting_lines(view: GameView, now: float) -> list[Text]:
 def _answer(event: Observed, width: int, height: int, glyphs: Glyphs) -> list[Text]:
     """A command with its answer, on at most `height` lines; the second and later ones are indented."""
     command = f"{event.step:>2} " + (f"{clean(event.command)} {glyphs.arrow} " if event.command is not None else "")
-    said = " ".join(clean(event.read or event.text).split())
-    rows = textwrap.wrap(command + said, width, subsequent_indent="   ", max_lines=height, placeholder="…") or [command]
+    text = " ".join(clean(event.read or event.text).split())
+    rows = textwrap.wrap(command + text, width, subsequent_indent="   ", max_lines=height, placeholder="…") or [command]
     lines = [Text(row, "yellow" if event.refused else "") for row in rows]
     lines[0].stylize("bold", 0, min(len(command), len(rows[0])))
     return lines
@@ -309,8 +309,8 @@ def _plan(view: GameView, glyphs: Glyphs) -> Iterator[Text]:
         changes = [f"{glyphs.added} {change}" for change in step.added]
         changes += [f"{glyphs.removed} {change}" for change in step.removed]
         yield Text(f"    {clean('  '.join(changes))}", "dim")
-    if view.surprise:
-        yield Text(f"! {clean(view.surprise)}", "yellow")
+    if view.mismatch:
+        yield Text(f"! {clean(view.mismatch)}", "yellow")
 
 
 def _renamed(frame: Frame) -> list[tuple[str, str]]:
@@ -394,7 +394,7 @@ class GameScreen:
     latest = staticmethod(log_panel)
     small = staticmethod(map_panel)
 
-    def portrait(self, view: GameView) -> str:
+    def final_text(self, view: GameView) -> str:
         """The map as known at the end."""
         if view.map_rule is None or not view.problem:
             return ""

@@ -14,7 +14,7 @@ from pddlego.pddl import Atom, Problem, from_name
 from pddlego.pddl.names import natural
 from pddlego.util.text import clean
 
-Place = tuple[int, int]
+GridPlace = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class DrawnHouse:
     `held` is what the agent has in hand.
     """
 
-    rooms: Mapping[Place, DrawnRoom]
-    exits: Mapping[tuple[Place, Place], bool]
+    rooms: Mapping[GridPlace, DrawnRoom]
+    exits: Mapping[tuple[GridPlace, GridPlace], bool]
     elsewhere: tuple[DrawnRoom, ...] = ()
     held: tuple[str, ...] = ()
 
@@ -47,7 +47,7 @@ def house_of(problem: Problem, rule: MapRule) -> DrawnHouse:
     closed = {frozenset(fact.args) for fact in problem.facts if fact.predicate == rule.closed}
     places = _place(sorted(rooms), exits, rule.directions)
     placed = {places[name]: room for name, room in rooms.items() if name in places}
-    drawn: dict[tuple[Place, Place], bool] = {}
+    drawn: dict[tuple[GridPlace, GridPlace], bool] = {}
     for exit_ in exits:
         start, end = (places.get(name) for name in exit_.args[:2])
         if start is not None and end is not None and abs(start[0] - end[0]) + abs(start[1] - end[1]) == 1:
@@ -70,22 +70,22 @@ def fits(house: DrawnHouse, width: int, height: int) -> bool:
 
 
 def _rooms(problem: Problem, rule: MapRule) -> dict[str, DrawnRoom]:
-    def said(predicate: str) -> list[tuple[str, ...]]:
+    def args_of(predicate: str) -> list[tuple[str, ...]]:
         return [fact.args for fact in problem.sorted_facts() if fact.predicate == predicate]
 
-    here = {args[0] for args in said(rule.here) if args}
-    visited = {args[0] for args in said(rule.visited) if args}
+    here = {args[0] for args in args_of(rule.here) if args}
+    visited = {args[0] for args in args_of(rule.visited) if args}
     things: dict[str, list[str]] = {}
-    for args in said(rule.things):
+    for args in args_of(rule.things):
         if len(args) == 2:
             things.setdefault(args[1], []).append(args[0])
     # A room may be a constant of the domain: then it is no object of the problem.
     known = {obj.name for obj in problem.objects if obj.type == rule.room}
-    names = sorted(known | here | visited | {room for args in said(rule.exit) for room in args[:2]}, key=natural)
+    names = sorted(known | here | visited | {room for args in args_of(rule.exit) for room in args[:2]}, key=natural)
     return {name: DrawnRoom(name, name in here, name in visited, tuple(things.get(name, ()))) for name in names}
 
 
-def _place(names: list[str], exits: Iterable[Atom], directions: Mapping[str, Place]) -> dict[str, Place]:
+def _place(names: list[str], exits: Iterable[Atom], directions: Mapping[str, GridPlace]) -> dict[str, GridPlace]:
     """Places by walking the exits breadth-first from the first room; a place that is taken stays with who has it.
 
     The start is fixed by name and not by the agent, so that the picture does not jump when the agent moves.
@@ -96,7 +96,7 @@ def _place(names: list[str], exits: Iterable[Atom], directions: Mapping[str, Pla
     if not names:
         return {}
     start = max(names, key=lambda name: (len(around.get(name, ())), name))
-    places: dict[str, Place] = {start: (0, 0)}
+    places: dict[str, GridPlace] = {start: (0, 0)}
     taken = {(0, 0)}
     waiting = deque([start])
     while waiting:

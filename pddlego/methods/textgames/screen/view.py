@@ -19,7 +19,7 @@ LOG_LENGTH = 50
 
 
 @dataclass(frozen=True)
-class Change:
+class ProblemChange:
     """What the last answer changed of a file: facts or parts of it, renamed objects, and the lines of an edit."""
 
     added: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class Waiting:
 @dataclass(frozen=True)
 class GameView(View):
     """The state of one episode as far as it is shown. `executed` counts the steps of the current plan that were sent,
-    and `surprise` says how the answer to the last of them differs from what the plan expected. `arriving` is what the
+    and `mismatch` says how the answer to the last of them differs from what the plan expected. `arriving` is what the
     lines of an answer that is under way make of the problem, `waiting` what else is waited for, and since when. Where
     the model `writes_domain` the `domain` is its own, and the last answer that changed it did so.
     """
@@ -47,18 +47,18 @@ class GameView(View):
     goals: tuple[str, ...] = ()
     map_rule: MapRule | None = None
     problem: str = ""
-    change: Change = Change()
+    change: ProblemChange = ProblemChange()
     tried: tuple[TriedRung, ...] = ()
     rung: str | None = None
     plan: tuple[PlannedStep, ...] = ()
     executed: int = 0
-    surprise: str = ""
+    mismatch: str = ""
     log: tuple[Observed, ...] = ()
     arriving: Problem | None = None
     waiting: Waiting = Waiting()
     writes_domain: bool = False
     domain: str = ""
-    domain_change: Change = Change()
+    domain_change: ProblemChange = ProblemChange()
 
     @property
     def has_map(self) -> bool:
@@ -86,7 +86,7 @@ def expected_problem(view: GameView) -> Problem:
         return view.arriving
     problem = problem_of(view)
     facts = {str(fact): fact for fact in problem.facts}
-    for step in view.plan[: view.executed - bool(view.surprise)]:
+    for step in view.plan[: view.executed - bool(view.mismatch)]:
         for fact in step.removed:
             facts.pop(fact, None)
         facts |= {fact: _atom(fact) for fact in step.added}
@@ -107,8 +107,8 @@ def fold(view: GameView, event: Event, seconds: float) -> GameView:
     event = cleaned(event)
     view = fold_common(view, event, seconds)
     if isinstance(event, Streamed):
-        said = view.request.said if view.request else ""
-        arriving = problem_so_far(problem_of(view), said) if view.goals and said else None
+        answer = view.request.text if view.request else ""
+        arriving = problem_so_far(problem_of(view), answer) if view.goals and answer else None
         return replace(view, arriving=arriving)
     view = replace(view, arriving=None, waiting=Waiting(_waiting(view, event), seconds))
     if isinstance(event, Started):
@@ -126,22 +126,22 @@ def fold(view: GameView, event: Event, seconds: float) -> GameView:
             view,
             log=(*view.log, event)[-LOG_LENGTH:],
             executed=view.executed + (event.command is not None and not event.free),
-            surprise=view.surprise if event.free else event.surprise,
+            mismatch=view.mismatch if event.free else event.mismatch,
         )
     if isinstance(event, Accepted) and event.kind == DOMAIN:
         view = replace(view, rejected=None, domain=event.text)
-        return replace(view, domain_change=Change(event.added, event.removed))
+        return replace(view, domain_change=ProblemChange(event.added, event.removed))
     if isinstance(event, Answered):
-        return replace(view, domain_change=Change())
+        return replace(view, domain_change=ProblemChange())
     if isinstance(event, Accepted):
         # The plan was made of another problem, with other names: what was done of it is in this one.
-        view = replace(view, rejected=None, tried=(), rung=None, plan=(), executed=0, surprise="")
-        change = Change(event.added, event.removed, event.renamed, event.lines)
+        view = replace(view, rejected=None, tried=(), rung=None, plan=(), executed=0, mismatch="")
+        change = ProblemChange(event.added, event.removed, event.renamed, event.lines)
         return replace(view, problem=event.text, change=change)
     if isinstance(event, Planned):
-        return replace(view, tried=event.tried, rung=event.rung, plan=event.plan, executed=0, surprise="")
+        return replace(view, tried=event.tried, rung=event.rung, plan=event.plan, executed=0, mismatch="")
     if isinstance(event, Resumed):
-        return replace(view, problem=event.corrected or event.before, change=Change(event.added, event.removed))
+        return replace(view, problem=event.corrected or event.before, change=ProblemChange(event.added, event.removed))
     return view
 
 

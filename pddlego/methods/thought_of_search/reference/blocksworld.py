@@ -7,23 +7,23 @@ def successors(state):
     def made(clear, table, holding, on):
         return {"clear": clear, "on-table": table, "arm-empty": holding is None, "holding": holding, "on": on}
 
-    def without(listed, part):
-        return [block for block in listed if block != part]
+    def without(items, part):
+        return [block for block in items if block != part]
 
-    found = []
+    states = []
     if state["arm-empty"]:
         for block in clear:
             if block in table:
-                found.append(made(without(clear, block), without(table, block), block, list(on)))
+                states.append(made(without(clear, block), without(table, block), block, list(on)))
         for upper, lower in on:
             if upper in clear:
-                found.append(made([*without(clear, upper), lower], list(table), upper, without(on, (upper, lower))))
-        return found
+                states.append(made([*without(clear, upper), lower], list(table), upper, without(on, (upper, lower))))
+        return states
     held = state["holding"]
-    found.append(made([*clear, held], [*table, held], None, list(on)))
+    states.append(made([*clear, held], [*table, held], None, list(on)))
     for block in clear:
-        found.append(made([*without(clear, block), held], list(table), None, [*on, (held, block)]))
-    return found
+        states.append(made([*without(clear, block), held], list(table), None, [*on, (held, block)]))
+    return states
 
 
 def is_goal(state, goal):

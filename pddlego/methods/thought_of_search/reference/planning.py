@@ -69,8 +69,8 @@ _SUCCESSORS = """def successors(state, objects):
 def functions_for(domain: Domain) -> dict[Which, str]:
     """Both functions. Raises `UsageError` for a domain with derived predicates."""
     if domain.derived:
-        why = "It has derived predicates."
-        raise UsageError(f"The reader cannot play {domain.name}", why, "Name a language model with --model.")
+        reason = "It has derived predicates."
+        raise UsageError(f"The reader cannot play {domain.name}", reason, "Name a language model with --model.")
     actions = [
         (
             tuple((parameter.name, parameter.type) for parameter in action.parameters),

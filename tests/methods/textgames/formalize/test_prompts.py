@@ -223,10 +223,10 @@ def test_what_a_prompt_may_not_use(prompts_here: Path, text: str) -> None:
         ("{% include 'coin/notes.j2' %}", "maximum recursion depth exceeded"),
     ],
 )
-def test_an_error_of_a_template_names_file_and_line(prompts_here: Path, text: str, why: str) -> None:
+def test_an_error_of_a_template_names_file_and_line(prompts_here: Path, text: str, reason: str) -> None:
     (prompts_here / "notes.j2").write_text(text)
     (prompts_here / "part.j2").write_text("\n\n{{ gone }}")
     with pytest.raises(SettingError) as caught:
         Prompts("coin").render("coin/notes")
     assert caught.value.what == "The prompt coin/notes.j2 cannot be rendered"
-    assert why in caught.value.why
+    assert reason in caught.value.reason

@@ -111,7 +111,7 @@ def test_going_back_repeats_what_had_worked_and_counts_it(coin: GameSetting, pla
     assert repeated == ["open door to north", "move north"]
     refused = next(event for event in of(events, Observed) if event.refused)
     assert refused.command == "move north"
-    assert ended(events).tally.steps == 6  # what is repeated is no step
+    assert ended(events).usage.steps == 6  # what is repeated is no step
     assert game.commands[:2] == repeated
 
 

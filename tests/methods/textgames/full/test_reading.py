@@ -17,7 +17,7 @@ from pddlego.methods.textgames.formalize.full import (
     in_braces,
     take_apart,
 )
-from pddlego.methods.textgames.knowledge import UNWRITTEN, Knowledge, Written, read_written, written_text
+from pddlego.methods.textgames.knowledge import EMPTY_DOMAIN, Knowledge, ModelDomain, read_written, written_text
 from pddlego.methods.textgames.situation import Situation, Terms
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import Problem, parse_domain, parse_problem
@@ -38,7 +38,7 @@ PROBLEM = """(define (problem p) (:domain house) (:objects hall attic - room)
 SCHEMAS = ("move (?from - location ?to - location ?d - direction)",)
 
 
-BLANK = Knowledge(UNWRITTEN, Problem("game", "unwritten"))
+BLANK = Knowledge(EMPTY_DOMAIN, Problem("game", "unwritten"))
 
 
 def situation(known: Knowledge = BLANK) -> Situation:
@@ -69,7 +69,7 @@ def test_two_files_are_found_in_every_form(answer: str) -> None:
 
 
 def test_a_file_that_is_left_out_stays_as_it_was() -> None:
-    written = Written(parse_domain(DOMAIN), goals=(parse_condition("(at attic)"),))
+    written = ModelDomain(parse_domain(DOMAIN), goals=(parse_condition("(at attic)"),))
     known = situation(Knowledge(written.domain, parse_problem(PROBLEM), written=written))
     moved = PROBLEM.replace("(at hall)", "(at attic)").replace("(:goal (at attic))", "(:goal (at hall))")
     proposal = whole().read(f"<problem>{moved}</problem>", known)
@@ -133,7 +133,7 @@ def test_without_schemas_every_action_needs_a_command_of_its_parameters() -> Non
 
 
 def test_a_domain_with_its_commands_is_one_text() -> None:
-    written = Written(parse_domain(DOMAIN), commands={"move": "go {d}"})
+    written = ModelDomain(parse_domain(DOMAIN), commands={"move": "go {d}"})
     again = read_written(written_text(written))
     assert (again.domain.text, again.commands) == (written.domain.text, written.commands)
 

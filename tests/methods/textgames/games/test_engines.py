@@ -76,7 +76,7 @@ def test_an_engine_is_found_and_plays(
     assert {"gridhouse", "textworldexpress"} <= set(engine_names())
     episode = Episode(setting, 3, "edit", Limits(10))
     ended = follow(episode_events(episode, make_game(setting, 3), ReaderModel(), planner), [])
-    assert (ended.outcome, ended.tally.steps) == (Outcome.WON, 2)
+    assert (ended.outcome, ended.usage.steps) == (Outcome.WON, 2)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from pddlego.evaluation.config import resolve
 from pddlego.evaluation.models import is_free
 from pddlego.methods.base import BuiltIn
 from pddlego.methods.textgames.reader.noise import BLIND, IDENTICAL, KINDS, Edited, NoisyReader, changed
-from pddlego.methods.textgames.reference_model import stand_in
+from pddlego.methods.textgames.reference_model import builtin_model
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.pddl import parse_problem
 from pddlego.planning import ProcessPlanner
@@ -65,7 +65,7 @@ def noisy(planner: ProcessPlanner, coin: GameSetting, model: NoisyReader, mode: 
 def test_without_noise_it_is_the_reader(coin: GameSetting, planner: ProcessPlanner, mode: str) -> None:
     events = noisy(planner, coin, NoisyReader(0.0), mode)
     assert not of(events, ev.Rejected)
-    assert ended(events).tally.refused == 0
+    assert ended(events).usage.refused == 0
 
 
 def test_the_same_seed_errs_in_the_same_way(coin: GameSetting, planner: ProcessPlanner) -> None:
@@ -145,7 +145,7 @@ def test_names() -> None:
     assert model.description["noise"]["simulation"] is True
     cell = Cell("coin", "edit", "reader+noise:0.1", 7)
     assert is_free(cell)
-    assert isinstance(stand_in(cell.model, cell, None), NoisyReader)
+    assert isinstance(builtin_model(cell.model, cell, None), NoisyReader)
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_names() -> None:
 )
 def test_what_is_no_noise(name: str) -> None:
     with pytest.raises(UsageError, match="is no model"):
-        stand_in(name, Cell("coin", "edit", name, 7), None)
+        builtin_model(name, Cell("coin", "edit", name, 7), None)
 
 
 def test_options_of_a_model_may_stand_in_a_list() -> None:

@@ -25,7 +25,7 @@ from pddlego.methods.textgames.reader.text import (
     read_things,
     revealed_room,
 )
-from pddlego.methods.textgames.world import as_said
+from pddlego.methods.textgames.world import normalize_command
 from pddlego.pddl import from_name, to_name
 from pddlego.pddl.names import is_name
 from tests.methods.textgames.reader.speech import say_room, say_thing, say_things
@@ -110,7 +110,7 @@ def _names_go_into_pddl_and_back(room: Room, valid: tuple[str, ...]) -> None:
         for thing in names:
             if f"{verb} {thing.name}" in valid:
                 assert is_name(to_name(thing.name))
-                assert as_said(f"{verb} {from_name(to_name(thing.name))}", valid) == f"{verb} {thing.name}"
+                assert normalize_command(f"{verb} {from_name(to_name(thing.name))}", valid) == f"{verb} {thing.name}"
     takeable = {each.removeprefix("take ") for each in valid if each.startswith("take ")}
     assert takeable <= {thing.name for thing in room.in_sight()}, "no adjective or article is left in a name"
 

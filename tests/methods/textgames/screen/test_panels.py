@@ -14,8 +14,8 @@ from pddlego.display.console import ASCII, UNICODE
 from pddlego.display.frames import Frame
 from pddlego.display.lines import event_lines
 from pddlego.display.person import question_panel
-from pddlego.display.screens import Size, header, meter, text_panel, wrapped
-from pddlego.display.show import Place, Show, frame_picture, furthest, moved
+from pddlego.display.screens import Size, budget, header, text_panel, wrapped
+from pddlego.display.show import Show, ShownPlace, frame_picture, furthest, moved
 from pddlego.display.watch import Drawn, grid_picture, grid_shape, list_picture, ordered
 from pddlego.episode import events as ev
 from pddlego.episode.approval import Question
@@ -24,7 +24,7 @@ from pddlego.methods.textgames import screen as panels
 from pddlego.methods.textgames.agent import plan_question
 from pddlego.methods.textgames.events import Observed, Resumed
 from pddlego.methods.textgames.screen.view import GameView
-from pddlego.runs.tail import Peek
+from pddlego.runs.tail import EpisodeStatus
 from tests.conftest import check_snapshot
 from tests.display.rendering import PICTURE, drawn, film_of, view_of
 
@@ -43,8 +43,8 @@ def peek(
     command: str,
     outcome: Outcome | None,
     changed: float,
-) -> Peek:
-    shown = Peek(Path(name), setting, mode, model=model, seed=seed, most=50)
+) -> EpisodeStatus:
+    shown = EpisodeStatus(Path(name), setting, mode, model=model, seed=seed, most=50)
     return replace(shown, step=step, command=command, outcome=outcome, changed=changed)
 
 
@@ -113,7 +113,7 @@ def test_a_view_of_a_step(story: list[Event], tab: int, width: int) -> None:
     film = film_of(story)
     number = film.at(2)
     assert number is not None
-    show = Show(film, PICTURE, UNICODE, Place(number, tab))
+    show = Show(film, PICTURE, UNICODE, ShownPlace(number, tab))
     text = drawn(show.picture(width, WIDTHS[width]), width, WIDTHS[width])
     assert max(len(line) for line in text.split("\n")) <= width
     assert text.count("\n") < WIDTHS[width]
@@ -125,7 +125,7 @@ def test_every_view_of_every_step_fits(story: list[Event]) -> None:
         for tab in range(len(TABS)):
             for width, height in ((72, 20), (80, 24), (120, 40)):
                 text = drawn(
-                    frame_picture(PICTURE, frame, Place(0, tab, 10**6), Size(width, height), ASCII), width, height
+                    frame_picture(PICTURE, frame, ShownPlace(0, tab, 10**6), Size(width, height), ASCII), width, height
                 )
                 assert max(len(line) for line in text.split("\n")) <= width, (frame.step, tab)
                 assert text.count("\n") < height, (frame.step, tab)
@@ -141,8 +141,8 @@ def test_an_episode_is_cut_at_its_commands(story: list[Event]) -> None:
 
 
 def test_keys_move_and_stop_at_the_ends() -> None:
-    def press(*keys: str, place: Place | None = None) -> Place:
-        place = place or Place()
+    def press(*keys: str, place: ShownPlace | None = None) -> ShownPlace:
+        place = place or ShownPlace()
         for key in keys:
             place = moved(place, key, 5, 4)
         return place
@@ -156,13 +156,13 @@ def test_keys_move_and_stop_at_the_ends() -> None:
     assert press("2", "down", "down").scroll == 2
     assert press("2", "down", "right").scroll == 0
     assert press("up").scroll == 0
-    following = Place(following=True)
-    assert press("left", place=following) == Place(frame=3)
+    following = ShownPlace(following=True)
+    assert press("left", place=following) == ShownPlace(frame=3)
     assert press("right", place=following).following
 
 
 def test_scrolling_stops_at_the_end(story: list[Event]) -> None:
-    show = Show(film_of(story), PICTURE, UNICODE, Place(0, TABS.index("request"), 10**6))
+    show = Show(film_of(story), PICTURE, UNICODE, ShownPlace(0, TABS.index("request"), 10**6))
     show.picture(80, 24)
     assert show.place.scroll == furthest(PICTURE, show.film.frames[0], show.place, Size(80, 22), UNICODE) < 10**4
     assert "· solved" not in drawn(show.picture(80, 24), 80, 24)
@@ -195,7 +195,7 @@ def test_what_a_person_did_is_shown(story: list[Event]) -> None:
     resumed = Resumed("runs/x/episodes/y.jsonl", 0, "(define", 1, "(define", ("(at moon)",), ())
     judged = ev.Judged("plans", "rejected", "go south")
     frame = Frame(0, (resumed, judged), GameView(), view_of(story[:2]))
-    text = drawn(frame_picture(PICTURE, frame, Place(0, TABS.index("request")), Size(80, 24), UNICODE), 80, 24)
+    text = drawn(frame_picture(PICTURE, frame, ShownPlace(0, TABS.index("request")), Size(80, 24), UNICODE), 80, 24)
     assert "plans rejected by a person" in text
     assert "go south" in text
 
@@ -222,7 +222,7 @@ def test_no_text_of_a_journal_can_steer_the_terminal(story: list[Event]) -> None
     for frame in film.frames:
         for tab in range(len(TABS)):
             assert not CONTROL.search(
-                drawn(frame_picture(PICTURE, frame, Place(0, tab), Size(120, 40), UNICODE), 120, 40)
+                drawn(frame_picture(PICTURE, frame, ShownPlace(0, tab), Size(120, 40), UNICODE), 120, 40)
             )
         for event in frame.events:
             assert not any(
@@ -271,7 +271,7 @@ def test_a_long_name_of_a_model_does_not_hide_the_meter(story: list[Event]) -> N
 
 def test_answers_from_the_cache_are_counted_in_the_meter(story: list[Event]) -> None:
     view = replace(view_of(story[:5]), calls=3, from_cache=2)
-    assert "3 calls (2 from the cache)" in meter(view, 1.0, UNICODE)
+    assert "3 calls (2 from the cache)" in budget(view, 1.0, UNICODE)
 
 
 def test_a_long_question_scrolls() -> None:
@@ -290,7 +290,7 @@ def test_a_followed_episode_counts_while_a_request_is_open(story: list[Event]) -
     asked = next(number for number, event in enumerate(story) if type(event).__name__ == "Asked")
     film = film_of(story[: asked + 1])
     waited = [0.0]
-    show = Show(film, PICTURE, UNICODE, Place(following=True), waited=lambda: waited[0])
+    show = Show(film, PICTURE, UNICODE, ShownPlace(following=True), waited=lambda: waited[0])
     seen = []
     for waited[0] in (0.0, 30.0):
         seen.append(drawn(show.picture(120, 40), 120, 40))

@@ -17,7 +17,7 @@ from pddlego.episode import events as ev
 from pddlego.episode.events import Event, Outcome
 from pddlego.methods.textgames.events import Observed, Planned, PlannedStep
 from pddlego.methods.textgames.screen.view import fold
-from pddlego.models.base import Completion, Feedback, Trouble
+from pddlego.models.base import Completion, Feedback, RetryNotice
 from pddlego.pddl import Entry, EntryKind
 from pddlego.planning import PlanStatus
 from pddlego.planning.result import NOTHING_THERE
@@ -48,7 +48,7 @@ def test_the_agent_is_shown_where_it_is_before_the_model_has_read_of_it(story: l
     view = view_of(story[: middle + 1])
     assert "(at living_room)" in view.problem
     assert "● corridor" in rendered(view, 120, 40)
-    surprised = replace(view, surprise="something else")
+    surprised = replace(view, mismatch="something else")
     assert "● living room" in rendered(surprised, 120, 40)
 
 
@@ -93,7 +93,7 @@ def test_an_episode_without_a_plan_shows_the_game_alone(story: list[Event]) -> N
 
 def test_text_from_outside_cannot_steer_the_terminal(story: list[Event]) -> None:
     evil = "\x1b[2J\x1b]0;title\x07\u202e[red]bold[/red]"
-    view = fold(view_of(story[:6]), Observed(1, evil, evil, evil, surprise=evil), 0.0)
+    view = fold(view_of(story[:6]), Observed(1, evil, evil, evil, mismatch=evil), 0.0)
     view = fold(view, ev.Accepted("problem", evil, (evil,), (evil,), ((evil, evil),)), 0.0)
     view = replace(view, title=evil, model=evil)
     for width in (80, 120, 200):
@@ -209,12 +209,12 @@ def test_a_goal_that_is_true_of_nothing_says_so(story: list[Event]) -> None:
 
 def test_a_retry_is_seen_while_it_waits(story: list[Event]) -> None:
     asked = next(number for number, event in enumerate(story) if isinstance(event, ev.Asked))
-    view = fold(view_of(story[: asked + 1]), ev.Retrying(1, Trouble("429: slow down", 2, 6, 7.0)), 3.0)
+    view = fold(view_of(story[: asked + 1]), ev.Retrying(1, RetryNotice("429: slow down", 2, 6, 7.0)), 3.0)
     text = rendered(view, 120, 40)
     assert "429: slow down (try 2 of 6; next try in" in text
     stream = io.StringIO()
     display = LineDisplay(Console(file=stream, width=200), PICTURE.describe)
-    display.show(ev.Retrying(1, Trouble("429: slow down", 2, 6, 7.0)), 3.0)
+    display.show(ev.Retrying(1, RetryNotice("429: slow down", 2, 6, 7.0)), 3.0)
     assert "429: slow down: try 2 of 6, the next in 7 s" in stream.getvalue()
 
 
@@ -253,18 +253,18 @@ def test_an_answer_is_seen_as_it_is_written(story: list[Event], width: int, heig
         ev.Streamed(1, "", "I see a kitchen, and "),
         ev.Streamed(1, "", "a door to the east."),
     ]
-    thinking = rendered(view_of(begun), width, height)
-    assert "a door to the east." in " ".join(thinking.replace("│", " ").split())
-    assert "nothing is known yet" in thinking
+    agents = rendered(view_of(begun), width, height)
+    assert "a door to the east." in " ".join(agents.replace("│", " ").split())
+    assert "nothing is known yet" in agents
     writing = rendered(view_of([*begun, ev.Streamed(1, ARRIVING)]), width, height)
     assert "● kitchen" in writing
     assert "+ (connected kitchen loc1 east)" in writing
     assert "what arrives" in writing
     assert max(len(line) for line in writing.split("\n")) <= width
     check_snapshot(f"arriving-{width}.txt", writing)
-    failed = view_of([*begun, ev.Retrying(1, Trouble("the stream broke off", 1, 6, 2.0))])
+    failed = view_of([*begun, ev.Retrying(1, RetryNotice("the stream broke off", 1, 6, 2.0))])
     assert failed.request is not None
-    assert (failed.request.said, failed.request.thought) == ("", "")
+    assert (failed.request.text, failed.request.thought) == ("", "")
     assert "try 1 of 6" in rendered(failed, width, height)
 
 
