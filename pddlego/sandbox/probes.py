@@ -26,7 +26,7 @@ _LIBRARY = """
 def library():
     def below(kind):
         for subclass in type.__subclasses__(kind):
-            yield each
+            yield subclass
             yield from below(subclass)
     return next(cls for cls in below(object) if cls.__name__ == "CDLL")(None, use_errno=True)
 

@@ -207,7 +207,7 @@ def broken(folder: Path, old: str, new: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("old", "new", "why"),
+    ("old", "new", "reason"),
     [
         ("import re\n", "import re\n\nraise RuntimeError('gone')\n", "RuntimeError: gone"),
         ("import re\n", "import re\n\nraise SystemExit(7)\n", "SystemExit: 7"),
@@ -230,7 +230,7 @@ def test_a_package_that_is_broken_harms_nobody_else(folder: Path, old: str, new:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "why"),
+    ("old", "new", "reason"),
     [
         ("    while True:\n", "    raise RuntimeError('lost')\n    while True:\n", "RuntimeError: lost"),
         ("        return played(", "        return None and played(", "TypeError"),

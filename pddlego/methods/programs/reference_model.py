@@ -42,7 +42,7 @@ def get_plan(objects, init, goal):
         return (NAMES.get(atom[0], atom[0]), *atom[1:])
 
     new = {{value: key for key, value in NAMES.items() if key.startswith("operator")}}
-    known = {{(item[0], NAMES.get(item[1], item[1])) if isinstance(item, tuple) else item for item in objects}}
+    known = {{(each[0], NAMES.get(each[1], each[1])) if isinstance(each, tuple) else each for each in objects}}
     plan = _named(known, {{old(atom) for atom in init}}, {{old(atom) for atom in goal}})
     steps = [action.strip("()").split() for action in plan]
     return [f"({{' '.join([new[step[0]], *step[1:]])}})" for step in steps]
@@ -92,15 +92,11 @@ def reference(domain: str) -> str | None:
 def _code(cell: Cell, setting: PlanningSetting) -> str:
     code = reference(setting.domain.name)
     if code is None:
-        reason = f"It has no program for the domain {setting.domain.name}."
-        raise UsageError(
-            f"The built-in reader cannot play {setting.name}", reason, "Name a language model with --model."
-        )
+        why = f"It has no program for the domain {setting.domain.name}."
+        raise UsageError(f"The built-in reader cannot play {setting.name}", why, "Name a language model with --model.")
     if NO_NAMES not in parse_variant(cell.mode, MODES).without:
         return code
     if setting.nameless_folder is not None:
-        reason = "It does not know what the names of its nameless tasks were."
-        raise UsageError(
-            f"The built-in reader cannot play {setting.name}", reason, "Name a language model with --model."
-        )
+        why = "It does not know what the names of its nameless tasks were."
+        raise UsageError(f"The built-in reader cannot play {setting.name}", why, "Name a language model with --model.")
     return code + _UNNAMED.format(names={new: old for old, new in anonymous(setting.domain).names.items()})

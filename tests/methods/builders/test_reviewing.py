@@ -214,7 +214,7 @@ class Person:
 
     def __init__(self, text: str) -> None:
         self.questions: list[Question] = []
-        self._verdicts = [Decision("rejected", "say more"), Review(), Review("replaced", text), Review()]
+        self._verdicts = [Decision("rejected", "say more"), Decision(), Decision("replaced", text), Decision()]
 
     def wants(self, what: str) -> bool:
         return what == "files"

@@ -13,7 +13,7 @@ def get_plan(objects, init, goal):
             plan.append(f"({'up' if (here, there) in above else 'down'} {here} {there})")
 
     for passenger in sorted(atom[1] for atom in goal if atom[0] == "served"):
-        number = next(lift for lift, floor in enumerate(lifts) if same_building(floor, origin[passenger]))
+        number = next(each for each, floor in enumerate(lifts) if same_building(floor, origin[passenger]))
         go(lifts[number], origin[passenger])
         plan.append(f"(board {origin[passenger]} {passenger})")
         go(origin[passenger], target[passenger])

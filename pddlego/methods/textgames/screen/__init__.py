@@ -89,8 +89,8 @@ def _arriving_lines(view: GameView, glyphs: Glyphs) -> list[Text]:
 def _words_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
     """The reasoning and the answer of the model as they are streamed."""
     parts = {"reasoning": view.request.thought, "answer": view.request.text} if view.request else {}
-    title = f" {glyphs.dot} ".join(f"{name} {len(text):,} chars" for name, text in parts.items() if text)
-    return _panel(word_lines(view, width - 4, height - 2), title, width, height)
+    counts = f" {glyphs.dot} ".join(f"{name} {len(text):,}" for name, text in parts.items() if text)
+    return _panel(word_lines(view, width - 4, height - 2), f"{counts} chars" if counts else "", width, height)
 
 
 def _goals_of(view: GameView) -> tuple[str, ...]:

@@ -7,23 +7,23 @@ def successors(state):
     def made(clear, table, holding, on):
         return {"clear": clear, "on-table": table, "arm-empty": holding is None, "holding": holding, "on": on}
 
-    def without(items, part):
-        return [block for block in items if block != part]
+    def without(listed, part):
+        return [each for each in listed if each != part]
 
-    states = []
+    found = []
     if state["arm-empty"]:
         for block in clear:
             if block in table:
-                states.append(made(without(clear, block), without(table, block), block, list(on)))
+                found.append(made(without(clear, block), without(table, block), block, list(on)))
         for upper, lower in on:
             if upper in clear:
-                states.append(made([*without(clear, upper), lower], list(table), upper, without(on, (upper, lower))))
-        return states
+                found.append(made([*without(clear, upper), lower], list(table), upper, without(on, (upper, lower))))
+        return found
     held = state["holding"]
-    states.append(made([*clear, held], [*table, held], None, list(on)))
+    found.append(made([*clear, held], [*table, held], None, list(on)))
     for block in clear:
-        states.append(made([*without(clear, block), held], list(table), None, [*on, (held, block)]))
-    return states
+        found.append(made([*without(clear, block), held], list(table), None, [*on, (held, block)]))
+    return found
 
 
 def is_goal(state, goal):

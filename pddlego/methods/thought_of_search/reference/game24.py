@@ -2,20 +2,20 @@
 
 
 def successors(state):
-    states = []
+    found = []
     for i in range(len(state)):
         for j in range(len(state)):
             if i == j:
                 continue
             rest = [number for place, number in enumerate(state) if place not in (i, j)]
             x, y = state[i], state[j]
-            states.append([*rest, x - y])
+            found.append([*rest, x - y])
             if y != 0:
-                states.append([*rest, x / y])
+                found.append([*rest, x / y])
             if i < j:
-                states.append([*rest, x + y])
-                states.append([*rest, x * y])
-    return states
+                found.append([*rest, x + y])
+                found.append([*rest, x * y])
+    return found
 
 
 def is_goal(state):

@@ -213,7 +213,7 @@ def test_what_a_prompt_may_not_use(prompts_here: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "why"),
+    ("text", "reason"),
     [
         ("a\n{{ nothing }}", "prompts/coin/notes.j2, line 2: 'nothing' is undefined."),
         ("a\n{% if %}", "prompts/coin/notes.j2, line 2: Expected an expression, got 'end of statement block'."),
