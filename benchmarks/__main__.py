@@ -41,7 +41,7 @@ def main() -> None:
     chosen = sys.argv[1:] or list(PARTS)
     unknown = [name for name in chosen if name not in PARTS]
     if unknown:
-        sys.exit(f"There is no benchmark {', '.join(unknown)}; there are: {', '.join(PARTS)}")
+        sys.exit(f"Unknown benchmark {', '.join(unknown)}; the benchmarks are: {', '.join(PARTS)}")
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}")
     for name in chosen:
         print()

@@ -62,37 +62,37 @@ class Played:
     @property
     def steps(self) -> str:
         """The mean over the episodes that were won."""
-        return f"{statistics.mean(each.usage.steps for each in self._won):.2f}" if self._won else "-"
+        return f"{statistics.mean(ended.usage.steps for ended in self._won):.2f}" if self._won else "-"
 
     @property
     def most_steps(self) -> str:
-        return str(max((each.usage.steps for each in self._won), default="-"))
+        return str(max((ended.usage.steps for ended in self._won), default="-"))
 
     @property
     def refused(self) -> str:
-        return str(sum(each.usage.refused for each in self.ends))
+        return str(sum(ended.usage.refused for ended in self.ends))
 
     @property
     def lost(self) -> str:
-        """Episodes that ended in a mistake that cannot be mended."""
-        return str(sum(each.outcome is Outcome.LOST for each in self.ends))
+        """Episodes that ended in an error that cannot be corrected."""
+        return str(sum(ended.outcome is Outcome.LOST for ended in self.ends))
 
     @property
     def calls(self) -> str:
-        return f"{statistics.mean(each.usage.calls for each in self.ends):.2f}"
+        return f"{statistics.mean(ended.usage.calls for ended in self.ends):.2f}"
 
     @property
     def characters(self) -> str:
-        return f"{statistics.mean(each.usage.characters for each in self.ends):,.0f}"
+        return f"{statistics.mean(ended.usage.characters for ended in self.ends):,.0f}"
 
     @property
     def own_milliseconds(self) -> str:
         """A step."""
-        return f"{self.own / sum(each.usage.steps for each in self.ends) * 1000:.1f}"
+        return f"{self.own / sum(ended.usage.steps for ended in self.ends) * 1000:.1f}"
 
     @property
     def _won(self) -> list[Ended]:
-        return [each for each in self.ends if each.outcome is Outcome.WON]
+        return [ended for ended in self.ends if ended.outcome is Outcome.WON]
 
 
 def play(

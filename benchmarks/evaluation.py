@@ -78,11 +78,11 @@ def _plays(body: dict[str, Any]) -> Reply:
 def _slow_endpoint(place: Path) -> str:
     with ModelServer() as server:
         server.replies = [_plays]
-        given: dict[str, Any] = {"modes": "act", "models": "m", "base_url": server.url, "llm_jobs": 64}
-        together = _timed(lambda: pddlego.evaluate(["coin"], place / "all", seeds="10-41", workers=32, **given))
+        options: dict[str, Any] = {"modes": "act", "models": "m", "base_url": server.url, "llm_jobs": 64}
+        together = _timed(lambda: pddlego.evaluate(["coin"], place / "all", seeds="10-41", workers=32, **options))
         results = _rows(place / "all")
         slowest = max(results, key=lambda row: int(row["steps"]))
-        alone = _timed(lambda: pddlego.evaluate(["coin"], place / "one", seeds=slowest["seed"], workers=1, **given))
+        alone = _timed(lambda: pddlego.evaluate(["coin"], place / "one", seeds=slowest["seed"], workers=1, **options))
     return f"{together:.1f} s / {alone:.1f} s = {together / alone:.2f}"
 
 
@@ -90,8 +90,8 @@ def _memory(place: Path) -> str:
     most = 0.0
     with ModelServer() as server:
         server.replies = [_plays]
-        given = ("--modes", "act", "--models", "m", "--base-url", server.url, "--workers", "64", "--llm-jobs", "64")
-        command = _command("eval", "coin", "--seeds", "0-63", *given)
+        options = ("--modes", "act", "--models", "m", "--base-url", server.url, "--workers", "64", "--llm-jobs", "64")
+        command = _command("eval", "coin", "--seeds", "0-63", *options)
         environment = {**os.environ, "OPENAI_API_KEY": "none"}
         with subprocess.Popen(command, cwd=place, env=environment, stdout=subprocess.DEVNULL) as playing:
             while playing.poll() is None:
@@ -107,8 +107,8 @@ def _resident(pid: int) -> float:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     except OSError:
         return 0.0
-    found = re.search(r"VmRSS:\s+(\d+) kB", status)
-    return (int(found.group(1)) / 1024 if found else 0.0) + sum(_resident(int(child)) for child in children)
+    match = re.search(r"VmRSS:\s+(\d+) kB", status)
+    return (int(match.group(1)) / 1024 if match else 0.0) + sum(_resident(int(child)) for child in children)
 
 
 def _rows(run: Path) -> list[dict[str, str]]:
@@ -119,9 +119,9 @@ def _rows(run: Path) -> list[dict[str, str]]:
 def _report(place: Path) -> str:
     played = pddlego.evaluate(["coin"], place / "run", modes="edit,random", seeds="0-9")
     many = [
-        replace(each, cell=replace(each.cell, repeat=number))
+        replace(run, cell=replace(run.cell, repeat=number))
         for number in range(1, EPISODES // len(played) + 1)
-        for each in played
+        for run in played
     ]
     (place / "run" / RESULTS).write_text("".join(map(dump_summary, many)))
     command = _command("report", "run", "--format", "html", "-o", "report.html")
@@ -131,8 +131,8 @@ def _report(place: Path) -> str:
 def _kills(place: Path) -> str:
     arguments = ("eval", "coin", "cooking-easy", "--modes", "edit,random", "--seeds", "0-39", "--run", "run")
     whole, broken = place / "whole", place / "broken"
-    for each in (whole, broken):
-        each.mkdir()
+    for folder in (whole, broken):
+        folder.mkdir()
     subprocess.run(_command(*arguments), cwd=whole, capture_output=True, check=True)
     rng = random.Random(4)
     for _ in range(KILLS):
@@ -142,7 +142,7 @@ def _kills(place: Path) -> str:
             threading.Event().wait(rng.uniform(0.2, 1.6))
             os.killpg(playing.pid, signal.SIGKILL)
     subprocess.run(_command(*arguments), cwd=broken, capture_output=True, check=True)
-    tables = [(each / "runs" / "run" / "results.csv").read_bytes() for each in (whole, broken)]
+    tables = [(folder / "runs" / "run" / "results.csv").read_bytes() for folder in (whole, broken)]
     lines = (broken / "runs" / "run" / RESULTS).read_bytes().count(b"\n")
     same = "the same" if tables[0] == tables[1] else "DIFFERENT"
     return f"{same}, {len(_rows(whole / 'runs' / 'run'))} episodes, {lines} attempts"

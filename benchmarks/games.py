@@ -1,4 +1,4 @@
-"""Every game with the built-in reader, beside the paper's Table 1, and on seeds and folds that nobody tuned for."""
+"""Every game with the built-in reader, beside the paper's Table 1, and on unseen seeds and folds."""
 
 from __future__ import annotations
 
@@ -82,4 +82,4 @@ def _untuned(planner: ProcessPlanner) -> None:
     head = [""]
     for fold, label, _ in UNTUNED:
         head += [f"{fold} {label}", "steps", "refused"]
-    show("Seeds that nobody tuned for, edit, built-in reader (rules, no language model)", head, rows)
+    show("Unseen seeds, edit, built-in reader (rules, no language model)", head, rows)

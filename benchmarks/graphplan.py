@@ -58,7 +58,7 @@ MEDIUM: dict[str, dict[str, tuple[int, int]]] = {
 """Tasks that a peer may solve."""
 
 Answer = tuple[float, list[list[str]] | None]
-"""Seconds, and the actions of each level; None where the answer is no plan."""
+"""Seconds, and the actions of each level; None where the answer is not a plan."""
 
 Peer = Callable[[GroundTask], "Answer | None"]
 """Plans; None where that takes too long."""
@@ -120,7 +120,7 @@ def _against(peer_name: str, peer: Peer) -> None:
         print(
             f"  median over the {ended} tasks that {peer_name} has a plan for: {statistics.median(ratios):.0f} times;"
         )
-    print(f"  {wrong} of its answers are no plan, {late} took longer than {PEER_SECONDS:g} s")
+    print(f"  {wrong} of its answers are not plans, {late} took longer than {PEER_SECONDS:g} s")
 
 
 def _ended(task: GroundTask) -> PlannedLayers:
@@ -134,8 +134,8 @@ def _limited(work: Peer, task: GroundTask) -> Answer | None:
     process = context.Process(target=lambda: answers.put(_answered(work, task)), daemon=True)
     process.start()
     try:
-        found: Answer | None = answers.get(timeout=PEER_SECONDS + 5.0)
-        return found
+        answer: Answer | None = answers.get(timeout=PEER_SECONDS + 5.0)
+        return answer
     except Empty:
         return None
     finally:
@@ -158,7 +158,7 @@ def _aima(task: GroundTask) -> Answer:
     facts = {fact: expression(f"F{number}") for number, fact in enumerate(sorted(task.facts))}
     names = {f"A{number}": operator.action for number, operator in enumerate(task.operators)}
 
-    def listed(chosen: frozenset[str]) -> list[Any]:
+    def problem_lines(chosen: frozenset[str]) -> list[Any]:
         return [facts[name] for name in sorted(chosen)]
 
     def steps(solution: Sequence[Sequence[Any]]) -> list[list[str]]:
@@ -166,19 +166,19 @@ def _aima(task: GroundTask) -> Answer:
 
     actions = []
     for number, operator in enumerate(task.operators):
-        effects = [listed(operator.adds), listed(operator.deletes - operator.adds)]
-        actions.append(planning.Action(expression(f"A{number}"), [listed(operator.preconditions), []], effects))
-    goals = listed(task.goals)
+        effects = [problem_lines(operator.adds), problem_lines(operator.deletes - operator.adds)]
+        actions.append(planning.Action(expression(f"A{number}"), [problem_lines(operator.preconditions), []], effects))
+    goals = problem_lines(task.goals)
     began = time.perf_counter()
-    pddl = planning.PDDL(listed(task.initial), actions, lambda kb: False)
+    pddl = planning.PDDL(problem_lines(task.initial), actions, lambda kb: False)
     graphplan = planning.GraphPlan(pddl, planning.FolKB([]))
     while True:
-        last, found = graphplan.graph.levels[-1], None
+        last, action = graphplan.graph.levels[-1], None
         if all(goal in last.poskb.clauses for goal in goals) and graphplan.graph.non_mutex_goals(goals, -1):
-            found = graphplan.extract_solution(goals, [], -1)
-        if found:
+            action = graphplan.extract_solution(goals, [], -1)
+        if action:
             took = time.perf_counter() - began
-            return took, next((plan for plan in map(steps, found) if works(task, plan)), None)
+            return took, next((plan for plan in map(steps, action) if works(task, plan)), None)
         graphplan.graph.expand_graph()
         if graphplan.check_leveloff():
             return time.perf_counter() - began, None
@@ -229,10 +229,10 @@ def _planning_graph(task: GroundTask) -> Answer | None:
             ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PEER_SECONDS)
         except subprocess.TimeoutExpired:
             return None
-    said = ran.stdout.strip().splitlines()
-    if ran.returncode or not said:
+    lines = ran.stdout.strip().splitlines()
+    if ran.returncode or not lines:
         return 0.0, None
-    took, levels = json.loads(said[-1])
+    took, levels = json.loads(lines[-1])
     steps = [[names[name] for name in level if name in names] for level in levels]
     return took, steps if works(task, steps) else None
 
@@ -285,8 +285,8 @@ def pruning() -> None:
             assert task is not None
             for label, prune, sort in (("plain", False, False), ("prune", True, False), ("both", True, True)):
                 sums.setdefault(label, []).append(_counted(task, prune, sort))
-        both = [number for number in range(PRUNED) if all(found[number] is not None for found in sums.values())]
-        cells = [name, *(f"{sum(each is not None for each in found)}/{PRUNED}" for found in sums.values())]
+        both = [number for number in range(PRUNED) if all(values[number] is not None for values in sums.values())]
+        cells = [name, *(f"{sum(value is not None for value in values)}/{PRUNED}" for values in sums.values())]
         for place in (0, 1, 2):
             for label in ("plain", "prune", "both") if place == 0 else ("plain", "prune"):
                 values = [counted[place] for number in both if (counted := sums[label][number]) is not None]
@@ -302,7 +302,7 @@ class _OutOfTimeError(Exception):
 
 
 def _counted(task: Any, prune: bool, sort: bool) -> tuple[int, int, int] | None:
-    """Nodes, mutex pairs and levels; None where there is no plan in time."""
+    """Nodes, mutex pairs and levels; None without a plan in time."""
     adviser = make_adviser("relaxed", "0")
     assert adviser is not None
     ends = time.monotonic() + PRUNED_SECONDS

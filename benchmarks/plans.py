@@ -57,8 +57,8 @@ def main() -> None:
         with ProcessPlanner() as planner:
             recorder = RecordingPlanner(planner)
             play(load_setting(name), "edit", SEEDS, recorder)
-        goals = {each.goal: each.name for each in load_setting(name).start.ladder}
-        searches = {each.name: str(each.search) for each in load_setting(name).start.ladder}
+        goals = {rung.goal: rung.name for rung in load_setting(name).start.ladder}
+        searches = {rung.name: str(rung.search) for rung in load_setting(name).start.ladder}
         optimal = _optima(recorder.calls)
         for goal, rung in goals.items():
             mine = [
@@ -105,10 +105,10 @@ def _optima(calls: Iterable[tuple[Domain, Problem, PlanResult]]) -> dict[int, in
 
 
 def _optimum(task: GroundTask | None) -> int | None:
-    found = find_spec("up_fast_downward")
+    spec = find_spec("up_fast_downward")
     assert task is not None
-    assert found is not None
-    driver = Path(str(found.origin)).parent / "downward" / "fast-downward.py"
+    assert spec is not None
+    driver = Path(str(spec.origin)).parent / "downward" / "fast-downward.py"
     with tempfile.TemporaryDirectory() as folder:
         for name, text in zip(("domain.pddl", "problem.pddl"), _propositional(task), strict=True):
             Path(folder, name).write_text(text)
@@ -130,11 +130,11 @@ def _propositional(task: GroundTask) -> tuple[str, str]:
         return " ".join(f"({names[fact]})" for fact in sorted(facts))
 
     actions = [
-        f"(:action {'goal' if each.action == GOAL_STEP else 'step'}{number} :parameters () "
-        f":precondition (and {atoms(each.preconditions)}) :effect (and {atoms(each.adds)} "
-        + "".join(f"(not ({names[fact]}))" for fact in sorted(each.deletes - each.adds))
+        f"(:action {'goal' if operator.action == GOAL_STEP else 'step'}{number} :parameters () "
+        f":precondition (and {atoms(operator.preconditions)}) :effect (and {atoms(operator.adds)} "
+        + "".join(f"(not ({names[fact]}))" for fact in sorted(operator.deletes - operator.adds))
         + "))"
-        for number, each in enumerate(task.operators)
+        for number, operator in enumerate(task.operators)
     ]
     predicates = " ".join(f"({name})" for name in names.values())
     domain = f"(define (domain ground) (:requirements :strips) (:predicates {predicates})\n{chr(10).join(actions)})"

@@ -45,5 +45,5 @@ def _mebibytes(pid: str, field: str) -> str:
     path = Path(f"/proc/{pid}/status")
     if not path.exists():
         return "n/a"
-    found = re.search(rf"{field}:\s+(\d+) kB", path.read_text())
-    return f"{int(found.group(1)) / 1024:.0f}" if found else "n/a"
+    match = re.search(rf"{field}:\s+(\d+) kB", path.read_text())
+    return f"{int(match.group(1)) / 1024:.0f}" if match else "n/a"

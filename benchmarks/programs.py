@@ -43,8 +43,8 @@ def main() -> None:
                         by_planner.append(float("inf"))
                         continue
                     began = time.perf_counter()
-                    found = planner.solve(domain, problem, Search("gbf", "hff"))
-                    solved = found.status in (PlanStatus.SOLVED, PlanStatus.ALREADY_TRUE)
+                    result = planner.solve(domain, problem, Search("gbf", "hff"))
+                    solved = result.status in (PlanStatus.SOLVED, PlanStatus.ALREADY_TRUE)
                     by_planner.append(time.perf_counter() - began if solved else float("inf"))
                 planned = statistics.median(by_planner)
                 in_reach = planned < SECONDS

@@ -1,7 +1,7 @@
 """Searching with functions in the sandbox, against the same functions in the host process; memory over many searches.
 
-Both search with the same code and the same keys of states; only where the functions run differs. Beside them stands a
-search as textbooks have it, with nothing in it that is not needed.
+Both search with the same code and the same keys of states; only where the functions run differs. A minimal
+textbook search is measured beside them.
 """
 
 from __future__ import annotations
@@ -84,10 +84,10 @@ def _searcher(functions: ModelFunctions, key: StateKey) -> Callable[[SearchTask]
     search = StateSearch(functions, "breadth-first", key, search_limits(OPTIONS, True))
 
     def run(task: SearchTask) -> int:
-        *_, found = search.run(task)
-        assert isinstance(found, SearchResult)
-        assert found.fault is None
-        return found.expansions
+        *_, result = search.run(task)
+        assert isinstance(result, SearchResult)
+        assert result.fault is None
+        return result.expansions
 
     return run
 
@@ -116,11 +116,11 @@ def _textbook(texts: dict[str, str], key: StateKey) -> Callable[[SearchTask], in
 
 def _rate(run: Callable[[SearchTask], int], searches: Iterable[SearchTask]) -> float:
     """Expansions a second, after three searches to get warm."""
-    listed = list(searches)
-    for task in listed[:3]:
+    names = list(searches)
+    for task in names[:3]:
         run(task)
     began = time.perf_counter()
-    return sum(run(task) for task in listed) / (time.perf_counter() - began)
+    return sum(run(task) for task in names) / (time.perf_counter() - began)
 
 
 def _memory() -> None:
@@ -133,14 +133,14 @@ def _memory() -> None:
         functions = ModelFunctions(sandbox, call_limits(OPTIONS))
         functions.put("successors", Code(texts["successors"], "successors"))
         functions.put("goal", Code(texts["goal"], "is_goal"))
-        run, expanded, told = _searcher(functions, canonical(setting.space.unordered)), 0, 0
+        run, expanded, printed = _searcher(functions, canonical(setting.space.unordered)), 0, 0
         while expanded < MANY:
             for task in searches:
                 expanded += run(task)
-                if expanded >= told:
+                if expanded >= printed:
                     ours = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
                     rows.append((f"{expanded:,}", f"{ours:.0f}", _resident(functions)))
-                    told += MANY // 5
+                    printed += MANY // 5
                 if expanded >= MANY:
                     break
         functions.close()

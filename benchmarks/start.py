@@ -47,9 +47,9 @@ def _is_observation(line: str) -> bool:
     return line.startswith("{") and json.loads(line)["event"]["type"] == "observed"
 
 
-def _until(command: list[str], found: object) -> float:
+def _until(command: list[str], wanted: object) -> float:
     """Seconds from the start of the process until a line of its output is what is waited for."""
-    assert callable(found)
+    assert callable(wanted)
     with tempfile.TemporaryDirectory() as folder:
         started = time.perf_counter()
         with subprocess.Popen(
@@ -57,7 +57,7 @@ def _until(command: list[str], found: object) -> float:
         ) as process:
             assert process.stdout is not None
             for line in process.stdout:
-                if found(line):
+                if wanted(line):
                     seconds = time.perf_counter() - started
                     process.communicate()
                     return seconds

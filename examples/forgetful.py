@@ -41,7 +41,7 @@ class Forgetful:
         answer = self.reader.complete(request)
         edit = json.loads(answer.text)
         forgotten = re.compile(rf"\(connected {self.room} \S+ {self.direction}\)")
-        edit["init"]["add"] = [each for each in edit["init"]["add"] if not forgotten.fullmatch(each)]
+        edit["init"]["add"] = [line for line in edit["init"]["add"] if not forgotten.fullmatch(line)]
         return replace(answer, text=json.dumps(edit))
 
 

@@ -76,7 +76,7 @@ def build(
     """Build PDDL from a description; a `problem` needs the text of its `domain`. Writes no files.
 
     `options` are those of the endpoint, the planner and the limits, as of `pddlego build`: `base_url`, `temperature` …
-    Raises `PddlegoError` for what goes wrong before the first question, `PddlSyntaxError` for a domain that is none.
+    Raises `PddlegoError` for errors before the first request, and `PddlSyntaxError` for an invalid domain.
     """
     import os
 

@@ -85,7 +85,7 @@ TOO_MANY_FILES = "Raise the limit with 'ulimit -n', or play with fewer --workers
 
 
 def explained(error: BaseException, owner: str = "pddlego") -> str:
-    """What an episode says of an error that nobody expected: a limit of the system by its name, anything else a bug.
+    """The message of an episode for an unexpected error: a limit of the system by its name, anything else as a bug.
 
     `owner` is the package in which it is looked for.
     """

@@ -45,7 +45,7 @@ def next_edit(body: dict[str, Any]) -> str:
     begun = re.search(r"^The game begins:\n(.*?)(?=^The agent did: |\Z)", rest, re.MULTILINE | re.DOTALL)
     did = re.findall(r"^The agent did: (.*)\n(.*?)(?=^The agent did: |\Z)", rest, re.MULTILINE | re.DOTALL)
     news = [Exchange(None, begun.group(1).strip())] if begun else []
-    news += [Exchange(command, said.strip()) for command, said in did]
+    news += [Exchange(command, text.strip()) for command, text in did]
     coin = _coin()
     known = situation_with("coin", "", coin.start.domain, parse_problem(problem), tuple(news))
     return json.dumps(as_json(CoinRules().edit(replace(known, placeholder=placeholder[1] if placeholder else ""))))
@@ -60,7 +60,7 @@ def next_files(body: dict[str, Any]) -> str:
     begun = re.search(r"^The game begins:\n(.*?)(?=^Command: |\n\nCommands that)", text, re.MULTILINE | re.DOTALL)
     did = re.findall(r"^Command: (.*)\n(.*?)(?=^Command: |\n\nCommands that)", text, re.MULTILINE | re.DOTALL)
     news = [Exchange(None, begun.group(1).strip())] if begun else []
-    news += [Exchange(command, said.strip()) for command, said in did]
+    news += [Exchange(command, text.strip()) for command, text in did]
     edit = CoinRules().edit(situation_with("coin", "", coin.start.domain, problem, tuple(news)))
     known = apply_edit(problem, edit, coin.start.domain.constants).problem
     goals = "\n".join(str(rung.goal) for rung in coin.start.ladder)
@@ -79,5 +79,5 @@ def thinking_aloud(
     thought = "The agent has seen a room. Let me see which exits it has, and what is behind them."
     words = [(f"{word} ", "") for word in thought.split()]
     pieces = [("", edit[i : i + 24]) for i in range(0, len(edit), 24)]
-    first, last = ([each] if each else [] for each in (before_words, before_end))
+    first, last = ([item] if item else [] for item in (before_words, before_end))
     return streamed_slowly([*words, *first, *pieces[:-1], *last, pieces[-1]], pause)

@@ -121,9 +121,9 @@ def story(coin: GameSetting, planner: ProcessPlanner) -> list[Event]:
     method = make_method("edit", coin, 1)
     thinking = Agents(method, ReaderModel(), planner)
     agent = Agent(episode, small_house("pantry"), thinking, clock=lambda: 0.0)
-    told: list[Event] = []
+    text: list[Event] = []
     for event in agent.run():
         if isinstance(event, Planned):
-            event = replace(event, tried=tuple(replace(each, seconds=0.003) for each in event.tried))
-        told.append(event)
-    return told
+            event = replace(event, tried=tuple(replace(item, seconds=0.003) for item in event.tried))
+        text.append(event)
+    return text

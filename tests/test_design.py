@@ -23,10 +23,10 @@ REGISTRY = "pddlego.methods.registry"
 
 @lru_cache(maxsize=1)
 def modules() -> dict[str, Path]:
-    found = {}
+    result = {}
     for path in sorted(PACKAGE.rglob("*.py")):
-        found[".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")] = path
-    return found
+        result[".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")] = path
+    return result
 
 
 @lru_cache(maxsize=512)
@@ -74,7 +74,7 @@ def test_every_room_stands_in_the_table() -> None:
 @pytest.mark.parametrize("name", sorted(modules()))
 def test_a_module_imports_only_what_its_room_may(name: str) -> None:
     allowed = table()[room(name)] | {room(name)}
-    wrong = sorted({each for each in imports(name) if room(each) not in allowed})
+    wrong = sorted({item for item in imports(name) if room(item) not in allowed})
     assert not wrong, f"{name} may not import {', '.join(wrong)}"
 
 
@@ -109,7 +109,7 @@ def test_nothing_is_too_large(name: str) -> None:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             assert (node.end_lineno or 0) - node.lineno < FUNCTION, f"{node.name} is too long"
         if isinstance(node, ast.Call):
-            number = sum(_length(each) for each in node.args)
+            number = sum(_length(arg) for arg in node.args)
             assert number <= POSITIONAL, f"line {node.lineno}: {number} positional arguments"
 
 

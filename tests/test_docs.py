@@ -116,7 +116,7 @@ def test_the_session_with_a_corrected_fact_is_as_shown(tmp_path: Path) -> None:
     commands = [line[2:] for line in session.splitlines() if line.startswith("$ ")]
     assert len(commands) == 7
     (tmp_path / "examples").symlink_to(DOCS.parent / "examples")
-    script = "\n".join(f"printf '%s\\n' {shlex.quote('$ ' + each)}\n{each}" for each in commands)
+    script = "\n".join(f"printf '%s\\n' {shlex.quote('$ ' + command)}\n{command}" for command in commands)
     bin_folder = Path(sys.executable).parent
     environment = {**os.environ, "PATH": f"{bin_folder}:{os.environ['PATH']}", "PYTHONPATH": str(DOCS.parent)}
     done = subprocess.run(

@@ -31,7 +31,7 @@ def kitchen(*facts: str, foods: tuple[str, ...] = FOODS) -> Problem:
     known += [f"thing_at {name} kitchen" for name in ("stove", "oven", "toaster")]
     objects = {TypedName("corridor", "location"), TypedName("fridge", "container")}
     objects |= {TypedName(food, "item") for food in foods}
-    atoms = frozenset(Atom(words[0], tuple(words[1:])) for words in (each.split() for each in (*known, *facts)))
+    atoms = frozenset(Atom(words[0], tuple(words[1:])) for words in (item.split() for item in (*known, *facts)))
     return Problem("p", "cooking-world", frozenset(objects), atoms)
 
 
@@ -41,9 +41,9 @@ def test_whatever_the_recipe_says_nothing_else_is_done_to_a_food(cooking: GameSe
     for number in range(20):
         rng = random.Random(number)
         wanted = {(food, rng.choice(WAYS)) for food in FOODS for _ in range(2) if rng.random() < 0.5}
-        done = {each for each in wanted if rng.random() < 0.3}
+        done = {item for item in wanted if rng.random() < 0.3}
         facts = [f"wanted {food} {way}" for food, way in wanted] + [f"is {food} {way}" for food, way in done]
-        problem = kitchen("recipe_known", *facts, *(f"have {each}" for each in (*FOODS, "knife", "cookbook")))
+        problem = kitchen("recipe_known", *facts, *(f"have {item}" for item in (*FOODS, "knife", "cookbook")))
         for added in _effects(cooking, problem):
             if added.predicate == "is":
                 assert added.args in wanted - done
@@ -57,11 +57,11 @@ def _effects(setting: GameSetting, problem: Problem) -> Iterator[Atom]:
     world = World(setting.start.domain, problem)
     for action in setting.start.domain.actions:
         named = [
-            [one.name for one in world.objects if setting.start.domain.is_a(one.type, each.type)]
-            for each in action.parameters
+            [one.name for one in world.objects if setting.start.domain.is_a(one.type, parameter.type)]
+            for parameter in action.parameters
         ]
         for arguments in itertools.product(*named):
-            binding = dict(zip((each.name for each in action.parameters), arguments, strict=True))
+            binding = dict(zip((parameter.name for parameter in action.parameters), arguments, strict=True))
             if world.holds(action.precondition, problem.facts, binding):
                 yield from world.after(PlanStep(action.name, arguments), problem.facts) - problem.facts
 
@@ -108,7 +108,7 @@ def test_nothing_is_searched_once_everything_is_known(cooking: GameSetting, plan
     result = climb(planner, cooking.start.domain, kitchen(*facts, "closed fridge kitchen"), cooking.start.ladder)
     assert result.rung == "eat the meal"
     # The carrot cannot be reached: no exploring, the problem must be wrong.
-    lost = [each for each in kitchen(*facts, "closed fridge kitchen").facts if each.predicate != "connected"]
+    lost = [item for item in kitchen(*facts, "closed fridge kitchen").facts if item.predicate != "connected"]
     problem = Problem("p", "cooking-world", kitchen().objects, frozenset(lost))
     assert climb(planner, cooking.start.domain, problem, cooking.start.ladder).rung is None
 
@@ -124,7 +124,7 @@ def test_what_a_recipe_takes_is_sought(cooking: GameSetting, planner: ProcessPla
         f"likely {thing} corridor",
     }
     base = kitchen(*facts)
-    bare = frozenset(each for each in base.facts if each.predicate != "thing_at")
+    bare = frozenset(fact for fact in base.facts if fact.predicate != "thing_at")
     result = climb(
         planner, cooking.start.domain, Problem("p", "cooking-world", base.objects, bare), cooking.start.ladder
     )
@@ -180,5 +180,5 @@ def test_every_setting_starts_sound_and_says_every_step(name: str) -> None:
     setting = load_setting(name)
     assert not check(setting.start.domain, setting.start.problem)
     assert set(setting.start.actions) == set(setting.start.domain.actions_by_name)
-    spans = sorted((each.start, each.stop) for each in setting.game.folds.values())
+    spans = sorted((fold.start, fold.stop) for fold in setting.game.folds.values())
     assert all(stop <= start for (_, stop), (start, _) in itertools.pairwise(spans))

@@ -28,7 +28,7 @@ def play(setting: GameSetting, mode: str, seeds: Iterable[int], planner: Process
     for seed in seeds:
         episode = Episode(setting, seed, mode, Limits(setting.max_steps))
         events = list(episode_events(episode, make_game(setting, seed), ReaderModel(), planner))
-        assert not [each for each in events if isinstance(each, Observed) and each.lost]
+        assert not [event for event in events if isinstance(event, Observed) and event.lost]
         ends.append(follow(events, []))
     return ends
 
@@ -40,12 +40,12 @@ def play(setting: GameSetting, mode: str, seeds: Iterable[int], planner: Process
 )
 def test_every_seed_is_won(coin: GameSetting, planner: ProcessPlanner, mode: str, seeds: range, calls: float) -> None:
     ends = play(coin, mode, seeds, planner)
-    assert [each.outcome for each in ends] == [Outcome.WON] * len(seeds)
-    assert sum(each.usage.refused for each in ends) == 0
-    assert statistics.mean(each.usage.steps for each in ends) <= 11.6
+    assert [end.outcome for end in ends] == [Outcome.WON] * len(seeds)
+    assert sum(end.usage.refused for end in ends) == 0
+    assert statistics.mean(end.usage.steps for end in ends) <= 11.6
     test_seeds = [each.usage for seed, each in zip(seeds, ends, strict=True) if seed >= 10]
-    assert statistics.mean(each.calls for each in test_seeds) <= calls
-    assert statistics.mean(each.characters for each in test_seeds) <= 22_000
+    assert statistics.mean(seed.calls for seed in test_seeds) <= calls
+    assert statistics.mean(seed.characters for seed in test_seeds) <= 22_000
 
 
 @pytest.mark.slow
@@ -65,6 +65,6 @@ def test_every_seed_is_won(coin: GameSetting, planner: ProcessPlanner, mode: str
 )
 def test_the_other_games(planner: ProcessPlanner, name: str, mode: str, fold: str, seeds: range, steps: float) -> None:
     ends = play(load_setting(name, fold=fold), mode, seeds, planner)
-    assert [each.outcome for each in ends] == [Outcome.WON] * len(seeds)
-    assert sum(each.usage.refused for each in ends) == 0
-    assert statistics.mean(each.usage.steps for each in ends) <= steps
+    assert [end.outcome for end in ends] == [Outcome.WON] * len(seeds)
+    assert sum(end.usage.refused for end in ends) == 0
+    assert statistics.mean(end.usage.steps for end in ends) <= steps

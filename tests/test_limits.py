@@ -105,30 +105,32 @@ def test_names_as_long_as_an_answer(coin: GameSetting, planner: ProcessPlanner) 
     events = play(coin, planner, small_house(), model)
     (rejected, *_) = of(events, ev.Rejected)
     assert f"at most {MAX_NAME}" in rejected.feedback.evidence[0]
-    assert all(len(each) <= MAX_MESSAGE + 2 for each in rejected.feedback.evidence)
+    assert all(len(item) <= MAX_MESSAGE + 2 for item in rejected.feedback.evidence)
     assert len(model.requests[1].messages[-1].content) < 40_000
 
 
 def test_only_so_many_defects_are_looked_for(coin: GameSetting) -> None:
     facts = " ".join(f"(at nowhere{n})" for n in range(500))
-    found = check(coin.start.domain, f"(define (problem p) (:domain x) (:objects) (:init {facts}) (:goal (have coin)))")
-    assert sum(each.blocking for each in found) == MAX_DEFECTS
+    result = check(
+        coin.start.domain, f"(define (problem p) (:domain x) (:objects) (:init {facts}) (:goal (have coin)))"
+    )
+    assert sum(item.blocking for item in result) == MAX_DEFECTS
 
 
 @pytest.mark.parametrize(("declared", "length"), [(9000, 11), (990, 188)])
 def test_names_that_are_all_alike(coin: GameSetting, declared: int, length: int) -> None:
     """Looking for the one that was meant takes minutes, so among so many none is looked for."""
     names = [f"room{n:0{length - 4}d}" for n in range(declared + 60)]
-    objects, facts = " ".join(names[:declared]), " ".join(f"(visited {each})" for each in names[declared:])
+    objects, facts = " ".join(names[:declared]), " ".join(f"(visited {name})" for name in names[declared:])
     text = f"(define (problem p) (:domain x) (:objects {objects} - location) (:init {facts}) (:goal (have coin)))"
-    assert sum(each.blocking for each in check(coin.start.domain, text)) == MAX_DEFECTS
+    assert sum(item.blocking for item in check(coin.start.domain, text)) == MAX_DEFECTS
 
 
 def test_a_flood_of_harmless_defects_is_cut_short(coin: GameSetting) -> None:
     facts = " ".join(f"(not (at r{n}))" for n in range(5000))
-    found = check(coin.start.domain, f"(define (problem p) (:domain x) (:objects) (:init {facts}) (:goal (far away)))")
-    assert len(found) == MAX_DEFECTS + 1
-    assert found[-1].blocking, "what makes planning impossible is found behind them"
+    result = check(coin.start.domain, f"(define (problem p) (:domain x) (:objects) (:init {facts}) (:goal (far away)))")
+    assert len(result) == MAX_DEFECTS + 1
+    assert result[-1].blocking, "what makes planning impossible is found behind them"
 
 
 def test_a_key_as_long_as_an_answer(situation: Situation) -> None:

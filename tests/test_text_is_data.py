@@ -65,12 +65,12 @@ def test_a_template_is_filled_once(coin: GameSetting) -> None:
 
 def test_every_command_comes_from_a_template(coin: GameSetting, planner: ProcessPlanner) -> None:
     templates = [
-        re.compile(re.sub(r"\\\{\w+\\\}", r"[a-z0-9 -]+", re.escape(each.command)))
-        for each in coin.start.actions.values()
+        re.compile(re.sub(r"\\\{\w+\\\}", r"[a-z0-9 -]+", re.escape(action.command)))
+        for action in coin.start.actions.values()
     ]
     sent = set()
     for seed in range(5):
         events = play(coin, planner, small_house("pantry"), NoisyReader(0.5, seed), "gen")
-        sent |= {each.command for each in of(events, Observed) if each.command is not None}
+        sent |= {item.command for item in of(events, Observed) if item.command is not None}
     assert len(sent) > 3
-    assert all(any(template.fullmatch(each) for template in templates) for each in sent), sent
+    assert all(any(template.fullmatch(item) for template in templates) for item in sent), sent

@@ -72,7 +72,7 @@ def filled(before: str, unit: str, after: str = "", characters: int = CHARACTERS
 def numbered(before: str, unit: str, after: str = "") -> str:
     """A text of at most 200,000 characters: the unit with a different number each time."""
     number = (CHARACTERS - len(before) - len(after)) // len(unit.format(99_999))
-    return f"{before}{''.join(unit.format(each) for each in range(number))}{after}"
+    return f"{before}{''.join(unit.format(item) for item in range(number))}{after}"
 
 
 PDDL: Texts = (

@@ -22,15 +22,15 @@ FOUR, FIVE = 450, 50
 def following(situation: Situation) -> list[Situation]:
     """What one action makes of a situation: a hand that is empty takes a block, one that holds a block puts it."""
     towers, held = sorted(situation[0]), situation[1]
-    found: list[Situation] = []
+    situations: list[Situation] = []
     for tower in towers:
         others = [each for each in towers if each != tower]
         if held is not None:
-            found.append((frozenset([*others, (*tower, held)]), None))
+            situations.append((frozenset([*others, (*tower, held)]), None))
         else:
             rest = [tower[:-1]] if tower[:-1] else []
-            found.append((frozenset([*others, *rest]), tower[-1]))
-    return found if held is None else [(frozenset([*towers, (held,)]), None), *found]
+            situations.append((frozenset([*others, *rest]), tower[-1]))
+    return situations if held is None else [(frozenset([*towers, (held,)]), None), *situations]
 
 
 def distance(start: Towers, goal: set[tuple[str, str]]) -> int:

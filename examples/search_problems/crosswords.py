@@ -82,10 +82,10 @@ def puzzle(rows: list[str], source: random.Random) -> dict[str, list[list[str]]]
     """The right words of a grid among others, for each row and each column."""
 
     def among_others(word: str) -> list[str]:
-        others = source.sample([each for each in WORDS if each != word], ANSWERS - 1)
-        listed = [word, *others]
-        source.shuffle(listed)
-        return listed
+        others = source.sample([candidate for candidate in WORDS if candidate != word], ANSWERS - 1)
+        words = [word, *others]
+        source.shuffle(words)
+        return words
 
     columns = ["".join(row[place] for row in rows) for place in range(5)]
     return {
@@ -102,20 +102,20 @@ def fits(word: str, cells: list[str | None]) -> bool:
 
 def known_successors(state: Grid, item: dict[str, list[list[str]]]) -> list[Grid]:
     """Every grid with one row or one column more."""
-    found = []
+    states = []
     for place in range(5):
         for word in dict.fromkeys(item["horizontal_answers"][place]):
             if fits(word, state[place]):
                 written: Grid = [list(cells) for cells in state]
                 written[place] = list(word)
-                found.append(written)
+                states.append(written)
         for word in dict.fromkeys(item["vertical_answers"][place]):
             if fits(word, [cells[place] for cells in state]):
                 written = [list(cells) for cells in state]
                 for row, letter in enumerate(word):
                     written[row][place] = letter
-                found.append(written)
-    return found
+                states.append(written)
+    return states
 
 
 def crosswords() -> Items:

@@ -135,10 +135,10 @@ def known_successors(state: list[str], rules: list[list[str]]) -> list[list[str]
 
 def closure(state: list[str], rules: list[list[str]]) -> list[str]:
     """Everything that follows, in the order in which it does."""
-    found = list(state)
-    while more := [then for condition, then in rules if condition in found and then not in found]:
-        found.append(more[0])
-    return found
+    towers = list(state)
+    while more := [then for condition, then in rules if condition in towers and then not in towers]:
+        towers.append(more[0])
+    return towers
 
 
 def deduction() -> Items:

@@ -40,25 +40,25 @@ DIRECTIONS = ((-1, 0), (1, 0), (0, -1), (0, 1))
 def read(level: tuple[str, ...]) -> tuple[list[list[int]], Situation]:
     """The grid with 1 for a wall and 2 for a place of a stone, and the situation."""
     grid = [[1 if cell == "#" else 2 if cell == "." else 0 for cell in row] for row in level]
-    found = {
+    successors = {
         sign: [(r, c) for r, row in enumerate(level) for c, cell in enumerate(row) if cell == sign] for sign in "@$"
     }
-    return grid, (found["@"][0], frozenset(found["$"]))
+    return grid, (successors["@"][0], frozenset(successors["$"]))
 
 
 def following(grid: list[list[int]], situation: Situation) -> list[Situation]:
     """What one move or push makes of a situation."""
     (row, column), stones = situation
-    found: list[Situation] = []
+    situations: list[Situation] = []
     for down, right in DIRECTIONS:
         to, beyond = (row + down, column + right), (row + 2 * down, column + 2 * right)
         if grid[to[0]][to[1]] == 1:
             continue
         if to not in stones:
-            found.append((to, stones))
+            situations.append((to, stones))
         elif grid[beyond[0]][beyond[1]] != 1 and beyond not in stones:
-            found.append((to, stones - {to} | {beyond}))
-    return found
+            situations.append((to, stones - {to} | {beyond}))
+    return situations
 
 
 def is_goal(grid: list[list[int]], situation: Situation) -> bool:
@@ -67,16 +67,16 @@ def is_goal(grid: list[list[int]], situation: Situation) -> bool:
 
 
 def path(grid: list[list[int]], start: Situation) -> list[Situation]:
-    """A shortest way to the goal. Raises `ValueError` if there is none."""
+    """A shortest way to the goal. Raises `ValueError` if it does not exist."""
     parents: dict[Situation, Situation | None] = {start: None}
     waiting = deque([start])
     while waiting:
         situation = waiting.popleft()
         if is_goal(grid, situation):
-            found: list[Situation] = [situation]
-            while (before := parents[found[-1]]) is not None:
-                found.append(before)
-            return found[::-1]
+            situations: list[Situation] = [situation]
+            while (before := parents[situations[-1]]) is not None:
+                situations.append(before)
+            return situations[::-1]
         for after in following(grid, situation):
             if after not in parents:
                 parents[after] = situation

@@ -103,7 +103,9 @@ def _begin(domain: Path | None, begin: Path | None) -> Draft:
         try:
             draft = with_l2p(draft, text, str(domain)) if domain.suffix == ".json" else draft_of(text)
         except PddlSyntaxError as error:
-            raise UsageError(f"{domain} is no domain", f"{error.faults[0]}.", "See 'pddlego check'.") from error
+            raise UsageError(
+                f"{domain} is not a valid domain", f"{error.faults[0]}.", "See 'pddlego check'."
+            ) from error
     return draft if begin is None else with_l2p(draft, read_text(begin), str(begin))
 
 
@@ -148,6 +150,6 @@ def _write(folder: Path, build: Build) -> list[str]:
 
 def _person(console: Console, display: LineDisplay) -> AskingApprover:
     if not (console.is_terminal and is_typed_at()):
-        reason = "--feedback person and both need somebody at a terminal."
-        raise UsageError("Nobody is there to look", reason, "Use --feedback model.")
+        reason = "--feedback person and --feedback both ask you at the terminal."
+        raise UsageError("Standard input is not a terminal", reason, "Use --feedback model.")
     return AskingApprover(display, ("files",), glyphs_for(console.encoding), lambda: console.width)

@@ -70,7 +70,9 @@ def _clear(model: str | None, yes: bool) -> int:
     cache = AnswerCache(default_path())
     what = "all answers" if model is None else f"all answers of {clean(model)}"
     if not yes and not is_typed_at():
-        raise UsageError(f"Nobody can be asked whether to remove {what}", "Input is no terminal.", "Add --yes.")
+        raise UsageError(
+            f"Cannot ask for confirmation to remove {what}", "Standard input is not a terminal.", "Use --yes."
+        )
     if not yes and not typer.confirm(f"Remove {what} in {cache.path}?"):
         return exits.NOT_WON
     removed = cache.clear(model)

@@ -30,8 +30,8 @@ def command(domain: DomainFile, problem: ProblemFile = None, plan: PlanFile = No
     raise typer.Exit(_check(domain, problem, plan))
 
 
-_MENDS = {
-    DefectKind.SYNTAX: "Mend the text there.",
+_TODO = {
+    DefectKind.SYNTAX: "Fix the text there.",
     DefectKind.MISSING_SECTION: "Add the section.",
     DefectKind.DUPLICATE_OBJECT: "Remove one of the two; planning is possible all the same.",
     DefectKind.DOMAIN_NAME: "Write the same name in both; planning is possible all the same.",
@@ -45,7 +45,7 @@ class FileFinding:
 
     what: str
     reason: str
-    mend: str
+    todo: str
     remark: bool = False
 
 
@@ -66,7 +66,7 @@ def _check(domain_file: Path, problem_file: Path | None, plan_file: Path | None)
         findings.append(_not_checked(problem_file, domain_file))
     for finding in findings:
         style = "yellow" if finding.remark else "bold red"
-        for label, text in (("", finding.what), ("  why: ", finding.reason), ("  do:  ", finding.mend)):
+        for label, text in (("", finding.what), ("  why: ", finding.reason), ("  do:  ", finding.todo)):
             lines = clean(text).splitlines() or [""]
             console.print(f"{label}{lines[0]}", style="" if label else style, markup=False, highlight=False)
             for line in lines[1:]:
@@ -116,16 +116,16 @@ def _not_checked(file: Path, cause: Path) -> FileFinding:
 
 
 def _of_defect(file: Path, defect: Defect) -> FileFinding:
-    """A defect as three lines: what to do stands at the end of most messages."""
-    reason, semicolon, mend = defect.message.rpartition("; ")
+    """A defect as three lines. Most messages end with what to do, after a semicolon."""
+    reason, semicolon, todo = defect.message.rpartition("; ")
     if not semicolon:
-        reason, mend = defect.message, _MENDS.get(defect.kind, "Mend it there.")
-    mend = mend[:1].upper() + mend[1:]
+        reason, todo = defect.message, _TODO.get(defect.kind, "Fix it there.")
+    todo = todo[:1].upper() + todo[1:]
     line, column = defect.place or (1, 1)
-    return FileFinding(f"{file}:{line}:{column}: {defect.kind.id}", reason, mend, not defect.blocking)
+    return FileFinding(f"{file}:{line}:{column}: {defect.kind.id}", reason, todo, not defect.blocking)
 
 
 def _of_fault(file: Path, fault: PlanFault, place: str) -> FileFinding:
     where = f"step {fault.time}" if fault.time is not None else "at the end"
-    mend = fault.advice or "Use an action and objects that are declared."
-    return FileFinding(f"{file}:{place}: {fault.kind.value}, {where}", fault.what, mend)
+    todo = fault.advice or "Use an action and objects that are declared."
+    return FileFinding(f"{file}:{place}: {fault.kind.value}, {where}", fault.what, todo)

@@ -57,7 +57,7 @@ def _show(console: Console, report: CorpusReport) -> None:
         ("refused", total - report.planned),
         ("contradictions to what was recorded", len(report.contradictions) - report.refused_though_recorded),
         ("refused, and a plan or a verdict is recorded", report.refused_though_recorded),
-        *([("recorded verdicts that are none of ours", report.unknown)] if report.unknown else []),
+        *([("unknown recorded verdicts", report.unknown)] if report.unknown else []),
     ):
         table.add_row(name, str(number), f"{100 * number / total:.1f}%" if total else "")
     console.print(table, highlight=False)

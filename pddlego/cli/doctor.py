@@ -1,4 +1,4 @@
-"""`pddlego doctor`: whether everything works, and how to mend what does not."""
+"""`pddlego doctor`: check the installation, and explain how to fix what fails."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def command(
     runs: Annotated[str, typer.Option(envvar=RUNS_VARIABLE, help="The folder for runs.")] = RUNS,
     java: Annotated[str | None, typer.Option(envvar="PDDLEGO_JAVA", help="The Java to try.")] = None,
 ) -> None:
-    """Check Java, the engine, the planner, the model's endpoint and the folder for runs; say how to mend what fails.
+    """Check Java, the engine, the planner, the model's endpoint and the folder for runs; explain how to fix what fails.
 
     Exit code: 0 all works, 3 something does not.
     """
@@ -33,16 +33,16 @@ def command(
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The result of one check: a word on success, or what is wrong and how to mend it."""
+    """The result of one check: a note on success, or what is wrong and how to fix it."""
 
     name: str
     good: bool
     text: str
-    mend: str = ""
+    todo: str = ""
 
 
 def _examined(model: str | None, base_url: str | None, runs: str, java: str | None) -> int:
-    """Print what works and how to mend what does not. Exit code 0 if all works, else 3."""
+    """Print what works and how to fix what does not. Exit code 0 if all works, else 3."""
     console = Console()
     checks: list[tuple[str, Callable[[], str]]] = [
         ("Java", lambda: _java(java)),
@@ -60,8 +60,8 @@ def _examined(model: str | None, base_url: str | None, runs: str, java: str | No
         mark, style = ("ok", "green") if finding.good else ("!!", "bold red")
         console.print(f"[{style}]{mark}[/] {name:<12} ", end="", highlight=False)
         console.print(finding.text, markup=False, highlight=False, soft_wrap=True)
-        if finding.mend:
-            console.print(f"   {'':<12} {finding.mend}", markup=False, highlight=False, style="yellow", soft_wrap=True)
+        if finding.todo:
+            console.print(f"   {'':<12} {finding.todo}", markup=False, highlight=False, style="yellow", soft_wrap=True)
     return 0 if good else 3
 
 

@@ -55,5 +55,5 @@ def ignore_interrupts() -> None:
 
 
 def is_typed_at() -> bool:
-    """Whether somebody can type."""
+    """Whether standard input is a terminal."""
     return sys.stdin is not None and sys.stdin.isatty()

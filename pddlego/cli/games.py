@@ -37,5 +37,7 @@ def _load(name: str) -> Setting:
     kind = read_setting(name).kind
     player = method_of_kind(kind)
     if player is None:
-        raise UsageError(f"Nobody plays '{kind}'", "No method that is installed plays that kind.", "Check the file.")
+        raise UsageError(
+            f"Unknown kind '{kind}'", "No installed method plays settings of that kind.", "Check the file."
+        )
     return player.load(name, player.options())

@@ -130,7 +130,7 @@ def run() -> None:
 
 
 def _bug(error: Exception) -> PddlegoError:
-    """What is said of an error that nobody expected: where it happened, and how to see more."""
+    """The message for a bug: where it happened, and how to see the traceback."""
     place = traceback.extract_tb(error.__traceback__)[-1]
     reason = f"{Path(place.filename).name}, line {place.lineno}, in {place.name}."
     what = explained(error)

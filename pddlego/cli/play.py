@@ -1,4 +1,4 @@
-"""`pddlego play`: an evaluation of one cell, with somebody who looks."""
+"""`pddlego play`: an evaluation of one cell, shown live."""
 
 from __future__ import annotations
 

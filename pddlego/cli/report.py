@@ -56,7 +56,7 @@ def _report(runs: list[str], to: str, output: str | None, prices: str | None, pa
     }
     if to not in (*formats, "terminal"):
         known = ", ".join(("terminal", *formats))
-        raise UsageError(f"There is no format '{to}'", f"The formats are: {known}.", "Choose one with --format.")
+        raise UsageError(f"Unknown format '{to}'", f"The formats are: {known}.", "Choose one with --format.")
     report = build_report(folders, read_prices(Path(prices) if prices else None))
     if to == "terminal":
         if output is not None:

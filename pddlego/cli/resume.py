@@ -158,7 +158,7 @@ def _corrected(played: RecordedGame, moment: ResumePoint, step: int, file: str |
         try:
             text: str | None = Path(file).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            reason = f"{getattr(error, 'strerror', None) or 'It is no text'}."
+            reason = f"{getattr(error, 'strerror', None) or 'It is not a text file'}."
             raise UsageError(f"{file} cannot be read", reason, "Check --problem.") from error
     else:
         text = edit_text(str(moment.latest), faults, _about(played, moment, step))
@@ -171,12 +171,12 @@ def _corrected(played: RecordedGame, moment: ResumePoint, step: int, file: str |
     if corrected.faults:
         more = f" (and {len(corrected.faults) - 1} more)" if len(corrected.faults) > 1 else ""
         reason = f"{corrected.faults[0]}{more}"
-        raise UsageError(f"{file} cannot be planned with", reason, "Mend it and try again.")
+        raise UsageError(f"{file} cannot be planned with", reason, "Fix it and try again.")
     return corrected.problem
 
 
 def _about(played: RecordedGame, moment: ResumePoint, step: int) -> Iterator[str]:
-    """What whoever edits the problem should see above it."""
+    """The comment above a problem that a person edits."""
     known = known_at(played, moment)
     yield f"{played.episode.setting.title}, seed {played.episode.seed}: the problem after step {step}."
     yield "Correct it, save, and leave the editor; the agent plans with it at once. Empty the file to give up."
@@ -191,11 +191,11 @@ def _about(played: RecordedGame, moment: ResumePoint, step: int) -> Iterator[str
 
 
 def recorded_game(recorded: Recorded) -> RecordedGame:
-    """The episode. Raises `UsageError` for one of another method: there is no game to go back to."""
+    """The episode. Raises `UsageError` if it is not an episode of a text game."""
     setting, options = recorded.played.setting, recorded.played.options
     if not isinstance(setting, GameSetting) or not isinstance(options, TextGameOptions):
         reason = f"It was played by the method {recorded.played.method_name}."
-        raise UsageError(f"{recorded.journal.path.name} is no text game", reason, "Name an episode of a text game.")
+        raise UsageError(f"{recorded.journal.path.name} is not a text game", reason, "Name an episode of a text game.")
     events = recorded.events
     limits, retries = recorded.started.limits, recorded.config.limits.retries
     episode = episode_of(recorded.cell, setting, options, limits, retries=retries, domain=first_domain(events))

@@ -62,7 +62,7 @@ def command(
 
 def _print_problem(console: Console, journal: Path, step: int) -> None:
     """The problem after a step, for other tools: all that the model made of what it saw, accepted or not."""
-    # Imported here: whoever looks at an episode needs neither a game nor an agent.
+    # Imported here: showing an episode needs neither a game nor an agent.
     from pddlego.cli.resume import recorded_game
     from pddlego.evaluation.replay import load_recorded
     from pddlego.methods.textgames.resume import moment_at
@@ -70,7 +70,7 @@ def _print_problem(console: Console, journal: Path, step: int) -> None:
     played = recorded_game(load_recorded(journal))
     if not played.episode.plans:
         reason = f"Mode {played.episode.mode} has no problems."
-        raise UsageError(f"There is no problem at step {step}", reason, "Show an episode of mode edit or gen.")
+        raise UsageError(f"Step {step} has no problem", reason, "Show an episode of mode edit or gen.")
     console.out(str(moment_at(played, step).latest), highlight=False)
 
 
@@ -80,7 +80,7 @@ def _number(film: Timeline, step: int | None) -> int:
     number = film.at(step)
     if number is None:
         reason = f"The episode has the steps 0 to {film.frames[-1].step}."
-        raise UsageError(f"There is no step {step}", reason, "Choose another with --step.")
+        raise UsageError(f"Unknown step {step}", reason, "Choose another with --step.")
     return number
 
 

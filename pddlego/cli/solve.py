@@ -48,7 +48,7 @@ PROGRAM = "program:"
 GRAPHPLAN = "graphplan"
 
 MOST_TOLD = 3
-"""Defects of a problem that are told."""
+"""Defects of a problem that a message lists."""
 
 DomainFile = Annotated[Path, typer.Argument(metavar="DOMAIN", help="A PDDL domain file.")]
 ProblemFile = Annotated[Path, typer.Argument(metavar="PROBLEM", help="A problem file of that domain.")]
@@ -89,8 +89,8 @@ def command(
 ) -> None:
     """Find a plan and print it, one action a line. Every plan is validated before it is printed.
 
-    A program that fails, or whose plan is wrong, is said so, and a search takes its place.
-    Exit code: 0 a plan, 1 there is none or none was found in time, 2 wrong usage, 3 the planner failed.
+    If the program fails or its plan is wrong, this is reported, and a search replaces it.
+    Exit code: 0 a plan, 1 no plan exists or none was found in time, 2 wrong usage, 3 the planner failed.
     """
     program = (planner or "").startswith(PROGRAM)
     flags |= {"planner": planner} if planner is not None and not program else {}
@@ -143,7 +143,7 @@ def _search(text: str) -> Search:
 
 
 def _plan_of(result: PlanResult, engine: str) -> Plan | None:
-    """The plan; None, with a word, where there is none. Raises `EngineError`."""
+    """The plan; None, with a message, if none was found. Raises `EngineError`."""
     if result.status is PlanStatus.SOLVED:
         return result.plan
     if result.status is PlanStatus.ALREADY_TRUE:
@@ -166,7 +166,7 @@ def _check_graphplan(engine: str, resolved: Resolved, prune: str | None, sort: s
     if "" in (prune, sort):
         raise UsageError("--prune and --sort name a model", "They are empty.", "Example: --prune relaxed.")
     if typed["kappa"] and prune is None:
-        raise UsageError("--kappa changes nothing", "Nobody is asked what to prune.", "Add --prune, or leave it out.")
+        raise UsageError("--kappa has no effect", "It needs a model that prunes.", "Add --prune, or remove it.")
 
 
 def _by_graphplan(
@@ -202,7 +202,7 @@ def _adviser(name: str, endpoint: Endpoint) -> Model:
 
 
 def _last(planning: Generator[Event, None, PlanResult]) -> PlanResult:
-    """The end of planning; of what happens before only troubles with an endpoint are told."""
+    """The result of planning. Of the events before it, only problems with the endpoint are reported."""
     with closing(planning):
         while True:
             try:
@@ -235,7 +235,7 @@ def _read(domain_file: Path, problem_file: Path) -> tuple[Domain, Problem]:
         domain = parse_domain(read_text(domain_file))
     except PddlSyntaxError as error:
         reason = f"{'; '.join(error.faults[:MOST_TOLD])}."
-        raise UsageError(f"{domain_file} is no domain", reason, f"See: pddlego check {domain_file}") from error
+        raise UsageError(f"{domain_file} is not a valid domain", reason, f"See: pddlego check {domain_file}") from error
     reading = read_problem(read_text(problem_file))
     blocking = [str(defect) for defect in check_reading(domain, reading) if defect.blocking]
     if blocking:
@@ -245,5 +245,5 @@ def _read(domain_file: Path, problem_file: Path) -> tuple[Domain, Problem]:
 
 
 def _say(text: str) -> None:
-    """Something that is no part of the plan."""
+    """A remark that is not part of the plan."""
     typer.echo(clean(text), err=True)

@@ -10,7 +10,7 @@ from pddlego.errors import UsageError
 
 
 def is_terminal(console: Console) -> bool:
-    """Whether somebody sits there who can see and type."""
+    """Whether input and output are a terminal."""
     return console.is_terminal and not console.is_dumb_terminal and is_typed_at()
 
 

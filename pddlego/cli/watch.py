@@ -33,7 +33,7 @@ def command(
     folder = newest_run(runs) if run is None else place_of(run, runs)
     if not (folder / EPISODES).is_dir():
         reason = f"It has no folder {EPISODES}/." if folder.is_dir() else "There is no such folder."
-        raise UsageError(f"{folder} is no run folder", reason, "Name one that 'pddlego play' or 'eval' made.")
+        raise UsageError(f"{folder} is not a run folder", reason, "Name one that 'pddlego play' or 'eval' made.")
     console = Console()
     watch = Watch(FolderTail(folder), make_codec(), renderer_of, glyphs_for(console.encoding), grid=grid)
     if is_terminal(console):

@@ -1,4 +1,4 @@
-"""An episode that is played with somebody who looks, is asked, or types."""
+"""Playing an episode with a live display, and with a person who approves or types."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from pddlego.runs.store import Recorder
 
 
 def watched(events: Iterator[Event], recorder: Recorder, display: Display) -> Ended:
-    """Play to the end, recorded, with somebody who looks. A bug of the method ends the episode as `crashed`.
+    """Play to the end, recorded and displayed. A bug of the method ends the episode as `crashed`.
 
     Raises `PddlegoError` for what goes wrong before the first event, and where the disk does not take what happens.
     """
@@ -47,18 +47,18 @@ def watched(events: Iterator[Event], recorder: Recorder, display: Display) -> En
 
 
 def make_approver(console: Console, display: Display, kinds: tuple[str, ...], mode: Mode) -> Approver | None:
-    """Who is asked before things take effect. Raises `UsageError` where nobody can be asked."""
+    """The person who approves actions. Raises `UsageError` without a terminal."""
     if not kinds:
         return None
     if mode.needs_person:
         raise UsageError("There is nothing to confirm", "You type the commands yourself.", "Leave --confirm out.")
     if set(kinds) - set(mode.confirms):
         has = " and ".join(mode.confirms)
-        reason = f"Mode {mode.name} has only {has}." if has else f"Mode {mode.name} asks nobody."
+        reason = f"Mode {mode.name} has only {has}." if has else f"Mode {mode.name} has nothing to confirm."
         advice = f"Use --confirm {','.join(mode.confirms)}." if has else "Leave --confirm out."
         raise UsageError(f"There is nothing to confirm: {', '.join(kinds)}", reason, advice)
     if not isinstance(display, (LiveDisplay, LineDisplay)) or not (console.is_terminal and is_typed_at()):
-        reason = "Input and output are no terminal, or --json was given."
+        reason = "Input or output is not a terminal, or --json was used."
         raise UsageError("--confirm needs a terminal", reason, "Leave it out, or play in a terminal.")
     from pddlego.display.person import AskingApprover
 
@@ -66,7 +66,7 @@ def make_approver(console: Console, display: Display, kinds: tuple[str, ...], mo
 
 
 def make_person(mode: Mode) -> Person | None:
-    """Who types where the mode needs somebody."""
+    """The person who plays, if the mode needs one."""
     if not mode.needs_person:
         return None
     from pddlego.display.person import TypingPerson

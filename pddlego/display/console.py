@@ -19,7 +19,7 @@ _WIDE_ENOUGH = 1000
 class Console(rich.console.Console):
     """The one way to the terminal: text is data on it, and nothing that it says can steer it.
 
-    Brackets are no markup, and control characters are cleaned from whatever is drawn. It leaves it to us what a broken
+    Brackets are not markup, and control characters are removed from what is drawn. The caller decides what a broken
     pipe means; rich would end the process.
     """
 

@@ -1,4 +1,4 @@
-"""What is said of an event: told once, and used by lines on a pipe, the view of requests, and pages of a report."""
+"""Descriptions of events, shared by the lines on a pipe, the view of requests, and the pages of a report."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Description:
-    """An event in words: `brief` is what a pipe is told, `title` and `body` are everything.
+    """An event in words: `brief` is for a pipe, `title` and `body` for a page.
 
-    `kind` is the style of the event on a page (observed, answered, rejected, accepted, planned); what has none stands
-    on no page.
+    `kind` is the style of the event on a page (observed, answered, rejected, accepted, planned); an event
+    without one is not on the page.
     """
 
     kind: str
@@ -74,9 +74,9 @@ class Describer:
         try:
             description = describe(event, glyphs)
             if not isinstance(description, Description):
-                raise TypeError(f"{description!r:.60} is no description")
+                raise TypeError(f"{description!r:.60} is not a description")
             return description
-        except Exception as error:  # noqa: BLE001 -- how a method's event is told must not end what tells the others
+        except Exception as error:  # noqa: BLE001 -- a method's bug must not hide the other events
             return in_one_line(
                 "rejected", f"{event.type}: cannot be described ({type(error).__name__}: {error!s:.80})", "dim"
             )

@@ -64,7 +64,7 @@ def _console(width: int, height: int, record: bool = False) -> Console:
 
 
 def find_font() -> Any:
-    """A font for GIFs. Raises `UsageError` where there is none."""
+    """A font for GIFs. Raises `UsageError` if it does not exist."""
     from PIL import ImageFont
 
     for name in FONTS:
@@ -73,7 +73,9 @@ def find_font() -> Any:
         except OSError:
             continue
     names = ", ".join(FONTS[:2])
-    raise UsageError("There is no font for the GIF", f"Looked for {names} and others.", "Install one, or use --svg.")
+    raise UsageError(
+        "Cannot draw the GIF: no font was found", f"Looked for {names} and others.", "Install one, or use --svg."
+    )
 
 
 def _drawn(console: Console, picture: RenderableType, width: int, height: int, font: Any) -> Image:

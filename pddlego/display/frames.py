@@ -24,7 +24,7 @@ class Frame:
 
     @property
     def done(self) -> Event | None:
-        """The event that tells what was done in the step, if something was."""
+        """The event of the command of this step, if it has one."""
         return next((event for event in reversed(self.events) if hasattr(event, "command")), None)
 
 

@@ -67,11 +67,11 @@ class LiveDisplay(Display):
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Leave the terminal to somebody else, below what is drawn."""
+        """Leave the terminal to another program, below what is drawn."""
         self._live.transient = True  # what is drawn now would stay above as a ruin
         self._live.stop()
         self._live.transient = False
-        if self._question is not None:  # whoever types a hint wants to see what it is about
+        if self._question is not None:  # a hint is easier to type with its subject in view
             self._console.print(self._question)
         try:
             yield
@@ -86,7 +86,7 @@ class LiveDisplay(Display):
         self._looked, self._showing = time.monotonic(), False
 
     def _now(self) -> float:
-        """The episode's time: it stands still while a moment is looked at, and while a person is asked."""
+        """The episode's time. It is paused while a step is shown, and while a person is asked."""
         if self._showing or self._question is not None or self._view.ended is not None:
             return self._view.seconds
         return self._view.seconds + time.monotonic() - self._looked
@@ -136,7 +136,7 @@ class LineDisplay(Display):
 
     def show(self, event: Event, seconds: float) -> None:
         self._view = fold_common(self._view, cleaned(event), seconds)
-        if event not in self._previewed:  # else it was told with the question
+        if event not in self._previewed:  # otherwise the question has shown it
             self._print(event, self._view)
 
     def _print(self, event: Event, view: View) -> None:
@@ -181,7 +181,7 @@ def make_display(
 ) -> Display:
     """The display that suits the output: `json_lines` wins, then panels if the terminal is large enough, else lines.
 
-    There are no panels without a `screen`, nor with `lines`: whoever types needs the place.
+    Panels need a `screen`, and are left out with `lines`, because a person who types needs the space.
     """
     if json_lines:
         return JsonDisplay()

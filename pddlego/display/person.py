@@ -37,7 +37,7 @@ MAX_EDITS = 20
 
 
 def edit_text(text: str, faults: Faults, about: Iterable[str] = (), suffix: str = ".pddl") -> str | None:
-    """Open `$VISUAL`, `$EDITOR` or vi on the text, again as long as it has faults, which stand above it as comments.
+    """Open `$VISUAL`, `$EDITOR` or vi on the text, and again while it has faults, which are shown above it as comments.
 
     `about` are comments, too. None if nothing was changed or the file was emptied. Raises `UsageError` if there is no
     editor, for a text that comes back as it was with its faults, and for one that has faults after `MAX_EDITS` edits.
@@ -81,7 +81,7 @@ def _edited(text: str, suffix: str) -> str:
             code = _run([*shlex.split(editor), str(path)])
         except (OSError, ValueError) as error:
             reason = f"'{editor}': {getattr(error, 'strerror', None) or error}."
-            raise UsageError("There is no editor", reason, "Set EDITOR to one, such as nano.") from error
+            raise UsageError("The editor cannot be started", reason, "Set EDITOR to one, such as nano.") from error
         if code != 0:
             raise UsageError("The editor failed", f"'{editor}' ended with code {code}.", "Nothing was changed.")
         try:
@@ -146,7 +146,7 @@ class PersonScreen(Protocol):
         """Show a question below everything else, which is shown as the `preview` makes it; None takes it away."""
 
     def aside(self) -> AbstractContextManager[None]:
-        """The terminal is somebody else's until the block ends."""
+        """Leave the terminal to another program until the block ends."""
 
 
 class AskingApprover:
@@ -163,7 +163,7 @@ class AskingApprover:
     def decide(self, question: Question) -> Decision:
         self._remark, self._scroll = "", 0
         with Keyboard() as keyboard:
-            keyboard.forget()  # what was typed before the question was seen is no answer to it
+            keyboard.forget()  # keys typed before the question was shown do not answer it
         try:
             while (decision := self._answer(question)) is None:
                 pass
@@ -172,7 +172,7 @@ class AskingApprover:
             self._stage.ask(None)
 
     def _answer(self, question: Question) -> Decision | None:
-        """What the next key means; None if it is no answer."""
+        """The meaning of the next key; None if it does not answer the question."""
         try:
             with Keyboard() as keyboard:
                 panel = question_panel(question, self._width(), self._glyphs, self._remark, self._scroll)
@@ -252,7 +252,7 @@ class TypingPerson:
 
     def __call__(self, possible: tuple[str, ...]) -> str:
         typed = ""
-        while not typed:  # an empty line is no command
+        while not typed:  # an empty line is not a command
             try:
                 typed = self._typed(possible)
             except EOFError:

@@ -1,4 +1,4 @@
-"""The picture of an episode: what a method draws, and what stands around it for all of them."""
+"""The screen of an episode: what a method draws, and the frame around it that all methods share."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ class Screen(Protocol[V]):
         """One of many that are shown at once."""
 
     def final_text(self, view: V) -> str:
-        """The picture at the end as plain text for a page; empty if there is none."""
+        """The last screen as plain text for a page; empty without a screen."""
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ _ASCII_KEYS = {"←→": "left/right", "↑↓": "up/down"}
 
 @dataclass(frozen=True)
 class ShownPlace:
-    """Where somebody is in an episode: the number of the frame, the view of it, how far it is scrolled.
+    """The position of a viewer in an episode: the number of the frame, the view of it, how far it is scrolled.
 
     `following` means that the newest frame is shown, whatever its number.
     """

@@ -65,7 +65,7 @@ def list_picture(
 
 HEAD = ("game", "mode", "model", "seed", "step", "state", "last command")
 NUMBERS = (3, 4)
-"""Columns that stand on the right."""
+"""Columns that are aligned to the right."""
 
 _LAST_COMMAND = 16
 """Columns that are kept for the last command, whatever a model is called."""
@@ -98,7 +98,7 @@ def _row(cells: Sequence[str], widths: Sequence[int], last_styles: Sequence[str]
 
 
 def _summary(peeks: Sequence[EpisodeStatus], title: str) -> Text:
-    """How many episodes there are, and how they stand."""
+    """The number of episodes, and their states."""
     ended = [peek for peek in peeks if peek.outcome is not None]
     won = sum(peek.outcome is Outcome.WON for peek in ended)
     line = Text(clean(title), "bold", no_wrap=True, overflow="ellipsis")

@@ -48,7 +48,7 @@ class Decision:
 
     @property
     def feedback(self) -> Feedback:
-        """A rejection as the model is told of it."""
+        """A rejection as the model reads it."""
         hint = (self.text,) if self.text else ()
         return Feedback(REJECTED_BY_PERSON, "a person looked at it and rejected it:", hint)
 

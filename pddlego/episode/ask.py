@@ -21,7 +21,7 @@ _MAX_ANSWER = 200_000
 
 
 OFTEN = 0.1
-"""Seconds after which words of an answer that is under way are told."""
+"""Seconds between two events about a streamed answer."""
 
 
 def ask(model: Model, request: Request, budget: Budget, attempt: int = 0) -> Generator[Event, None, Completion]:
@@ -57,7 +57,7 @@ def ask(model: Model, request: Request, budget: Budget, attempt: int = 0) -> Gen
 
 
 def _recordable(answer: Completion) -> Completion:
-    """An answer that can be written down; an endless one helps nobody."""
+    """An answer that can be written to a file, cut at a maximum length."""
     text, thought = writable(answer.text[:_MAX_ANSWER]), writable(answer.reasoning[:_MAX_ANSWER])
     return replace(answer, text=text, reasoning=thought)
 
@@ -66,8 +66,8 @@ def completed(model: Model, request: Request, call: int) -> Generator[Retrying |
     """The answer of the model; every trouble with the `call`, and its words, are events, as they come. Raises what the
     model raises.
 
-    A remote model is asked in a thread of its own. Whoever stops iterating, or throws something in, leaves the request:
-    it is no longer wanted, and the model closes it.
+    A remote model is asked in a thread of its own. A caller that stops iterating, or throws an exception in,
+    abandons the request, and the model closes it.
     """
     if not is_remote(model):
         return model.complete(request)

@@ -12,7 +12,7 @@ from pddlego.models import Completion
 from pddlego.util.text import count
 
 
-class EpisodeOver(Exception):  # noqa: N818 -- most endings are no errors
+class EpisodeOver(Exception):  # noqa: N818 -- most endings are not errors
     """The episode is over."""
 
     def __init__(self, outcome: Outcome, message: str = "", cause: Cause = "") -> None:
@@ -23,7 +23,7 @@ class EpisodeOver(Exception):  # noqa: N818 -- most endings are no errors
 
 
 class Budget:
-    """Counts steps, calls, tokens and seconds. Time stands still while somebody looks or decides: `paused`.
+    """Counts steps, calls, tokens and seconds. The clock can be `paused`, for instance while a person decides.
 
     `score` is what the episode has reached so far, from 0 to 1; the method sets it.
     """

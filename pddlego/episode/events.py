@@ -42,7 +42,8 @@ class Event:
     """Something that happened. `type` names it in journals; `method` is the one that it belongs to, empty for all.
 
     `times` are the fields that differ from run to run (`usage.seconds`; without the numbers of list items): a replay
-    does not compare them. One that is `passing` tells what is under way, and is no part of what happened.
+    does not compare them. Events that are `passing` report progress, and are
+    excluded from replay.
     """
 
     type: ClassVar[str]

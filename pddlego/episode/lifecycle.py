@@ -16,7 +16,7 @@ Body = Generator[Event, None, None]
 def played(body: Body, budget: Budget) -> Body:
     """The events of an episode. The last one is always `Ended`, whatever the body raises.
 
-    While an event is looked at, the episode's time stands still: a slow display costs no seconds. An interrupt that is
+    The episode's clock is paused while an event is processed: a slow display costs no time. An interrupt that is
     thrown in here ends the episode as `interrupted`.
     """
     episode = _to_its_end(body, budget)

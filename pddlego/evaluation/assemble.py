@@ -103,8 +103,8 @@ def measure_of(cell: Cell) -> Measure:
 
 
 def _check_ledger(path: Path, ledger: Ledger, store: Store) -> None:
-    """Raises `UsageError` where the ledger knows of fewer requests than the results: what was spent is not known."""
-    known = {mode.name for mode in modes()}  # of a method that is gone nobody knows what it brought itself
+    """Raises `UsageError` if the ledger has fewer requests than the results: then the amount spent is unknown."""
+    known = {mode.name for mode in modes()}  # a method that is no longer installed may have built-in models
     attempts = [summary for summary in store.attempts if whole(summary.cell.mode) in known]
     paid = [summary for summary in attempts if not is_free(summary.cell)]
     answered = sum(summary.usage.calls - summary.usage.from_cache for summary in paid)

@@ -167,7 +167,7 @@ def groups() -> dict[str, type[BaseModel]]:
 
 
 CHOOSING = ("model=", "variant=", "domain=")
-"""What may stand behind the name of a file of conversations."""
+"""Suffixes that a name of a file of conversations may have."""
 
 
 def _listed(text: str) -> tuple[str, ...]:
@@ -224,7 +224,7 @@ def resolve(
         for group, name, value in _assigned(table, known, wanted, source):
             values[group][name] = value
             origins[group, name] = source
-        if source == str(file):  # TOML has types: "8" and true are no numbers in it
+        if source == str(file):  # TOML has types: "8" and true are not numbers in it
             for group, kind in known.items():
                 _validated(kind, values[group], _of_group(group, origins), strict=True)
     made = {group: _validated(kind, values[group], _of_group(group, origins)) for group, kind in known.items()}
@@ -248,7 +248,7 @@ def _assigned(
                 yield key, options[inner], item
             continue
         if key not in wanted:
-            what = f"There is no option '{key}'"
+            what = f"Unknown option '{key}'"
             raise UsageError(what, f"It was given in: {source}.", f"Options: {', '.join(sorted(wanted))}.")
         for group, kind in known.items():
             if any(option.name == key for option in options_of(kind)):

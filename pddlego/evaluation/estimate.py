@@ -32,7 +32,7 @@ class Estimate:
 
     `calls` is a bound on the requests sent: each question may take all tries that an endpoint which fails may take.
     `tokens` are estimated from the prompts (three characters a token); `cost` is None without a price. `expected` is
-    None where nothing tells.
+    None if nothing is known.
     """
 
     setting: str

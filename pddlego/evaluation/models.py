@@ -60,12 +60,12 @@ def make_model(
         return own
     if cell.model.partition("+")[0] == BUILT_IN_MODEL:
         reason = f"Mode {cell.mode} has no built-in model of that name."
-        raise UsageError(f"There is no model {cell.model}", reason, "Name a language model with --model.")
+        raise UsageError(f"Unknown model {cell.model}", reason, "Name a language model with --model.")
     return make_endpoint(cell.model, endpoint, access, limiter, seed=cell.model_seed, repeat=cell.repeat)
 
 
 def _recorded_model(cell: Cell, setting: Setting) -> Model:
-    """Recorded answers: of a journal of ours, or the conversation of somebody's that is about the cell.
+    """Recorded answers: of a journal of ours, or a conversation from another project about the cell.
 
     Raises `UsageError` and `JournalError`.
     """

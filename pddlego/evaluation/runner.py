@@ -52,13 +52,13 @@ class WorkerDone:
 
 @dataclass(frozen=True)
 class Stopping:
-    """Somebody asked to stop: the episodes in flight are waited for, or `broken_off`."""
+    """The user asked to stop: running episodes are finished, or stopped now if `broken_off`."""
 
     broken_off: bool
 
 
 Progress: TypeAlias = "Begun | Happened | WorkerDone | Stopping"
-"""What an evaluation tells about itself while it runs."""
+"""The progress of an evaluation."""
 
 Player = Callable[[Cell], Iterable[Event]]
 """Plays a cell (`Timed` where it knows the times itself). It may raise `PddlegoError` before its first event, and ends
@@ -115,11 +115,11 @@ class Evaluation:
 
     @property
     def draining(self) -> bool:
-        """Whether no further episode begins because somebody said so."""
+        """Whether the user asked that no further episode begins."""
         return self._draining.is_set()
 
     def run(self) -> Iterator[Progress]:
-        """Play. Whoever stops iterating breaks off the episodes in flight and waits for their end."""
+        """Play. A caller that stops iterating stops the running episodes, and waits for their end."""
         threads = [threading.Thread(target=self._work, daemon=True) for _ in range(self._workers)]
         for worker in threads:
             worker.start()

@@ -208,7 +208,7 @@ def _check_modes(config: Config, modes: tuple[str, ...], somebody_types: bool) -
     chosen = [parse_mode(mode).mode for mode in modes]
     for mode in chosen:
         if mode.needs_person and not somebody_types:
-            reason = f"Nobody is there to play in mode {mode.name}."
+            reason = f"Mode {mode.name} needs a person at a terminal."
             raise UsageError(f"modes = {mode.name} is not possible", reason, "Use 'pddlego play'.")
     if config.what.ablate and not any(mode.parts for mode in chosen):
         reason = f"The modes are {', '.join(modes)}, and they have no parts to take out."
@@ -223,7 +223,7 @@ def _check_flags(resolved: Resolved, played: Mapping[tuple[str, str], SettingUse
         if origin in (FLAG, ARGUMENT) and name not in known:
             who = ", ".join(sorted({kind_played.method_name for kind_played in played.values()}))
             typed = f"--{name.replace('_', '-')}" if origin == FLAG else name
-            raise UsageError(f"{typed} is no option of what is played", f"It is played by: {who}.", "Leave it out.")
+            raise UsageError(f"{typed} has no effect here", f"The methods that play are: {who}.", "Remove it.")
 
 
 def _played(config: Config, modes: tuple[str, ...]) -> Mapping[tuple[str, str], SettingUse]:
@@ -285,7 +285,7 @@ def read_prices(path: Path | None) -> dict[str, Price]:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
         example = "Example: ['gpt-4o-mini'] tokens_in = 0.15, tokens_out = 0.60 (for a million tokens)."
-        raise UsageError(f"{path} is no price list", f"{where}: {first['msg']}.", example) from error
+        raise UsageError(f"{path} is not a price list", f"{where}: {first['msg']}.", example) from error
     return {name: Price(price.tokens_in, price.tokens_out, price.tokens_cached) for name, price in prices.items()}
 
 
@@ -293,5 +293,5 @@ def _check_prices(paid: Iterable[Cell], prices: Mapping[str, Price]) -> None:
     """A budget of money needs the price of every model that costs money."""
     unknown = dict.fromkeys(cell.model for cell in paid if cell.model not in prices)
     if unknown:
-        reason = f"There is no price of {', '.join(unknown)}."
-        raise UsageError("--max-cost needs prices", reason, "Give a price list with --prices FILE.")
+        reason = f"The price list has no price of {', '.join(unknown)}."
+        raise UsageError("--max-cost requires --prices", reason, "Name a price list with --prices FILE.")

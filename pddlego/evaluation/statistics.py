@@ -73,7 +73,7 @@ def bootstrap_mean(differences: Sequence[float], samples: int = 9_999) -> Interv
 class Comparison:
     """Two methods on the seeds of one game that both have, without episodes that were lost to an error.
 
-    Repeats of a seed are one pair, because they are no independent games: it counts as won if most of them were, with
+    Repeats of a seed are one pair, because they are not independent games: it counts as won if most of them were, with
     their means. `compared` names the number that they are compared by, if there is one: `interval` is the bootstrap
     interval (95 %) of the mean difference in it, first minus second, where both won.
     """

@@ -175,7 +175,7 @@ def spent_elsewhere(rows: Iterable[Row], entries: Iterable[LedgerEntry]) -> str:
 
 
 def played_of(results: Iterable[Summary], planned: Collection[Cell]) -> str:
-    """`4 of 10 cells played`, if not all were; `planned` is empty where nobody knows what was asked for."""
+    """`4 of 10 cells played`, if not all were; `planned` is empty if it is unknown."""
     known = list(results)
     played, total = sum(row.played for row in known), len({row.cell for row in known} | set(planned))
     return "" if played == total else f"{played} of {total} cells played"
@@ -221,7 +221,7 @@ NAME = 12
 
 
 def results_table(rows: Iterable[Row], width: int) -> RenderableType:
-    """One row for each configuration; a column stands only where somebody has something in it.
+    """One row for each configuration; a column without values is left out.
 
     What has no place in `width` is left out and named below.
     """
@@ -277,7 +277,7 @@ def _measured_names(rows: Iterable[Row]) -> list[str]:
 
 
 def mean_of(measured: Measured | None) -> str:
-    """A mean as a cell; empty where there is none, or where 0 says nothing."""
+    """A mean as a cell; empty if it does not exist, or if 0 is left blank."""
     if measured is None or measured.mean is None or (measured.column.blank_zero and not measured.mean):
         return ""
     if measured.column.counted:

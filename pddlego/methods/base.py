@@ -59,7 +59,7 @@ class BuiltIn:
             reason = (
                 f"The built-in ones are {BUILT_IN_MODEL}, and {BUILT_IN_MODEL}+noise:P, which errs on purpose{known}."
             )
-            raise UsageError(f"There is no model {name}", reason, f"Example: {BUILT_IN_MODEL}+noise:0.1,seed=3.")
+            raise UsageError(f"Unknown model {name}", reason, f"Example: {BUILT_IN_MODEL}+noise:0.1,seed=3.")
         return cls(float(match[1]), int(match[2] or 0), chosen)
 
 
@@ -68,7 +68,7 @@ class Mode:
     """A mode, as users name it with `--mode`. `plays` is the kind of setting that it is for.
 
     `parts` are what `-no-PART` may take out, with what that means. `confirms` is what a person may be asked about. One
-    that does not `ask_model` is played once, whatever the models; one that `needs_person` only where somebody types.
+    that does not `ask_model` is played once, whatever the models; one that `needs_person` needs a terminal.
     The planner of one whose model `advises` waits for answers: it needs one planner for each worker.
     """
 
@@ -99,19 +99,19 @@ def whole(mode: str) -> str:
 
 
 def parse_variant(text: str, modes: Iterable[Mode]) -> Variant:
-    """The variant of that name of one of the modes. Raises `UsageError` if there is none."""
+    """Parse the name of a mode, such as `edit-no-feedback`. Raises `UsageError` for an unknown one."""
     base, *without = text.split(WITHOUT)
     known = {mode.name: mode for mode in modes}
     if base not in known:
         advice = "Choose one; edit-no-feedback is one without a part."
-        raise UsageError(f"There is no mode '{text}'", f"The modes are: {', '.join(known)}.", advice)
+        raise UsageError(f"Unknown mode '{text}'", f"The modes are: {', '.join(known)}.", advice)
     mode = known[base]
     if set(without) - set(mode.parts) or len(set(without)) < len(without):
         parts = ", ".join(mode.parts)
         reason = (
             f"From {base} these can be taken, each once: {parts}." if parts else f"{base} has no parts to take out."
         )
-        raise UsageError(f"There is no mode '{text}'", reason, "Example: edit-no-feedback.")
+        raise UsageError(f"Unknown mode '{text}'", reason, "Example: edit-no-feedback.")
     return Variant(mode, tuple(sorted(without)))
 
 
@@ -165,7 +165,7 @@ def check_seed(setting: Setting, seed: int) -> None:
         splits = ", ".join(f"{name} {split.start}-{split.stop - 1}" for name, split in setting.seeds.items())
         advice = f"Its splits are: {splits}." if splits else "Choose another."
         reason = f"Its seeds are {valid.start}-{valid.stop - 1}."
-        raise UsageError(f"There is no seed {seed} of {setting.name}", reason, advice)
+        raise UsageError(f"{setting.name} has no seed {seed}", reason, advice)
 
 
 @dataclass(frozen=True)
@@ -231,7 +231,7 @@ class Figure:
 class Measuring:
     """What a method measures, and how that stands in tables and figures.
 
-    `best` is the least value of the compared column that anybody could reach on a seed, where that can be said.
+    `best` is the optimum of the compared column on a seed, if it can be computed.
     `published` is what a paper says of a setting that is played with these options: means of the number `printed`.
     """
 

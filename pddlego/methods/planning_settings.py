@@ -1,6 +1,6 @@
 """Reads settings of the kind `planning`: a domain with tasks, made by a generator of ours or read from a folder.
 
-Two lines are enough for a folder of somebody's:
+Two lines are enough for your own folder of tasks:
 
     kind = "planning"
     tasks = "path/to/folder"
@@ -54,9 +54,9 @@ class PlanningFile(SettingHead):
 
 @dataclass(frozen=True)
 class PlanningSetting(Setting):
-    """A domain with its tasks. `text` is the domain's file as it stands, `file` what the setting's own file says.
+    """A domain with its tasks. `text` is the domain's file unchanged, `file` what the setting's own file says.
 
-    `folder` holds the tasks, and `nameless_folder` the same without names, where they are somebody's.
+    `folder` holds the tasks, and `nameless_folder` the same without names, for a user's own folder.
     """
 
     domain: Domain
@@ -70,7 +70,7 @@ class PlanningSetting(Setting):
         return (*self.file.recorded_as, self.domain.name)
 
     def tasks(self, seed: int) -> Tasks:
-        """The tasks of a seed. Raises `SettingError` for files that are none."""
+        """The tasks of a seed. Raises `SettingError` for invalid files."""
         if self.folder is not None:
             return self.folder.tasks(seed, self.domain)
         return Tasks(self._generated(seed, "training"), self._generated(seed, "evaluation"))
@@ -78,7 +78,7 @@ class PlanningSetting(Setting):
     def small_tasks(self, seed: int, purpose: str) -> tuple[Task, ...]:
         """Tasks that a search without a heuristic can solve: as `[search]` says, else those for training.
 
-        Those for one `purpose` are others than those for another. Raises `SettingError` for files that are none.
+        Those for one `purpose` are others than those for another. Raises `SettingError` for invalid files.
         """
         if self.folder is not None:
             training = self.folder.tasks(seed, self.domain).training
@@ -89,13 +89,13 @@ class PlanningSetting(Setting):
     def one_task(self, seed: int, number: int = 0) -> Task:
         """The task of a seed for a planner that is given one: of the sizes in `[graphplan]`, else a small one.
 
-        Of a folder it is that evaluation task of the seed. Raises `SettingError` for files that are none.
+        Of a folder it is that evaluation task of the seed. Raises `SettingError` for invalid files.
         """
         if self.folder is not None:
             tasks = self.folder.tasks(seed, self.domain).evaluation
             if number >= len(tasks):
                 reason = f"Seed {seed} of {self.folder.place} has {len(tasks)} evaluation task(s)."
-                raise SettingError(f"There is no task {number}", reason, "Numbers begin with 0.")
+                raise SettingError(f"Unknown task {number}", reason, "Numbers begin with 0.")
             return tasks[number]
         ranges = self.file.graphplan or self.file.search or self.file.training
         return self._made(ranges, number + 1, f"graphplan/{seed}")[number]
@@ -147,7 +147,7 @@ def _bare(parameter: TypedName) -> str:
 def load_planning(name: str, tasks: str | None = None, tasks_no_names: str | None = None) -> dict[str, Any]:
     """The fields of the setting `name`; `tasks` takes the place of its own tasks.
 
-    Raises `UsageError` if there is none of that name, and `SettingError` if a file of it is wrong.
+    Raises `UsageError` if the name is unknown, and `SettingError` if a file of it is wrong.
     """
     table = read_setting(name, PLANNING)
     file = checked(name, PlanningFile, table.tables)
@@ -199,7 +199,7 @@ def _check_generator(name: str, file: PlanningFile) -> None:
     for split, ranges in tables:
         if set(ranges) != wanted or any(least > most or least < 0 for least, most in ranges.values()):
             reason = f"[{split}] gives a range [least, most] for each of: {', '.join(sorted(wanted))}."
-            raise SettingError(f"{where} is wrong", reason, "Mend the file.")
+            raise SettingError(f"{where} is wrong", reason, "Fix the file.")
 
 
 def _check_same_domain(name: str, file: PlanningFile, place: str, domain: Domain) -> None:
@@ -237,7 +237,7 @@ def _domain(file: str, text: str) -> Domain:
     try:
         return parse_domain(text)
     except PddlSyntaxError as error:
-        raise SettingError(f"{file} is wrong", f"{'; '.join(error.faults[:3])}.", "Mend the file.") from error
+        raise SettingError(f"{file} is wrong", f"{'; '.join(error.faults[:3])}.", "Fix the file.") from error
 
 
 def _check_domain(name: str, domain: Domain) -> None:
@@ -245,7 +245,7 @@ def _check_domain(name: str, domain: Domain) -> None:
     defects = check_domain(domain)
     if defects:
         defects_text = "; ".join(map(str, defects[:3]))
-        raise SettingError(f"The domain of {name} is wrong", f"{defects_text}.", "Mend it (see 'pddlego check').")
+        raise SettingError(f"The domain of {name} is wrong", f"{defects_text}.", "Fix it (see 'pddlego check').")
 
 
 @lru_cache(maxsize=8)

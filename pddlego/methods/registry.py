@@ -44,14 +44,14 @@ def _method_names() -> list[str]:
 
 @lru_cache(maxsize=64)
 def method(name: str) -> Method:
-    """The method of that name. Raises `UsageError` if there is none, or if it cannot be loaded."""
+    """The method of that name. Raises `UsageError` if it does not exist, or if it cannot be loaded."""
     if name in BUILT_IN:
         method: Method = import_module(BUILT_IN[name]).METHOD
         return method
     offered = _offered()
     if name not in offered:
         known = ", ".join(_method_names())
-        raise UsageError(f"There is no method '{name}'", f"The methods are: {known}.", "Install the package with it.")
+        raise UsageError(f"Unknown method '{name}'", f"The methods are: {known}.", "Install the package with it.")
     try:
         loaded: Method = offered[name].load()
         fault = _fault(loaded, name)
@@ -59,7 +59,7 @@ def method(name: str) -> Method:
         fault = f"{type(error).__name__}: {error}"
     if fault:
         reason = f"{offered[name].value}: {fault}."
-        raise UsageError(f"The method '{name}' cannot be loaded", reason, "Mend or remove its package.")
+        raise UsageError(f"The method '{name}' cannot be loaded", reason, "Fix or remove its package.")
     return loaded
 
 
@@ -71,9 +71,9 @@ def _fault(loaded: Method, name: str) -> str:
     if loaded.name != name:
         return f"it calls itself '{loaded.name}'"
     if not (isinstance(loaded.options, type) and issubclass(loaded.options, BaseModel)):
-        return "its options are no pydantic model"
+        return "its options are not a pydantic model"
     if not loaded.modes or not all(isinstance(mode, Mode) for mode in loaded.modes):
-        return "its modes are none"
+        return "its modes are not values of Mode"
     from pddlego.runs.summary import FIRST, LAST
 
     taken = [column.name for column in loaded.measuring.columns if column.name in (*FIRST, *LAST)]
@@ -122,7 +122,7 @@ def modes() -> tuple[Mode, ...]:
 
 
 def parse_mode(text: str) -> Variant:
-    """The variant of a mode. Raises `UsageError` if there is none of that name."""
+    """The variant of a mode. Raises `UsageError` if the name is unknown."""
     try:
         return parse_variant(text, modes())
     except UsageError as error:
@@ -131,7 +131,7 @@ def parse_mode(text: str) -> Variant:
 
 
 def method_of(setting: str, mode: str) -> Method:
-    """Who plays a setting in a mode. Raises `UsageError` where nobody does."""
+    """The method that plays a setting in a mode. Raises `UsageError` if no method supports this setting and mode."""
     wanted = parse_mode(mode).mode.name
     candidates = [(method, known) for method in methods() for known in method.modes if known.name == wanted]
     if len(candidates) == 1:
@@ -173,7 +173,7 @@ def ablated(chosen: Iterable[str], ablations: Iterable[str]) -> tuple[str, ...]:
     for variant in variants:
         names.append(str(variant))
         for parts in removals:
-            # A part that another of the modes has is none of this one; what no mode has is a mistake.
+            # A part of another mode is skipped here; a part that no mode has is an error.
             if variant.mode.parts and (set(parts) <= set(variant.mode.parts) or not set(parts) <= everything):
                 without = dict.fromkeys((*variant.without, *parts))
                 names.append(str(parse_mode("-no-".join((variant.mode.name, *without)))))

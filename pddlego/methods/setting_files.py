@@ -47,7 +47,7 @@ class SettingTable:
 def setting_names(kind: str | None = None) -> list[str]:
     """All settings that can be played, or those of a kind, sorted. A name with `_` first is only there to be extended.
 
-    Raises `SettingError` for a file that is none, if a kind is asked for.
+    Raises `SettingError` for an invalid file, if a kind is asked for.
     """
     names = [name for name in resources.names("envs", ".toml") if not name.startswith("_")]
     return names if kind is None else [name for name in names if read_setting(name).kind == kind]
@@ -56,12 +56,12 @@ def setting_names(kind: str | None = None) -> list[str]:
 def read_setting(name: str, kind: str | None = None) -> SettingTable:
     """Read `envs/NAME.toml`, which must be of the `kind`, if that is given.
 
-    Raises `UsageError` for an unknown name or another kind, and `SettingError` for a file that is none.
+    Raises `UsageError` for an unknown name or another kind, and `SettingError` for an invalid file.
     """
     if name not in setting_names():
         names = ", ".join(setting_names())
         advice = "Choose one, or add envs/NAME.toml."
-        raise UsageError(f"There is no game '{name}'", f"The games are: {names}.", advice)
+        raise UsageError(f"Unknown game '{name}'", f"The games are: {names}.", advice)
     chain = _chain(name)
     merged: dict[str, Any] = {}
     for table in reversed(list(chain.values())):
@@ -72,7 +72,7 @@ def read_setting(name: str, kind: str | None = None) -> SettingTable:
     own_kind = str(merged.pop(KIND, ""))
     if not own_kind:
         reason = 'It has no kind, such as kind = "text game" or kind = "planning".'
-        raise SettingError(f"envs/{name}.toml is no setting", reason, "Add its kind.")
+        raise SettingError(f"envs/{name}.toml is not a valid setting", reason, "Add its kind.")
     if kind not in (None, own_kind):
         reason = f"It is of the kind '{own_kind}', and the mode plays the kind '{kind}'."
         raise UsageError(f"{name} cannot be played in this mode", reason, "Choose another --mode.")
@@ -87,7 +87,7 @@ def checked(name: str, model: type[File], tables: Mapping[str, Any]) -> File:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        raise SettingError(f"envs/{name}.toml is wrong", f"{where}: {first['msg']}.", "Mend the file.") from error
+        raise SettingError(f"envs/{name}.toml is wrong", f"{where}: {first['msg']}.", "Fix the file.") from error
 
 
 def published(name: str, options: Mapping[str, Any]) -> Published:
@@ -108,7 +108,7 @@ def _chain(name: str) -> dict[str, dict[str, Any]]:
         if not isinstance(following, str) or following in chain or following not in known:
             again = isinstance(following, str) and following in chain
             reason = "It extends itself." if again else f"extends names no setting: {following!r}."
-            raise SettingError(f"envs/{last}.toml is no setting", reason, "Mend the file.")
+            raise SettingError(f"envs/{last}.toml is not a valid setting", reason, "Fix the file.")
         chain[following] = _table(following)
         following = chain[following].get("extends")
     return chain
@@ -118,7 +118,7 @@ def _table(name: str) -> dict[str, Any]:
     try:
         return parse_toml(resources.read("envs", f"{name}.toml"))
     except ValueError as error:
-        raise SettingError(f"envs/{name}.toml is not TOML", f"{error}.", "Mend the file.") from error
+        raise SettingError(f"envs/{name}.toml is not TOML", f"{error}.", "Fix the file.") from error
 
 
 def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:

@@ -33,7 +33,7 @@ class RetryNotice:
 
 @dataclass(frozen=True)
 class Delta:
-    """What came of an answer since words of it were last told: text, and reasoning that stands apart from it."""
+    """The part of a streamed answer since the last report: text, and reasoning if it is separate."""
 
     text: str = ""
     reasoning: str = ""
@@ -47,8 +47,8 @@ class Request:
     `context` is what the messages were rendered from, for models that are rules of the method: it is never sent and is
     no part of the request's identity. `seconds` is how long the answer may take with all retries; None: as long as the
     model allows. `temperature_increase` is added to the model's temperature, within bounds; `max_tokens` is how many
-    tokens the answer may have, where the usual were too few. `report` is told of troubles and of words as they come,
-    and `wanted` says whether anybody still waits for the answer; neither is sent.
+    tokens the answer may have, if the usual number was too small. `report` receives retries and streamed parts, and
+    `wanted` says whether the answer is still needed; neither is sent.
     """
 
     purpose: str
@@ -109,7 +109,7 @@ class Model(Protocol):
 
 
 def is_remote(model: Model) -> bool:
-    """Whether a model is asked over a network: its troubles are told as they happen, and it can be left alone."""
+    """Whether a model is called over a network: its retries are reported, and a request can be abandoned."""
     return getattr(model, "is_remote", False)
 
 

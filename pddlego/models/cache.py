@@ -96,7 +96,7 @@ class AnswerCache:
             return
 
     def held(self) -> list[Held]:
-        """What is in it, by model; nothing if there is no file. Raises `UsageError` if it cannot be read."""
+        """The entries by model; empty if the file does not exist. Raises `UsageError` if it cannot be read."""
         if not self.path.exists():
             return []
         query = "SELECT model, COUNT(*), SUM(tokens), MIN(stored), MAX(stored) FROM answers GROUP BY model ORDER BY 1"
@@ -109,7 +109,7 @@ class AnswerCache:
             raise self._unusable(error) from error
 
     def clear(self, model: str | None = None) -> int:
-        """Remove the answers of a model, or all, and return how many. A file that is none goes as a whole.
+        """Remove the answers of a model, or all, and return how many. A damaged file is deleted.
 
         Raises `UsageError` if that is not possible.
         """

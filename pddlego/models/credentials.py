@@ -13,7 +13,7 @@ _SECRET = re.compile(
     r"(^|[-_.])((api|access|auth)?[-_]?key|token|secret|pass(word)?|auth|authorization|sig(nature)?|code|credentials?)$",
     re.IGNORECASE,
 )
-"""Names of values in a query that nobody else should see."""
+"""Names of secret values in a query."""
 
 LONG = 8
 """Characters of a value that may be a secret; a shorter one stands in too many texts to be masked."""
@@ -23,7 +23,7 @@ def check_key(name: str, key: str, base_url: str | None) -> None:
     """Raises `UsageError`, without the key in it, for a key that is missing or cannot be sent in a header."""
     if not key and not base_url:
         raise UsageError(
-            f"There is no key for the model {name}",
+            f"No API key for the model {name}",
             "OPENAI_API_KEY is not set, and no --base-url names another endpoint.",
             "Set OPENAI_API_KEY, give --base-url, or play with --model reader.",
         )
@@ -36,7 +36,7 @@ def check_key(name: str, key: str, base_url: str | None) -> None:
 
 
 def check_url(base_url: str | None) -> None:
-    """Raises `UsageError` if `base_url` is no http or https URL."""
+    """Raises `UsageError` if `base_url` is not a http or https URL."""
     if base_url is None:
         return
     try:
@@ -105,7 +105,7 @@ def secrets_of(key: str, url: str | None) -> tuple[str, ...]:
     if parts.password:
         both = f"{unquote(parts.username or '')}:{unquote(parts.password)}"
         secrets |= {parts.password, unquote(parts.password), base64.b64encode(both.encode()).decode()}
-    elif parts.username and len(parts.username) >= LONG:  # a token that stands alone
+    elif parts.username and len(parts.username) >= LONG:  # a token without a password
         secrets |= {parts.username, unquote(parts.username)}
     for plain in tuple(secrets):
         forms = {quote(plain), quote(plain, safe=""), quote_plus(plain)}

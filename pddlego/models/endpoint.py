@@ -139,7 +139,7 @@ def _parse_extra_body(pairs: Iterable[str]) -> dict[str, Any]:
         keys = name.strip().split(".")
         if not sign or not all(keys):
             reason = "Write KEY=VALUE."
-            raise UsageError(f"'{pair}' is no field", reason, "Example: chat_template_kwargs.enable_thinking=false.")
+            raise UsageError(f"'{pair}' is not a field", reason, "Example: chat_template_kwargs.enable_thinking=false.")
         place = values
         for key in keys[:-1]:
             inner = place.setdefault(key, {})
@@ -161,7 +161,7 @@ def _check_extra_body(fields: Mapping[str, Any]) -> None:
         except (TypeError, ValueError) as error:
             raise UsageError(f"'{name}' has no value that JSON has", f"{error}.", "Give another value.") from error
         if _looks_secret(name, text):
-            reason = "Fields are kept in the run folder, where no secret may stand."
+            reason = "Fields are saved in the run folder, which must not hold secrets."
             raise UsageError(f"'{name}' looks like a secret", reason, "Set OPENAI_API_KEY.")
 
 
@@ -173,7 +173,7 @@ def _read_value(text: str) -> Any:
 
 
 def _looks_secret(name: str, text: str) -> bool:
-    """Whether a field holds what nobody should read: by the words of its name, or of a name inside of its value."""
+    """Whether a field looks secret: by the words of its name, or of a name inside of its value."""
     names = [name, *re.findall(r'"([^"]*)"\s*:', text)]
     secret = r"(^|[^a-z])((api|access|secret)[^a-z]?key|secret|password|authorization|token)($|[^a-z])"
     return any(re.search(secret, name.lower()) for name in names) or bool(re.search(r"\bsk-", text))

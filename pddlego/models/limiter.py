@@ -25,7 +25,7 @@ _UNITS = {"calls": "requests", "tokens": "tokens", "cost": "in money"}
 
 @dataclass(frozen=True)
 class Spending:
-    """What was used, or may be: requests sent, tokens in and out, money. As limits, None is no limit."""
+    """Requests sent, tokens in and out, and cost: what was used, or a limit on it (None means no limit)."""
 
     calls: float | None = None
     tokens: float | None = None
@@ -76,19 +76,19 @@ class Permit(Protocol):
 
     @property
     def wanted(self) -> bool:
-        """Whether anybody still waits for the answer."""
+        """Whether the answer is still needed."""
 
     def used(self, tokens_in: int, tokens_out: int, tokens_cached: int, whole: bool = True) -> None:
         """Book the tokens of an answer; of one that is not `whole`, at least what was reserved."""
 
     def refused(self, pause: float) -> None:
-        """The endpoint turned the request away, which costs nothing. Nobody sends anything for `pause` seconds."""
+        """The endpoint rejected the request, which costs nothing. No request is sent for `pause` seconds."""
 
 
 class RequestLimiter(Protocol):
     """Lets requests through. `admit_request` raises `BudgetSpentError` instead of letting one too many through.
 
-    Where somebody breaks the whole off, both raise `KeyboardInterrupt` instead of waiting on.
+    If the evaluation is stopped, both raise `KeyboardInterrupt` instead of waiting.
     """
 
     def admit_request(self, model: str, request: Request) -> AbstractContextManager[Permit]: ...
@@ -216,7 +216,7 @@ class SharedLimiter:
         return self._broken.is_set()
 
     def break_off(self) -> None:
-        """Nobody waits here any more. Takes no lock that is held for long: it is called where a signal has come."""
+        """Stop all waiting. Takes no lock that is held for long, because signal handlers call it."""
         self._broken.set()
 
     def sleep(self, seconds: float) -> None:
@@ -240,11 +240,11 @@ class SharedLimiter:
             self._longest[model] = max(self._longest.get(model, 0), tokens_out)
 
     def _answer_of(self, model: str, most_tokens: int) -> int:
-        """The tokens that an answer of the model may have, as far as one knows: a limit that it ignores is none."""
+        """The expected maximum of tokens in an answer: a model may ignore its limit."""
         return max(self._max_answer or OUTPUT_ESTIMATE, self._longest.get(model, 0), most_tokens)
 
     def hold(self, seconds: float) -> None:
-        """Nobody sends anything for `seconds` from now."""
+        """Send no request for `seconds` from now."""
         with self._changed:
             self._not_before = max(self._not_before, self._clock() + seconds)
             self._changed.notify_all()
@@ -265,7 +265,7 @@ class SharedLimiter:
         """`admit_request`, for a request of which is known how long it is, what it is for, and how long its answer may
         be.
 
-        Raises `ConnectionError` if nobody wants the place any more.
+        Raises `ConnectionError` if the request is no longer needed.
         """
         while not self._jobs.acquire(timeout=SLICE):
             self._go_on(wanted)
@@ -286,7 +286,7 @@ class SharedLimiter:
             raise ConnectionError("who asked is gone")
 
     def _pause(self, wanted: Callable[[], bool]) -> None:
-        """Wait until nobody asks to wait any more; the pause may grow meanwhile."""
+        """Wait until the pause ends; it may grow meanwhile."""
         with self._changed:
             while (left := self._not_before - self._clock()) > 0:
                 self._changed.wait(min(left, SLICE))

@@ -70,7 +70,7 @@ def _is_too_much(error: BaseException) -> bool:
 
 
 def _is_too_long(error: BaseException) -> bool:
-    """Whether the endpoint sent more than anybody reads."""
+    """Whether the endpoint sent more than `MAX_REPLY`."""
     return isinstance(error.__cause__, TooLongError)
 
 
@@ -163,7 +163,7 @@ class _Line:
         self._given_up = threading.Event()
 
     def give_up(self) -> None:
-        """Close the connection, also one that somebody is reading from; one that is just being made is never used."""
+        """Close the connection, even during a read; one that is still connecting is never used."""
         self._given_up.set()
         if self.stream is not None:
             with contextlib.suppress(OSError, AttributeError):
@@ -242,7 +242,7 @@ class Connection:
         return result
 
     def _give_up(self, thread: threading.Thread) -> None:
-        """Close what the thread waits for. One that still connects sends nothing when it has: nobody waits for it."""
+        """Close what the thread waits for. A connection that is still being made sends nothing later."""
         line, self._line = self._line, None
         if line is not None:
             line.give_up()
@@ -259,7 +259,7 @@ MAX_LINE = 2**20
 
 
 class TooLongError(httpx2.ReadError):
-    """A reply is longer than `MAX_REPLY`, or a line of it than `MAX_LINE`, or nobody can tell how long it is."""
+    """A reply is longer than `MAX_REPLY`, or a line of it than `MAX_LINE`, or its length is unknown."""
 
 
 class _Bounded(httpx2.SyncByteStream):
@@ -294,7 +294,7 @@ class _Bounded(httpx2.SyncByteStream):
             return len(part)
         try:
             return len(self._unpacker.decompress(part))
-        except zlib.error:  # whoever reads the reply will say so
+        except zlib.error:  # reading the reply reports it
             return len(part)
 
 
@@ -302,7 +302,7 @@ def bound(response: httpx2.Response) -> None:
     """A response hook for an `httpx2` client: reading more than the limit raises `TooLongError`."""
     packing = response.headers.get("content-encoding", "identity").strip().lower()
     if packing not in ("identity", "gzip", "deflate"):
-        raise TooLongError(f"The reply is packed as {packing[:20]}, and nobody asked for that")
+        raise TooLongError(f"The reply has the unexpected encoding {packing[:20]}")
     if isinstance(response.stream, httpx2.SyncByteStream):
         in_lines = "event-stream" in response.headers.get("content-type", "")
         response.stream = _Bounded(response.stream, packing != "identity", in_lines)
@@ -346,9 +346,9 @@ class OpenAIModel:
     """A language model behind an OpenAI-compatible endpoint.
 
     What is worth another try (timeouts, lost connections, streams that break off, 429, 5xx) is tried `attempts` times
-    with growing waits; a Retry-After is honoured. What the endpoint does not take is left out from then on (`Dialect`),
-    and told. The key is kept in this object and in no text. Every request, retries too, passes the `limiter` before it
-    is sent.
+    with growing waits; a Retry-After is honoured. Fields that the endpoint rejects are left out from then on
+    (`Dialect`) and reported. The key is kept in this object and in no text. Every request, including
+    retries, passes the `limiter` before it is sent.
     """
 
     def __init__(
@@ -551,7 +551,7 @@ class OpenAIModel:
         )
 
     def _pause(self, wanted: Callable[[], bool], seconds: float) -> None:
-        """Wait before the next try. Raises `KeyboardInterrupt` when nobody waits for the answer any more."""
+        """Wait before the next try. Raises `KeyboardInterrupt` when the answer is no longer needed."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             if not wanted():

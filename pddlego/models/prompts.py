@@ -16,8 +16,8 @@ from pddlego.util import resources
 class Prompts:
     """The templates in `prompts/`, strict about undefined names. `folder` holds the parts that belong to one game.
 
-    A file `NAME.txt` or `NAME.j2` in that folder takes the place of the shared `NAME.j2`; one that ends in `.txt` is no
-    template, and is sent as it stands. Templates run in Jinja's sandbox, and include files of `prompts/` only.
+    A file `NAME.txt` or `NAME.j2` in that folder replaces the shared `NAME.j2`; one that ends in `.txt` is not a
+    template, and is sent unchanged. Templates run in Jinja's sandbox, and include files of `prompts/` only.
     """
 
     def __init__(self, folder: str) -> None:

@@ -13,7 +13,7 @@ from pddlego.models.base import Request
 from pddlego.models.limiter import CHARACTERS_PER_TOKEN
 
 _REASONING = ("reasoning_content", "reasoning")
-"""Where reasoning stands: DeepSeek, llama.cpp and older vLLM call it otherwise than OpenRouter and newer vLLM."""
+"""Fields with the reasoning: DeepSeek, llama.cpp and older vLLM use another name than OpenRouter and newer vLLM."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Reply:
 
 
 class NoReplyError(ValueError):
-    """What came is no chat completion; the message says what it is."""
+    """What came is not a chat completion; the message says what it is."""
 
 
 def whole(body: Any) -> Reply:
@@ -105,7 +105,7 @@ class BrokenOffError(NoReplyError):
 
 @dataclass
 class Stream:
-    """The pieces of a reply as they come. Lines are those of server-sent events; what is none is left alone."""
+    """The pieces of a reply as they come. Lines are those of server-sent events; other lines are ignored."""
 
     text: str = ""
     reasoning: str = ""

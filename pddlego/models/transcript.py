@@ -183,7 +183,7 @@ def _read(place: str, changed: int) -> tuple[Conversation, ...]:
 
 
 def choose(conversations: Sequence[Conversation], wanted: TranscriptName) -> Conversation:
-    """The conversation about a domain and seed, in the variant that fits best. Raises `UsageError` if there is none.
+    """The conversation about a domain and seed, in the variant that fits best. Raises `UsageError` without one.
 
     Of several models one must be named. Of several repetitions without a seed the one whose number the seed is, from 0,
     is played. A variant that leaves a part out is called `MODEL no-PART`; a
@@ -242,7 +242,7 @@ class ConversationModel:
         return {"source": self.source, "id": parts.id, "model": parts.model, "variant": parts.variant}
 
     def complete(self, request: Request) -> Completion:
-        """The next answer. Raises `ModelError` if there is none, or if it answers another kind of question."""
+        """The next answer. Raises `ModelError` if it does not exist, or if it answers another kind of question."""
         turns = self.conversation.turns
         where = f"{self.source} ({self.conversation.id or self.conversation.domain})"
         if self._given >= len(turns):

@@ -71,7 +71,7 @@ def check_reading(domain: Domain, reading: ProblemReading) -> tuple[Defect, ...]
 
 
 def _some_defects(defects: Iterator[Defect]) -> tuple[Defect, ...]:
-    """The defects up to the last that anybody reads, with messages of bearable length."""
+    """At most `MAX_DEFECTS` defects of each kind, with shortened messages."""
     shown: list[Defect] = []
     number = {True: 0, False: 0}
     for defect in defects:
@@ -268,7 +268,7 @@ class _ProblemChecker(_Checker):
 _RESERVED = frozenset(
     ("and", "or", "not", "imply", "exists", "forall", "when", "either", "define", "problem", "domain")
 )
-"""Words of PDDL that stand where a name may stand, so that nothing can be called so."""
+"""Words of PDDL that cannot be used as names."""
 
 
 def _declaration_defects(domain: Domain) -> Iterator[Defect]:
@@ -297,11 +297,11 @@ def _declaration_defects(domain: Domain) -> Iterator[Defect]:
             yield Defect(DefectKind.DUPLICATE_PREDICATE, predicate.name, message, place=predicate.place)
     for where, parameters in heads_of(domain):
         for parameter in _repeated(parameters, key=lambda parameter: parameter.name):
-            message = f"{where}: parameter {parameter.name} stands twice; rename one"
+            message = f"{where}: parameter {parameter.name} is listed twice; rename one"
             yield Defect(DefectKind.DUPLICATE_PARAMETER, where, message, place=parameter.place)
         for parameter in parameters:
             if not parameter.name.startswith("?"):
-                message = f"{where}: parameter {parameter.name} is no variable; write ?{parameter.name}"
+                message = f"{where}: parameter {parameter.name} is not a variable; write ?{parameter.name}"
                 yield Defect(DefectKind.PARAMETER_NAME, where, message, place=parameter.place)
 
 
@@ -316,9 +316,8 @@ def declaration_remarks(domain: Domain) -> Iterator[Defect]:
     for supertype in below:
         parents[supertype.name].append(supertype.type)
     for supertype in _repeated(below, key=lambda supertype: supertype.name):
-        message = (
-            f"type {supertype.name} stands below {' and '.join(parents[supertype.name])}; keep one unless it is of both"
-        )
+        both = " and ".join(parents[supertype.name])
+        message = f"type {supertype.name} has the parents {both}; keep one unless both are meant"
         yield remark(DefectKind.DUPLICATE_TYPE, supertype.name, message, supertype.place)
     for supertype in _repeated(domain.supertypes):
         message = f"type {supertype.name} is declared twice; once is enough"
@@ -331,7 +330,7 @@ def declaration_remarks(domain: Domain) -> Iterator[Defect]:
         if kind not in declared
     }
     for name, place in sorted(above.items()):
-        close = nearest(name, declared)  # that it stands behind a - declares it, unless it is a slip of the pen
+        close = nearest(name, declared)  # being a parent type declares it, unless it is misspelt
         if close is not None:
             message = f"type {name} has types below it and is not declared itself; did you mean {close}?"
             yield remark(DefectKind.UNDECLARED_SUPERTYPE, name, message, place)
@@ -397,7 +396,7 @@ def _repeated_predicates(domain: Domain) -> Iterator[tuple[Predicate, set[int]]]
 
 
 def _repeated(items: Iterable[T], key: Callable[[T], object] = lambda item: item) -> list[T]:
-    """The second of the items that have one key, in the order in which the first ones stand."""
+    """The second of the items that have one key, in the order of the first ones."""
     groups: dict[object, list[T]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)
@@ -477,10 +476,10 @@ class _DomainChecker(_Checker):
     def argument(self, node: Atom | Equal, name: str, wanted: str | None, scope: Scope) -> Iterator[Defect]:
         kinds = {scope[name]} if name in scope else self.kinds.get(name, set())
         if not kinds and name.startswith("?"):
-            message = f"{node}: variable {name} is no parameter; add '{name} - TYPE' to :parameters"
+            message = f"{node}: variable {name} is not a parameter; add '{name} - TYPE' to :parameters"
             yield self.defect(DefectKind.VARIABLE, node, message)
         elif not kinds:
-            message = f"{node}: {name} is no constant of the domain; add it to (:constants …)"
+            message = f"{node}: {name} is not a constant of the domain; add it to (:constants …)"
             yield self.defect(DefectKind.UNDECLARED_OBJECT, node, message)
         elif wanted is not None and isinstance(node, Atom) and not any(self._overlap(kind, wanted) for kind in kinds):
             message = f"{node}: {name} is a {'/'.join(sorted(kinds))}, and {node.predicate} takes a {wanted} there"

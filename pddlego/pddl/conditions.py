@@ -388,7 +388,7 @@ def read_effect(part: Sexpr) -> Formula:
 def _read(part: Sexpr, inner: Callable[[Sexpr], Formula], what: str, misplaced: frozenset[str]) -> Formula:
     place = place_of(part)
     if isinstance(part, str) or (part and not isinstance(part[0], str)):
-        return Unreadable(show(part), f"{show(part)} is no condition: write (predicate ?x …)", place=place)
+        return Unreadable(show(part), f"{show(part)} is not a condition: write (predicate ?x …)", place=place)
     head, rest = (str(part[0]), part[1:]) if part else ("and", ())
     if head not in _ARGUMENTS and head not in ("and", "or"):
         return _read_leaf(part, head, rest, changes=inner is read_effect)
@@ -446,7 +446,7 @@ def _read_leaf(part: tuple[Sexpr, ...], head: str, rest: tuple[Sexpr, ...], chan
     if changes and head in CHANGES and len(rest) == 2 and isinstance(rest[0], tuple):
         return Change(head, read_term(rest[0]), read_term(rest[1]), place=place)
     wrong = next(show(argument) for argument in rest if not isinstance(argument, str))
-    reason = "stands where a variable or an object must; there are no functions here: make it a parameter"
+    reason = "is not a variable or an object; object functions are not supported: make it a parameter"
     meant = nearest(head, [word for word in _CONNECTIVES if word.isalpha()])
     reason = f"is an argument of '{head}'; did you mean '{meant}'?" if meant else reason
     return Unreadable(show(part), f"{show(part)}: {wrong} {reason}", place=place)
@@ -501,7 +501,7 @@ def read_typed_list(part: Iterable[Sexpr], start: int = 0) -> tuple[tuple[TypedN
         elif isinstance(word, str):
             waiting.append((word, place))
         else:
-            message = f"'{in_short(word)}' stands in a list of typed names: write NAME - TYPE without parentheses"
+            message = f"'{in_short(word)}' is not a typed name: write NAME - TYPE without parentheses"
             defects.append(syntax_defect(message, place))
     return (*names, *(TypedName(name, ANY_TYPE, place=at) for name, at in waiting)), defects
 

@@ -26,7 +26,7 @@ from pddlego.pddl.domain import Domain, Rule, reachable
 
 
 def recursive_predicate(domain: Domain) -> str | None:
-    """A derived predicate that is defined by itself, directly or through others; None if there is none."""
+    """A derived predicate that is defined by itself, directly or through others; None without one."""
     uses: dict[str, set[str]] = defaultdict(set)
     for rule in domain.derived:
         uses[rule.predicate.name].update(atom.predicate for atom in atoms_of(rule.condition))

@@ -150,7 +150,7 @@ class Domain:
         return atom if atom and predicate and len(predicate.parameters) == len(atom.args) else None
 
     def is_a(self, kind: str, wanted: str) -> bool:
-        """Whether an object of type `kind` may stand where `wanted` is asked for (`(either a b)` asks for one of)."""
+        """Whether an object of type `kind` is also of type `wanted` (`(either a b)` accepts either)."""
         if wanted in self.types.get(kind, ()):
             return True
 
@@ -166,7 +166,7 @@ MAX_TYPES = 1_000
 
 
 def too_many_types(domain: Domain) -> str:
-    """What is said of a domain with more types than anybody plans with."""
+    """The message about a domain with too many types."""
     return f"the domain has {len(domain.supertypes):,} types, and at most {MAX_TYPES:,} are planned with"
 
 
@@ -246,7 +246,7 @@ class _DomainReader:
 
     def section(self, part: Sexpr, place: Position | None) -> None:
         if not isinstance(part, tuple) or not part:
-            self.wrong(f"'{show(part)}' is no section of a domain", place)
+            self.wrong(f"'{show(part)}' is not a section of a domain", place)
             return
         head, rest = part[0], part[1:]
         if head == "domain":
@@ -264,7 +264,7 @@ class _DomainReader:
         elif head == ":action":
             self._action(part)
         elif head == ":derived" and len(rest) != 2:
-            self.wrong(f"'{show(part)}' is no rule: write (:derived (name ?x - type …) (condition))", place)
+            self.wrong(f"'{show(part)}' is not a rule: write (:derived (name ?x - type …) (condition))", place)
         elif head == ":derived":
             predicate = self._predicate(rest[0], place_of(rest[0]))
             self.derived.append(Rule(predicate, read_condition(rest[1])))
@@ -278,7 +278,7 @@ class _DomainReader:
 
     def _predicate(self, part: Sexpr, place: Position | None) -> Predicate:
         if not isinstance(part, tuple) or not part or not isinstance(part[0], str):
-            self.wrong(f"'{show(part)}' is no predicate: write (name ?x - type …)", place)
+            self.wrong(f"'{show(part)}' is not a predicate: write (name ?x - type …)", place)
             return Predicate(show(part), ())
         return Predicate(part[0], self._typed(part, start=1), place=place)
 
@@ -325,7 +325,7 @@ class _DomainReader:
 
 
 def _meanings(text: str) -> dict[str, str]:
-    """The comment behind each predicate that stands with it on a line of its own."""
+    """The comment after each predicate that has a line of its own."""
     section = re.search(r"\(\s*:predicates\b.*?(?=\(\s*:|\Z)", text, re.DOTALL | re.IGNORECASE)
     meanings: dict[str, str] = {}
     for line in (section.group() if section else "").splitlines():
@@ -338,7 +338,7 @@ def _meanings(text: str) -> dict[str, str]:
 
 def _unknown_section(name: str) -> str:
     if name == "define":
-        return "a second (define …) stands inside the domain: a parenthesis before it is not closed"
+        return "the domain contains a second (define …): a parenthesis before it is not closed"
     known = ":requirements, :types, :constants, :predicates, :action and :derived"
     return f"section {name[:60]} is not supported in a domain; its sections are {known}"
 

@@ -76,7 +76,7 @@ class EditReport:
 
     @property
     def unmatched(self) -> tuple[Entry, ...]:
-        """Lines that named something the problem does not have. They did nothing; the model is told."""
+        """Lines that named something the problem does not have. They have no effect, and the model reads this."""
         return self.of(EntryKind.UNMATCHED)
 
     @property
@@ -149,10 +149,10 @@ class _Bench:
             elif old[0].name in self.objects:
                 renames.append((old[0], new[0], line))
             elif new[0].name in self.objects or new[0].name in self.constants:
-                self.note(EntryKind.ALREADY, _RENAME, line, f"there is no object {old[0].name}")
+                self.note(EntryKind.ALREADY, _RENAME, line, f"unknown object {old[0].name}")
                 done[old[0].name] = new[0].name
             else:
-                self.note(EntryKind.UNMATCHED, _RENAME, line, f"there is no object {old[0].name}")
+                self.note(EntryKind.UNMATCHED, _RENAME, line, f"unknown object {old[0].name}")
         self._carry(renames)
         declared = {name.name for line in added for name in self._typed(line)}
         # A name that was given away and taken again means its new owner.
@@ -349,7 +349,7 @@ class _Bench:
         for fact in negated:
             self.delete_fact(where, fact)
         if not atoms and not negated:
-            self.note(EntryKind.REFUSED, where, line, "it is no fact: write (predicate object …)")
+            self.note(EntryKind.REFUSED, where, line, "it is not a fact: write (predicate object …)")
         return atoms
 
 
@@ -443,10 +443,10 @@ to new lines, is read as well.
 
 
 def parse_edit(text: str, alone: bool = False) -> Edit:
-    """Read the first JSON object in `text` as an edit; what stands around it is ignored, or a fault if it must be
+    """Read the first JSON object in `text` as an edit; text around it is ignored, or an error if it must be
     `alone`.
 
-    Raises `EditSyntaxError` if there is none, or if its keys or values are not those of an edit.
+    Raises `EditSyntaxError` if it does not exist, or if its keys or values are not those of an edit.
     """
     value, rest = first_object(text)
     if alone and rest:
@@ -456,15 +456,15 @@ def parse_edit(text: str, alone: bool = False) -> Edit:
     except ValidationError as error:
         faults = (_fault(one) for one in error.errors()[:10])
         text = re.sub(r" or instance of \w+", "", "; ".join(faults))
-        raise EditSyntaxError(f"the JSON is no edit: {text}") from error
+        raise EditSyntaxError(f"the JSON is not an edit: {text}") from error
     return Edit(model.objects.as_value(), model.init.as_value())
 
 
 def _fault(error: Any) -> str:
-    """What is wrong at one place of the JSON, with what stands there."""
+    """What is wrong at one place of the JSON, with the value."""
     where = ".".join(str(step)[:_MAX_SHOWN] for step in error["loc"])
     if error["type"] == "extra_forbidden" and len(error["loc"]) == 1:
-        return f'{where} stands outside of "objects" and "init": {_brief(error["input"])}'
+        return f'{where} is outside of "objects" and "init": {_brief(error["input"])}'
     return f"{where}: {error['msg']}: {_brief(error['input'])}"
 
 
@@ -476,7 +476,7 @@ _MAX_STARTS = 50
 
 
 def first_object(text: str, keys: Collection[str] = ("objects", "init")) -> tuple[Any, str]:
-    """The first JSON object that is whole, and what stands around it.
+    """The first complete JSON object, and the text around it.
 
     Behind a brace at which no object could be read, only an object with one of the `keys` counts: another may be a part
     of the broken one. Raises `EditSyntaxError` with what is wrong at the first brace, or that the text was cut off.
@@ -537,7 +537,7 @@ def _together(key: str, several: list[Any]) -> Any:
     if all(isinstance(value, dict) for value in several):
         return _unique([pair for value in several for pair in value.items()])
     shown = ", ".join(map(_brief, several[:2]))
-    raise ValueError(f"the key '{key[:_MAX_SHOWN]}' stands twice in one object: {shown}")
+    raise ValueError(f"the key '{key[:_MAX_SHOWN]}' occurs twice in one object: {shown}")
 
 
 def _brief(value: Any) -> str:
@@ -648,7 +648,7 @@ def apply_domain_edit(domain: Domain, edit: DomainEdit) -> DomainEditReport:
         for line in changes.add:
             definitions = dict(_read(section, line))
             if not definitions:
-                note(EntryKind.REFUSED, f"domain.{section}.add", line, f"it is no line of {section}")
+                note(EntryKind.REFUSED, f"domain.{section}.add", line, f"it is not a line of {section}")
             for key, text in definitions.items():
                 same = lines.get(key)
                 kind = EntryKind.APPLIED if same is None else EntryKind.ALREADY if same == text else EntryKind.REFUSED
@@ -662,7 +662,7 @@ def apply_domain_edit(domain: Domain, edit: DomainEdit) -> DomainEditReport:
 def _replace(section: str, lines: Lines, old: str, new: str, note: Callable[..., None]) -> None:
     where, keys, definitions = f"domain.{section}.replace", _known(section, old, lines), dict(_read(section, new))
     if not definitions:
-        note(EntryKind.REFUSED, where, new, f"it is no line of {section}")
+        note(EntryKind.REFUSED, where, new, f"it is not a line of {section}")
         return
     note(EntryKind.APPLIED if keys else EntryKind.UNMATCHED, where, old)
     if not keys:
@@ -700,7 +700,7 @@ def _read(section: str, line: str) -> Iterator[tuple[str, str]]:
 
 
 def _key(section: str, expression: Sexpr) -> str | None:
-    """The name of a predicate or an action, or the whole rule (several may have one name); None for what is none."""
+    """The name of a predicate or an action, or the whole rule (several may have one name); None for other lines."""
     match section, expression:
         case "actions", (":action", str(name), *_):
             return name

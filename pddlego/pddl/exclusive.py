@@ -144,7 +144,7 @@ class Invariant:
 def parse_invariant(
     domain: Domain, about: str, once: str, never: Sequence[str] = (), names: str = "", unless: str = ""
 ) -> Invariant:
-    """An invariant of a domain. Raises `ValueError` for what is no fact of it, or no regular expression."""
+    """An invariant of a domain. Raises `ValueError` for an undeclared fact or an invalid regular expression."""
     if bool(once) == bool(never) or (never and len(never) < 2):
         raise ValueError(f"invariant '{about}': give either `once`, or `never` with two facts or more")
     if (names or unless) and not once:
@@ -152,7 +152,7 @@ def parse_invariant(
     try:
         re.compile(names)
     except (re.error, OverflowError, RecursionError) as error:
-        raise ValueError(f"invariant '{about}': names is no regular expression ({error})") from error
+        raise ValueError(f"invariant '{about}': names is not a regular expression ({error})") from error
     pattern = _pattern(domain, about, once) if once else None
     exception = _pattern(domain, about, unless) if unless else None
     if pattern and exception and not set(exception.args) <= set(pattern.args):
@@ -212,5 +212,5 @@ def _filled(pattern: Atom, values: dict[str, str]) -> Atom:
 def _pattern(domain: Domain, about: str, text: str) -> Atom:
     atom = domain.atom(text)
     if atom is None:
-        raise ValueError(f"invariant '{about}': '{text}' is no fact of the domain")
+        raise ValueError(f"invariant '{about}': '{text}' is not a fact of the domain")
     return atom

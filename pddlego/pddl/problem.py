@@ -139,7 +139,7 @@ def read_problem(text: str) -> ProblemReading:
     blocks = [expression for expression in sexprs.expressions if isinstance(expression, tuple)]
     word = next((place for expression, place in placed(sexprs.expressions) if isinstance(expression, str)), None)
     if word is not None:
-        message = "text stands outside the parentheses of (define …): give nothing but the problem file"
+        message = "there is text outside the parentheses of (define …): give nothing but the problem file"
         defects.append(syntax_defect(message, word))
     whole = next((block for block in blocks if block and block[0] == "define"), None)
     if whole is None:
@@ -167,7 +167,7 @@ def _read_define(define: tuple[Sexpr, ...], defects: list[Defect]) -> ProblemRea
     sections: dict[str, tuple[Sexpr, ...]] = {}
     for part, place in placed(define, 1):
         if not isinstance(part, tuple) or not part or not isinstance(part[0], str):
-            defects.append(syntax_defect(f"'{in_short(part)}' is no section of a problem", place))
+            defects.append(syntax_defect(f"'{in_short(part)}' is not a section of a problem", place))
         elif part[0] in sections:
             defects.append(syntax_defect(f"section {part[0]} appears twice: write it once", place))
         elif part[0] in ("problem", ":domain", ":objects", ":init", ":goal", ":requirements", ":metric"):
@@ -216,7 +216,7 @@ def _read_init(
                 values.append(value)
                 numeric.append(item)
             case _:
-                message = f"'{in_short(item)}' in :init is no fact: write (predicate object …)"
+                message = f"'{in_short(item)}' in :init is not a fact: write (predicate object …)"
                 wrong.append(syntax_defect(message, place))
     if numeric:
         defects.append(numbers_defect(" and ".join(map(in_short, numeric[:2])), place_of(numeric[0])))
@@ -253,7 +253,7 @@ INDENT = "    "
 def abbreviated(problem: Problem) -> str:
     """The problem with at most `MOST` objects of each type and atoms of each predicate, in alphabetical order.
 
-    Where something is left out stands `...`.
+    `...` marks what is left out.
     """
     objects = sorted(problem.objects, key=lambda obj: (obj.type, obj.name))
     typed = any(obj.type != ANY_TYPE for obj in objects)

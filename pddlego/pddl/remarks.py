@@ -107,7 +107,7 @@ def problem_remarks(domain: Domain, problem: Problem) -> tuple[Defect, ...]:
     named = {*(arg for fact in problem.facts for arg in fact.args), *arguments_in(problem.goal)}
     for obj in problem.sorted_objects():
         if obj.name not in named | constants and not _may_be_used(domain, problem, obj):
-            message = f"object {obj.name} stands in no fact and not in the goal; say something of it, or leave it out"
+            message = f"object {obj.name} is in no fact and not in the goal; use it, or leave it out"
             remarks.append(remark(DefectKind.UNUSED_OBJECT, obj.name, message, obj.place))
     used = {*domain.rules, *(fact.predicate for fact in problem.facts)}
     used |= {atom.predicate for part in (problem.goal, *domain.conditions()) for atom in atoms_of(part)}
@@ -136,7 +136,7 @@ def _of_part(domain: Domain, part: Formula, where: str, scope: Scope) -> Iterato
 
 
 def _is_wider(domain: Domain, kind: str, wanted: str) -> bool:
-    """Whether some things of type `kind` cannot stand where `wanted` is asked for, and some can."""
+    """Whether only some things of type `kind` are of type `wanted`."""
     return not domain.is_a(kind, wanted) and all(
         any(domain.is_a(one, above) for above in either(kind)) for one in either(wanted)
     )
@@ -150,7 +150,7 @@ def _contradictions(
     for conjunct in conjuncts(part):
         match conjunct:
             case Not(part=Atom() as atom) if atom in true and atom not in meant:
-                message = f"{where}: {atom} and (not {atom}) stand together; keep one"
+                message = f"{where}: {atom} and (not {atom}) contradict each other; keep one"
                 yield remark(kind, where, message, atom.place)
     for inner in parts_of(part):
         if not isinstance(part, Not) and not isinstance(inner, Not):
@@ -197,7 +197,7 @@ def _made(action: Action) -> set[str]:
 
 def _requirements(domain: Domain) -> Iterator[Defect]:
     for name in sorted(set(domain.requirements) - KNOWN):
-        message = f"requirement {name} is none of PDDL; leave it out"
+        message = f"PDDL has no requirement {name}; leave it out"
         yield remark(DefectKind.UNKNOWN_REQUIREMENT, name, message)
     declared = with_implied(domain.requirements)
     for name, reason in sorted(needed_requirements(domain).items()):

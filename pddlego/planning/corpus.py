@@ -80,7 +80,7 @@ class CorpusReport:
 
     @property
     def unknown(self) -> int:
-        """Pairs whose recorded verdict is none of `KNOWN`: nothing is compared with it."""
+        """Pairs whose recorded verdict is not in `KNOWN`: it is not compared."""
         return sum((pair.pair.recorded_verdict or "") not in KNOWN for pair in self.checked)
 
     @property
@@ -106,7 +106,7 @@ def read_pairs(path: Path) -> Iterator[Pair]:
         except ValidationError as error:
             first = error.errors()[0]
             reason = f"Line {number}: {'.'.join(map(str, first['loc']))} {first['msg']}."
-            raise UsageError(f"{path} is no corpus", reason, "A line needs id, domain and problem.") from error
+            raise UsageError(f"{path} is not a corpus", reason, "A line needs id, domain and problem.") from error
 
 
 def check_corpus(pairs: Iterable[Pair], planner: Planner) -> CorpusReport:

@@ -14,7 +14,7 @@ MOST_COMPARED = 300
 
 
 MOST_ALIKE = 12
-"""States that nothing tells apart, of systems that are compared so."""
+"""Maximum number of indistinguishable states in compared systems."""
 
 
 class Equivalence(str, Enum):

@@ -92,7 +92,7 @@ def _relevant(task: GroundTask) -> GroundTask:
     """Only the operators that may contribute to the goal: they add a goal, or what a relevant operator needs.
 
     Any plan remains one without its irrelevant steps, so shortest plans stay as short; and a blind search no longer
-    tries every order of picking up things that nobody wants.
+    tries every order of picking up irrelevant things.
     """
     adding: dict[str, list[Operator]] = defaultdict(list)
     for operator in task.operators:

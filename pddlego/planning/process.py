@@ -44,13 +44,13 @@ _BOOT = "import sys; sys.path[:] = sys.argv[4:]; from pddlego.planning.worker im
 class ProcessPlanner:
     """Plans in a process of its own, started at once and again after a time-out or a crash.
 
-    `timeout` is in seconds for each call, `memory` in MiB for the process; 0 is no limit. Calls from several threads
+    `timeout` is in seconds for each call, `memory` in MiB for the process; 0 means no limit. Calls from several threads
     wait for each other; planners are cheap, so give each worker its own where that matters.
     """
 
     def __init__(self, engine: str = "pyperplan", timeout: float = 30.0, memory: int = 4096) -> None:
         if engine not in ENGINES:
-            raise ValueError(f"there is no planner '{engine}'; the planners are {', '.join(ENGINES)}")
+            raise ValueError(f"unknown planner '{engine}'; the planners are {', '.join(ENGINES)}")
         self.engine = engine
         self.timeout = timeout
         self.memory = memory
@@ -133,7 +133,7 @@ class ProcessPlanner:
                 else:
                     how.watch(cast("SearchMoment", answer))
             except BaseException:
-                self._kill()  # nobody wants the answer any more, and the process still works on it
+                self._kill()  # the process still works on an answer that is no longer needed
                 raise
 
     def _gone(self, problem: Problem, expired: bool, timeout: float, seconds: float) -> PlanResult:
@@ -217,7 +217,7 @@ def _check_type(name: str, value: object, kind: type, call: str) -> None:
 
 
 class PlannerPool:
-    """A planner for many threads. Planning is work for a processor: there is no use for more planners than processors.
+    """A planner for many threads. Planning is CPU-bound, so more planners than processors are useless.
 
     The planners must be alike, so that it does not matter which one answers; they are closed with the pool.
     """
@@ -267,7 +267,7 @@ _MIN_MEMORY = 128
 
 
 class PlannerOptions(Options):
-    """The planner of an episode. `timeout` is in seconds for each call, `memory` in MiB; 0 is no limit."""
+    """The planner of an episode. `timeout` is in seconds for each call, `memory` in MiB; 0 means no limit."""
 
     model_config = ConfigDict(title="Planner")
 
@@ -285,7 +285,7 @@ class PlannerOptions(Options):
         """Start the planner. Raises `UsageError` for an unknown engine, missing packages, or too little memory."""
         if self.engine not in ENGINES:
             reason = f"The planners are {', '.join(ENGINES)}."
-            raise UsageError(f"There is no planner '{self.engine}'", reason, "Choose one with --planner.")
+            raise UsageError(f"Unknown planner '{self.engine}'", reason, "Choose one with --planner.")
         needed = ("unified_planning", "up_fast_downward") if self.engine == "fast-downward" else ()
         missing = [name for name in needed if find_spec(name) is None]
         if missing:

@@ -97,9 +97,9 @@ class Search:
         match = _SEARCH.match(text.strip().lower())
         algorithm, heuristic = match.groups() if match else (text, None)
         if algorithm not in _ALGORITHMS:
-            raise ValueError(f"there is no search '{text}'; the searches are {', '.join(_ALGORITHMS)}")
+            raise ValueError(f"unknown search '{text}'; the searches are {', '.join(_ALGORITHMS)}")
         if heuristic is not None and heuristic not in _HEURISTICS:
-            raise ValueError(f"there is no heuristic '{heuristic}'; the heuristics are {', '.join(_HEURISTICS)}")
+            raise ValueError(f"unknown heuristic '{heuristic}'; the heuristics are {', '.join(_HEURISTICS)}")
         default = _DEFAULT_HEURISTIC.get(algorithm)
         if default is None and heuristic is not None:
             raise ValueError(f"{algorithm} takes no heuristic: write '{algorithm}'")

@@ -94,7 +94,7 @@ _SEARCHES = {
 
 
 def find_plan(task: GroundTask, search: Search) -> Plan | None:
-    """The plan that `search` finds, or None if there is none. The artificial goal step is left out."""
+    """The plan that `search` finds, or None if no plan exists. The artificial goal step is left out."""
     indexed = IndexedTask(task)
     operators = _run(indexed, search)
     if operators is None:

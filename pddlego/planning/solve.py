@@ -18,14 +18,14 @@ from pddlego.planning.validate import goal_holds, speaks_of_nothing, validate
 from pddlego.planning.world import World
 
 MOST_TOLD = 5
-"""Defects of a domain that are told at most."""
+"""The maximum number of defects in a message."""
 
 OUT_OF_MEMORY = "the planner ran out of memory: the problem has too many states, or too many objects"
 
 ALREADY = "the goal is already true in the initial state"
 
 Solver = Callable[[Domain, Problem, Search], "Plan | None"]
-"""Returns a plan or None if there is none; raises `NotPlannableError` for what the engine cannot express."""
+"""Returns a plan, or None if no plan exists; raises `NotPlannableError` for what the engine cannot express."""
 
 
 def solve(domain: Domain, problem: Problem, search: Search, solver: Solver) -> PlanResult:

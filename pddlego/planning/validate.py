@@ -73,7 +73,7 @@ class FaultKind(str, Enum):
 
 @dataclass(frozen=True)
 class PlanFault:
-    """What is wrong with a plan: at which `step`, the `time`-th from 0 (none for the goal); `advice` mends it.
+    """What is wrong with a plan: at which `step`, the `time`-th from 0 (None for the goal); `advice` fixes it.
 
     Only preconditions and goals have advice, which may have several lines.
     """
@@ -117,14 +117,14 @@ def _wrong_step(world: World, step: PlanStep, time: int, state: AbstractSet[Atom
     if action is None:
         close = nearest(step.action, domain.actions_by_name)
         hint = f"did you mean {close}?" if close else f"the actions are {', '.join(sorted(domain.actions_by_name))}"
-        return fault(FaultKind.ACTION, f"{step} at time {time} is no action of the domain; {hint}")
+        return fault(FaultKind.ACTION, f"{step} at time {time} is not an action of the domain; {hint}")
     if len(action.parameters) != len(step.args):
         form = " ".join((action.name, *(parameter.name for parameter in action.parameters)))
         what = f"{step} at time {time} has {len(step.args)} argument(s), and its form is ({form})"
         return fault(FaultKind.ARITY, what)
     for parameter, arg in zip(action.parameters, step.args, strict=True):
         if arg not in world.types:
-            return fault(FaultKind.OBJECT, f"{step} at time {time}: there is no object {arg}")
+            return fault(FaultKind.OBJECT, f"{step} at time {time}: unknown object {arg}")
         if not domain.is_a(world.types[arg], parameter.type):
             what = f"{step} at time {time}: {arg} is a {world.types[arg]}, but {parameter.name} is a {parameter.type}"
             return fault(FaultKind.TYPE, what)
@@ -157,7 +157,7 @@ def parse_plan(text: str) -> Plan:
     """The plan that a text holds: `(action object …)` a line, in any case, with comments behind `;`.
 
     A number and a colon before an action are its time, and are not needed. Raises `PddlSyntaxError` with every line
-    that is no action.
+    that is not an action.
     """
     steps: list[PlanStep] = []
     defects: list[Defect] = []
@@ -167,7 +167,7 @@ def parse_plan(text: str) -> Plan:
             continue
         match = _LINE.match(action)
         if match is None:
-            message = f"line {number}, '{line.strip()[:60]}', is no action: write (action object …)"
+            message = f"line {number}, '{line.strip()[:60]}', is not an action: write (action object …)"
             column = len(line) - len(line.lstrip()) + 1
             defects.append(syntax_defect(message, (number, column)))
         else:

@@ -126,9 +126,9 @@ def _limit_memory(mebibytes: int) -> None:
 
 
 def _die_with(parent: int) -> None:
-    """End, with all children, when the parent is gone: during a long search nobody reads the closed pipe.
+    """End, with all children, when the parent is gone: a long search does not notice the closed pipe.
 
-    The parent says its number: asked for here, it could be the number of whoever inherited us from one already gone.
+    The parent says its number: asked for here, it could be that of a process that adopted us.
     """
     while os.getppid() == parent:
         time.sleep(1.0)

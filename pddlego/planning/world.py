@@ -158,7 +158,7 @@ class World:
 
 
 JoinKey = tuple[str, int, str]
-"""A predicate, the place of an argument, and what stands there."""
+"""A predicate, the index of an argument, and its value."""
 
 
 class Simulator:

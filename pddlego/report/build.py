@@ -26,13 +26,13 @@ from pddlego.runs.store import RESULTS, changed_journals, read_cells, read_recor
 from pddlego.runs.summary import DEFECTS, LINES, REJECTED, UNMEASURED, Summary
 
 _TROUBLE = frozenset({EntryKind.UNMATCHED.value, EntryKind.REFUSED.value})
-"""What became of a line of an edit that was no use; the other kinds were applied."""
+"""Kinds of edit lines that had no effect; the other kinds were applied."""
 
 _NO_RESULT = {
     RESUMED: "It is one episode that was resumed from the middle of another.",
     CONFIRMED: "A person was asked in its episode, and could decide otherwise than the model.",
 }
-"""Entries of the manifest of an episode that is no result of a method alone: its number would be taken for one."""
+"""Entries of the manifest of an episode that a person influenced: its numbers are not those of a method alone."""
 
 _Counter = Callable[[Summary], Mapping[str, int]]
 
@@ -51,7 +51,7 @@ class Report:
     """What some evaluations say. `results` holds the last attempt at each cell, sorted by cell.
 
     `failures` are the outcomes of episodes that were not won; `answers` the unusable answers by category, the defects
-    by kind and the lines of edits that were no use; `measured` what the methods counted, each group with its table, and
+    by kind and the edit lines without effect; `measured` what the methods counted, each group with its table, and
     `figures` what they draw; `published` are means of papers beside ours.
     `incomplete` says how many of the cells that were asked for were played, if not all were; `damage` what could not be
     read.
@@ -147,18 +147,20 @@ def _load(paths: Sequence[Path]) -> list[tuple[list[Summary], tuple[str, ...]]]:
             raise UsageError(f"{path} is named twice", "Its episodes would be counted twice.", "Name it once.")
         if not path.exists():
             reason = f"Neither {path} nor runs/{path} is here."
-            raise UsageError(f"There is no run {path}", reason, "Check the path, or call it where the run was made.")
+            raise UsageError(f"Unknown run {path}", reason, "Check the path, or call it where the run was made.")
         if not (path / RESULTS).exists():
             begun = (path / EPISODES).is_dir()
             reason = f"It has no {RESULTS}" + (": no episode in it is finished." if begun else ".")
             advice = "See it with 'pddlego show', or play on with 'pddlego eval --run'."
             raise UsageError(
-                f"{path} is no evaluation", reason, advice if begun else "Name a folder that 'pddlego eval' made."
+                f"{path} is not an evaluation", reason, advice if begun else "Name a folder that 'pddlego eval' made."
             )
         manifest = read_manifest(path)
         for name, reason in _NO_RESULT.items():
             if name in manifest:
-                raise UsageError(f"{path} is no evaluation", reason, "Leave it out, and see it with 'pddlego show'.")
+                raise UsageError(
+                    f"{path} is not an evaluation", reason, "Leave it out, and see it with 'pddlego show'."
+                )
         for name, value in _configuration(path).items():
             other, before = known.setdefault(name, (path, value))
             if before != value:
@@ -176,7 +178,7 @@ def _configuration(path: Path) -> dict[str, Any]:
     """What determines an episode: each game, and everything else together."""
     configuration = read_configuration(path)
     games = configuration.pop("settings", {})
-    # Of versions a continuation takes care; an option that is not used is none.
+    # Resuming checks versions; unset options are left out.
     configuration = {name: value for name, value in configuration.items() if name != "versions" and value is not None}
     return {**games, "the configuration": configuration}
 
@@ -282,7 +284,7 @@ def _comparisons(results: Sequence[Summary]) -> tuple[Comparison, ...]:
 
 
 def _compared(game: str, first: tuple[str, str], second: tuple[str, str]) -> str:
-    """The number that both methods are compared by; empty if there is none."""
+    """The number that both methods are compared by; empty without one."""
     names = [
         {column.name for column in measuring(game, mode).columns if column.compared} for _, mode in (first, second)
     ]

@@ -50,7 +50,7 @@ def details(report: Report) -> tuple[list[str], list[list[str]]]:
     head += [name for column in measured for name in (column.name, *(["median"] if column.median else []))]
     head += ["calls", "tokens", "seconds", "cost", "of it without an answer"]
     body = [_details(row, measured) for row in report.rows]
-    if not any(row[-1] for row in body):  # nobody was left without an answer
+    if not any(row[-1] for row in body):  # every request was answered
         return head[:-1], [row[:-1] for row in body]
     return head, body
 
@@ -159,7 +159,7 @@ def as_json(report: Report) -> str:
 
 
 def _row(row: Row) -> dict[str, object]:
-    """A row for programs: what the method measured stands beside what every row has."""
+    """A row for programs: the method's numbers beside those that every row has."""
     values = {name: value for name, value in vars(row).items() if name != "measured"}
     for value in row.measured:
         values[value.column.name] = value.mean

@@ -52,7 +52,7 @@ def _setting(player: Method, name: str, kept: Mapping[str, Any]) -> Setting:
     try:
         return player.load(name, player.options.model_validate(kept["options"]))
     except ValidationError as error:
-        reason = f"The options of {name} in it are none of the method {player.name}: {error.errors()[0]['msg']}."
+        reason = f"Its options of {name} are invalid for the method {player.name}: {error.errors()[0]['msg']}."
         raise UsageError(
             "The optimum cannot be found", reason, "Restore manifest.json, or leave --optimum out."
         ) from error

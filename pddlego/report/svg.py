@@ -144,7 +144,7 @@ class Plot:
 
 
 def scatter(points: Sequence[Point], x_name: str, y_name: str, colours: Mapping[str, str]) -> str:
-    """Points by series, each with a colour of its own; those that are no success are crosses.
+    """Points by series, each with a colour of its own; failures are crosses.
 
     A series that has none among the `colours` is grey: it is something to compare with.
     """

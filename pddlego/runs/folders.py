@@ -18,11 +18,11 @@ MANIFEST, EPISODES = "manifest.json", "episodes"
 def newest_run(root: Path, wanted: Callable[[Path], bool] = lambda path: True) -> Path:
     """The run folder below `root` that changed last, of those that are `wanted` if there are any.
 
-    Raises `UsageError` if there is none.
+    Raises `UsageError` if it does not exist.
     """
     changes = [(changed, path) for path in _folders(root) if (changed := _last_change(path / EPISODES)) is not None]
     if not changes:
-        raise UsageError(f"There are no runs in {root}", "Nothing was played there.", "Play, or name a run folder.")
+        raise UsageError(f"{root} has no runs", "Nothing was played there.", "Play, or name a run folder.")
     newest_first = [path for _, path in sorted(changes, reverse=True)]
     return next(filter(wanted, newest_first), newest_first[0])
 
@@ -38,7 +38,7 @@ RUNS, RUNS_VARIABLE = "runs", "PDDLEGO_RUNS"
 def place_of(run: str, root: Path = Path(RUNS), wanted: Callable[[Path], bool] = lambda path: True) -> Path:
     """The run folder or journal that a user names: its path, its name in `root`, or `latest` for the newest `wanted`.
 
-    Raises `UsageError` if there are no runs for `latest`.
+    Raises `UsageError` if `latest` finds no run.
     """
     place = Path(run)
     if place.exists():
@@ -51,15 +51,15 @@ def place_of(run: str, root: Path = Path(RUNS), wanted: Callable[[Path], bool] =
 def find_journals(place: Path, seed: int | None = None) -> list[Path]:
     """The journals of a run folder, of one seed if it is given, in natural order; a journal itself is the only one.
 
-    Raises `UsageError` if there is none.
+    Raises `UsageError` if it does not exist.
     """
     if place.is_file():
         return [place]
     if place.exists() and not place.is_dir():
-        raise UsageError(f"{place} is no file", "It is a device or a pipe.", "Name a run folder or a journal.")
+        raise UsageError(f"{place} is not a file", "It is a device or a pipe.", "Name a run folder or a journal.")
     if not (place / EPISODES).is_dir():
         reason = f"It has no folder {EPISODES}/." if place.is_dir() else "There is no such folder."
-        raise UsageError(f"{place} is no run folder", reason, "Name a folder that 'pddlego play' or 'eval' made.")
+        raise UsageError(f"{place} is not a run folder", reason, "Name a folder that 'pddlego play' or 'eval' made.")
     journals = sorted((journal for journal in (place / EPISODES).glob("*.jsonl") if journal.is_file()), key=_natural)
     mine = [journal for journal in journals if seed is None or _seed_of(journal) == seed]
     if not mine:

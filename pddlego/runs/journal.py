@@ -26,7 +26,7 @@ EventsOf = Callable[[str], Iterable[type[Event]]]
 
 
 def _no_methods(name: str) -> Iterable[type[Event]]:
-    """Knows no method: whoever asks models again needs nothing but what happens everywhere."""
+    """Reads only events that every method has: recorded answers need no others."""
     return ()
 
 
@@ -56,7 +56,7 @@ class Codec:
         if not known:
             return Unknown(str(method), name, fields)
         if name not in known:
-            raise ValueError(f"there is no event '{name}'")
+            raise ValueError(f"unknown event '{name}'")
         event: Event = _adapter(known[name]).validate_python(fields)
         return event
 
@@ -163,8 +163,8 @@ def recorded_calls(events: Iterable[Event]) -> list[RecordedCall]:
 def read_journal(path: Path, codec: Codec) -> Journal:
     """Read a journal up to its last whole line.
 
-    Raises `UsageError` if the file cannot be opened, and `JournalError` if it is from another version or holds a line
-    that is no event before its last one.
+    Raises `UsageError` if the file cannot be opened, and `JournalError` if it is from another version or an
+    invalid line before its last one.
     """
     try:
         data = read_run_file(path)
@@ -182,7 +182,7 @@ def read_line(path: Path, line: bytes, number: int, codec: Codec) -> TimedEvent:
         what = f"{path} was written by another version of pddlego"
         raise JournalError(what, str(error), "Use the version that wrote it.") from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        reason = f"Line {number} is no event ({type(error).__name__})."
+        reason = f"Line {number} is not an event ({type(error).__name__})."
         raise JournalError(f"{path} is damaged", reason, "Restore the file, or cut it before that line.") from error
 
 
@@ -193,8 +193,8 @@ Listener = Callable[[Event, float], None]
 class Timed:
     """Events of an episode, with the seconds that it had taken when the last of them happened.
 
-    Time stands still while an event is looked at. An episode that knows its own time says it with its `clock`; without
-    one the time is taken here, and what a person took to judge is no part of it.
+    The clock is paused while an event is processed. An episode with its own clock passes it as `clock`; otherwise the
+    time is measured here, without the time that a person took.
     """
 
     def __init__(self, events: Iterable[Event], clock: Callable[[], float] | None = None) -> None:
@@ -235,8 +235,8 @@ def follow(events: Iterable[Event], listeners: Iterable[Listener]) -> Ended:
     """Hand every event to every listener, in order, with the seconds that the episode took (see `Timed`).
 
     Returns the last one. An interrupt that arrives while a listener works is passed on to the agent, which then ends
-    its episode properly. Raises whatever the episode or a listener raises, `TypeError` for what is no event, and
-    `RuntimeError` for an episode without an end: whoever calls this is the border of the episode.
+    its episode properly. Raises whatever the episode or a listener raises, `TypeError` for what is not an event, and
+    `RuntimeError` for an episode without an end: the caller is the border of the episode.
     """
     listening = list(listeners)
     source = events if isinstance(events, Timed) else Timed(events)

@@ -22,7 +22,7 @@ LEDGER = "ledger.jsonl"
 
 @dataclass(frozen=True)
 class LedgerEntry:
-    """A request for a cell (its label, `origin`): what it took, or what was reserved for it where nobody knows (it was
+    """A request for a cell (its label, `origin`): what it took, or what was reserved for it if that is unknown (it was
     not `answered`)."""
 
     model: str
@@ -80,7 +80,7 @@ class Ledger:
 
 
 def read_ledger(path: Path) -> tuple[dict[int, LedgerEntry], tuple[str, ...]]:
-    """The requests of a ledger by number up to its last whole line, and remarks on lines that nobody understands.
+    """The requests of a ledger by number up to its last whole line, and remarks on unreadable lines.
 
     A line that says wrongly what was used is left out: the request counts as what was reserved for it. A line that
     cannot be read may have been a request: one whose number is missing counts as the most that any other took. Requests
@@ -104,7 +104,7 @@ def read_ledger(path: Path) -> tuple[dict[int, LedgerEntry], tuple[str, ...]]:
             continue
         expected = len(entries) + len(missing) + 1
         if (key < expected or key - expected > len(remarks)) if is_request else key not in entries and not missing:
-            reason = f"Line {number} is no entry that can follow those before it."
+            reason = f"Line {number} is not an entry that can follow those before it."
             raise JournalError(f"{path} is damaged", reason, "Restore it: it says what was spent.")
         try:
             amounts = _amount(entry["tokens"]), _amount(entry["cost"])

@@ -50,12 +50,14 @@ def _revision() -> str | None:
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
-    """The manifest of a run folder. Raises `UsageError` if there is none that can be read."""
+    """The manifest of a run folder. Raises `UsageError` if it cannot be read."""
     place = path / MANIFEST
     try:
         manifest = json.loads(read_run_file(place))
     except OSError as error:
-        raise UsageError(f"{path} is no run folder", f"{place.name}: {error.strerror}.", "Check the path.") from error
+        raise UsageError(
+            f"{path} is not a run folder", f"{place.name}: {error.strerror}.", "Check the path."
+        ) from error
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{path} is damaged", f"{place.name} is not JSON.", "Restore the file.") from error
     if not isinstance(manifest, dict) or not isinstance(manifest.get("configuration", {}), dict):

@@ -6,8 +6,8 @@
     runs/NAME/results.csv           the result table, written when an evaluation stops
 
 Whatever kills the process, a finished episode is kept: its journal is complete, and on the disk, before its line is
-written, and a line that is missing is made from the journal when the evaluation is continued. A line that is damaged
-costs its cell at most, never the evaluation, and is told.
+written, and a line that is missing is made from the journal when the evaluation is continued. A damaged line
+costs at most its cell, never the evaluation, and is reported.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Store:
     def recover(self, cells: Iterable[Cell]) -> None:
         """Read what is there, and add the lines of attempts whose process was killed before it could write them.
 
-        What is damaged is told in `remarks`: a cell whose journal cannot be read is played again.
+        Damage is reported in `remarks`: a cell whose journal cannot be read is played again.
         """
         summaries, damaged = read_what_is_whole(self.path)
         self.remarks += (*damaged, *changed_journals(self.path, summaries))
@@ -191,7 +191,7 @@ class Store:
         wanted = json.loads(json.dumps(configuration))
         if not place.exists():
             if (self.path / RESULTS).exists() or any((self.path / EPISODES).iterdir()):
-                reason = f"It holds episodes and no {MANIFEST}, so nobody knows how they were played."
+                reason = f"It holds episodes and no {MANIFEST}, so it is unknown how they were played."
                 raise UsageError(
                     f"{self.path} is damaged", reason, "Restore the file, or use another folder with --run."
                 )
@@ -217,7 +217,7 @@ def read_results(path: Path) -> list[Summary]:
     summaries = []
     for number, result in _results(path):
         if result is None:
-            reason = f"Line {number} is no result."
+            reason = f"Line {number} is not a result."
             raise JournalError(
                 f"{path / RESULTS} is damaged", reason, "Remove the line: it is made anew from its journal."
             )
@@ -256,8 +256,8 @@ def changed_journals(path: Path, summaries: Iterable[Summary]) -> tuple[str, ...
     for summary in summaries:
         journal = path / EPISODES / journal_name(summary.cell, summary.attempt)
         if summary.digest and (now := digest(journal)) != summary.digest:
-            what = "is not what it was when the episode ended" if now else "is gone"
-            changed.append(f"{journal} {what}: its result stands as it was written then.")
+            what = "has changed since the episode ended" if now else "is gone"
+            changed.append(f"{journal} {what}: its result is kept as it was written.")
     return tuple(changed)
 
 
@@ -369,7 +369,7 @@ DOMAIN_FROM = "domain_from"
 
 
 def kept_domain(folder: Path, summaries: Iterable[Summary], codec: Codec, fits: Callable[[Summary], bool]) -> str:
-    """The text of the last domain of the last episode that was won and `fits`; empty where there is none.
+    """The text of the last domain of the last episode that was won and `fits`; empty without one.
 
     Raises `UsageError` and `JournalError` for a journal that cannot be read.
     """

@@ -35,7 +35,7 @@ class JournalTail:
         self._lines = 0
 
     def poll(self) -> Iterator[tuple[Event, float]]:
-        """New events with the seconds since the start. Raises `JournalError` for a line that is none."""
+        """New events with the seconds since the start. Raises `JournalError` for an invalid line."""
         for line in _new_lines(self.path, self._read):
             self._read += len(line) + 1
             self._lines += 1
@@ -110,7 +110,7 @@ def _first_look(path: Path, size: int) -> EpisodeStatus:
     try:
         with BufferedReader(open_run_file(path, "rb")) as file:
             first = file.readline()
-            # A line that has no end yet is no damage: it is just being written.
+            # A line without an end is not damaged: it is still being written.
             peek = _seen(EpisodeStatus(path), first) if first.endswith(b"\n") else EpisodeStatus(path)
             room = CHUNK
             while True:
@@ -146,7 +146,7 @@ def _new_lines(path: Path, read: int) -> list[bytes]:
 
 
 def _event(line: bytes) -> dict[str, Any]:
-    """The event of a line as a dictionary; empty where there is none."""
+    """The event of a line as a dictionary; empty without one."""
     try:
         fields = json.loads(line)["event"]
         return fields if isinstance(fields, dict) else {}
@@ -155,7 +155,7 @@ def _event(line: bytes) -> dict[str, Any]:
 
 
 def _seen(peek: EpisodeStatus, line: bytes) -> EpisodeStatus:
-    """The glance after one more line; one that is damaged is remembered, and tells nothing."""
+    """The status after one more line; a damaged line is only counted."""
     event = _event(line)
     try:
         if event.get("type") == "started":

@@ -93,7 +93,7 @@ PROBES: tuple[Probe, ...] = (
 
 
 def try_all(probes: Iterable[Probe] = PROBES, isolation: Isolation = "required") -> Iterator[ProbeResult]:
-    """Try every attack, each in a session of its own. Raises `UsageError` where there is no sandbox."""
+    """Try every attack, each in a session of its own. Raises `UsageError` without a sandbox."""
     with tempfile.TemporaryDirectory(prefix="pddlego-probe-") as folder, Sandbox(isolation) as sandbox:
         place = Path(folder) / "file"
         place.with_name("file.kept").write_text("x")

@@ -18,7 +18,7 @@ class SandboxLimits:
     answer may have: a line of JSON with everything in it.
 
     `patience` is how many times as long a call may take by the clock on the wall: a program that sleeps uses no CPU.
-    After a call was told to stop it has the `grace`, in seconds, to say where it was.
+    After the signal to stop, a call has `grace` seconds to report where it was.
     """
 
     seconds: float = 30.0

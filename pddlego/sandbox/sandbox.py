@@ -37,7 +37,7 @@ NEEDED = (LIMITS, LANDLOCK, SECCOMP)
 """Layers without which `required` refuses; for root there is its own user besides. Namespaces come on top."""
 
 _MORE_MODULES = ("numpy",)
-"""Modules that are no part of Python and may be imported where they are installed."""
+"""Modules outside of the standard library that may be imported if they are installed."""
 
 _HASH_SEED = "0"
 """Of every sandbox: the order of sets is the same in every run."""
@@ -51,7 +51,7 @@ class Sandbox:
     def __init__(self, isolation: Isolation = "required") -> None:
         if isolation not in ISOLATIONS:
             raise UsageError(
-                f"There is no isolation '{isolation}'", f"It is one of: {', '.join(ISOLATIONS)}.", "Choose one of them."
+                f"Unknown isolation '{isolation}'", f"It is one of: {', '.join(ISOLATIONS)}.", "Choose one of them."
             )
         self.isolation: Isolation = isolation
         self._lock = threading.Lock()
@@ -133,7 +133,7 @@ class Sandbox:
         return None, 0
 
     def _ask(self, request: Mapping[str, Any], pipes: tuple[int, ...]) -> dict[str, Any]:
-        """Ask the server, and start it where there is none; one that is gone takes its sessions with it."""
+        """Ask the server, and start it if needed; when it ends, its sessions end."""
         with self._lock:
             starting = "memory" in request
             if starting and (self._server is None or self._server.poll() is not None):
@@ -204,7 +204,7 @@ def modules_of(source: str) -> tuple[str, ...]:
 
 
 def _places() -> list[str]:
-    """The folders in which the modules are found that are no part of Python."""
+    """The folders of the modules outside of the standard library."""
     specs = [find_spec(name) for name in _MORE_MODULES]
     return list(dict.fromkeys(str(Path(spec.origin).parent.parent) for spec in specs if spec and spec.origin))
 

@@ -1,4 +1,4 @@
-"""One program in one process of its own: loaded once, called many times, ended by the host and nobody else."""
+"""One program in one process of its own: loaded once, called many times, ended by the host only."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ MODULE = "program"
 _FORGED = "the program wrote to the sandbox's own pipe"
 
 End = Callable[[int, bool], tuple[int | None, int]]
-"""Ends a process, killing it if told so: its exit code (negative: a signal) and the most bytes that it had."""
+"""Ends a process, killing it if requested: its exit code (negative: a signal) and the most bytes that it had."""
 
 
 Read = Callable[[bytes], ExpansionResult]
@@ -222,7 +222,7 @@ class Session:
         return f"it needs more than {self.limits.memory:,} MiB of memory"
 
     def _exchange(self, seconds: float, wall: float, used: float | None) -> tuple[bytes | None, bool]:
-        """Receive a line; None if there is none in time. The second says whether the program had to be told to stop.
+        """Receive a line; None if it does not arrive in time. The second says whether the program had to be stopped.
 
         `used` is the CPU time of the process before. What is not sent yet is sent meanwhile. Raises `_BrokenError`.
         """

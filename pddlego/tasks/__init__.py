@@ -1,4 +1,4 @@
-"""Planning tasks: made by seeded generators, or read from a folder of somebody's."""
+"""Planning tasks: made by seeded generators, or read from a user's folder."""
 
 from pddlego.tasks.folder import Split, Task, Tasks
 

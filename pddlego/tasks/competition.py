@@ -33,7 +33,7 @@ def logistics(rng: random.Random, cities: int, places: int, packages: int, airpl
 
 
 def movie(rng: random.Random, snacks: int) -> Problem:
-    """So many snacks of each of five kinds; the counter stands at two hours, or it does not."""
+    """So many snacks of each of five kinds; the counter is at two hours or not."""
     kinds = ("chips", "dip", "pop", "cheese", "crackers")
     objects = {kind: names(f"{kind}-", snacks) for kind in kinds}
     facts: list[Fact] = [("counter-at-two-hours",)] if rng.random() < 0.5 else []

@@ -1,6 +1,6 @@
-"""Reads somebody's tasks: a folder, or a tar archive of one, with `domain.pddl`, `train/seedN/` and `eval/seedN/`.
+"""Read a user's tasks: a folder, or a tar archive of one, with `domain.pddl`, `train/seedN/` and `eval/seedN/`.
 
-`manifest.json` says in which order the tasks of a folder stand: `{"train/seed0": ["task0.pddl", …]}`; without it they
+`manifest.json` gives the order of the tasks of a folder: `{"train/seed0": ["task0.pddl", …]}`; without it they
 are sorted by name.
 """
 
@@ -64,7 +64,7 @@ _MANIFEST = TypeAdapter(dict[str, tuple[str, ...]])
 
 @dataclass(frozen=True)
 class TaskFolder:
-    """The files of somebody's tasks, by their names."""
+    """The files of a user's tasks, by their names."""
 
     place: str
     files: Mapping[str, str]
@@ -74,7 +74,7 @@ class TaskFolder:
         return self.files["domain.pddl"]
 
     def domain(self) -> Domain:
-        """Raises `SettingError` if it is none."""
+        """Raises `SettingError` if it is invalid."""
         try:
             return parse_domain(self.domain_text)
         except PddlSyntaxError as error:
@@ -87,7 +87,7 @@ class TaskFolder:
         return tuple(sorted(set.intersection(*seeds)))
 
     def tasks(self, seed: int, domain: Domain) -> Tasks:
-        """The tasks of a seed. Raises `SettingError` for a file that is no problem of the domain."""
+        """The tasks of a seed. Raises `SettingError` for a file that is not a problem of the domain."""
         tasks = Tasks(*(self._split(f"{name}/seed{seed}", domain) for name in SPLITS))
         if not (tasks.training and tasks.evaluation):
             raise SettingError(f"{self.place} has no seed {seed}", "Tasks are missing in train/ or eval/.", FORM)
@@ -130,7 +130,7 @@ def read_tasks(place: str) -> TaskFolder:
     except (OSError, tarfile.TarError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise SettingError(f"The tasks {place} cannot be read", f"{error}.", FORM) from error
     except UnicodeDecodeError as error:
-        raise SettingError(f"The tasks {place} are no text", f"{error}.", FORM) from error
+        raise SettingError(f"The tasks {place} are not text", f"{error}.", FORM) from error
     folder = TaskFolder(place, files)
     if "domain.pddl" not in files or not folder.seeds:
         what = "domain.pddl" if "domain.pddl" not in files else "seed with tasks in train/ and eval/"
@@ -144,7 +144,7 @@ def _is_task_file(name: str) -> bool:
 
 def _of_folder(path: Path) -> dict[str, str]:
     if not path.is_dir():
-        raise OSError(f"there is no folder {path}")
+        raise OSError(f"unknown folder {path}")
     names = [file.relative_to(path).as_posix() for file in sorted(path.rglob("*")) if file.is_file()]
     return {name: (path / name).read_text(encoding="utf-8") for name in names if _is_task_file(name)}
 
@@ -163,7 +163,7 @@ def _of_archive(path: Path) -> dict[str, str]:
 
 
 def _wrong(file: str, reason: str) -> SettingError:
-    return SettingError(f"{file} is wrong", f"{reason}.", "Mend the file (see 'pddlego check').")
+    return SettingError(f"{file} is wrong", f"{reason}.", "Fix the file (see 'pddlego check').")
 
 
 Fact = tuple[str, ...]

@@ -155,7 +155,7 @@ GENERATORS: Mapping[str, Generator] = {
 
 
 def parameters_of(name: str) -> tuple[str, ...]:
-    """What the generator of that name is told. Raises `KeyError`."""
+    """The parameters of the generator of that name. Raises `KeyError`."""
     return tuple(signature(GENERATORS[name]).parameters)[1:]
 
 

@@ -39,7 +39,7 @@ class Deadline:
 _SECRET = re.compile(r"(^|_)(API_?KEY|KEY|TOKEN|SECRET|CREDENTIAL)S?(_\d+)?$|PASSW(OR)?D", re.IGNORECASE)
 
 NEEDED = ("RAY_",)
-"""How names begin that a program of ours needs, though it is a secret: a cluster lets nobody in without it."""
+"""How names begin that a program of ours needs, though it is a secret: clusters need it to connect."""
 
 
 def _is_secret(name: str) -> bool:

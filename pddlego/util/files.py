@@ -90,7 +90,7 @@ _MOST_READ = 50_000_000
 
 
 def read_text(path: Path) -> str:
-    """The text of a file that a user named. Raises `UsageError` if it cannot be read, or is no text."""
+    """The text of a file that a user named. Raises `UsageError` if it cannot be read or is not text."""
     try:
         with path.open("rb") as file:  # a device has no end, and a pipe no size
             data = file.read(_MOST_READ + 1)
@@ -98,7 +98,7 @@ def read_text(path: Path) -> str:
             raise UsageError(f"{path} is too large", f"At most {_MOST_READ:,} bytes are read.", "Name another file.")
         return data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path} is no text", f"{error}.", "Save it as UTF-8.") from error
+        raise UsageError(f"{path} is not a text file", f"{error}.", "Save it as UTF-8.") from error
     except OSError as error:
         raise UsageError(f"{path} cannot be read", f"{error.strerror or error}.", "Check the name.") from error
 
@@ -123,7 +123,7 @@ def cut_unfinished_line(path: Path) -> bytes:
 def write_whole(place: Path, text: str) -> None:
     """Write a file that is there whole or as it was, whatever happens meanwhile. Raises `JournalError`.
 
-    A device or a pipe is written to as it is: a file in its place would take it away from everybody.
+    A device or a pipe is written to as it is: replacing it by a file would break other programs.
     """
     place = place.resolve()  # of a link the target is written, and the link stays
     try:
@@ -200,4 +200,4 @@ def read_toml(path: Path, option: str) -> dict[str, Any]:
     except OSError as error:
         raise UsageError(f"{path} cannot be read", f"{error.strerror}.", f"Check {option}.") from error
     except ValueError as error:  # UnicodeDecodeError is one, too
-        raise UsageError(f"{path} is not TOML", f"{error}.", "Mend the file.") from error
+        raise UsageError(f"{path} is not TOML", f"{error}.", "Fix the file.") from error

@@ -1,8 +1,8 @@
 """Finds settings, domains and prompts: the folders that ship with the package, and those in the working directory.
 
 A folder `envs/`, `domains/` or `prompts/` in the working directory adds to ours, and a file of the same name wins. Such
-a folder may come from anybody: what it names is looked for inside of it and nowhere else, or a prompt could send any
-file of the user's to an endpoint.
+a folder may be untrusted: the files that it names must be inside of it, or a prompt could send any file of the user to
+an endpoint.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def has(folder: str, name: str) -> bool:
 
 
 def read(folder: str, name: str) -> str:
-    """The text of a file. Raises `SettingError` if there is none, it cannot be read, or it is outside the folder."""
+    """The text of a file. Raises `SettingError` if it does not exist, cannot be read, or is outside the folder."""
     for root in roots(folder):
         place = inside(root, folder, name)
         if place.is_file():
@@ -57,7 +57,7 @@ def read(folder: str, name: str) -> str:
             except (OSError, UnicodeDecodeError) as error:
                 raise SettingError(f"{folder}/{name} cannot be read", str(error), "Check the file.") from error
     looked = ", ".join(str(root) for root in roots(folder)) or f"no folder {folder}/ at all"
-    raise SettingError(f"There is no file {folder}/{name}", f"Looked in: {looked}.", "Check the name.")
+    raise SettingError(f"{folder}/{name} does not exist", f"Looked in: {looked}.", "Check the name.")
 
 
 def inside(root: Traversable, folder: str, name: str) -> Traversable:
@@ -77,7 +77,7 @@ def inside(root: Traversable, folder: str, name: str) -> Traversable:
 
 
 def _is_of_the_user(root: Path, folder: str) -> bool:
-    """Whether the folder is the one where the user works, which may come from anybody."""
+    """Whether the folder is the working directory, which may be untrusted."""
     with contextlib.suppress(FileNotFoundError):
         return root == Path.cwd() / folder
     return False

@@ -39,7 +39,7 @@ def one_line(text: str, width: int) -> str:
 
 
 def both_ends(name: str, width: int) -> str:
-    """A name of at most `width` characters: of a longer one the beginning and the end, which tells it from others."""
+    """A name of at most `width` characters: of a longer one the beginning and the end, which distinguishes it."""
     if len(name) <= width:
         return name
     end = max(0, width - 1) // 2

@@ -25,10 +25,10 @@ SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP"
 
 def run(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a command here."""
-    said, wrong = _Stream(), _Stream()
+    text, wrong = _Stream(), _Stream()
     with (
         _as_a_process(cwd, environment, arguments),
-        contextlib.redirect_stdout(said),
+        contextlib.redirect_stdout(text),
         contextlib.redirect_stderr(wrong),
     ):
         try:
@@ -36,7 +36,7 @@ def run(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedP
             code = 0
         except SystemExit as ending:
             code = ending.code if isinstance(ending.code, int) else int(ending.code is not None)
-    return subprocess.CompletedProcess(["pddlego", *arguments], code, said.text(), wrong.text())
+    return subprocess.CompletedProcess(["pddlego", *arguments], code, text.text(), wrong.text())
 
 
 class _Stream(io.TextIOWrapper):

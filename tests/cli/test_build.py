@@ -63,7 +63,7 @@ def describing(tmp_path: Path, model_server: ModelServer, monkeypatch: pytest.Mo
 def test_a_task_is_built_of_a_text(steps: str, describing: Callable[..., Any], tmp_path: Path) -> None:
     done = describing("task", "coin.txt", "-o", "out", "--steps", steps, "--feedback", "model")
     assert done.returncode == 0, done.stdout + done.stderr
-    files = {each.name for each in (tmp_path / "out").iterdir()}
+    files = {item.name for item in (tmp_path / "out").iterdir()}
     assert files == {"domain.pddl", "problem.pddl", "plan.txt", "journal.jsonl"}
     checked = run("check", "out/domain.pddl", "out/problem.pddl", "--plan", "out/plan.txt", cwd=tmp_path)
     assert checked.returncode == 0, checked.stdout
@@ -73,8 +73,8 @@ def test_a_task_is_built_of_a_text(steps: str, describing: Callable[..., Any], t
 def test_a_domain_and_then_a_problem_of_it(describing: Callable[..., Any], tmp_path: Path) -> None:
     assert describing("domain", "coin.txt", "-o", "d", "--steps", "by-action").returncode == 0
     assert not (tmp_path / "d" / "problem.pddl").exists()
-    given = tmp_path / "coin.pddl"
-    given.write_text(GOLD.domain.text, encoding="utf-8")
+    arguments = tmp_path / "coin.pddl"
+    arguments.write_text(GOLD.domain.text, encoding="utf-8")
     done = describing("problem", "coin.txt", "-o", "p", "--domain", "coin.pddl")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "(have coin)" in (tmp_path / "p" / "problem.pddl").read_text(encoding="utf-8")

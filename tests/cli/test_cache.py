@@ -28,13 +28,13 @@ def test_a_second_evaluation_with_the_cache_sends_nothing(
     assert again.returncode == 0, again.stderr
     assert len(model_server.requests) == 6
     first, second = (_rows(tmp_path / "runs" / name / "results.csv") for name in ("first", "second"))
-    assert [each["from_cache"] for each in first + second] == ["0", "0", "3", "3"]
-    assert [each["calls"] for each in first + second] == ["3"] * 4
-    assert {each["tokens_in"] for each in second} == {"0"}
+    assert [item["from_cache"] for item in first + second] == ["0", "0", "3", "3"]
+    assert [item["calls"] for item in first + second] == ["3"] * 4
+    assert {item["tokens_in"] for item in second} == {"0"}
     assert (tmp_path / "runs" / "second" / "ledger.jsonl").read_text() == ""
     journal = next((tmp_path / "runs" / "second" / "episodes").iterdir()).read_text()
     answered = [json.loads(line)["event"] for line in journal.splitlines() if '"type":"answered"' in line]
-    assert [(each["completion"]["from_cache"], each["completion"]["attempts"]) for each in answered] == [(True, 0)] * 3
+    assert [(item["completion"]["from_cache"], item["completion"]["attempts"]) for item in answered] == [(True, 0)] * 3
     continued = run(*arguments, *budget, "--run", "second", cwd=tmp_path)
     assert "2 of 2 episodes are finished already" in continued.stdout, "the ledger is not taken for damaged"
     info = run("cache", "info", cwd=tmp_path)

@@ -208,7 +208,7 @@ def test_graphplan_solves_and_says_what_it_took(tmp_path: Path, task: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("options", "code", "said"),
+    ("options", "code", "text"),
     [
         (("--planner", "graphplan", "--levels", "2"), 1, "No plan: bound (no plan has at most 2 levels)."),
         (("--prune", "relaxed"), 2, "only graphplan has levels to prune and to sort"),
@@ -223,10 +223,10 @@ def test_graphplan_solves_and_says_what_it_took(tmp_path: Path, task: str) -> No
     ],
 )
 def test_what_graphplan_cannot_do_is_said_in_three_lines(
-    tmp_path: Path, task: str, options: tuple[str, ...], code: int, said: str
+    tmp_path: Path, task: str, options: tuple[str, ...], code: int, text: str
 ) -> None:
     done = run("solve", str(FERRY), task, *options, cwd=tmp_path)
     assert done.returncode == code
-    assert said in done.stderr
+    assert text in done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout == ""

@@ -24,8 +24,8 @@ KILLS = 4
 
 
 def folder(tmp_path: Path) -> Path:
-    (found,) = (tmp_path / "runs").iterdir()
-    return found
+    (result,) = (tmp_path / "runs").iterdir()
+    return result
 
 
 def test_games_modes_and_seeds_and_the_same_again(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_a_budget_is_never_exceeded_and_can_be_raised(tmp_path: Path, model_serv
     assert first.returncode == 3, first.stderr
     assert len(model_server.requests) == 20
     assert "the budget is spent" in first.stdout
-    outcomes = {each.outcome.value for each in read_results(folder(tmp_path))}
+    outcomes = {result.outcome.value for result in read_results(folder(tmp_path))}
     assert "budget" in outcomes
     second = run(*arguments, "--max-calls", "100", cwd=tmp_path, OPENAI_API_KEY=KEY)
     assert second.returncode == 0, second.stdout
@@ -89,8 +89,19 @@ def test_a_budget_is_never_exceeded_and_can_be_raised(tmp_path: Path, model_serv
 def test_retries_of_an_endpoint_count_too(tmp_path: Path, model_server: ModelServer) -> None:
     slow = fault(429, "slow", headers={"retry-after": "0"})
     model_server.replies = [slow, slow, slow, answer("look around")]
-    given = ("--modes", "act", "--models", "m", "--base-url", model_server.url, "--max-steps", "2", "--max-calls", "5")
-    done = run("eval", "coin", "--seeds", "0-1", *given, cwd=tmp_path, OPENAI_API_KEY=KEY)
+    arguments = (
+        "--modes",
+        "act",
+        "--models",
+        "m",
+        "--base-url",
+        model_server.url,
+        "--max-steps",
+        "2",
+        "--max-calls",
+        "5",
+    )
+    done = run("eval", "coin", "--seeds", "0-1", *arguments, cwd=tmp_path, OPENAI_API_KEY=KEY)
     assert done.returncode == 3
     assert len(model_server.requests) == 5
 
@@ -110,9 +121,20 @@ def test_errors_of_an_endpoint_are_counted_apart_and_played_again(tmp_path: Path
 @pytest.mark.slow
 def test_one_interrupt_plays_to_the_end_what_has_begun(tmp_path: Path, model_server: ModelServer) -> None:
     model_server.replies = [answer("look around", delay=0.2)]
-    given = ("--modes", "act", "--models", "m", "--base-url", model_server.url, "--workers", "2", "--max-steps", "4")
+    arguments = (
+        "--modes",
+        "act",
+        "--models",
+        "m",
+        "--base-url",
+        model_server.url,
+        "--workers",
+        "2",
+        "--max-steps",
+        "4",
+    )
     with started(
-        _command("coin", "--seeds", "0-20", *given),
+        _command("coin", "--seeds", "0-20", *arguments),
         cwd=tmp_path,
         env={**os.environ, "OPENAI_API_KEY": KEY},
         stdout=subprocess.PIPE,
@@ -123,13 +145,13 @@ def test_one_interrupt_plays_to_the_end_what_has_begun(tmp_path: Path, model_ser
         shown, _ = playing.communicate(timeout=PATIENCE)
     assert playing.returncode == 130
     assert "The same command again continues" in shown
-    assert [each.outcome.value for each in read_results(folder(tmp_path))] == ["step limit"] * 2
+    assert [result.outcome.value for result in read_results(folder(tmp_path))] == ["step limit"] * 2
 
 
 def test_a_dry_run_plays_nothing(tmp_path: Path) -> None:
     (tmp_path / "prices.toml").write_text("['m']\ntokens_in = 1.0\ntokens_out = 2.0\n")
-    given = ("--models", "reader,m", "--prices", "prices.toml", "--seeds", "0-9", "--dry-run")
-    done = run("eval", "coin", *given, cwd=tmp_path, OPENAI_API_KEY=KEY)
+    arguments = ("--models", "reader,m", "--prices", "prices.toml", "--seeds", "0-9", "--dry-run")
+    done = run("eval", "coin", *arguments, cwd=tmp_path, OPENAI_API_KEY=KEY)
     assert done.returncode == 0, done.stderr
     assert "18,000" in done.stdout, "10 episodes, 50 steps, 6 answers a step, 6 tries an answer"
     line = next(line.split() for line in done.stdout.splitlines() if line.split()[2:3] == ["m"])
@@ -168,10 +190,21 @@ def test_games_may_come_from_a_file_the_environment_or_the_default(tmp_path: Pat
 
 def test_a_lost_ledger_does_not_give_the_budget_back(tmp_path: Path, model_server: ModelServer) -> None:
     model_server.replies = [answer("look around")]
-    given = ("--modes", "act", "--models", "m", "--base-url", model_server.url, "--max-steps", "2", "--max-calls", "3")
-    assert run("eval", "coin", "--seeds", "0-1", *given, cwd=tmp_path, OPENAI_API_KEY=KEY).returncode == 3
+    arguments = (
+        "--modes",
+        "act",
+        "--models",
+        "m",
+        "--base-url",
+        model_server.url,
+        "--max-steps",
+        "2",
+        "--max-calls",
+        "3",
+    )
+    assert run("eval", "coin", "--seeds", "0-1", *arguments, cwd=tmp_path, OPENAI_API_KEY=KEY).returncode == 3
     (folder(tmp_path) / "ledger.jsonl").unlink()
-    again = run("eval", "coin", "--seeds", "0-1", *given, cwd=tmp_path, OPENAI_API_KEY=KEY)
+    again = run("eval", "coin", "--seeds", "0-1", *arguments, cwd=tmp_path, OPENAI_API_KEY=KEY)
     assert again.returncode == 2
     assert three_lines(again.stderr)
     assert len(model_server.requests) == 3
@@ -212,8 +245,8 @@ def test_what_a_user_can_get_wrong_ends_in_three_lines(tmp_path: Path, arguments
 
 
 def test_a_model_may_have_a_very_long_name(tmp_path: Path, model_server: ModelServer) -> None:
-    given = ("--modes", "act", "--models", "m" * 400, "--base-url", model_server.url, "--max-steps", "1")
-    done = run("eval", "coin", "--seeds", "0", *given, cwd=tmp_path, OPENAI_API_KEY=KEY)
+    arguments = ("--modes", "act", "--models", "m" * 400, "--base-url", model_server.url, "--max-steps", "1")
+    done = run("eval", "coin", "--seeds", "0", *arguments, cwd=tmp_path, OPENAI_API_KEY=KEY)
     assert done.returncode == 0, done.stderr
     (journal,) = (folder(tmp_path) / "episodes").iterdir()
     assert "m" * 50 in journal.name
@@ -242,10 +275,10 @@ main()
 @pytest.mark.slow
 def test_the_second_interrupt_breaks_off_what_is_in_flight(tmp_path: Path, model_server: ModelServer) -> None:
     model_server.replies = [answer("look around", delay=60)]
-    given = ("--modes", "act", "--models", "m", "--base-url", model_server.url)
+    arguments = ("--modes", "act", "--models", "m", "--base-url", model_server.url)
     environment = {**os.environ, "OPENAI_API_KEY": KEY}
     with started(
-        _command("coin", "--seeds", "0-3", *given),
+        _command("coin", "--seeds", "0-3", *arguments),
         cwd=tmp_path,
         env=environment,
         stdout=subprocess.PIPE,
@@ -259,7 +292,7 @@ def test_the_second_interrupt_breaks_off_what_is_in_flight(tmp_path: Path, model
     assert playing.returncode == 130
     assert not err
     assert "4 of 4 episodes have no result (interrupted: the episodes in flight were broken off)" in out
-    assert all(each.outcome.value == "interrupted" for each in read_results(folder(tmp_path)))
+    assert all(result.outcome.value == "interrupted" for result in read_results(folder(tmp_path)))
 
 
 @pytest.mark.slow
@@ -268,10 +301,12 @@ def test_a_kill_ends_at_once_what_ignores_ctrl_c(tmp_path: Path, model_server: M
     """So it starts as a background job of a script."""
     model_server.replies = [answer("look around", delay=PATIENCE)]
     program = "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); from pddlego.cli import main; main()"
-    given = ("--base-url", model_server.url, "--run", "r") if command == "eval" else ("--base-url", model_server.url)
+    arguments = (
+        ("--base-url", model_server.url, "--run", "r") if command == "eval" else ("--base-url", model_server.url)
+    )
     modes = ("--modes", "act", "--models", "m") if command == "eval" else ("--mode", "act", "--model", "m")
     with started(
-        [sys.executable, "-c", program, command, "coin", *modes, *given],
+        [sys.executable, "-c", program, command, "coin", *modes, *arguments],
         cwd=tmp_path,
         env={**os.environ, "OPENAI_API_KEY": KEY},
         stdout=subprocess.PIPE,
@@ -301,7 +336,7 @@ def test_interrupted_cells_are_no_losses(tmp_path: Path) -> None:
         rest = playing.stdout.read()
     assert playing.returncode == 130
     results = read_results(tmp_path / "runs" / "cut")
-    played = sum(each.played for each in results)
+    played = sum(result.played for result in results)
     assert 4 <= played < 60
     assert f"{played} of 60 cells played" in rest
     row = next(line.split() for line in rest.splitlines() if line.startswith("coin "))

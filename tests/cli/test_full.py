@@ -56,7 +56,7 @@ def test_a_carried_domain_saves_calls_and_is_replayed(tmp_path: Path) -> None:
     run(*command, "--run", "carried", "--carry", cwd=tmp_path)
     assert calls(tmp_path / "runs" / "carried") < calls(tmp_path / "runs" / "alone")
     last = tmp_path / "runs" / "carried" / "episodes"
-    journal = next(each for each in last.iterdir() if "seed5" in each.name)
+    journal = next(item for item in last.iterdir() if "seed5" in item.name)
     assert '"domain":"(define' in journal.read_text(encoding="utf-8").splitlines()[0]
     assert run("replay", str(journal), cwd=tmp_path).returncode == 0
     assert run(*command, "--run", "carried", cwd=tmp_path).returncode == 2  # another configuration
@@ -65,18 +65,18 @@ def test_a_carried_domain_saves_calls_and_is_replayed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "text"),
     [
         (("--domain-from", "nowhere"), "There is no such file or folder"),
         (("--domain-from", "broken.pddl"), "The domain to begin with is none"),
         (("--history", "some"), "news"),
     ],
 )
-def test_what_does_not_fit_is_refused(tmp_path: Path, options: tuple[str, ...], said: str) -> None:
+def test_what_does_not_fit_is_refused(tmp_path: Path, options: tuple[str, ...], text: str) -> None:
     (tmp_path / "broken.pddl").write_text("(define (domain d)", encoding="utf-8")
     done = run("play", "coin", "--mode", "full", *options, cwd=tmp_path)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert text in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -17,7 +17,7 @@ def test_coin_is_won_with_graphplan(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "text"),
     [
         (("--prune", "relaxed"), "No such option: --prune"),
         (("--levels", "3"), "--levels is no option of what is played"),
@@ -29,12 +29,12 @@ def test_coin_is_won_with_graphplan(tmp_path: Path) -> None:
     ],
 )
 def test_what_does_not_fit_is_refused_before_anything_is_played(
-    tmp_path: Path, options: tuple[str, ...], said: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, options: tuple[str, ...], text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     done = run("play", "coin", *options, cwd=tmp_path)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert text in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "runs").exists()
 
@@ -60,7 +60,7 @@ def test_an_answer_that_names_nothing_is_said_and_counted(
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "text"),
     [
         (("--kappa", "1.5"), "--kappa 1.5"),
         (("--set", "task=-1"), "task"),
@@ -71,10 +71,10 @@ def test_an_answer_that_names_nothing_is_said_and_counted(
         (("--set", "bound=actions", "--planner", "graphplan"), "bound=actions needs the planner pyperplan"),
     ],
 )
-def test_what_the_mode_does_not_take_is_refused(tmp_path: Path, options: tuple[str, ...], said: str) -> None:
+def test_what_the_mode_does_not_take_is_refused(tmp_path: Path, options: tuple[str, ...], text: str) -> None:
     done = run("play", "logistics", "--mode", "graphplan", *options, cwd=tmp_path)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert text in done.stderr
 
 
 @pytest.mark.parametrize("form", ["json", "lines"])

@@ -178,7 +178,7 @@ def test_a_report_knows_the_prices_that_the_evaluation_was_given(tmp_path: Path)
     (place / "manifest.json").write_text(json.dumps({"prices": prices}))
     sent = {"model": "m", "tokens": 9.0, "cost": 0.5, "for": "coin-act-m-seed0"}
     lines = [{"sent": 1, **sent}, {"settled": 1, "tokens": 2e6, "cost": 2.0, "answered": True}, {"sent": 2, **sent}]
-    (place / "ledger.jsonl").write_text("".join(json.dumps(each) + "\n" for each in lines))
+    (place / "ledger.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     row = json.loads(run("report", "runs/paid", "--format", "json", cwd=tmp_path).stdout)["rows"][0]
     assert (row["cost"], row["unanswered"]) == (2.5, 0.5)
     assert "| 2.50 | 0.50 |" in run("report", "runs/paid", "--format", "markdown", cwd=tmp_path).stdout
@@ -214,7 +214,7 @@ def _command(pid: int) -> bytes:
 
 
 def _descendants(pid: int) -> list[int]:
-    found: list[int] = []
+    result: list[int] = []
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
             parent = int(status.read_text().rsplit(")", 1)[1].split()[1])
@@ -222,8 +222,8 @@ def _descendants(pid: int) -> list[int]:
             continue
         if parent == pid:
             child = int(status.parent.name)
-            found += [child, *_descendants(child)]
-    return found
+            result += [child, *_descendants(child)]
+    return result
 
 
 def test_an_evaluation_leaves_no_folders_behind(tmp_path: Path) -> None:
@@ -231,7 +231,7 @@ def test_an_evaluation_leaves_no_folders_behind(tmp_path: Path) -> None:
     there.mkdir()
     done = run_process("eval", "coin", "--seeds", "0-3", cwd=tmp_path, TMPDIR=str(there))
     assert done.returncode == 0, done.stderr
-    left = [each.name for each in there.iterdir() if re.match("pddlego", each.name)]
+    left = [item.name for item in there.iterdir() if re.match("pddlego", item.name)]
     assert left == []
 
 
@@ -241,10 +241,10 @@ def test_a_limit_on_open_files_is_called_that(tmp_path: Path) -> None:
     done = subprocess.run(
         ["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=False
     )
-    said = done.stdout + done.stderr
-    assert "Traceback" not in said
-    assert "bug in pddlego" not in said
-    assert re.search(r"[Tt]oo many (open )?files", said), said[-2000:]
+    text = done.stdout + done.stderr
+    assert "Traceback" not in text
+    assert "bug in pddlego" not in text
+    assert re.search(r"[Tt]oo many (open )?files", text), text[-2000:]
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.terminal]
 def test_an_answer_is_seen_as_it_is_written(tmp_path: Path, model_server: ModelServer, width: int, height: int) -> None:
     words, end = threading.Event(), threading.Event()
     model_server.replies = [lambda body: thinking_aloud(body, before_words=words, before_end=end)]
-    playing, watching = (Terminal(tmp_path, each, height) for each in (width, width + 1))
+    playing, watching = (Terminal(tmp_path, item, height) for item in (width, width + 1))
     try:
         arguments = f"coin --seed 12 --mode edit --model m --base-url {model_server.url} --pace 0 --max-steps 1"
         playing.type(f"{PDDLEGO} play {arguments}; echo code $?")

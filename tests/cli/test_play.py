@@ -50,11 +50,11 @@ def test_a_recorded_run_can_be_played_again(tmp_path: Path) -> None:
     again = run("play", "coin", "--seed", "4", "--model", f"transcript:{folder}", "--json", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
 
-    def told(output: str) -> list[tuple[str, str]]:
+    def text(output: str) -> list[tuple[str, str]]:
         events = [json.loads(line)["event"] for line in output.splitlines()]
         return [(event["type"], event.get("text") or event.get("command") or "") for event in events]
 
-    assert told(again.stdout) == told(first.stdout)
+    assert text(again.stdout) == text(first.stdout)
     other = run("play", "coin", "--seed", "5", "--model", f"transcript:{folder}", cwd=tmp_path)
     assert other.returncode == 3
     assert "differs from the transcript" in other.stdout

@@ -27,14 +27,14 @@ def journals(tmp_path: Path, hash_seed: int) -> dict[str, list[Any]]:
     command = [sys.executable, "-m", "pddlego", "eval", *CELLS, *chosen, "--run", name]
     environment = {**os.environ, "PYTHONHASHSEED": str(hash_seed)}
     subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True, timeout=PATIENCE)
-    found = sorted((tmp_path / "runs" / name / "episodes").glob("*.jsonl"))
-    return {each.name: [_timeless(json.loads(line)["event"]) for line in each.open()] for each in found}
+    result = sorted((tmp_path / "runs" / name / "episodes").glob("*.jsonl"))
+    return {item.name: [_timeless(json.loads(line)["event"]) for line in item.open()] for item in result}
 
 
 def _timeless(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _timeless(each) for key, each in value.items() if not key.endswith("seconds")}
-    return [_timeless(each) for each in value] if isinstance(value, list) else value
+        return {key: _timeless(item) for key, item in value.items() if not key.endswith("seconds")}
+    return [_timeless(item) for item in value] if isinstance(value, list) else value
 
 
 def test_the_hash_seed_changes_nothing(tmp_path: Path) -> None:

@@ -31,10 +31,10 @@ class Parrot:
 
     def __call__(self, body: dict[str, Any]) -> Reply:
         headers = self._server.headers[-1]
-        said = " ".join(f"{name}: {value}" for name, value in headers.items()) + f" {self._server.paths[-1]}"
-        said += f" {self._password}"
-        edit = json.dumps({"objects": {"add": [said]}, "init": {"add": [f"(at {said})"]}})
-        return answer(edit) if self._status == 200 else fault(self._status, said)
+        text = " ".join(f"{name}: {value}" for name, value in headers.items()) + f" {self._server.paths[-1]}"
+        text += f" {self._password}"
+        edit = json.dumps({"objects": {"add": [text]}, "init": {"add": [f"(at {text})"]}})
+        return answer(edit) if self._status == 200 else fault(self._status, text)
 
 
 @pytest.fixture(params=["key", "password"])
@@ -52,9 +52,9 @@ def check(texts: dict[str, str]) -> None:
 
 
 def written(folder: Path) -> dict[str, str]:
-    found = {str(each): each.read_bytes().decode("utf-8", "replace") for each in folder.rglob("*") if each.is_file()}
-    assert found
-    return found
+    result = {str(item): item.read_bytes().decode("utf-8", "replace") for item in folder.rglob("*") if item.is_file()}
+    assert result
+    return result
 
 
 @pytest.mark.parametrize("status", scaled([200, 401], in_ci=[200, 400, 401, 500]))
@@ -73,18 +73,18 @@ def test_no_secret_is_ever_written(
     if status != 500:
         commands.append(("eval", "coin", "--models", "m", "--seeds", "0,1", "--retries", "1", "--run", "all"))
         commands += [
-            ("report", "runs/all", "--format", each) for each in ("terminal", "markdown", "csv", "json", "html")
+            ("report", "runs/all", "--format", item) for item in ("terminal", "markdown", "csv", "json", "html")
         ]
-        commands += [("show", "runs/all", "0", *each) for each in (("--problem",), ("--svg", "picture.svg"))]
+        commands += [("show", "runs/all", "0", *item) for item in (("--problem",), ("--svg", "picture.svg"))]
         commands += [("replay", "runs/all"), ("watch", "runs/all")]
         commands += [("resume", "runs/all", "--seed", "0", "--from-step", "0")]
-    said = {}
-    for each in commands:
-        done = run(*each, cwd=tmp_path, **secrets)
-        said[f"{each}: output"], said[f"{each}: errors"] = done.stdout, done.stderr
+    text = {}
+    for command in commands:
+        done = run(*command, cwd=tmp_path, **secrets)
+        text[f"{command}: output"], text[f"{command}: errors"] = done.stdout, done.stderr
         assert "Traceback" not in done.stderr, done.stderr
     assert model_server.requests, "the endpoint was asked, so that it could repeat what it was sent"
-    check(said)
+    check(text)
     check(written(tmp_path))
 
 

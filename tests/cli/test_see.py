@@ -47,7 +47,7 @@ def test_on_a_pipe_the_episode_is_told_in_lines(recorded: Path) -> None:
 def test_the_problem_of_a_step_is_pddl(recorded: Path) -> None:
     done = run("show", "runs/one", "--step", "2", "--problem", cwd=recorded)
     assert done.returncode == 0, done.stderr
-    assert "(at laundry_room)" in {str(each) for each in parse_problem(done.stdout).facts}
+    assert "(at laundry_room)" in {str(item) for item in parse_problem(done.stdout).facts}
 
 
 @pytest.mark.font
@@ -238,6 +238,6 @@ def test_the_key_goes_to_no_endpoint_that_only_a_run_folder_names(recorded: Path
     done = run(*arguments, cwd=recorded, OPENAI_API_KEY=KEY)
     assert "Your key is not sent" in done.stdout
     assert model_server.requests
-    assert not any(KEY in str(each) for each in model_server.headers)
+    assert not any(KEY in str(header) for header in model_server.headers)
     run(*arguments, "--base-url", model_server.url, cwd=recorded, OPENAI_API_KEY=KEY)
     assert KEY in str(model_server.headers[-1])

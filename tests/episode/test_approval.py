@@ -31,8 +31,8 @@ class Scripted:
 
     def decide(self, question: Question) -> Decision:
         self.asked.append(question)
-        said = self.says.pop(0) if self.says else ACCEPTED
-        return said(question) if callable(said) else said
+        text = self.says.pop(0) if self.says else ACCEPTED
+        return text(question) if callable(text) else text
 
 
 @pytest.mark.parametrize("what", ["edits", "plans", "commands"])
@@ -42,7 +42,7 @@ def test_who_accepts_everything_changes_nothing(coin: GameSetting, planner: Proc
     alone = play(coin, planner, small_house(), ReaderModel())
     assert ended(events).usage.steps == ended(alone).usage.steps
     assert len(of(events, ev.Judged)) == len(person.asked) > 0
-    assert {each.decision for each in of(events, ev.Judged)} == {"accepted"}
+    assert {item.decision for item in of(events, ev.Judged)} == {"accepted"}
 
 
 @pytest.mark.parametrize("what", ["edits", "plans"])
@@ -121,9 +121,9 @@ def test_a_person_may_stop(coin: GameSetting, planner: ProcessPlanner) -> None:
 
 
 def test_what_was_said_is_said_again() -> None:
-    said = Decision("rejected", "no")
-    again = RecordedApprover([("plans", said), ("edits", ACCEPTED)])
+    text = Decision("rejected", "no")
+    again = RecordedApprover([("plans", text), ("edits", ACCEPTED)])
     assert not again.wants("edits")
     assert again.wants("plans")
-    assert again.decide(Question("plans", "a plan", "")) == said
+    assert again.decide(Question("plans", "a plan", "")) == text
     assert again.wants("edits")

@@ -33,25 +33,25 @@ class SlowPerson:
 
 
 def test_who_looks_and_who_judges_takes_no_time_of_the_episode(coin: GameSetting, planner: ProcessPlanner) -> None:
-    told: list[tuple[Event, float]] = []
+    text: list[tuple[Event, float]] = []
 
     def slowly(event: Event, seconds: float) -> None:
         time.sleep(LOOKED)
-        told.append((event, seconds))
+        text.append((event, seconds))
 
     playing = agent(coin, planner, small_house(), ReaderModel(), approver=SlowPerson())
     time.sleep(0.2)  # the game is made, and somebody opens the journal
     last = follow(playing.run(), [slowly])
-    judged = [event for event, _ in told if isinstance(event, ev.Judged)]
-    assert all(each.seconds >= 0.3 for each in judged)
-    waited = LOOKED * len(told) + sum(each.seconds for each in judged) + 0.2
-    times = [seconds for _, seconds in told]
+    judged = [event for event, _ in text if isinstance(event, ev.Judged)]
+    assert all(item.seconds >= 0.3 for item in judged)
+    waited = LOOKED * len(text) + sum(item.seconds for item in judged) + 0.2
+    times = [seconds for _, seconds in text]
     assert times == sorted(times)
     assert last.usage.seconds <= times[-1]
     assert times[-1] - last.usage.seconds < waited / 2, "not a part of the waiting is in it"
     film = PICTURE.film()
-    film.add(told)
-    assert [each.after.seconds for each in film.frames] == sorted(each.after.seconds for each in film.frames)
+    film.add(text)
+    assert [frame.after.seconds for frame in film.frames] == sorted(frame.after.seconds for frame in film.frames)
 
 
 def test_an_interrupt_reaches_the_episode() -> None:

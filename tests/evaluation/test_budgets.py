@@ -51,7 +51,7 @@ def test_a_budget_holds(
     talker = Talker()
     model_server.replies = [talker]
     limit = {"max_calls": 40, "max_tokens": 300_000, "max_cost": 0.5}[budget]
-    found = pddlego.evaluate(
+    result = pddlego.evaluate(
         ["coin"],
         tmp_path / "run",
         modes="act",
@@ -63,7 +63,7 @@ def test_a_budget_holds(
         prices=str(tmp_path / "prices.toml"),
         **{budget: limit},
     )
-    assert any(each.outcome is Outcome.BUDGET for each in found)
+    assert any(item.outcome is Outcome.BUDGET for item in result)
     if budget == "max_calls":
         assert len(model_server.requests) == limit
     elif budget == "max_tokens":
@@ -71,9 +71,9 @@ def test_a_budget_holds(
     else:
         assert talker.cost <= limit + workers * LONGEST * 2.0 / 1e6
     ledger = [json.loads(line) for line in (tmp_path / "run" / "ledger.jsonl").read_text().splitlines()]
-    settled = [each for each in ledger if each.get("answered")]  # a lost connection leaves what was reserved
-    assert sum(each["tokens"] for each in settled) == talker.tokens
-    assert sum(each["cost"] for each in settled) == pytest.approx(talker.cost)
+    settled = [item for item in ledger if item.get("answered")]  # a lost connection leaves what was reserved
+    assert sum(item["tokens"] for item in settled) == talker.tokens
+    assert sum(item["cost"] for item in settled) == pytest.approx(talker.cost)
 
 
 @pytest.mark.parametrize(
@@ -141,8 +141,8 @@ def test_a_limit_on_answers_is_sent_and_reserved(
         seeds="3",
         max_answer_tokens=700,
     )
-    assert {each["max_tokens"] for each in model_server.requests} == {700}
+    assert {request["max_tokens"] for request in model_server.requests} == {700}
     first = json.loads((tmp_path / "run" / "ledger.jsonl").read_text().splitlines()[0])
-    characters = sum(len(each["content"]) for each in model_server.requests[0]["messages"])
+    characters = sum(len(request["content"]) for request in model_server.requests[0]["messages"])
     assert first["tokens"] == characters // 3 + 700
     assert first["for"] == "coin-act-m-seed3"

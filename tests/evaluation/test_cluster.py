@@ -111,11 +111,11 @@ def _killing(find: Callable[[], list[int]]) -> threading.Thread:
     def work() -> None:
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
-            found = find()
-            if found:
+            result = find()
+            if result:
                 time.sleep(0.8)  # it has begun to play
                 with contextlib.suppress(ProcessLookupError):
-                    os.kill(found[0], signal.SIGKILL)
+                    os.kill(result[0], signal.SIGKILL)
                 return
             time.sleep(0.02)
 
@@ -133,17 +133,17 @@ def _same(run: Path, seeds: str) -> bool:
 @pytest.mark.cluster
 def test_a_ray_cluster_loses_nothing_when_a_worker_is_killed(tmp_path: Path) -> None:
     def workers() -> list[int]:
-        found = []
+        result = []
         for place in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
                 if (place / "cmdline").read_bytes().startswith(b"ray::play_whole"):
-                    found.append(int(place.name))
-        return found
+                    result.append(int(place.name))
+        return result
 
     killing = _killing(workers)
     results = pddlego.evaluate(["coin"], tmp_path / "far", seeds="0-15", executor="ray", workers=2)
     killing.join(PATIENCE)
-    assert all(each.won for each in results), "Ray plays the episode of the killed worker again"
+    assert all(result.won for result in results), "Ray plays the episode of the killed worker again"
     assert _same(tmp_path, "0-15")
 
 
@@ -163,4 +163,4 @@ def test_a_budget_holds_on_a_cluster(tmp_path: Path, model_server: ModelServer) 
         workers=4,
     )
     assert len(model_server.requests) == 9
-    assert Outcome.BUDGET in {each.outcome for each in results}
+    assert Outcome.BUDGET in {result.outcome for result in results}

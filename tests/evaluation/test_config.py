@@ -40,15 +40,15 @@ def test_a_table_sets_the_options_of_one_method_only(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("flags", "said"),
+    ("flags", "text"),
     [
         ({"kappa": "1,2"}, "--kappa 1,2 is not possible"),
         ({"planner_memory": "much"}, "--planner-memory much is not possible"),
         ({"workers": 0}, "--workers 0 is not possible"),
     ],
 )
-def test_a_wrong_value_is_told_as_it_was_typed(flags: dict[str, Any], said: str) -> None:
-    with pytest.raises(UsageError, match=said):
+def test_a_wrong_value_is_told_as_it_was_typed(flags: dict[str, Any], text: str) -> None:
+    with pytest.raises(UsageError, match=text):
         resolve(flags, {})
     with pytest.raises(UsageError, match=r"^[a-z_]+ = .* is not possible"):
         resolve(flags, {}, origin=ARGUMENT)
@@ -64,7 +64,7 @@ def test_a_command_reads_only_the_variables_of_its_options() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"),
+    ("fields", "text"),
     [
         ('api_key = "x"', "looks like a secret"),
         ('nested = {inner = {access_key = "x"}}', "looks like a secret"),
@@ -76,9 +76,9 @@ def test_a_command_reads_only_the_variables_of_its_options() -> None:
         ("big = inf", "has no value that JSON has"),
     ],
 )
-def test_fields_of_a_table_are_checked_as_those_of_a_flag(file: Path, fields: str, said: str) -> None:
+def test_fields_of_a_table_are_checked_as_those_of_a_flag(file: Path, fields: str, text: str) -> None:
     file.write_text(f"[endpoint.extra_body]\n{fields}\n")
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=text):
         resolve({}, {}, file)
 
 
@@ -88,7 +88,7 @@ def test_a_list_of_fields_holds_texts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "text"),
     [
         ({"modes": ("edit", "random")}, "One episode has one mode"),
         ({"models": "reader,reader+noise:0.1"}, "One episode has one model"),
@@ -97,8 +97,8 @@ def test_a_list_of_fields_holds_texts() -> None:
         ({"kappa": 1.0}, "kappa is no option of what is played"),
     ],
 )
-def test_one_episode_is_one_cell(options: dict[str, Any], said: str) -> None:
-    with pytest.raises(UsageError, match=said):
+def test_one_episode_is_one_cell(options: dict[str, Any], text: str) -> None:
+    with pytest.raises(UsageError, match=text):
         pddlego.play("coin", **options)
 
 

@@ -55,8 +55,8 @@ def next_function(body: dict[str, Any]) -> str:
 
 def next_advice(body: dict[str, Any]) -> str:
     """All candidates but the last, as they stand in the question."""
-    listed = str(body["messages"][0]["content"]).partition("Candidate actions of level")[2]
-    lines = listed.partition("\n\n")[0].splitlines()[1:]
+    items = str(body["messages"][0]["content"]).partition("Candidate actions of level")[2]
+    lines = items.partition("\n\n")[0].splitlines()[1:]
     return "\n".join(lines[:-1] or lines)
 
 
@@ -82,8 +82,8 @@ SEEDS = "0-2"
     ids=lambda kind: f"{kind.game}-{kind.mode}",
 )
 def kind(request: pytest.FixtureRequest) -> Kind:
-    found: Kind = request.param
-    return found
+    result: Kind = request.param
+    return result
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ def test_a_budget_stops_it_and_it_goes_on_where_it_was(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "kind", [each for each in KINDS if each.mode in ("program", "tos")], ids=lambda kind: kind.mode, indirect=True
+    "kind", [item for item in KINDS if item.mode in ("program", "tos")], ids=lambda kind: kind.mode, indirect=True
 )
 def test_the_result_table_of_a_run_is_that_of_the_next(tmp_path: Path, command: tuple[str, ...]) -> None:
     for name in ("first", "second"):
@@ -124,8 +124,8 @@ def test_the_result_table_of_a_run_is_that_of_the_next(tmp_path: Path, command: 
     first, second = (tmp_path / name / "runs" / "r" / "results.csv" for name in ("first", "second"))
     assert first.read_bytes() == second.read_bytes()
     times = {"task_seconds", "expansions_per_second"}
-    told = json.loads(run("report", "runs/r", "--format", "json", cwd=tmp_path / "first").stdout)
-    assert all(times & {*row} for row in told["rows"])
+    text = json.loads(run("report", "runs/r", "--format", "json", cwd=tmp_path / "first").stdout)
+    assert all(times & {*row} for row in text["rows"])
 
 
 def test_what_the_cache_has_is_not_asked_again(

@@ -61,7 +61,7 @@ def test_every_episode_and_every_call_is_accounted_for(
     endpoint = Unreliable(6)
     model_server.replies = [endpoint]
     run = tmp_path / "run"
-    found = pddlego.evaluate(
+    result = pddlego.evaluate(
         ["coin"],
         run,
         modes="act",
@@ -71,28 +71,28 @@ def test_every_episode_and_every_call_is_accounted_for(
         workers=WORKERS,
         llm_jobs=WORKERS,
     )
-    assert [each.cell.seed for each in found] == list(range(EPISODES))
-    outcomes = Counter(each.outcome for each in found)
+    assert [item.cell.seed for item in result] == list(range(EPISODES))
+    outcomes = Counter(item.outcome for item in result)
     assert set(outcomes) <= {Outcome.WON, Outcome.MODEL_ERROR, Outcome.STEP_LIMIT}
     assert outcomes[Outcome.WON] > 0
     assert outcomes[Outcome.MODEL_ERROR] > 0, "a page instead of JSON is not tried again"
 
-    told = [event for path in sorted((run / "episodes").iterdir()) for event in read(path).events]
-    asked, answered = (sum(isinstance(each, kind) for each in told) for kind in (Asked, Answered))
-    ended = [each for each in told if isinstance(each, Ended)]
+    text = [event for path in sorted((run / "episodes").iterdir()) for event in read(path).events]
+    asked, answered = (sum(isinstance(item, kind) for item in text) for kind in (Asked, Answered))
+    ended = [item for item in text if isinstance(item, Ended)]
     assert len(ended) == EPISODES
     assert asked - answered == outcomes[Outcome.MODEL_ERROR], "who gets no answer ends there"
     assert answered == endpoint.answered, "every answer that was given has arrived, once"
-    assert sum(each.usage.calls for each in ended) == asked
-    assert sum(each.usage.tokens_out for each in ended) == 20 * answered
+    assert sum(item.usage.calls for item in ended) == asked
+    assert sum(item.usage.tokens_out for item in ended) == 20 * answered
 
     sent = endpoint.answered + endpoint.failed
     assert len(model_server.requests) == sent
     ledger = [json.loads(line) for line in (run / "ledger.jsonl").read_text().splitlines()]
-    numbers = [each["sent"] for each in ledger if "sent" in each]
+    numbers = [item["sent"] for item in ledger if "sent" in item]
     assert numbers == list(range(1, sent + 1)), "every request is in the ledger, once, in its order"
-    assert sorted(each["settled"] for each in ledger if "settled" in each) == numbers
-    tried_again = sum(each.completion.attempts - 1 for each in told if isinstance(each, Answered))
+    assert sorted(item["settled"] for item in ledger if "settled" in item) == numbers
+    tried_again = sum(item.completion.attempts - 1 for item in text if isinstance(item, Answered))
     lost = endpoint.failed - tried_again
     assert outcomes[Outcome.MODEL_ERROR] <= lost <= 6 * outcomes[Outcome.MODEL_ERROR]
 
@@ -102,9 +102,9 @@ def test_a_question_whose_second_try_the_budget_stopped_was_asked(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789abcdef")
     model_server.replies = [fault(500, "oops", headers={"retry-after": "0.05"})]
-    given = {"modes": "act", "models": "m", "base_url": model_server.url, "seeds": "0", "max_calls": 1}
-    (found,) = pddlego.evaluate(["coin"], tmp_path / "run", **given)
-    assert (found.outcome, found.usage.calls, len(model_server.requests)) == (Outcome.BUDGET, 1, 1)
-    given |= {"max_calls": 0, "seeds": "1"}
-    (found,) = pddlego.evaluate(["coin"], tmp_path / "other", **given)
-    assert (found.outcome, found.usage.calls, len(model_server.requests)) == (Outcome.BUDGET, 0, 1)
+    arguments = {"modes": "act", "models": "m", "base_url": model_server.url, "seeds": "0", "max_calls": 1}
+    (result,) = pddlego.evaluate(["coin"], tmp_path / "run", **arguments)
+    assert (result.outcome, result.usage.calls, len(model_server.requests)) == (Outcome.BUDGET, 1, 1)
+    arguments |= {"max_calls": 0, "seeds": "1"}
+    (result,) = pddlego.evaluate(["coin"], tmp_path / "other", **arguments)
+    assert (result.outcome, result.usage.calls, len(model_server.requests)) == (Outcome.BUDGET, 0, 1)

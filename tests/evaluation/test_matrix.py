@@ -12,7 +12,7 @@ from pddlego.runs.cells import Cell, Matrix, file_name
 
 def test_every_configuration_of_a_seed_comes_before_the_next_seed() -> None:
     cells = Matrix({"a": (3, 5), "b": (1,)}, ("edit", "random"), ("m", "n"), repeats=2).cells()
-    assert [(each.setting, each.seed) for each in cells[:6]] == [("a", 3)] * 3 + [("b", 1)] * 3
+    assert [(cell.setting, cell.seed) for cell in cells[:6]] == [("a", 3)] * 3 + [("b", 1)] * 3
     assert len(cells) == len(set(cells)) == 2 * 3 * 2 + 3, "random asks nobody: once for all models and repeats"
 
 
@@ -24,7 +24,7 @@ def test_two_models_never_share_a_file(one: str, other: str) -> None:
 
 def test_labels_are_unique() -> None:
     cells = Matrix({"coin": (1, 11), "coin-1": (1,)}, ("edit",), ("gpt-4.1", "a/b"), 2).cells()
-    assert len({each.label for each in cells}) == len(cells)
+    assert len({cell.label for cell in cells}) == len(cells)
     assert Cell("coin", "edit", "reader", 12, 2).label == "coin-edit-reader-seed12-repeat2"
 
 

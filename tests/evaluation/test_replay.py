@@ -155,7 +155,10 @@ def test_run_folders_and_journals_are_found(tmp_path: Path) -> None:
     assert place_of("old", tmp_path) == tmp_path / "old"
     assert place_of("old/episodes/coin-0-seed1.jsonl", tmp_path).is_file()
     assert place_of("none", tmp_path) == Path("none")
-    assert [each.name for each in find_journals(tmp_path / "new", 2)] == ["coin-0-seed2.jsonl", "coin-2-seed2.jsonl"]
+    assert [journal.name for journal in find_journals(tmp_path / "new", 2)] == [
+        "coin-0-seed2.jsonl",
+        "coin-2-seed2.jsonl",
+    ]
     with pytest.raises(UsageError, match="holds 2 episodes of seed 2"):
         find_journal(tmp_path / "new", 2)
     with pytest.raises(UsageError, match="none of seed 5"):
@@ -211,8 +214,8 @@ class Deciding:
         return what == self.what
 
     def decide(self, question: Question) -> Decision:
-        said, self.verdict = self.verdict, ACCEPTED
-        return said
+        text, self.verdict = self.verdict, ACCEPTED
+        return text
 
 
 @pytest.mark.parametrize(
@@ -229,7 +232,7 @@ def test_what_a_person_said_is_played_again(
     tmp_path: Path, coin: GameSetting, planner: ProcessPlanner, what: str, verdict: Decision
 ) -> None:
     recorded = kept(tmp_path, coin, planner, "edit", approver=Deciding(what, verdict))
-    assert any(isinstance(each, Judged) for each in recorded.events)
+    assert any(isinstance(event, Judged) for event in recorded.events)
     assert replay_in(small_house(), recorded, planner) == Replayed(len(recorded.events))
 
 
@@ -260,9 +263,9 @@ def test_time_that_was_up_excuses_no_other_difference(
     events[observed:] = [replace(cast(Observed, events[observed]), text="BOGUS")]
     timed = tuple((event, 0.0) for event in (*events, ended))
     changed = replace(recorded, journal=replace(recorded.journal, timed=timed))
-    found = replay_in(small_house(), changed, planner).difference
-    assert found is not None
-    assert (found.kind, found.recorded) == ("observed", "BOGUS")
+    result = replay_in(small_house(), changed, planner).difference
+    assert result is not None
+    assert (result.kind, result.recorded) == ("observed", "BOGUS")
 
 
 def test_limits_are_compared_and_times_are_not(tmp_path: Path, coin: GameSetting, planner: ProcessPlanner) -> None:

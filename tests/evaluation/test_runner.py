@@ -39,12 +39,12 @@ def episode(cell: Cell) -> Iterator[Event]:
 
 @pytest.mark.parametrize("workers", [1, 3, 32])
 def test_every_cell_is_played_once(store: Store, workers: int) -> None:
-    told = list(Evaluation(CELLS, store, executor(episode), workers=workers).run())
-    assert sorted(each.summary.cell for each in told if isinstance(each, WorkerDone)) == list(CELLS)
-    assert sum(isinstance(each, Begun) for each in told) == 20
-    assert sum(isinstance(each, Happened) for each in told) == 80
+    text = list(Evaluation(CELLS, store, executor(episode), workers=workers).run())
+    assert sorted(item.summary.cell for item in text if isinstance(item, WorkerDone)) == list(CELLS)
+    assert sum(isinstance(item, Begun) for item in text) == 20
+    assert sum(isinstance(item, Happened) for item in text) == 80
     assert len(read_results(store.path)) == 20
-    assert sum(each.won for each in store.results()) == 10
+    assert sum(result.won for result in store.results()) == 10
 
 
 def test_one_failure_does_not_stop_the_others(store: Store) -> None:
@@ -63,7 +63,7 @@ def test_one_failure_does_not_stop_the_others(store: Store) -> None:
 
     evaluation = Evaluation(CELLS, store, executor(player), workers=4)
     list(evaluation.run())
-    results = {each.cell.seed: each for each in store.results()}
+    results = {result.cell.seed: result for result in store.results()}
     assert len(results) == 20
     assert results[3].message == "Java is gone: It left. Call it."
     assert "a bug in pddlego: ZeroDivisionError: oh" in results[4].message
@@ -88,7 +88,7 @@ def test_draining_plays_to_the_end_and_aborting_breaks_off(store: Store, abort: 
     done: list[WorkerDone] = []
 
     def watch() -> None:
-        done.extend(each for each in evaluation.run() if isinstance(each, WorkerDone))
+        done.extend(item for item in evaluation.run() if isinstance(item, WorkerDone))
 
     watching = threading.Thread(target=watch)
     watching.start()
@@ -100,7 +100,7 @@ def test_draining_plays_to_the_end_and_aborting_breaks_off(store: Store, abort: 
     go.set()
     watching.join(PATIENCE)
     assert len(done) == 4
-    assert {each.summary.outcome.value for each in done} == outcomes
+    assert {item.summary.outcome.value for item in done} == outcomes
     assert evaluation.stopped is (Stop.ABORTED if abort else Stop.DRAINED)
 
 
@@ -113,7 +113,7 @@ def test_nothing_begins_when_the_budget_is_spent(store: Store) -> None:
         return episode(cell)
 
     evaluation = Evaluation(CELLS, store, executor(player), workers=1, is_exhausted=exhausted.is_set)
-    assert len([each for each in evaluation.run() if isinstance(each, WorkerDone)]) == 3
+    assert len([item for item in evaluation.run() if isinstance(item, WorkerDone)]) == 3
     assert evaluation.stopped is Stop.BUDGET
 
 
@@ -130,14 +130,14 @@ def test_an_interrupt_is_acknowledged_with_what_it_waits_for(store: Store) -> No
     begun, go = threading.Semaphore(0), threading.Event()
     evaluation = Evaluation(CELLS, store, executor(_waiting(begun, go)), workers=2)
     standing = Standing(CELLS)
-    said: list[str] = []
+    text: list[str] = []
     for told in evaluation.run():
         standing.take(told)
         if isinstance(told, Begun) and len(standing.in_flight) == 2:
             evaluation.drain()
         elif isinstance(told, Stopping):
-            said.append(waiting_line(told, standing))
+            text.append(waiting_line(told, standing))
             (evaluation.abort if not told.broken_off else go.set)()
-    assert said[0].startswith("Interrupted: waiting for 2 episodes in flight, coin edit reader seed 0 (begins)")
-    assert said[0].endswith("Ctrl-C again breaks them off.")
-    assert said[1] == "Interrupted again: 2 episodes in flight are broken off."
+    assert text[0].startswith("Interrupted: waiting for 2 episodes in flight, coin edit reader seed 0 (begins)")
+    assert text[0].endswith("Ctrl-C again breaks them off.")
+    assert text[1] == "Interrupted again: 2 episodes in flight are broken off."

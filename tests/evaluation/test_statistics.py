@@ -18,10 +18,10 @@ def test_wilson_is_the_formula_of_the_textbook(case: tuple[int, int]) -> None:
     rate = won / trials
     middle = (rate + Z * Z / (2 * trials)) / (1 + Z * Z / trials)
     half = Z * math.sqrt(rate * (1 - rate) / trials + Z * Z / (4 * trials * trials)) / (1 + Z * Z / trials)
-    found = wilson(won, trials)
-    assert found.low == pytest.approx(max(0.0, middle - half), abs=1e-9)
-    assert found.high == pytest.approx(min(1.0, middle + half), abs=1e-9)
-    assert 0 <= found.low <= rate <= found.high <= 1
+    result = wilson(won, trials)
+    assert result.low == pytest.approx(max(0.0, middle - half), abs=1e-9)
+    assert result.high == pytest.approx(min(1.0, middle + half), abs=1e-9)
+    assert 0 <= result.low <= rate <= result.high <= 1
 
 
 def test_of_nothing_nothing_is_known() -> None:
@@ -41,6 +41,6 @@ def test_mcnemar_is_a_coin_on_the_pairs_that_differ(first: int, second: int, sam
 
 @given(st.lists(st.integers(-20, 20).map(float), min_size=6, max_size=30))
 def test_the_bootstrap_interval_holds_the_mean_and_is_always_the_same(differences: list[float]) -> None:
-    found = bootstrap_mean(differences, samples=199)
-    assert min(differences) <= found.low <= found.high <= max(differences)
-    assert found == bootstrap_mean(differences, samples=199)
+    result = bootstrap_mean(differences, samples=199)
+    assert min(differences) <= result.low <= result.high <= max(differences)
+    assert result == bootstrap_mean(differences, samples=199)

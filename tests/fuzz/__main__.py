@@ -30,13 +30,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, ProcessPlanner("pyperplan", 2.0, 1024) as planner:
         os.chdir(folder)
         bench = Bench(Path(folder), planner, known)
-        turns = ((number, each) for number in itertools.count(arguments.seed) for each in targets())
+        turns = ((number, target) for number in itertools.count(arguments.seed) for target in targets())
         while time.monotonic() < end:
             number, target = next(turns)
             counts[target.name] += fuzz(target, bench, number, ROUND)
         os.chdir("/")
-    told = ", ".join(f"{count:,} {name}" for name, count in counts.items())
-    sys.stdout.write(f"{told}: nothing but typed errors (seeds from {arguments.seed})\n")
+    text = ", ".join(f"{count:,} {name}" for name, count in counts.items())
+    sys.stdout.write(f"{text}: nothing but typed errors (seeds from {arguments.seed})\n")
 
 
 if __name__ == "__main__":

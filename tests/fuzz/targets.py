@@ -68,10 +68,10 @@ def answer(bench: Bench, text: str) -> None:
     for setting in bench.settings:
         prompts, situation = Prompts(setting.asking.prompts), situation_of(setting)
         for method in (PddlEdit(prompts), PddlGen(prompts), PddlEdit(prompts, False), PddlGen(prompts, False)):
-            found = method.read(text, situation)
-            assert str(parse_problem(str(found.problem))) == str(found.problem) or found.feedback
-            contradictions(found.problem, setting.start.invariants)
-            again = replace(situation, retry=Retry(1, text, found.feedback))
+            result = method.read(text, situation)
+            assert str(parse_problem(str(result.problem))) == str(result.problem) or result.feedback
+            contradictions(result.problem, setting.start.invariants)
+            again = replace(situation, retry=Retry(1, text, result.feedback))
             assert method.request(again).characters < 100_000
         ActionGen(prompts).read(text, situation)
 
@@ -96,7 +96,7 @@ def pddl(bench: Bench, pair: tuple[str, str]) -> None:
     files = repair(*pair)
     if files.repairs and files.domain != pair[0] and files.problem != pair[1]:  # both were written again
         again = repair(files.domain, files.problem).repairs
-        assert not [each for each in again if each.kind is RepairKind.LEXICAL], "letters are mended once"
+        assert not [item for item in again if item.kind is RepairKind.LEXICAL], "letters are mended once"
     solvable(bench, files.domain, files.problem)
 
 
@@ -106,7 +106,7 @@ def solvable(bench: Bench, domain_text: str, problem_text: str) -> tuple[bool, P
         domain = parse_domain(domain_text)
     except PddlSyntaxError:
         return False, None
-    blocking = [each for each in check(domain, problem_text) if each.blocking]
+    blocking = [item for item in check(domain, problem_text) if item.blocking]
     result = bench.planner.solve(domain, read_problem(problem_text).problem, Search())
     assert result.status is not PlanStatus.CRASHED, result.message
     return not blocking, result.status
@@ -152,7 +152,7 @@ class Target:
 def targets() -> tuple[Target, ...]:
     """Every target with what it is given."""
     some = texts.pairs()[::3]
-    wild = st.tuples(texts.changed([each for each, _ in some]), texts.changed([each for _, each in some]))
+    wild = st.tuples(texts.changed([item for item, _ in some]), texts.changed([item for _, item in some]))
     return (
         Target("answers", texts.changed(texts.answers()), answer),
         Target("edits", texts.changed(texts.edits()), edit),

@@ -58,17 +58,17 @@ def _lines(name: str) -> list[dict[str, object]]:
 
 def edits() -> list[str]:
     """Answers in mode edit."""
-    return [str(each["edit"]) for each in _lines("edits.jsonl")]
+    return [str(line["edit"]) for line in _lines("edits.jsonl")]
 
 
 def pairs() -> list[tuple[str, str]]:
     """Domains with a problem."""
-    return [(str(each["domain"]), str(each["problem"])) for each in _lines("pairs.jsonl")]
+    return [(str(line["domain"]), str(line["problem"])) for line in _lines("pairs.jsonl")]
 
 
 def answers() -> list[str]:
     """Answers of every kind, readable or not."""
-    unreadable = [str(each["answer"]) for each in _lines("unreadable-answers.jsonl")]
+    unreadable = [str(line["answer"]) for line in _lines("unreadable-answers.jsonl")]
     return [*edits(), *unreadable, *(problem for _, problem in pairs()[:100])]
 
 
@@ -79,4 +79,4 @@ def settings() -> list[str]:
 
 def journals() -> list[str]:
     """The journals of two recorded episodes."""
-    return [each.read_text(encoding="utf-8") for each in sorted(RECORDED.glob("*/episodes/*.jsonl"))]
+    return [item.read_text(encoding="utf-8") for item in sorted(RECORDED.glob("*/episodes/*.jsonl"))]

@@ -66,8 +66,8 @@ def test_the_page_followed_literally(folder: Path) -> None:
     (block,) = re.findall(r"^```console\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
     session = block.split("$ ")[1:]
     assert len(session) == 5
-    for told in session:
-        command, _, wanted = told.partition("\n")
+    for text in session:
+        command, _, wanted = text.partition("\n")
         done = run(*command.split()[1:], cwd=folder)
         printed = re.sub(r"\d\.\d s$", "0.0 s", done.stdout, flags=re.MULTILINE)
         assert doctest.OutputChecker().check_output(wanted, printed, doctest.ELLIPSIS), f"{command}: {printed}"
@@ -134,9 +134,9 @@ def test_an_interrupt_ends_it_and_the_same_command_continues(folder: Path, model
         assert process.stdout is not None
         assert "Interrupted: waiting for 1 episode" in process.stdout.readline()
         go.set()
-        said, _ = process.communicate(timeout=PATIENCE)
+        text, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
-    assert "The same command again continues" in said
+    assert "The same command again continues" in text
     assert run(*arguments, cwd=folder).returncode == 0
 
 
@@ -151,8 +151,8 @@ def test_it_is_watched_shown_and_reported_in_every_format(folder: Path) -> None:
         done = run("report", "runs/all", "--format", to, cwd=folder)
         assert done.returncode == 0, done.stderr
         assert "guesses" in done.stdout
-    listed = json.loads(run("report", "runs/all", "--format", "json", cwd=folder).stdout)
-    assert listed["rows"][0]["median_guesses"] > 1
+    items = json.loads(run("report", "runs/all", "--format", "json", cwd=folder).stdout)
+    assert items["rows"][0]["median_guesses"] > 1
     assert "numbers" in run("games", cwd=folder).stdout
     assert "guess.highest" in run("config", cwd=folder).stdout
 

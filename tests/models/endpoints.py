@@ -65,13 +65,13 @@ def violations(schema: Any, where: str = "#") -> list[str]:
         return [fault for part in schema for fault in violations(part, where)]
     if not isinstance(schema, dict):
         return []
-    found = [fault for name, part in schema.items() for fault in violations(part, f"{where}/{name}")]
+    result = [fault for name, part in schema.items() for fault in violations(part, f"{where}/{name}")]
     if schema.get("type") == "object":
         if schema.get("additionalProperties") is not False:
-            found.append(f"{where}: additionalProperties")
+            result.append(f"{where}: additionalProperties")
         if set(schema.get("required", ())) != set(schema.get("properties", {})):
-            found.append(f"{where}: required")
-    return found
+            result.append(f"{where}: required")
+    return result
 
 
 OPENAI_FIELDS = {"model", "messages", "temperature", "seed", "max_tokens", "max_completion_tokens", "response_format"}
@@ -85,8 +85,8 @@ def _openai(asked: Body) -> Reply | None:
         return refusal(f"Unrecognized request argument supplied: {unknown[0]}")
     faults = violations(schema_of(asked) or {})
     if faults and asked["response_format"]["json_schema"].get("strict"):
-        said = f"Invalid schema for response_format 'edit': In context=(), '{faults[0]}' is required to be supplied."
-        return refusal(said, param="response_format")
+        text = f"Invalid schema for response_format 'edit': In context=(), '{faults[0]}' is required to be supplied."
+        return refusal(text, param="response_format")
     return None
 
 
@@ -102,24 +102,24 @@ def openai_4o(asked: Body) -> Reply:
 
 def openai_reasoning(asked: Body) -> Reply:
     if asked.get("temperature", 1) != 1:
-        said = "Unsupported value: 'temperature' does not support 0.5 with this model. Only the default is supported."
-        return refusal(said, param="temperature", code="unsupported_value")
+        text = "Unsupported value: 'temperature' does not support 0.5 with this model. Only the default is supported."
+        return refusal(text, param="temperature", code="unsupported_value")
     if "max_tokens" in asked:
-        said = (
+        text = (
             "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
         )
-        return refusal(said, param="max_tokens", code="unsupported_parameter")
+        return refusal(text, param="max_tokens", code="unsupported_parameter")
     if asked.get("stream"):
-        said = "Your organization must be verified to stream this model."
-        return refusal(said, param="stream", code="unsupported_value")
+        text = "Your organization must be verified to stream this model."
+        return refusal(text, param="stream", code="unsupported_value")
     return _openai(asked) or answered(asked, used(completion_tokens_details={"reasoning_tokens": 12}))
 
 
 def openai_old(asked: Body) -> Reply:
     kind = (asked.get("response_format") or {}).get("type")
     if kind == "json_schema":
-        said = "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model."
-        return refusal(said, param="response_format")
+        text = "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model."
+        return refusal(text, param="response_format")
     if kind == "json_object" and "json" not in json.dumps(asked["messages"]).lower():
         return refusal(
             "'messages' must contain the word 'json' in some form, to use 'response_format'.", param="messages"
@@ -140,8 +140,8 @@ def anthropic(asked: Body) -> Reply:
 
 def gemini(asked: Body) -> Reply:
     if "seed" in asked:
-        said = 'Invalid JSON payload received. Unknown name "seed": Cannot find field.'
-        return Reply(400, json.dumps([{"error": {"code": 400, "message": said, "status": "INVALID_ARGUMENT"}}]))
+        text = 'Invalid JSON payload received. Unknown name "seed": Cannot find field.'
+        return Reply(400, json.dumps([{"error": {"code": 400, "message": text, "status": "INVALID_ARGUMENT"}}]))
     usage = used()
     usage["usage"]["total_tokens"] = 100 + 20 + 30  # thoughts are in the total only
     return answered(asked, usage)
@@ -168,15 +168,15 @@ def llama_cpp_python(asked: Body) -> Reply:
 
 def ollama(asked: Body) -> Reply:
     if asked.get("reasoning_effort") not in (None, "high", "medium", "low", "none"):
-        said = f'invalid reasoning value: \'{asked["reasoning_effort"]}\' (must be "high", "medium", "low", or "none")'
-        return refusal(said)
+        text = f'invalid reasoning value: \'{asked["reasoning_effort"]}\' (must be "high", "medium", "low", or "none")'
+        return refusal(text)
     return answered(asked, used(), thought="Let me see the map.", name="reasoning")
 
 
 def deepseek(asked: Body) -> Reply:
     if (asked.get("response_format") or {}).get("type") == "json_schema":
-        said = "Failed to deserialize the JSON body into the target type: response_format: response_format.type "
-        return refusal(said + "`json_schema` is unavailable now at line 1 column 1193", 422)
+        text = "Failed to deserialize the JSON body into the target type: response_format: response_format.type "
+        return refusal(text + "`json_schema` is unavailable now at line 1 column 1193", 422)
     usage = used(prompt_cache_hit_tokens=64, prompt_cache_miss_tokens=36)
     return answered(asked, usage, thought="Let me see the map.")
 

@@ -56,10 +56,10 @@ def test_no_more_requests_are_open_than_jobs(headers: bool) -> None:
                 model.complete(REQUEST)
 
         threads = [threading.Thread(target=work) for _ in range(8)]
-        for each in threads:
-            each.start()
-        for each in threads:
-            each.join(60)
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
         assert 8 <= server.came <= 24, "on a busy machine some are closed before the server hears of them"
         # An abandoned request counts until it is closed. A busy server hears of that late, but eight are not two.
         assert server.most < 8
@@ -100,7 +100,7 @@ def test_retries_stand_in_the_journal_between_question_and_answer(
 ) -> None:
     model_server.replies = [fault(503, "busy", headers={"retry-after": "0.01"}), fault(400, "no")]
     events = list(agent(coin, planner, small_house(), OpenAIModel("m", base_url=model_server.url)).run())
-    kinds = [each.type for each in events]
+    kinds = [event.type for event in events]
     assert kinds[2:4] == ["asked", "retrying"]
     assert "503" in of(events, ev.Retrying)[0].trouble.reason
     assert ended(events).outcome is Outcome.MODEL_ERROR
@@ -112,7 +112,7 @@ def test_what_a_model_thought_is_kept(coin: GameSetting, planner: ProcessPlanner
         answer("{}").body.replace('"content"', f'"{name}": "{thought}", "content"')
         for name, thought in zip(("reasoning_content", "reasoning"), thoughts, strict=True)
     ]
-    model_server.replies = [replace(answer("{}"), body=each) for each in bodies]
+    model_server.replies = [replace(answer("{}"), body=body) for body in bodies]
     model = OpenAIModel("m", base_url=model_server.url)
     assert [model.complete(REQUEST).reasoning for _ in thoughts] == thoughts
     events = list(agent(coin, planner, small_house(), model, retries=0).run())
@@ -142,9 +142,9 @@ def test_an_interrupt_ends_an_episode_whose_model_is_silent_and_closes_the_reque
 
 def test_planning_is_bounded_by_the_episode_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     began = time.monotonic()
-    (found,) = pddlego.evaluate(
+    (result,) = pddlego.evaluate(
         ["cooking-hard"], tmp_path / "run", modes="edit", seeds="0", max_seconds=0.0, planner_timeout=60.0
     )
-    assert (found.outcome, found.cause) == (Outcome.BUDGET, "seconds")
-    assert found.counts, "the episode's own limit is a result"
+    assert (result.outcome, result.cause) == (Outcome.BUDGET, "seconds")
+    assert result.counts, "the episode's own limit is a result"
     assert time.monotonic() - began < 60

@@ -35,9 +35,9 @@ class CountingModel:
 
 @pytest.fixture
 def cache(tmp_path: Path) -> AnswerCache:
-    found = AnswerCache(tmp_path / "deep" / "answers.sqlite")
-    found.prepare()
-    return found
+    result = AnswerCache(tmp_path / "deep" / "answers.sqlite")
+    result.prepare()
+    return result
 
 
 @pytest.fixture
@@ -74,8 +74,8 @@ def test_everything_that_determines_an_answer_is_in_its_key(cache: AnswerCache, 
         CachedModel(model, cache, "use", repeat=2),
     ]
     CachedModel(model, cache, "use").complete(request_)
-    for each in others:
-        assert not CachedModel(model, cache, "use").complete(each).from_cache
+    for other in others:
+        assert not CachedModel(model, cache, "use").complete(other).from_cache
     for one in models:
         assert not one.complete(request_).from_cache
     assert CachedModel(model, cache, "use").complete(replace(request_, seconds=3.0)).from_cache, "a limit is no content"
@@ -112,9 +112,9 @@ def test_what_is_held_and_cleared(cache: AnswerCache, request_: Request) -> None
         model = CachedModel(CountingModel({"model": name}, name), cache, "use")
         for _ in range(3):
             model.complete(request_)
-    assert [(each.model, each.answers, each.tokens) for each in cache.held()] == [("a", 3, 45), ("b", 3, 45)]
+    assert [(item.model, item.answers, item.tokens) for item in cache.held()] == [("a", 3, 45), ("b", 3, 45)]
     assert cache.clear("a") == 3
-    assert [each.model for each in cache.held()] == ["b"]
+    assert [item.model for item in cache.held()] == ["b"]
     assert cache.clear() == 3
     assert cache.held() == []
 
@@ -150,9 +150,9 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
 def _write_and_read(path: Path, number: int) -> int:
     cache = AnswerCache(path)
     cache.prepare()
-    for each in range(50):
-        cache.put(f"{number}/{each}", f"m{number}", Completion(f"answer {number}/{each}", 1, 1))
-    return sum(cache.get(f"{number}/{each}") is not None for each in range(50))
+    for item in range(50):
+        cache.put(f"{number}/{item}", f"m{number}", Completion(f"answer {number}/{item}", 1, 1))
+    return sum(cache.get(f"{number}/{item}") is not None for item in range(50))
 
 
 @pytest.mark.slow
@@ -160,7 +160,7 @@ def test_many_processes_at_once(tmp_path: Path) -> None:
     path = tmp_path / "answers.sqlite"
     with multiprocessing.get_context("spawn").Pool(4) as pool:
         assert pool.starmap(_write_and_read, [(path, number) for number in range(4)]) == [50] * 4
-    assert [each.answers for each in AnswerCache(path).held()] == [50] * 4
+    assert [item.answers for item in AnswerCache(path).held()] == [50] * 4
 
 
 def test_a_real_model_behind_it(
@@ -174,5 +174,5 @@ def test_a_real_model_behind_it(
     uncached = options.model_copy(update={"cache": "off"})
     assert make_endpoint("m", uncached, access, seed=1).complete(request_).text == "two"
     assert len(model_server.requests) == 2
-    assert b"canary" not in b"".join(each.read_bytes() for each in tmp_path.iterdir())
+    assert b"canary" not in b"".join(item.read_bytes() for item in tmp_path.iterdir())
     assert default_path() == tmp_path / "answers.sqlite"

@@ -35,37 +35,37 @@ def request(purpose: str = "implement", text: str = "q") -> Request:
 
 def test_a_place_may_say_which() -> None:
     assert parse_place("a,b.jsonl") == TranscriptName("a,b.jsonl")
-    found = parse_place("f.jsonl,model=gpt-4,variant=gpt-4 no-cot,domain=ferry")
-    assert found == TranscriptName("f.jsonl", "gpt-4", "gpt-4 no-cot", ("ferry",))
+    result = parse_place("f.jsonl,model=gpt-4,variant=gpt-4 no-cot,domain=ferry")
+    assert result == TranscriptName("f.jsonl", "gpt-4", "gpt-4 no-cot", ("ferry",))
 
 
 def test_the_variant_without_the_same_parts_is_chosen() -> None:
-    listed = [conversation(), conversation(variant="m no-cot"), conversation(seed=1)]
-    assert choose(listed, TranscriptName("f")).variant == "m"
-    assert choose(listed, TranscriptName("f", parts=("cot",))).variant == "m no-cot"
-    assert choose(listed, TranscriptName("f", parts=("cot", "debug"))).variant == "m no-cot"
-    assert choose(listed, TranscriptName("f", parts=("debug",))).variant == "m"
-    assert choose(listed, TranscriptName("f", seed=1)).seed == 1
+    items = [conversation(), conversation(variant="m no-cot"), conversation(seed=1)]
+    assert choose(items, TranscriptName("f")).variant == "m"
+    assert choose(items, TranscriptName("f", parts=("cot",))).variant == "m no-cot"
+    assert choose(items, TranscriptName("f", parts=("cot", "debug"))).variant == "m no-cot"
+    assert choose(items, TranscriptName("f", parts=("debug",))).variant == "m"
+    assert choose(items, TranscriptName("f", seed=1)).seed == 1
     with pytest.raises(UsageError, match="no such conversation"):
-        choose(listed, TranscriptName("f", seed=2))
+        choose(items, TranscriptName("f", seed=2))
 
 
 def test_of_several_models_one_must_be_named() -> None:
-    listed = [conversation("m"), conversation("n"), conversation("o", domain="other")]
+    items = [conversation("m"), conversation("n"), conversation("o", domain="other")]
     for wanted in (TranscriptName("f", domains=("d",)), TranscriptName("f", domains=("d",), variant="n")):
         with pytest.raises(UsageError, match="with 2 models") as refused:
-            choose(listed, wanted)
+            choose(items, wanted)
         assert "m, n." in refused.value.reason
         assert "model=m" in refused.value.next_step
-    assert choose(listed, TranscriptName("f", domains=("d",), model="n")).model == "n"
-    assert choose(listed, TranscriptName("f", domains=("other",))).model == "o"
+    assert choose(items, TranscriptName("f", domains=("d",), model="n")).model == "n"
+    assert choose(items, TranscriptName("f", domains=("other",))).model == "o"
 
 
 def test_of_several_domains_it_must_be_one_that_is_meant() -> None:
-    listed = [conversation(domain="a"), conversation(domain="b")]
-    assert choose(listed, TranscriptName("f", domains=("x", "b"))).domain == "b"
+    items = [conversation(domain="a"), conversation(domain="b")]
+    assert choose(items, TranscriptName("f", domains=("x", "b"))).domain == "b"
     with pytest.raises(UsageError, match="other domains"):
-        choose(listed, TranscriptName("f", domains=("x",)))
+        choose(items, TranscriptName("f", domains=("x",)))
 
 
 def test_answers_are_given_in_turn_and_another_prompt_is_noted() -> None:

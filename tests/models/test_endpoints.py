@@ -24,9 +24,9 @@ KEY = "sk-canary-0123456789abcdef"
 PAGE = Path(__file__).parent.parent.parent / "docs" / "endpoints.md"
 
 
-def asked(told: list[RetryNotice | Delta]) -> Request:
+def asked(text: list[RetryNotice | Delta]) -> Request:
     messages = (Message("system", "Answer in JSON."), Message("user", "What?"))
-    return Request("edit", messages, schema=EDIT_SCHEMA, report=told.append)
+    return Request("edit", messages, schema=EDIT_SCHEMA, report=text.append)
 
 
 @pytest.mark.parametrize("name", ENDPOINTS)
@@ -34,28 +34,28 @@ def test_an_endpoint_as_it_is(model_server: ModelServer, name: str) -> None:
     endpoint = ENDPOINTS[name]
     model_server.replies = [endpoint.reply]
     sampling = replace(Sampling(0.5, seed=7), **endpoint.options)
-    told: list[RetryNotice | Delta] = []
+    text: list[RetryNotice | Delta] = []
     client = OpenAIModel("m", KEY, model_server.url, sampling, sleep=lambda _: None)
-    found = client.complete(asked(told))
-    _check(endpoint, found, model_server.requests[-1])
-    assert len(model_server.requests) == found.attempts == endpoint.first
-    troubles = [each for each in told if isinstance(each, RetryNotice)]
+    result = client.complete(asked(text))
+    _check(endpoint, result, model_server.requests[-1])
+    assert len(model_server.requests) == result.attempts == endpoint.first
+    troubles = [item for item in text if isinstance(item, RetryNotice)]
     assert len(troubles) == endpoint.first - 1, "every fallback is told"
-    assert all("does not take" in each.reason for each in troubles)
-    words = [each for each in told if isinstance(each, Delta)]
+    assert all("does not take" in trouble.reason for trouble in troubles)
+    words = [item for item in text if isinstance(item, Delta)]
     if model_server.requests[-1].get("stream"):
-        assert "".join(each.text for each in words) == TEXT
-        assert "".join(each.reasoning for each in words) == endpoint.reasoning
+        assert "".join(word.text for word in words) == TEXT
+        assert "".join(word.reasoning for word in words) == endpoint.reasoning
     assert client.complete(asked([])).attempts == 1, "and remembered"
 
 
-def _check(endpoint: Endpoint, found: Any, sent: Mapping[str, Any]) -> None:
-    assert found.text == TEXT
-    assert found.finish == "stop"
-    counted = (found.tokens_in, found.tokens_out, found.tokens_cached, found.tokens_reasoning)
+def _check(endpoint: Endpoint, result: Any, sent: Mapping[str, Any]) -> None:
+    assert result.text == TEXT
+    assert result.finish == "stop"
+    counted = (result.tokens_in, result.tokens_out, result.tokens_cached, result.tokens_reasoning)
     assert counted == endpoint.tokens
-    assert not found.estimated
-    assert found.reasoning == endpoint.reasoning
+    assert not result.estimated
+    assert result.reasoning == endpoint.reasoning
     assert not set(endpoint.left_out) & set(sent)
     form = sent.get("response_format")
     assert (form or {}).get("type") == endpoint.form
@@ -107,12 +107,12 @@ BROKEN = {
 
 @pytest.mark.parametrize("how", BROKEN)
 def test_a_stream_that_breaks_off_is_tried_again_and_ends_typed(model_server: ModelServer, how: str) -> None:
-    told: list[RetryNotice | Delta] = []
+    text: list[RetryNotice | Delta] = []
     model_server.replies = [BROKEN[how], streamed(used(), {"stream_options": {"include_usage": True}})]
     client = OpenAIModel("m", KEY, model_server.url, sleep=lambda _: None, attempts=3)
-    found = client.complete(asked(told))
-    assert (found.text, found.attempts) == (TEXT, 2)
-    assert [each.tries for each in told if isinstance(each, RetryNotice)] == [1]
+    result = client.complete(asked(text))
+    assert (result.text, result.attempts) == (TEXT, 2)
+    assert [item.tries for item in text if isinstance(item, RetryNotice)] == [1]
     model_server.replies = [BROKEN[how]]
     with pytest.raises(ModelError, match="after 3 tries") as caught:
         client.complete(asked([]))
@@ -123,8 +123,8 @@ def test_a_stream_that_is_cut_in_a_line(model_server: ModelServer) -> None:
     whole = streamed(used(), {})
     model_server.replies = [replace(whole, cut=len(whole.body) // 2), whole]
     client = OpenAIModel("m", KEY, model_server.url, sleep=lambda _: None)
-    found = client.complete(asked([]))
-    assert (found.text, found.attempts, found.estimated) == (TEXT, 2, True)
+    result = client.complete(asked([]))
+    assert (result.text, result.attempts, result.estimated) == (TEXT, 2, True)
 
 
 def test_a_line_that_never_ends_has_an_end(model_server: ModelServer) -> None:
@@ -139,25 +139,25 @@ def test_a_line_that_never_ends_has_an_end(model_server: ModelServer) -> None:
 def test_a_stream_without_end_is_ended_by_the_time_out(model_server: ModelServer) -> None:
     endless = lines(*[chunk({"reasoning": "hm "})] * 50)
     model_server.replies = [replace(endless, cut=len(endless.body) - 9, stall=30.0)]
-    told: list[RetryNotice | Delta] = []
+    text: list[RetryNotice | Delta] = []
     client = OpenAIModel("m", KEY, model_server.url, timeout=0.5, attempts=2, sleep=lambda _: None)
     with pytest.raises(ModelError, match="longer than the time-out"):
-        client.complete(asked(told))
-    assert any(isinstance(each, Delta) and "hm" in each.reasoning for each in told)
+        client.complete(asked(text))
+    assert any(isinstance(item, Delta) and "hm" in item.reasoning for item in text)
 
 
 def test_a_key_that_is_echoed_in_pieces_is_not_told(model_server: ModelServer) -> None:
-    said = f"Your key is {KEY}, and so on."
-    parts = [chunk({"content": said[i : i + 3]}) for i in range(0, len(said), 3)]
+    text = f"Your key is {KEY}, and so on."
+    parts = [chunk({"content": text[i : i + 3]}) for i in range(0, len(text), 3)]
     model_server.replies = [lines(*parts, chunk({}, "stop"), "data: [DONE]")]
     told: list[RetryNotice | Delta] = []
-    found = OpenAIModel("m", KEY, model_server.url).complete(asked(told))
-    assert found.text == "Your key is ***, and so on."
-    assert "".join(each.text for each in told if isinstance(each, Delta)) == found.text
+    result = OpenAIModel("m", KEY, model_server.url).complete(asked(told))
+    assert result.text == "Your key is ***, and so on."
+    assert "".join(item.text for item in told if isinstance(item, Delta)) == result.text
 
 
 @pytest.mark.parametrize(
-    ("usage", "found"),
+    ("usage", "result"),
     [
         ({}, TokenCounts()),
         ({"usage": None}, TokenCounts()),
@@ -171,14 +171,14 @@ def test_a_key_that_is_echoed_in_pieces_is_not_told(model_server: ModelServer) -
         ({"usage": {"prompt_tokens": -5, "completion_tokens": 10**12}}, TokenCounts()),
     ],
 )
-def test_usage(usage: dict[str, Any], found: TokenCounts) -> None:
-    assert usage_of(usage) == found
+def test_usage(usage: dict[str, Any], result: TokenCounts) -> None:
+    assert usage_of(usage) == result
 
 
 def test_a_request_that_is_too_long_costs_the_next_one_no_bound(model_server: ModelServer) -> None:
 
-    for said in ("This model's maximum context length is 8192 tokens", "max_tokens is too large: 500"):
-        model_server.replies = [fault(400, said, "context_length_exceeded" if "context" in said else None)]
+    for text in ("This model's maximum context length is 8192 tokens", "max_tokens is too large: 500"):
+        model_server.replies = [fault(400, text, "context_length_exceeded" if "context" in text else None)]
         client = OpenAIModel("m", KEY, model_server.url, Sampling(max_tokens=500, streams=False))
         with pytest.raises(ModelError):
             client.complete(asked([]))
@@ -188,11 +188,11 @@ def test_a_request_that_is_too_long_costs_the_next_one_no_bound(model_server: Mo
         assert model_server.requests[-1]["response_format"]["json_schema"]["strict"]
 
 
-@pytest.mark.parametrize("said", ["upstream error: stream closed", "database schema locked"])
-def test_what_may_pass_teaches_nothing(model_server: ModelServer, said: str) -> None:
+@pytest.mark.parametrize("text", ["upstream error: stream closed", "database schema locked"])
+def test_what_may_pass_teaches_nothing(model_server: ModelServer, text: str) -> None:
 
     whole = streamed(used(), {"stream_options": {"include_usage": True}})
-    model_server.replies = [fault(500, said), whole]
+    model_server.replies = [fault(500, text), whole]
     client = OpenAIModel("m", KEY, model_server.url, sleep=lambda _: None)
     assert client.complete(asked([])).text == TEXT
     assert set(model_server.requests[0]) == set(model_server.requests[1])
@@ -216,10 +216,10 @@ def test_a_guess_costs_only_what_it_was_right_about(model_server: ModelServer) -
 
 
 def test_lines_end_where_lines_end(model_server: ModelServer) -> None:
-    said = "a \u2028b\u0085 c\x0b d"
-    raw = [chunk({"content": each}).replace("\\u2028", "\u2028").replace("\\u0085", "\u0085") for each in (said, "!")]
+    text = "a \u2028b\u0085 c\x0b d"
+    raw = [chunk({"content": item}).replace("\\u2028", "\u2028").replace("\\u0085", "\u0085") for item in (text, "!")]
     model_server.replies = [lines(*raw, chunk({}, "stop"), "data: [DONE]")]
-    assert OpenAIModel("m", KEY, model_server.url).complete(asked([])).text == said + "!"
+    assert OpenAIModel("m", KEY, model_server.url).complete(asked([])).text == text + "!"
     assert list(lines_of([b"a\r", b"\nb\n\xc3", b"\xa4\rc"])) == ["a", "b", "\u00e4", "c"]
 
 
@@ -266,9 +266,9 @@ def test_fields_for_one_endpoint() -> None:
         "thinking_tokens=5",
         "cache_key=a",
     )
-    found = EndpointOptions.model_validate({"extra_body": pairs}).extra_body
-    assert found["chat_template_kwargs"] == {"enable_thinking": False}
-    assert (found["top_k"], found["mode"], found["thinking_tokens"]) == (20, "fast", 5)
+    result = EndpointOptions.model_validate({"extra_body": pairs}).extra_body
+    assert result["chat_template_kwargs"] == {"enable_thinking": False}
+    assert (result["top_k"], result["mode"], result["thinking_tokens"]) == (20, "fast", 5)
     for wrong in ("a", "=1", "temperature=1", "a..b=1"):
         with pytest.raises(UsageError):
             EndpointOptions.model_validate({"extra_body": [wrong]})

@@ -31,13 +31,13 @@ TRIES = 3
 class Case:
     """What the endpoint does, as long as it is asked; then it answers.
 
-    `said` is in the error that ends the call; without it the call is tried again and succeeds. `requests` counts what
+    `text` is in the error that ends the call; without it the call is tried again and succeeds. `requests` counts what
     is sent until the end, `wait` the seconds before the second try.
     """
 
     name: str
     reply: Reply
-    said: str = ""
+    text: str = ""
     requests: int = 2
     wait: tuple[float, float] = (0.7, 1.3)
 
@@ -101,24 +101,24 @@ def request_(coin: GameSetting) -> Request:
 
 
 def test_there_are_more_than_24() -> None:
-    assert len({each.name for each in CASES}) == len(CASES) == 37
+    assert len({item.name for item in CASES}) == len(CASES) == 37
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_failure(model_server: ModelServer, request_: Request, case: Case) -> None:
     waits: list[float] = []
-    timeout = 0.3 if "longer than the time-out" in case.said else 10.0
+    timeout = 0.3 if "longer than the time-out" in case.text else 10.0
     model = OpenAIModel("m", KEY, model_server.url, timeout=timeout, attempts=TRIES, sleep=waits.append)
-    model_server.replies = [case.reply] if case.said else [case.reply, answer("{}")]
-    if case.said:
+    model_server.replies = [case.reply] if case.text else [case.reply, answer("{}")]
+    if case.text:
         with pytest.raises(ModelError) as caught:
             model.complete(request_)
-        assert case.said in caught.value.sentence
+        assert case.text in caught.value.sentence
         assert KEY not in caught.value.sentence
         assert caught.value.next_step
     else:
-        found = replace(model.complete(request_), seconds=0.0)
-        assert found == Completion("{}", 100, 20, 64, attempts=case.requests)
+        result = replace(model.complete(request_), seconds=0.0)
+        assert result == Completion("{}", 100, 20, 64, attempts=case.requests)
         assert case.wait[0] <= waits[0] <= case.wait[1]
     assert len(model_server.requests) == case.requests
 
@@ -196,13 +196,13 @@ def complete(server: ModelServer, request: Request, reply: Reply) -> Completion:
 def test_an_answer_in_another_shape(
     model_server: ModelServer, request_: Request, reply: Reply, text: str, finish: str
 ) -> None:
-    found = complete(model_server, request_, reply)
-    assert (found.text, found.finish) == (text, finish)
+    result = complete(model_server, request_, reply)
+    assert (result.text, result.finish) == (text, finish)
 
 
 def test_missing_usage_is_estimated_and_says_so(model_server: ModelServer, request_: Request) -> None:
-    found = complete(model_server, request_, answer("x" * 40, usage=False))
-    assert (found.estimated, found.tokens_out) == (True, 13)
+    result = complete(model_server, request_, answer("x" * 40, usage=False))
+    assert (result.estimated, result.tokens_out) == (True, 13)
 
 
 def test_an_unsupported_format_is_negotiated_once_and_remembered(model_server: ModelServer, request_: Request) -> None:
@@ -210,7 +210,7 @@ def test_an_unsupported_format_is_negotiated_once_and_remembered(model_server: M
     model_server.replies = [no, no, answer("{}")]
     model = OpenAIModel("m", KEY, model_server.url)
     assert [model.complete(request_).attempts for _ in range(3)] == [3, 1, 1]
-    formats = [(each.get("response_format") or {}).get("type") for each in model_server.requests]
+    formats = [(request.get("response_format") or {}).get("type") for request in model_server.requests]
     assert formats == ["json_schema", "json_object", None, None, None]
 
 
@@ -234,5 +234,5 @@ def test_what_a_filter_withheld_is_asked_for_again_in_words(
 ) -> None:
     model_server.replies = [shaped({"content": ""}, "content_filter")]
     events = play(coin, planner, small_house(), OpenAIModel("m", KEY, model_server.url), retries=1)
-    assert [each.feedback.category for each in of(events, ev.Rejected)] == ["content filter"] * 2
+    assert [item.feedback.category for item in of(events, ev.Rejected)] == ["content filter"] * 2
     assert "content filter withheld" in model_server.requests[1]["messages"][-1]["content"]

@@ -228,7 +228,7 @@ def test_part_of_an_answer_is_no_answer_and_takes_at_least_what_was_reserved(tmp
         with limiter.admit_request("m", REQUEST) as permit:
             permit.used(100, tokens_out, 0, whole=False)
     ledger.close()
-    assert [each.answered for each in read_ledger(path)[0].values()] == [False, False]
+    assert [item.answered for item in read_ledger(path)[0].values()] == [False, False]
     assert limiter.spent.tokens == 100 + OUTPUT_ESTIMATE + 100 + 50_000
 
 

@@ -172,7 +172,7 @@ def test_an_unsupported_response_format_is_negotiated_down_once(
     client = model(model_server)
     completion = client.complete(request_)
     assert (completion.text, completion.attempts) == ("{}", 3)
-    formats = [(each.get("response_format") or {}).get("type") for each in model_server.requests]
+    formats = [(request.get("response_format") or {}).get("type") for request in model_server.requests]
     assert formats == ["json_schema", "json_object", None]
     client.complete(request_)
     assert "response_format" not in model_server.requests[-1]
@@ -289,14 +289,14 @@ def test_a_query_of_the_address_goes_with_every_request(model_server: ModelServe
     ],
 )
 def test_what_is_secret_in_an_address(url: str, hidden: tuple[str, ...], shown: tuple[str, ...]) -> None:
-    found = secrets_of("", url)
-    assert set(hidden) <= set(found)
-    assert not set(shown) & set(found)
+    result = secrets_of("", url)
+    assert set(hidden) <= set(result)
+    assert not set(shown) & set(result)
 
 
 def test_another_address_is_another_endpoint() -> None:
     urls = ["http://h/v1", "http://h/v1?deployment=a", "http://h/v1?deployment=b", "http://h/team", "http://u@h/v1"]
-    assert len({address_of(each) for each in urls}) == len(urls)
+    assert len({address_of(url) for url in urls}) == len(urls)
     assert address_of("http://u:one@h/v1?api_key=a") == address_of("http://u:two@h/v1?api_key=b")
 
 

@@ -39,15 +39,15 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def test_an_answer_keeps_the_schema_and_comes_as_it_is_written(url: str) -> None:
-    told: list[RetryNotice | Delta] = []
-    request = Request("edit", (Message("user", "Answer in JSON."),), schema=EDIT_SCHEMA, report=told.append)
-    found = OpenAIModel("tiny", base_url=url, sampling=Sampling(1.0, seed=1)).complete(request)
-    assert set(json.loads(found.text)) == {"objects", "init"}
-    parse_edit(found.text)
-    assert "".join(each.text for each in told if isinstance(each, Delta)) == found.text
-    assert not found.estimated
-    assert found.tokens_out > 1
-    assert found.attempts == 1
+    text: list[RetryNotice | Delta] = []
+    request = Request("edit", (Message("user", "Answer in JSON."),), schema=EDIT_SCHEMA, report=text.append)
+    result = OpenAIModel("tiny", base_url=url, sampling=Sampling(1.0, seed=1)).complete(request)
+    assert set(json.loads(result.text)) == {"objects", "init"}
+    parse_edit(result.text)
+    assert "".join(item.text for item in text if isinstance(item, Delta)) == result.text
+    assert not result.estimated
+    assert result.tokens_out > 1
+    assert result.attempts == 1
 
 
 def test_nonsense_is_read_sent_back_and_ends_typed(url: str, coin: GameSetting, planner: ProcessPlanner) -> None:
@@ -57,7 +57,7 @@ def test_nonsense_is_read_sent_back_and_ends_typed(url: str, coin: GameSetting, 
     assert len(of(events, Asked)) == len(of(events, Answered)) >= 6
     assert of(events, Rejected)
     assert of(events, Streamed)
-    assert not [each for each in of(events, Accepted) if "(" not in each.text]
+    assert not [item for item in of(events, Accepted) if "(" not in item.text]
 
 
 def test_budgets_hold_from_the_command_line(url: str, tmp_path: Path) -> None:

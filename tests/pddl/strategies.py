@@ -75,7 +75,7 @@ problems = st.builds(
     Problem,
     names,
     names,
-    st.dictionaries(names, types, max_size=6).map(lambda each: frozenset(TypedName(*pair) for pair in each.items())),
+    st.dictionaries(names, types, max_size=6).map(lambda item: frozenset(TypedName(*pair) for pair in item.items())),
     st.frozensets(atoms, max_size=8),
     conditions,
 )

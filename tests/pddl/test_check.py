@@ -55,34 +55,34 @@ def test_a_sound_problem_has_no_defect() -> None:
     ],
 )
 def test_every_defect_is_found_and_says_what_to_do(text: str, kind: DefectKind, says: str) -> None:
-    found = [each for each in check(DOMAIN, text) if each.kind is kind]
-    assert found, [str(each) for each in check(DOMAIN, text)]
-    assert any(says in each.message for each in found), [str(each) for each in found]
+    result = [item for item in check(DOMAIN, text) if item.kind is kind]
+    assert result, [str(item) for item in check(DOMAIN, text)]
+    assert any(says in item.message for item in result), [str(item) for item in result]
 
 
 def test_a_variable_of_either_type() -> None:
     assert check(DOMAIN, problem(goal="(exists (?x - (either room thing)) (in c ?x))")) == ()
-    kinds = [each.kind for each in check(DOMAIN, problem(goal="(exists (?x - (either room thing)) (at ?x))"))]
+    kinds = [item.kind for item in check(DOMAIN, problem(goal="(exists (?x - (either room thing)) (at ?x))"))]
     assert kinds == [DefectKind.ARGUMENT_TYPE]
 
 
 def test_all_defects_come_at_once() -> None:
     text = problem("a - room a - thing", "(at x) (att a) (at a a) (not (at b))", "(at ?x)")[:-1]
-    kinds = {each.kind for each in check(DOMAIN, text)}
+    kinds = {item.kind for item in check(DOMAIN, text)}
     assert len(kinds) >= 6
 
 
 def test_what_a_planner_does_not_mind_is_not_blocking() -> None:
     harmless = check(DOMAIN, problem("a a b - room", "(at a) (not (at b))"))
     assert len(harmless) == 2
-    assert not any(each.blocking for each in harmless)
+    assert not any(item.blocking for item in harmless)
 
 
 def test_a_value_is_checked_like_a_text() -> None:
     value = Problem(
         "p", "d", frozenset({TypedName("a", "room"), TypedName("a", "thing")}), goal=parse_condition("(at a)")
     )
-    assert [each.kind for each in check(DOMAIN, value)] == [DefectKind.TWO_TYPES]
+    assert [item.kind for item in check(DOMAIN, value)] == [DefectKind.TWO_TYPES]
 
 
 @given(st.text(alphabet="()abnort:-? \nexistsfl=", max_size=120))
@@ -106,7 +106,7 @@ def test_every_defect_has_a_position_in_the_text() -> None:
          (at x))
   (:goal (and (at a)
               (in ?y a))))"""
-    places = {each.kind: each.place for each in check(DOMAIN, text)}
+    places = {item.kind: item.place for item in check(DOMAIN, text)}
     assert places == {
         DefectKind.UNDECLARED_TYPE: (3, 13),
         DefectKind.UNDECLARED_OBJECT: (5, 10),

@@ -152,7 +152,7 @@ def test_malformed_conditions_are_reported_once_where_they_are(condition: str, s
                        {condition})
     :effect (q)))"""
     (defect,) = (
-        each for each in check_domain(read_domain(text).domain) if each.kind is not DefectKind.UNDECLARED_OBJECT
+        item for item in check_domain(read_domain(text).domain) if item.kind is not DefectKind.UNDECLARED_OBJECT
     )
     assert says in defect.message
     assert defect.place == (4, 24)
@@ -161,10 +161,10 @@ def test_malformed_conditions_are_reported_once_where_they_are(condition: str, s
 def test_bare_words_have_their_own_position() -> None:
     text = "(define (domain d) (:predicates (q))\n  stray\n  (:action a :effect (and (q)\n    foo)))"
     reading = read_domain(text)
-    assert [each.place for each in reading.defects] == [(2, 3)]
-    assert [each.place for each in check_domain(reading.domain)] == [(4, 5)]
+    assert [defect.place for defect in reading.defects] == [(2, 3)]
+    assert [item.place for item in check_domain(reading.domain)] == [(4, 5)]
     problem = read_problem("(define (problem p) (:domain d) (:objects)\n (:init (q) loose) (:goal (q))))")
-    assert [each.place for each in problem.defects] == [(2, 32), (2, 13)]
+    assert [defect.place for defect in problem.defects] == [(2, 32), (2, 13)]
 
 
 def test_a_repeated_field_of_an_action_is_a_defect() -> None:
@@ -175,7 +175,7 @@ def test_a_repeated_field_of_an_action_is_a_defect() -> None:
 def test_types_of_either_are_renamed_one_by_one() -> None:
     domain = parse_domain("""(define (domain d) (:types key thing) (:predicates (p ?x - (either key thing)))
       (:action a :parameters (?x - key) :effect (p ?x)))""")
-    assert not [each for each in check_domain(anonymous(domain).domain) if each.blocking]
+    assert not [item for item in check_domain(anonymous(domain).domain) if item.blocking]
 
 
 def test_numbers_survive_an_edit_and_a_renaming() -> None:

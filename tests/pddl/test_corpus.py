@@ -52,13 +52,13 @@ def recorded() -> Iterator[Recorded]:
         last = after or last
 
 
-def _message(each: Recorded) -> str:
+def _message(item: Recorded) -> str:
     """What the model would be told about this edit; defects that were there before do not count."""
     try:
-        report = apply_edit(each.before, parse_edit(each.answer))
+        report = apply_edit(item.before, parse_edit(item.answer))
     except EditSyntaxError as error:
         return str(error)
-    old = {str(defect) for defect in check(DOMAIN, each.before)}
+    old = {str(defect) for defect in check(DOMAIN, item.before)}
     new = [str(defect) for defect in check(DOMAIN, report.problem) if defect.blocking and str(defect) not in old]
     return "; ".join([*new, *(str(entry) for entry in (*report.unmatched, *report.refused))])
 
@@ -68,33 +68,33 @@ def test_there_are_96() -> None:
 
 
 def test_every_edit_without_a_fault_is_applied_without_a_word() -> None:
-    clean = [each for each in recorded() if not each.defects]
+    clean = [item for item in recorded() if not item.defects]
     assert len(clean) == 23
-    assert [_message(each) for each in clean] == [""] * len(clean)
+    assert [_message(item) for item in clean] == [""] * len(clean)
 
 
 def test_a_clean_edit_gives_the_problem_that_line_replacement_gave() -> None:
-    for each in recorded():
-        if each.defects or each.after is None:
+    for item in recorded():
+        if item.defects or item.after is None:
             continue
-        assert not diff(apply_edit(each.before, parse_edit(each.answer)).problem, each.after)
+        assert not diff(apply_edit(item.before, parse_edit(item.answer)).problem, item.after)
 
 
 def test_only_edits_with_a_real_fault_end_in_a_message() -> None:
-    for each in recorded():
-        message = _message(each) if each.known else ""
+    for item in recorded():
+        message = _message(item) if item.known else ""
         if message:
-            assert any(fault in defect for defect in each.defects for fault in REAL_FAULTS), (each.defects, message)
+            assert any(fault in defect for defect in item.defects for fault in REAL_FAULTS), (item.defects, message)
 
 
 def test_how_many_end_in_a_message() -> None:
-    known = [each for each in recorded() if each.known]
+    known = [item for item in recorded() if item.known]
     assert len(known) == 79
-    assert sum(bool(_message(each)) for each in known) == 13
+    assert sum(bool(_message(item)) for item in known) == 13
 
 
 def test_every_message_names_an_atom_of_the_edit_or_of_the_problem() -> None:
-    messages = [message for each in recorded() if (message := _message(each))]
+    messages = [message for item in recorded() if (message := _message(item))]
     assert len(messages) == 18
     for message in messages:
         assert re.search(r"\(\w+ [\w -]+\)|\w+ - location", message), message
@@ -102,10 +102,10 @@ def test_every_message_names_an_atom_of_the_edit_or_of_the_problem() -> None:
 
 def test_every_edit_that_needs_only_tolerance_is_applied() -> None:
     """The corpus calls these harmless: what is there is added again, a rename is not carried to all facts …"""
-    harmless = [each for each in recorded() if each.known and each.defects and not _has_a_real_fault(each)]
+    harmless = [item for item in recorded() if item.known and item.defects and not _has_a_real_fault(item)]
     assert len(harmless) > 20
-    assert [each.defects for each in harmless if _message(each)] == []
+    assert [item.defects for item in harmless if _message(item)] == []
 
 
-def _has_a_real_fault(each: Recorded) -> bool:
-    return any(fault in defect for defect in each.defects for fault in REAL_FAULTS)
+def _has_a_real_fault(item: Recorded) -> bool:
+    return any(fault in defect for defect in item.defects for fault in REAL_FAULTS)

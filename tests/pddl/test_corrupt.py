@@ -17,9 +17,9 @@ def domain(name: str) -> Domain:
     return parse_domain(resources.read("domains", f"{name}.pddl"))
 
 
-def conditions(found: Domain) -> int:
+def conditions(result: Domain) -> int:
     whole = 0
-    for action in found.actions:
+    for action in result.actions:
         for part in (action.precondition, action.effect):
             whole += len(part.parts) if isinstance(part, And) else 1
     return whole
@@ -32,8 +32,8 @@ def test_that_share_of_the_conditions_is_gone_and_nothing_else(name: str, share:
     after, removed = corrupted(before, share, "7")
     assert len(removed) == round(share * conditions(before))
     assert conditions(after) == conditions(before) - len(removed)
-    assert [(each.name, each.parameters) for each in after.actions] == [
-        (each.name, each.parameters) for each in before.actions
+    assert [(action.name, action.parameters) for action in after.actions] == [
+        (action.name, action.parameters) for action in before.actions
     ]
     assert after.predicates == before.predicates
     assert after.derived == before.derived

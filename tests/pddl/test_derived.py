@@ -22,7 +22,7 @@ CAUGHT = parse_domain("""(define (domain d) (:requirements :adl :derived-predica
 def test_a_definition_does_not_catch_the_variables_of_its_caller() -> None:
     written, goal = write_out(CAUGHT, parse_condition("(exists (?y - thing) (and (lonely ?y) (known ?y)))"))
     assert parse_domain(str(written)) == written
-    assert {each.name for each in written.predicates} == {"link"}
+    assert {predicate.name for predicate in written.predicates} == {"link"}
     assert not written.derived
     objects = frozenset(TypedName(name, "thing") for name in "abc")
     rng = random.Random(1)
@@ -62,15 +62,15 @@ def _cooking(domain: Domain, rng: random.Random) -> Problem:
     kinds = {"location": ["hall", "loc1"], "container": ["fridge"], "item": ["carrot", "salt"]}
     objects = frozenset(TypedName(name, kind) for kind, names in kinds.items() for name in names)
     named: dict[str, list[str]] = {}
-    for each in (*objects, *domain.constants):
-        for kind in domain.types[each.type]:
-            named.setdefault(kind, []).append(each.name)
+    for item in (*objects, *domain.constants):
+        for kind in domain.types[item.type]:
+            named.setdefault(kind, []).append(item.name)
     facts = set()
     for predicate in domain.predicates:
         if predicate.name in ("needed", "missing"):
             continue
         for _ in range(rng.choice([0, 1, 1, 3])):
-            args = tuple(rng.choice(sorted(named[each.type])) for each in predicate.parameters)
+            args = tuple(rng.choice(sorted(named[parameter.type])) for parameter in predicate.parameters)
             facts.add(Atom(predicate.name, args))
     return Problem("p", domain.name, objects, frozenset(facts))
 
@@ -108,7 +108,7 @@ def test_a_rule_counts_only_for_the_types_that_it_names(planner: ProcessPlanner)
     for predicate, arg, possible in (("g", "one", False), ("f", "one", True), ("g", "two", True), ("f", "two", False)):
         problem = Problem("p", "d", objects, frozenset({Atom(predicate, (arg,))}), parse_condition("(done)"))
         written = write_out(domain, problem.goal)[0]
-        solved = {planner.solve(each, problem, Search()).plan is not None for each in (domain, written)}
+        solved = {planner.solve(item, problem, Search()).plan is not None for item in (domain, written)}
         assert solved == {possible}
         assert goal_holds(domain, problem.with_goal(exists)) is possible
 

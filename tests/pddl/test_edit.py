@@ -45,8 +45,8 @@ def kinds(problem: Problem, edit: Edit) -> list[EntryKind]:
 @given(problems, wild_edits)
 def test_applying_is_total_and_accounts_for_every_line(problem: Problem, edit: Edit) -> None:
     report = apply_edit(problem, edit)
-    lines = sum(len(each.add) + len(each.replace) + len(each.delete) for each in (edit.objects, edit.init))
-    blank = sum(not line.strip() for each in (edit.objects, edit.init) for line in (*each.add, *each.delete))
+    lines = sum(len(item.add) + len(item.replace) + len(item.delete) for item in (edit.objects, edit.init))
+    blank = sum(not line.strip() for item in (edit.objects, edit.init) for line in (*item.add, *item.delete))
     assert len(report.entries) >= lines - blank
 
 
@@ -67,7 +67,7 @@ def test_the_problem_changes_only_if_a_line_took_effect(problem: Problem, edit: 
 
 @given(problems, st.lists(atoms, max_size=5), st.randoms(use_true_random=False))
 def test_space_case_and_order_do_not_matter(problem: Problem, facts: list[Atom], rng: random.Random) -> None:
-    lines = [str(each) for each in facts]
+    lines = [str(fact) for fact in facts]
     untidy = [line.upper().replace(" ", "  \n").replace("(", " ( ") for line in lines]
     rng.shuffle(untidy)
     assert apply_edit(problem, init(add=lines)).problem == apply_edit(problem, init(add=untidy)).problem
@@ -88,12 +88,12 @@ def test_what_is_deleted_is_gone(problem: Problem, fact: Atom) -> None:
 
 
 @given(problems, typed_names)
-def test_renaming_there_and_back_is_the_identity(problem: Problem, each: TypedName) -> None:
+def test_renaming_there_and_back_is_the_identity(problem: Problem, item: TypedName) -> None:
     known = {one.name for one in problem.objects}
-    if each.name not in known or any("zz" in arg for fact in problem.facts for arg in fact.args):
+    if item.name not in known or any("zz" in arg for fact in problem.facts for arg in fact.args):
         return
-    there = apply_edit(problem, objects(replace={each.name: "zz"})).problem
-    assert apply_edit(there, objects(replace={"zz": each.name})).problem == problem
+    there = apply_edit(problem, objects(replace={item.name: "zz"})).problem
+    assert apply_edit(there, objects(replace={"zz": item.name})).problem == problem
 
 
 @given(problems, names)
@@ -259,15 +259,15 @@ def test_an_edit_that_makes_two_rooms_one_and_names_both_in_a_fact_is_a_message(
         ),
     )
     report = apply_edit(house, edit)
-    assert [each.line for each in report.refused] == ["(near corridor kitchen)", "(connected corridor kitchen east)"]
-    assert all("makes corridor and kitchen one" in each.note for each in report.refused)
-    assert not any("kitchen kitchen" in str(each) for each in report.problem.facts)
+    assert [item.line for item in report.refused] == ["(near corridor kitchen)", "(connected corridor kitchen east)"]
+    assert all("makes corridor and kitchen one" in item.note for item in report.refused)
+    assert not any("kitchen kitchen" in str(fact) for fact in report.problem.facts)
 
 
 def test_a_merge_of_rooms_that_a_fact_keeps_apart_is_a_message_unless_the_edit_takes_it_back() -> None:
     merge = {"loc1 - location": "kitchen - location"}
     report = apply_edit(HOUSE, objects(replace=merge))
-    assert [each.line for each in report.refused] == ["loc1 -> kitchen"] * 3
+    assert [item.line for item in report.refused] == ["loc1 -> kitchen"] * 3
     assert "(closed_door kitchen loc1), which names both" in report.refused[0].note
     apart = ("(connected kitchen loc1 south)", "(connected loc1 kitchen north)", "(closed_door kitchen loc1)")
     both = Edit(objects(replace=merge).objects, init(delete=apart).init)

@@ -33,9 +33,9 @@ def test_a_domain_that_is_printed_is_the_same_domain(name: str) -> None:
 def test_the_edit_between_two_domains_makes_one_of_the_other(one: str, other: str) -> None:
     before, after = DOMAINS[one], DOMAINS[other]
     edit = domain_edit_between(before, after)
-    found = apply_domain_edit(before, edit)
-    assert {kind for entry in found.entries for kind in [entry.kind]} <= {EntryKind.APPLIED}
-    made = read_domain(found.text).domain
+    result = apply_domain_edit(before, edit)
+    assert {kind for entry in result.entries for kind in [entry.kind]} <= {EntryKind.APPLIED}
+    made = read_domain(result.text).domain
     assert {name: set(lines.values()) for name, lines in sections_of(made).items()} == {
         name: set(lines.values()) for name, lines in sections_of(after).items()
     }
@@ -77,7 +77,7 @@ def test_every_line_says_what_became_of_it(section: str, edit: SectionEdit, kind
 def test_an_action_is_replaced_where_it_stands() -> None:
     new = "(:action take :parameters (?i - item) :precondition (and) :effect (have ?i))"
     made = read_domain(apply_domain_edit(COIN, {"actions": SectionEdit(replace=(("take", new),))}).text).domain
-    assert [each.name for each in made.actions] == ["move", "open_door", "take"]
+    assert [action.name for action in made.actions] == ["move", "open_door", "take"]
     assert len(made.actions_by_name["take"].parameters) == 1
 
 
@@ -92,11 +92,11 @@ EDITS = st.builds(
 
 @given(st.dictionaries(st.sampled_from(SECTIONS), EDITS))
 def test_any_edit_gives_a_text_and_says_something_of_every_line(sections: dict[str, SectionEdit]) -> None:
-    found = apply_domain_edit(COIN, sections)
-    assert found.text.startswith("(define (domain coin-collector)")
-    least = sum(len(each.delete) + len(each.replace) + len(each.add) for each in sections.values())
-    assert len(found.entries) >= least
-    json.dumps([str(entry) for entry in found.entries])
+    result = apply_domain_edit(COIN, sections)
+    assert result.text.startswith("(define (domain coin-collector)")
+    least = sum(len(section.delete) + len(section.replace) + len(section.add) for section in sections.values())
+    assert len(result.entries) >= least
+    json.dumps([str(entry) for entry in result.entries])
 
 
 def test_sections_are_read_as_those_of_problems_are() -> None:

@@ -79,15 +79,15 @@ def test_any_text_gives_an_edit_or_an_edit_error(text: str) -> None:
 
 def test_fifteen_answers_that_could_not_be_read_then() -> None:
     """What is whole is read, whatever follows; what ends in the middle says so; the rest is thinking without an end."""
-    found = []
+    result = []
     for line in UNREADABLE.read_text(encoding="utf-8").splitlines():
         answer = spoken(json.loads(line)["answer"])
         try:
             value, _ = first_object(answer)
-            found.append(",".join(value))
+            result.append(",".join(value))
         except EditSyntaxError as error:
-            found.append("cut off" if error.cut_off else "nothing said" if not answer.strip() else str(error))
-    assert Counter(found) == {"df,pf": 4, "cut off": 7, "nothing said": 4}
+            result.append("cut off" if error.cut_off else "nothing said" if not answer.strip() else str(error))
+    assert Counter(result) == {"df,pf": 4, "cut off": 7, "nothing said": 4}
 
 
 @pytest.mark.parametrize("text", ['{"init": {"add": ["(at a', '{"init": {"add": ["(at a)"', '{"init":', "{"])

@@ -33,21 +33,21 @@ def test_every_setting_says_what_cannot_be(coin: GameSetting) -> None:
 
 
 def test_two_places_at_once(coin: GameSetting) -> None:
-    found = contradictions(problem("(at kitchen)", "(at attic)", "(visited attic)"), coin.start.invariants)
-    assert found == ("(at attic) and (at kitchen): the agent is in one place",)
+    result = contradictions(problem("(at kitchen)", "(at attic)", "(visited attic)"), coin.start.invariants)
+    assert result == ("(at attic) and (at kitchen): the agent is in one place",)
 
 
 def test_two_rooms_behind_one_exit(coin: GameSetting) -> None:
     facts = "(connected kitchen attic north)", "(connected kitchen cellar north)", "(connected kitchen hall south)"
-    (found,) = contradictions(problem(*facts), coin.start.invariants)
-    assert found.startswith("(connected kitchen attic north) and (connected kitchen cellar north):")
+    (result,) = contradictions(problem(*facts), coin.start.invariants)
+    assert result.startswith("(connected kitchen attic north) and (connected kitchen cellar north):")
 
 
 def test_open_and_closed() -> None:
     rule = Invariant("a door is open or closed", never=(Atom("open", ("?a", "?b")), Atom("closed", ("?b", "?a"))))
     assert contradictions(problem("(open x y)", "(closed x y)"), [rule]) == ()
-    (found,) = contradictions(problem("(open x y)", "(closed y x)"), [rule])
-    assert found == "(open x y) and (closed y x): a door is open or closed"
+    (result,) = contradictions(problem("(open x y)", "(closed y x)"), [rule])
+    assert result == "(open x y) and (closed y x): a door is open or closed"
 
 
 def test_a_variable_that_stands_twice_is_one_value() -> None:
@@ -79,9 +79,9 @@ ROOMS = st.sampled_from("abc")
 @given(st.sets(st.tuples(ROOMS, ROOMS, st.sampled_from("ns")), max_size=8))
 def test_a_contradiction_is_named_once_for_each_exit(ways: set[tuple[str, str, str]]) -> None:
     rule = Invariant("one room", once=Atom("connected", ("?a", "*", "?d")))
-    found = contradictions(Problem("p", "d", frozenset(), frozenset(Atom("connected", each) for each in ways)), [rule])
+    result = contradictions(Problem("p", "d", frozenset(), frozenset(Atom("connected", way) for way in ways)), [rule])
     exits = [(start, way) for start, _, way in ways]
-    assert len(found) == len({each for each in exits if exits.count(each) > 1})
+    assert len(result) == len({way for way in exits if exits.count(way) > 1})
 
 
 OBJECTS = ["kitchen - location", "attic - location", "loc1 - location"]
@@ -100,7 +100,7 @@ def test_a_contradiction_goes_back_with_both_facts(coin: GameSetting, planner: P
         ("contradiction",),
     )
     assert BOTH in model.requests[1].messages[-1].content
-    assert not any("(at attic)" in each.text for each in of(events, ev.Accepted))
+    assert not any("(at attic)" in item.text for item in of(events, ev.Accepted))
     assert ended(events).usage.refused == 0
 
 
@@ -116,16 +116,16 @@ def test_it_is_planned_with_when_the_retries_are_spent(coin: GameSetting, planne
 def test_what_was_known_to_contradict_itself_is_not_rejected_again(coin: GameSetting, planner: ProcessPlanner) -> None:
     model = ForgetfulModel([TWO_PLACES, "{}"])
     events = play(coin, planner, small_house(), model, retries=0)
-    assert not [each for each in of(events, ev.Rejected) if each.feedback.category == "contradiction"]
+    assert not [item for item in of(events, ev.Rejected) if item.feedback.category == "contradiction"]
 
 
 def test_a_placeholder_that_is_used_for_two_doors(coin: GameSetting) -> None:
     facts = "(connected kitchen loc2 south)", "(connected corridor loc2 east)", "(connected loc2 kitchen north)"
-    (found,) = contradictions(problem(*facts), coin.start.invariants)
-    assert found.startswith("(connected corridor loc2 east) and (connected kitchen loc2 south):")
-    assert "a number that is not in use" in found
+    (result,) = contradictions(problem(*facts), coin.start.invariants)
+    assert result.startswith("(connected corridor loc2 east) and (connected kitchen loc2 south):")
+    assert "a number that is not in use" in result
     assert contradictions(problem(*facts, "(visited loc2)"), coin.start.invariants) == ()
-    named = (each.replace("loc2", "pantry") for each in facts)
+    named = (fact.replace("loc2", "pantry") for fact in facts)
     assert contradictions(problem(*named), coin.start.invariants) == ()
 
 

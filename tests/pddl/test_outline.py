@@ -54,7 +54,7 @@ def test_only_a_comment_on_the_line_of_a_predicate_is_its_meaning() -> None:
             (seen ?r)) ; and have seen it
           :effect (shut ?r)))"""
     )
-    assert {each.name: each.meaning for each in domain.predicates} == {
+    assert {predicate.name: predicate.meaning for predicate in domain.predicates} == {
         "at": "where we are",
         "seen": "",
         "shut": "it is shut",

@@ -31,12 +31,12 @@ FILE = str(apply_edit(BEFORE, parse_edit(EDIT)).problem)
 
 def test_lines_come_one_after_the_other() -> None:
     facts = [problem_so_far(BEFORE, EDIT[:end]) for end in range(len(EDIT) + 1)]
-    found = [sorted(map(str, each.facts)) if each else [] for each in facts]
-    assert found[EDIT.index("loc2 - loc")] == []
+    result = [sorted(map(str, fact.facts)) if fact else [] for fact in facts]
+    assert result[EDIT.index("loc2 - loc")] == []
     rooms = facts[EDIT.index("loc2 - location") + 16]
     assert rooms is not None
-    assert "loc2" in {each.name for each in rooms.objects}
-    after = found[EDIT.index("(visited hall)") + 16]
+    assert "loc2" in {obj.name for obj in rooms.objects}
+    after = result[EDIT.index("(visited hall)") + 16]
     assert "(visited hall)" in after
     assert "(connected hall loc2 east)" not in after
     assert facts[-1] == apply_edit(BEFORE, parse_edit(EDIT)).problem
@@ -44,9 +44,9 @@ def test_lines_come_one_after_the_other() -> None:
 
 def test_thinking_before_and_prose_around_it() -> None:
     for text in (f"<think>What about {{this}}?</think>{EDIT[:150]}", f"Here it is:\n```json\n{EDIT[:150]}"):
-        found = problem_so_far(BEFORE, text)
-        assert found is not None
-        assert "loc2" in {each.name for each in found.objects}
+        result = problem_so_far(BEFORE, text)
+        assert result is not None
+        assert "loc2" in {obj.name for obj in result.objects}
     assert problem_so_far(BEFORE, "<think>{") is None
     assert problem_so_far(BEFORE, '{"objects": {"add": [], "replace": {}, "delete": []}') is None
 
@@ -54,7 +54,7 @@ def test_thinking_before_and_prose_around_it() -> None:
 def test_of_a_file_what_was_known_stays_until_it_is_whole() -> None:
     half = problem_so_far(BEFORE, FILE[: FILE.index("(connected")])
     assert half is not None
-    facts = {str(each) for each in half.facts}
+    facts = {str(fact) for fact in half.facts}
     assert "(at hall)" in facts
     assert "(at kitchen)" not in facts
     assert "(connected kitchen loc1 south)" in facts

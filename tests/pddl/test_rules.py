@@ -112,10 +112,10 @@ PROBLEMS = {
 
 def defects(domain: str, problem: str = "") -> list[Defect]:
     """Everything that is found, as `pddlego check` looks for it."""
-    found = checked_domain(domain)
-    if found.domain is None or not problem:
-        return list(found.defects)
-    return [*found.defects, *checked_problem(found.domain, problem).defects]
+    result = checked_domain(domain)
+    if result.domain is None or not problem:
+        return list(result.defects)
+    return [*result.defects, *checked_problem(result.domain, problem).defects]
 
 
 def mutated(text: str, old: str, new: str) -> str:
@@ -158,16 +158,16 @@ def test_every_rule_stands_in_the_documents() -> None:
     ],
 )
 def test_numbers_and_costs_are_not_syntax_errors(old: str, new: str) -> None:
-    (found,) = defects(DOMAIN, mutated(PROBLEM, old, new))
-    assert found.kind is DefectKind.NOT_SUPPORTED
-    assert found.message.endswith("numbers and action costs are not supported; leave them out")
+    (result,) = defects(DOMAIN, mutated(PROBLEM, old, new))
+    assert result.kind is DefectKind.NOT_SUPPORTED
+    assert result.message.endswith("numbers and action costs are not supported; leave them out")
 
 
 def test_numbers_in_actions_are_not_syntax_errors() -> None:
     text = """(define (domain d) (:predicates (p) (q)) (:action a :parameters ()
       :precondition (and (p) (>= (total-cost) 1)) :effect (and (q) (increase (total-cost) 1))))"""
-    found = check_domain(parse_domain(text))
-    assert [defect.kind for defect in found] == [DefectKind.NOT_SUPPORTED] * 2
+    result = check_domain(parse_domain(text))
+    assert [defect.kind for defect in result] == [DefectKind.NOT_SUPPORTED] * 2
 
 
 def stops(kind: DefectKind, section: str) -> bool:
@@ -180,13 +180,13 @@ def test_the_documents_say_which_rules_stop() -> None:
     for kind, change in DOMAINS.items():
         assert {defect.blocking for defect in defects(mutated(DOMAIN, *change))} == {stops(kind, "domains")}, kind
     for kind, change in PROBLEMS.items():
-        found = defects(DOMAIN, mutated(PROBLEM, *change))
-        assert {defect.blocking for defect in found} == {stops(kind, "problems")}, kind
+        result = defects(DOMAIN, mutated(PROBLEM, *change))
+        assert {defect.blocking for defect in result} == {stops(kind, "problems")}, kind
 
 
 def test_a_fact_that_is_listed_and_negated_stops() -> None:
-    (found,) = defects(DOMAIN, mutated(PROBLEM, "(open dock)", "(open dock) (not (open dock))"))
-    assert (found.kind, found.blocking) == (DefectKind.NEGATED_INIT, True)
+    (result,) = defects(DOMAIN, mutated(PROBLEM, "(open dock)", "(open dock) (not (open dock))"))
+    assert (result.kind, result.blocking) == (DefectKind.NEGATED_INIT, True)
 
 
 def test_what_is_sound_breaks_no_rule() -> None:
@@ -197,26 +197,26 @@ def test_what_is_sound_breaks_no_rule() -> None:
     "kind", [kind for kind in DOMAIN_RULES if kind is not DefectKind.NO_ACTIONS], ids=lambda kind: kind.id
 )
 def test_a_domain_that_breaks_a_rule_is_reported_with_that_rule(kind: DefectKind) -> None:
-    found = defects(mutated(DOMAIN, *DOMAINS[kind]))
-    assert {each.kind.id for each in found} == {kind.id}, [str(each) for each in found]
+    result = defects(mutated(DOMAIN, *DOMAINS[kind]))
+    assert {item.kind.id for item in result} == {kind.id}, [str(item) for item in result]
 
 
 def test_a_domain_without_actions_is_reported() -> None:
-    found = defects("(define (domain d) (:predicates (p)))")
-    assert [each.kind for each in found] == [DefectKind.NO_ACTIONS]
+    result = defects("(define (domain d) (:predicates (p)))")
+    assert [item.kind for item in result] == [DefectKind.NO_ACTIONS]
 
 
 @pytest.mark.parametrize(
     "kind", [kind for kind in PROBLEM_RULES if kind is not DefectKind.UNUSED_PREDICATE], ids=lambda kind: kind.id
 )
 def test_a_problem_that_breaks_a_rule_is_reported_with_that_rule(kind: DefectKind) -> None:
-    found = defects(DOMAIN, mutated(PROBLEM, *PROBLEMS[kind]))
-    assert {each.kind.id for each in found} == {kind.id}, [str(each) for each in found]
+    result = defects(DOMAIN, mutated(PROBLEM, *PROBLEMS[kind]))
+    assert {item.kind.id for item in result} == {kind.id}, [str(item) for item in result]
 
 
 def test_a_predicate_that_nothing_uses_is_reported_with_a_problem() -> None:
     domain = mutated(DOMAIN, "(open ?p - place)", "(open ?p - place) (heavy ?c - crate)")
-    assert [each.kind for each in defects(domain, PROBLEM)] == [DefectKind.UNUSED_PREDICATE]
+    assert [defect.kind for defect in defects(domain, PROBLEM)] == [DefectKind.UNUSED_PREDICATE]
     assert defects(domain) == []  # the goal of a problem may be all that speaks of it
 
 
@@ -248,13 +248,13 @@ def test_our_own_domains_break_no_rule(file: Path) -> None:
 )
 def test_what_other_checkers_refuse_wrongly_is_legal(domain: str) -> None:
     """One name for a type and a predicate, constants in actions, derived predicates (defects 1 and 2 of l2p)."""
-    assert not [each for each in defects(domain) if each.blocking]
+    assert not [defect for defect in defects(domain) if defect.blocking]
 
 
 def test_the_false_fact_that_the_papers_review_missed_is_found() -> None:
     """L2P, figures 3, 7 and 8: `clear yellow` under the red block; the model's feedback objects to another fact."""
     domain = parse_domain((Path(__file__).parents[2] / "domains" / "blocks.pddl").read_text())
-    predicates = {each.name: len(each.parameters) for each in domain.predicates}
+    predicates = {predicate.name: len(predicate.parameters) for predicate in domain.predicates}
     assert {"on": 2, "on-table": 1, "clear": 1}.items() <= predicates.items()
     problem = parse_problem("""(define (problem sample) (:domain blocks)
       (:objects blue_block red_block yellow_block green_block)
@@ -262,5 +262,5 @@ def test_the_false_fact_that_the_papers_review_missed_is_found() -> None:
         (clear blue_block) (clear red_block) (clear yellow_block) (clear green_block) (hand-empty))
       (:goal (on red_block green_block)))""")
     assert check(domain, problem) == ()
-    (found,) = (each for each in problem_remarks(domain, problem) if each.kind is DefectKind.BROKEN_INVARIANT)
-    assert "(clear yellow_block) and (on red_block yellow_block)" in found.message
+    (result,) = (remark for remark in problem_remarks(domain, problem) if remark.kind is DefectKind.BROKEN_INVARIANT)
+    assert "(clear yellow_block) and (on red_block yellow_block)" in result.message

@@ -150,23 +150,23 @@ BROKEN: list[tuple[str, Callable[[str], str], Callable[[str], str], RepairKind]]
 ]
 
 
-@pytest.mark.parametrize(("name", "domain", "problem", "kind"), BROKEN, ids=[each[0] for each in BROKEN])
+@pytest.mark.parametrize(("name", "domain", "problem", "kind"), BROKEN, ids=[item[0] for item in BROKEN])
 def test_what_has_one_meaning_is_repaired(
     name: str, domain: Callable[[str], str], problem: Callable[[str], str], kind: RepairKind, planner: ProcessPlanner
 ) -> None:
     files = repair(domain(DOMAIN), problem(PROBLEM))
-    assert kind in {each.kind for each in files.repairs}
+    assert kind in {repair.kind for repair in files.repairs}
     assert repair(files.domain, files.problem).repairs == (), "what was repaired needs no repair"
-    found, wanted = parse_problem(files.problem), parse_problem(PROBLEM)
+    result, wanted = parse_problem(files.problem), parse_problem(PROBLEM)
     checked = parse_domain(files.domain)
     if "is-at" not in files.domain:
-        assert found.facts == wanted.facts
-        assert found.goal == wanted.goal
-    assert [each.name for each in checked.actions if each.name != "stay"] == ["move"]
-    assert not [each for each in check(checked, found) if each.blocking]
-    solved = planner.solve(checked, found, Search())
+        assert result.facts == wanted.facts
+        assert result.goal == wanted.goal
+    assert [action.name for action in checked.actions if action.name != "stay"] == ["move"]
+    assert not [item for item in check(checked, result) if item.blocking]
+    solved = planner.solve(checked, result, Search())
     assert solved.plan is not None
-    assert [str(each) for each in solved.plan.steps] == ["(move hall attic north)"]
+    assert [str(step) for step in solved.plan.steps] == ["(move hall attic north)"]
 
 
 GUESSES: list[tuple[Callable[[str], str], Callable[[str], str], str]] = [
@@ -197,10 +197,10 @@ def test_what_would_need_a_guess_is_left_and_reported(
     files = repair(domain(DOMAIN), problem(PROBLEM))
     try:
         checked = parse_domain(files.domain)
-        messages = [each.message for each in (*check_domain(checked), *check(checked, files.problem)) if each.blocking]
+        messages = [item.message for item in (*check_domain(checked), *check(checked, files.problem)) if item.blocking]
     except PddlSyntaxError as error:
         messages = list(error.faults)
-    assert any(says in each for each in messages), messages
+    assert any(says in message for message in messages), messages
 
 
 def test_what_is_sound_comes_out_as_it_was(coin: GameSetting) -> None:
@@ -248,29 +248,29 @@ def test_other_models_break_other_things(planner: ProcessPlanner) -> None:
     assert len(report.checked) == 60
     assert report.planned >= 44, "73 %"
     assert report.contradictions == ()
-    chains = [each.message for each in report.checked if "Parsing" in each.message]
+    chains = [item.message for item in report.checked if "Parsing" in item.message]
     assert chains == [], "no words of the translator"
 
 
 def test_a_recorded_plan_that_is_refused_is_a_contradiction(planner: ProcessPlanner) -> None:
     broken = PROBLEM.replace("(at attic)", "(at ?room)")
-    pairs = [Pair(id=each, domain=DOMAIN, problem=broken, recorded_verdict=each) for each in ("PLAN", "syntax error")]
+    pairs = [Pair(id=item, domain=DOMAIN, problem=broken, recorded_verdict=item) for item in ("PLAN", "syntax error")]
     report = check_corpus(pairs, planner)
-    assert [each.pair.id for each in report.contradictions] == ["PLAN"]
+    assert [contradiction.pair.id for contradiction in report.contradictions] == ["PLAN"]
     assert report.contradictions[0].contradiction == "recorded PLAN, now refused"
     assert report.refused_though_recorded == 1
 
 
 def test_recorded_plans_and_verdicts_are_all_reproduced(report: CorpusReport) -> None:
-    said = [
-        each for each in report.checked if each.pair.recorded_verdict in ("PLAN", "goal FALSE", "goal already TRUE")
+    text = [
+        item for item in report.checked if item.pair.recorded_verdict in ("PLAN", "goal FALSE", "goal already TRUE")
     ]
-    assert len(said) == 227
-    assert not [each for each in said if each.refused]
+    assert len(text) == 227
+    assert not [item for item in text if item.refused]
 
 
 def test_what_is_refused_says_precisely_why(report: CorpusReport) -> None:
-    assert all(each.message for each in report.checked if each.refused)
+    assert all(item.message for item in report.checked if item.refused)
 
 
 @pytest.mark.parametrize("line", ["noise", "{}", '{"id": 1, "domain": "", "problem": ""}', '{"id": "x"}'])

@@ -18,8 +18,8 @@ NAMES = ("blocks", "gripper", "ferry", "collector", "miconic", "forest")
 
 def task(name: str, number: int = 0) -> tuple[Domain, Problem]:
     setting = PlanningSetting(**load_planning(name))
-    tasks = [each.problem for each in setting.small_tasks(2, "text")]
-    return setting.domain, [each for each in tasks if not goal_holds(setting.domain, each)][number]
+    tasks = [task.problem for task in setting.small_tasks(2, "text")]
+    return setting.domain, [task for task in tasks if not goal_holds(setting.domain, task)][number]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -28,8 +28,8 @@ def test_a_task_is_itself_also_under_names_that_say_nothing(name: str) -> None:
     assert equivalence((domain, problem), (domain, problem)) is Equivalence.SAME
     nameless = anonymous(domain)
     small = len(transitions(domain, problem).states) <= 300
-    found = equivalence((domain, problem), (nameless.domain, nameless.problem(problem)))
-    assert found is (Equivalence.SAME if small else Equivalence.TOO_LARGE)
+    result = equivalence((domain, problem), (nameless.domain, nameless.problem(problem)))
+    assert result is (Equivalence.SAME if small else Equivalence.TOO_LARGE)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -42,7 +42,7 @@ def test_another_goal_or_another_start_is_another_task(name: str) -> None:
 
 def test_different_goals_that_cannot_be_reached_are_not_the_same() -> None:
     domain, problem = task("blocks")
-    first, second = sorted(each.name for each in problem.objects)[:2]
+    first, second = sorted(obj.name for obj in problem.objects)[:2]
     impossible = [problem.with_goal(parse_condition(f"(on {name} {name})")) for name in (first, second)]
     assert equivalence((domain, impossible[0]), (domain, impossible[1])) is Equivalence.NO_GOAL
     assert equivalence((domain, impossible[0]), (domain, problem)) is Equivalence.DIFFERENT
@@ -71,10 +71,10 @@ def test_transitions_are_the_states_and_what_leads_between_them() -> None:
       (:action a :parameters () :precondition (p) :effect (and (q) (not (p))))
       (:action b :parameters () :precondition (q) :effect (q)))""")
     start = Problem("x", "d", facts=frozenset({Atom("p")}), goal=parse_condition("(q)"))
-    found = transitions(domain, start)
-    assert [len(state) for state in found.states] == [1, 1]
-    assert [(one, step.action, other) for one, step, other in found.edges] == [(0, "a", 1), (1, "b", 1)]
-    assert (found.goals, found.whole) == (frozenset({1}), True)
+    result = transitions(domain, start)
+    assert [len(state) for state in result.states] == [1, 1]
+    assert [(one, step.action, other) for one, step, other in result.edges] == [(0, "a", 1), (1, "b", 1)]
+    assert (result.goals, result.whole) == (frozenset({1}), True)
     assert not transitions(domain, start, most=0).whole
 
 
@@ -111,6 +111,6 @@ def test_what_would_take_for_ever_is_not_looked_at() -> None:
     assert not transitions(wide, problem).whole
     assert equivalence((wide, problem), (wide, problem)) is Equivalence.TOO_LARGE
     variables = " ".join(f"?v{number}" for number in range(8))
-    text = f"(define (problem p) (:domain d) (:objects {' '.join(each.name for each in things)}) (:init) "
+    text = f"(define (problem p) (:domain d) (:objects {' '.join(thing.name for thing in things)}) (:init) "
     text += f"(:goal (exists ({variables}) (p ?v1))))"
-    assert [each.kind.id for each in checked_problem(wide, text).defects] == ["too-large"]
+    assert [item.kind.id for item in checked_problem(wide, text).defects] == ["too-large"]

@@ -54,7 +54,11 @@ def test_out_of_reach_even_without_deletes() -> None:
 def test_operators_are_in_the_order_of_the_domain_not_of_names() -> None:
     task = ground(COIN, explored(6, 3, seed=2))
     assert task is not None
-    actions = [each.action.strip("()").split()[0] for each in task.operators if each.action.startswith(("(m", "(o"))]
+    actions = [
+        operator.action.strip("()").split()[0]
+        for operator in task.operators
+        if operator.action.startswith(("(m", "(o"))
+    ]
     assert actions == sorted(actions, key=["move", "open_door"].index)
 
 
@@ -126,4 +130,4 @@ def test_only_what_may_contribute_to_the_goal_is_kept() -> None:
       (:init (at a) {lying} (connected a b north)) (:goal (at b)))"""
     task = ground(COIN, parse_problem(text))
     assert task is not None
-    assert [each.action for each in task.operators] == ["(move a b north)"]
+    assert [operator.action for operator in task.operators] == ["(move a b north)"]

@@ -40,7 +40,7 @@ RUNGS = (
 def climbed(*statuses: PlanStatus) -> tuple[list[PlanStatus], str | None, ScriptedPlanner]:
     planner = ScriptedPlanner(list(statuses))
     result = climb(planner, COIN, explored(3, 1, 0), RUNGS)
-    return [each.status for each in result.tried], result.rung, planner
+    return [item.status for item in result.tried], result.rung, planner
 
 
 def test_the_first_goal_with_a_plan_is_taken_and_every_rung_tried_is_recorded() -> None:
@@ -78,14 +78,14 @@ def test_on_a_real_map(planner: ProcessPlanner) -> None:
 @pytest.mark.parametrize("first", [PlanStatus.TIMEOUT, PlanStatus.MEMORY])
 def test_what_ran_out_is_never_told_as_a_goal_that_is_true(first: PlanStatus) -> None:
     planner = ScriptedPlanner([first, PlanStatus.UNSOLVABLE, PlanStatus.ALREADY_TRUE])
-    told = no_plan(climb(planner, COIN, explored(3, 1, 0), RUNGS).tried)
-    assert told.category in ("planner timeout", "planner out of memory")
-    assert "true before" not in told.message
-    assert len(told.evidence) == 3
+    text = no_plan(climb(planner, COIN, explored(3, 1, 0), RUNGS).tried)
+    assert text.category in ("planner timeout", "planner out of memory")
+    assert "true before" not in text.message
+    assert len(text.evidence) == 3
 
 
 def test_the_end_of_the_time_stops_the_climb() -> None:
     planner = ScriptedPlanner([PlanStatus.UNSOLVABLE] * 3)
     left = iter([5.0, -1.0])
-    found = climb(planner, COIN, explored(3, 1, 0), RUNGS, seconds_left=lambda: next(left))
-    assert len(found.tried) == 1
+    result = climb(planner, COIN, explored(3, 1, 0), RUNGS, seconds_left=lambda: next(left))
+    assert len(result.tried) == 1

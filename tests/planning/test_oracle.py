@@ -25,20 +25,20 @@ def problem(number: int) -> tuple[Domain, Problem]:
 
 def _compare(numbers: range) -> list[tuple[int, PlanStatus, str]]:
     """(number, our status, how the oracle disagrees or nothing) for each problem."""
-    found = []
+    result = []
     with ProcessPlanner() as ours, ProcessPlanner("fast-downward", timeout=60) as oracle:
         for number in numbers:
-            domain, each = problem(number)
+            domain, item = problem(number)
             # Fast Downward's optimal search takes no conditional effects: there any plan of it has to do.
-            theirs = oracle.solve(domain, each, BFS if domain is COIN else ANY)
-            mine = ours.solve(domain, each, BFS)
+            theirs = oracle.solve(domain, item, BFS if domain is COIN else ANY)
+            mine = ours.solve(domain, item, BFS)
             fault = ""
             if mine.status is not theirs.status:
                 fault = f"{mine.status.value}, but Fast Downward says {theirs.status.value}: {theirs.message}"
             elif mine.plan is not None and theirs.plan is not None and len(mine.plan) > len(theirs.plan):
                 fault = f"{len(mine.plan)} steps, but Fast Downward needs {len(theirs.plan)}"
-            found.append((number, mine.status, fault))
-    return found
+            result.append((number, mine.status, fault))
+    return result
 
 
 @pytest.mark.oracle
@@ -53,8 +53,8 @@ def test_problems_are_solved_as_fast_downward_solves_them(part: int) -> None:
 
 def test_breadth_first_plans_are_as_short_as_those_of_a_star(planner: ProcessPlanner) -> None:
     for number in range(scaled(40, in_ci=250)):
-        domain, each = problem(number)
-        first, second = planner.solve(domain, each, BFS), planner.solve(domain, each, ASTAR)
+        domain, item = problem(number)
+        first, second = planner.solve(domain, item, BFS), planner.solve(domain, item, ASTAR)
         assert first.status is second.status
         assert len(first.plan or ()) == len(second.plan or ()), number
 
@@ -69,9 +69,9 @@ def test_fast_downward_plans_for_derived_predicates_too(planner: ProcessPlanner)
         for facts in ((*ready, "thing_at knife corridor"), missing):
             for rung in setting.start.ladder:
                 problem = kitchen(*facts).with_goal(rung.goal)
-                mine, theirs = (each.solve(setting.start.domain, problem, rung.search) for each in (planner, oracle))
+                mine, theirs = (item.solve(setting.start.domain, problem, rung.search) for item in (planner, oracle))
                 assert mine.status is theirs.status, rung.name
-                for each in filter(None, (mine.plan, theirs.plan)):
-                    assert validate(setting.start.domain, problem, each) is None
+                for item in filter(None, (mine.plan, theirs.plan)):
+                    assert validate(setting.start.domain, problem, item) is None
                 if rung.search == BFS and mine.plan and theirs.plan:
                     assert len(mine.plan) <= len(theirs.plan), rung.name

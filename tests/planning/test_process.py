@@ -83,7 +83,7 @@ def test_a_near_goal_among_many_switches_needs_no_other_search() -> None:
     goal = parse_condition("(and (on s70) (on s90))")
     task = ground(domain, Problem("p", "switches", frozenset(map(TypedName, names)), facts, goal))
     assert task is not None
-    everything = replace(task, operators=tuple(_turned_on(each) for each in names))
+    everything = replace(task, operators=tuple(_turned_on(name) for name in names))
     indexed = IndexedTask(everything)
     assert len(breadth_first(indexed) or ()) == 2
     assert indexed.work is not None, "no other search took over"

@@ -43,7 +43,7 @@ def variants(plan: tuple[PlanStep, ...], domain: Domain, problem: Problem, rng: 
     for _ in range(4):
         place, action = rng.randrange(len(plan)), rng.choice(actions)
         names = [
-            rng.choice([each.name for each in sorted(problem.objects, key=str) if domain.is_a(each.type, one.type)])
+            rng.choice([obj.name for obj in sorted(problem.objects, key=str) if domain.is_a(obj.type, one.type)])
             for one in action.parameters
         ]
         yield Plan((*plan[:place], PlanStep(action.name, tuple(names)), *plan[place + 1 :]))
@@ -75,12 +75,12 @@ def test_both_say_the_same_of_every_plan(planner: ProcessPlanner) -> None:
     compared: list[bool] = []
     for domain, text, problem in tasks():
         theirs = reader.parse_problem_string(text, str(problem))
-        found = planner.solve(domain, problem, Search("gbf", "hff"))
-        bases = [found.plan.steps] if found.plan else []
+        result = planner.solve(domain, problem, Search("gbf", "hff"))
+        bases = [result.plan.steps] if result.plan else []
         if domain.name == "adl":
             bases += [walks(domain, problem, rng) for _ in range(8)]
         with PlanValidator(name="sequential_plan_validator") as validator:
-            for plan in (each for base in bases for each in variants(base, domain, problem, rng)):
+            for plan in (variant for base in bases for variant in variants(base, domain, problem, rng)):
                 ours = validate(domain, problem, plan) is None
                 assert ours is _valid(validator, theirs, plan), f"{domain.name}: {plan}"
                 compared.append(ours)

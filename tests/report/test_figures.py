@@ -27,7 +27,7 @@ def summary(seed: int, score: float, times: tuple[tuple[float, float], ...] = ()
 
 def test_a_mean_has_its_error_and_a_median_has_none() -> None:
     results = [summary(0, 1.0, ((10.0, 0.1), (20.0, 0.4))), summary(1, 0.0, ((10.0, 0.3), (10.0, 5.0)))]
-    times, curve = sorted(draw_figures(results), key=lambda each: each.figure.combined, reverse=True)
+    times, curve = sorted(draw_figures(results), key=lambda item: item.figure.combined, reverse=True)
     assert [line.label for line in times.lines] == ["ferry program m"]
     assert [(point.x, point.y, point.error) for point in times.lines[0].points] == [(10.0, 0.3, 0.0), (20.0, 0.4, 0.0)]
     assert [(point.x, point.y) for point in curve.lines[0].points] == [(0.0, 0.0), (1.0, 0.5)]
@@ -37,9 +37,9 @@ def test_a_mean_has_its_error_and_a_median_has_none() -> None:
 
 def test_many_points_are_put_together() -> None:
     (times,) = [
-        each
-        for each in draw_figures([summary(0, 1.0, tuple((float(x), x / 100) for x in range(100)))])
-        if each.figure.logarithmic
+        figure
+        for figure in draw_figures([summary(0, 1.0, tuple((float(x), x / 100) for x in range(100)))])
+        if figure.figure.logarithmic
     ]
     assert len(times.lines[0].points) <= 12
     assert sum(point.number for point in times.lines[0].points) == 100
@@ -82,8 +82,8 @@ def test_a_papers_figure_stands_beside_ours_where_model_mode_and_domain_are_the_
     setting: str, mode: str, model: str, expected: tuple[float, float] | None
 ) -> None:
     results = [played(setting, mode, model)]
-    found = paper_figures(rows(results, {}, results, ()), {})
-    assert [(each.number, each.ours, each.paper) for each in found] == ([("score", *expected)] if expected else [])
+    result = paper_figures(rows(results, {}, results, ()), {})
+    assert [(item.number, item.ours, item.paper) for item in result] == ([("score", *expected)] if expected else [])
 
 
 def test_of_thought_of_search_the_answers_are_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,8 +92,8 @@ def test_of_thought_of_search_the_answers_are_printed(tmp_path: Path, monkeypatc
     (tmp_path / "envs" / "cards.toml").write_text(text)
     monkeypatch.chdir(tmp_path)
     results = [played("cards", mode, "llama3.1-405b", answers=3) for mode in ("tos", "tos-no-check")]
-    (found,) = paper_figures(rows(results, {}, results, ()), {})
-    assert (found.mode, found.number, found.ours, found.paper) == ("tos", "answers", 3.0, 3.4)
+    (result,) = paper_figures(rows(results, {}, results, ()), {})
+    assert (result.mode, result.number, result.ours, result.paper) == ("tos", "answers", 3.0, 3.4)
 
 
 def test_a_damaged_domain_is_not_the_domain_of_the_paper() -> None:

@@ -33,8 +33,8 @@ def side(name: str, results: Sequence[Summary]) -> Side:
 
 
 def mean(row: Row, name: str) -> float | None:
-    found = row.number(name)
-    return found.mean if found else None
+    result = row.number(name)
+    return result.mean if result else None
 
 
 RESULTS = [
@@ -67,28 +67,28 @@ def test_rows_give_both_rates_and_what_it_took() -> None:
 
 def test_two_methods_are_compared_on_the_seeds_that_both_have() -> None:
     edit, act = RESULTS[:10], RESULTS[10:20]
-    found = compare(side("edit", edit), side("act", act), "coin", "steps")
-    assert (found.pairs, found.only_first, found.only_second) == (10, 8, 0)
-    assert found.p_value == pytest.approx(2 / 2**8)
-    assert found.conclusion.startswith("edit succeeds more often on 10 common seeds")
-    assert "Of steps nothing can be said: 2 seeds were won by both" in found.conclusion
-    slow = [replace(each, measures=Measures({"steps": 20})) for each in edit]
+    result = compare(side("edit", edit), side("act", act), "coin", "steps")
+    assert (result.pairs, result.only_first, result.only_second) == (10, 8, 0)
+    assert result.p_value == pytest.approx(2 / 2**8)
+    assert result.conclusion.startswith("edit succeeds more often on 10 common seeds")
+    assert "Of steps nothing can be said: 2 seeds were won by both" in result.conclusion
+    slow = [replace(item, measures=Measures({"steps": 20})) for item in edit]
     assert "edit needs 11.50 steps less" in compare(side("edit", edit), side("slow", slow), "coin", "steps").conclusion
     assert compare(side("edit", edit), side("act", act), "twc", "steps").pairs == 0
     same = compare(side("one", edit), side("other", edit), "coin", "steps")
     assert "is not shown" in same.conclusion
-    lost = [replace(each, outcome=Outcome.CRASHED) for each in act]
+    lost = [replace(item, outcome=Outcome.CRASHED) for item in act]
     assert "nothing can be concluded" in compare(side("edit", edit), side("act", lost), "coin", "steps").conclusion
 
 
 def test_repeats_of_a_seed_are_no_seeds_of_their_own() -> None:
-    def again(each: Summary, repeat: int, outcome: Outcome) -> Summary:
-        return replace(each, cell=replace(each.cell, repeat=repeat), outcome=outcome)
+    def again(item: Summary, repeat: int, outcome: Outcome) -> Summary:
+        return replace(item, cell=replace(item.cell, repeat=repeat), outcome=outcome)
 
     won = [again(RESULTS[0], repeat, Outcome.WON) for repeat in range(1, 8)]
     lost = [again(RESULTS[0], repeat, Outcome.LOST) for repeat in range(1, 8)]
-    found = compare(side("one", won), side("other", lost), "coin", "steps")
-    assert (found.pairs, found.p_value) == (1, 1.0)
+    result = compare(side("one", won), side("other", lost), "coin", "steps")
+    assert (result.pairs, result.p_value) == (1, 1.0)
     mixed = compare(side("one", [*won[:2], lost[2]]), side("other", lost), "coin", "steps")
     assert mixed.only_first == 1, "most of its repeats were won"
 
@@ -134,9 +134,9 @@ def test_csv_and_json_hold_every_episode(run: Path) -> None:
     table = list(csv.DictReader(as_csv(report).splitlines()))
     assert len(table) == len(RESULTS)
     assert table[0]["game"] == "coin"
-    found = json.loads(as_json(report))
-    assert len(found["episodes"]) == len(RESULTS)
-    assert found["rows"][0]["success"] == 0.2
+    result = json.loads(as_json(report))
+    assert len(result["episodes"]) == len(RESULTS)
+    assert result["rows"][0]["success"] == 0.2
 
 
 def test_the_last_attempt_of_the_last_folder_counts(tmp_path: Path) -> None:
@@ -146,8 +146,8 @@ def test_the_last_attempt_of_the_last_folder_counts(tmp_path: Path) -> None:
         final = replace(episode("edit", 1, outcome), attempt=attempts)
         (tmp_path / name / "results.jsonl").write_text("".join(map(dump_summary, [final, *tries])))
         (tmp_path / name / "manifest.json").write_text("{}")
-    assert [each.outcome for each in load_results([tmp_path / "a", tmp_path / "b"])] == [Outcome.LOST]
-    assert [each.outcome for each in load_results([tmp_path / "b", tmp_path / "a"])] == [Outcome.WON]
+    assert [result.outcome for result in load_results([tmp_path / "a", tmp_path / "b"])] == [Outcome.LOST]
+    assert [result.outcome for result in load_results([tmp_path / "b", tmp_path / "a"])] == [Outcome.WON]
 
 
 def test_what_is_no_evaluation_is_named(tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def test_ablations_have_a_table_of_their_own_and_are_compared_with_the_whole_mod
         ["coin", "edit", "100%", "100%"],
         ["coin", "edit-no-feedback", "0%", "0%"],
     ]
-    pairs = {(each.first, each.second) for each in report.comparisons}
+    pairs = {(comparison.first, comparison.second) for comparison in report.comparisons}
     assert ("edit with m", "edit-no-feedback with m") in pairs
     assert ("gen with m", "edit with n") in pairs
     assert not any("no-feedback" in one and "no-" in other for one, other in pairs)

@@ -45,19 +45,19 @@ def played(store: Store, cell: Cell, *events: Event) -> Summary:
 
 
 def test_a_summary_counts_what_happened() -> None:
-    found = summarize(CELL, 1, [*STORY, WON], measure)
-    assert found.won
-    assert found.measures.numbers == {"steps": 1, "refused": 1, "surprises": 1}
-    assert (found.counts_of("rungs"), found.counts_of("rejected")) == ({"explore": 1}, {"defects": 1})
-    assert found.counts_of("defects") == {"undeclared object": 2}
-    assert load_summary(dump_summary(found)) == found
+    result = summarize(CELL, 1, [*STORY, WON], measure)
+    assert result.won
+    assert result.measures.numbers == {"steps": 1, "refused": 1, "surprises": 1}
+    assert (result.counts_of("rungs"), result.counts_of("rejected")) == ({"explore": 1}, {"defects": 1})
+    assert result.counts_of("defects") == {"undeclared object": 2}
+    assert load_summary(dump_summary(result)) == result
 
 
 def test_an_attempt_that_never_ended_still_costs() -> None:
-    found = summarize(CELL, 1, STORY, measure)
-    assert found.outcome is Outcome.INTERRUPTED
-    assert not found.counts
-    used = found.usage
+    result = summarize(CELL, 1, STORY, measure)
+    assert result.outcome is Outcome.INTERRUPTED
+    assert not result.counts
+    used = result.usage
     assert (used.steps, used.refused, used.calls, used.tokens_in, used.tokens_out) == (1, 1, 1, 10, 5)
 
 
@@ -80,11 +80,11 @@ def test_a_finished_journal_without_its_line_is_a_result(tmp_path: Path) -> None
         store.recover([CELL, OTHER])
         assert store.finished(CELL) is not None
         assert store.finished(OTHER) is None, "it was cut short, and is played again"
-        assert [each.outcome for each in store.attempts] == [Outcome.WON, Outcome.INTERRUPTED]
+        assert [attempt.outcome for attempt in store.attempts] == [Outcome.WON, Outcome.INTERRUPTED]
         attempt, journal = store.begin(OTHER)
         journal.close()
         assert attempt == 2
-        assert {each.name for each in (tmp_path / "episodes").iterdir()} == {
+        assert {item.name for item in (tmp_path / "episodes").iterdir()} == {
             f"{CELL.label}.jsonl",
             f"{OTHER.label}.jsonl",
             f"{OTHER.label}.2.jsonl",
@@ -145,7 +145,7 @@ def test_a_device_is_never_replaced_by_a_file() -> None:
 def test_a_file_is_written_whole(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("old")
     write_whole(tmp_path / "a", "new")
-    assert [each.name for each in tmp_path.iterdir()] == ["a"]
+    assert [item.name for item in tmp_path.iterdir()] == ["a"]
     assert (tmp_path / "a").read_text() == "new"
 
 
@@ -204,11 +204,11 @@ def test_a_torn_line_costs_one_line_and_is_told(tmp_path: Path, torn: bytes) -> 
     place.write_bytes(torn + b"\n" + second + b"\n")
     with open_store(tmp_path, {}) as store:
         store.recover([CELL, OTHER])
-        assert {each.cell for each in store.results()} == {CELL, OTHER}, "made anew from its journal"
-        assert all(each.won for each in store.results())
-        assert any("line 1 is damaged" in each for each in store.remarks)
-    found, remarks = read_what_is_whole(tmp_path)
-    assert {each.cell for each in found} == {CELL, OTHER}
+        assert {result.cell for result in store.results()} == {CELL, OTHER}, "made anew from its journal"
+        assert all(result.won for result in store.results())
+        assert any("line 1 is damaged" in remark for remark in store.remarks)
+    result, remarks = read_what_is_whole(tmp_path)
+    assert {item.cell for item in result} == {CELL, OTHER}
     assert len(remarks) == 1
 
 
@@ -221,8 +221,8 @@ def test_a_torn_journal_costs_its_cell_and_is_told(tmp_path: Path, torn: bytes) 
     journal.write_bytes(b"\n".join([lines[0], torn, *lines[2:]]) + b"\n")
     with open_store(tmp_path, {}) as store:
         store.recover([CELL, OTHER])
-        assert [each.cell for each in store.results()] == [OTHER]
-        assert any("played again" in each for each in store.remarks)
+        assert [result.cell for result in store.results()] == [OTHER]
+        assert any("played again" in remark for remark in store.remarks)
         number, writer = store.begin(CELL)
         writer.close()
         assert number == 2, "what was torn stays to be looked at"
@@ -257,7 +257,7 @@ def test_what_was_asked_for_and_its_prices_are_kept(tmp_path: Path) -> None:
         store.plan(Matrix({"coin": (1, 2)}, ("edit",), ("m",)), {"m": Price(1.0, 2.0)})
         store.plan(Matrix({"coin": (2, 3)}, ("edit",), ("m",)))
         store.plan(Matrix({"coin": (2, 3)}, ("edit",), ("m",)))
-    assert {each.seed for each in read_cells(tmp_path)} == {1, 2, 3}
+    assert {cell.seed for cell in read_cells(tmp_path)} == {1, 2, 3}
     assert read_recorded_prices(tmp_path) == {"m": Price(1.0, 2.0)}
     assert len(json.loads((tmp_path / "manifest.json").read_text())["asked"]) == 2
 

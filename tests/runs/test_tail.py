@@ -56,13 +56,13 @@ def test_a_folder_is_seen_at_a_glance_and_new_episodes_appear(run: Path) -> None
     write(run, "b.jsonl", b"".join(LINES[:7]))
     assert folder.poll()
     assert not folder.poll()
-    (_, running) = sorted(folder.peeks.values(), key=lambda each: each.path)
+    (_, running) = sorted(folder.peeks.values(), key=lambda item: item.path)
     assert (running.step, running.outcome) == (1, None)
     write(run, "b.jsonl", LINES[7][:10])
     folder.poll()
     write(run, "b.jsonl", LINES[7][10:])
     assert folder.poll()
-    assert max(each.step for each in folder.peeks.values() if each.outcome is None) == 2
+    assert max(peek.step for peek in folder.peeks.values() if peek.outcome is None) == 2
 
 
 def test_the_beginning_and_the_end_are_enough(run: Path) -> None:
@@ -72,7 +72,7 @@ def test_the_beginning_and_the_end_are_enough(run: Path) -> None:
     write(run, "b.jsonl", b"".join([*LINES[:2], long, *LINES[3:]]))
     folder = FolderTail(run)
     folder.poll()
-    begun, ended = sorted(folder.peeks.values(), key=lambda each: each.path)
+    begun, ended = sorted(folder.peeks.values(), key=lambda item: item.path)
     assert (begun.step, begun.outcome, begun.seed) == (0, None, 12)
     assert (ended.step, ended.outcome) == (21, Outcome.WON)
 
@@ -126,7 +126,7 @@ def test_an_empty_folder_says_so(run: Path) -> None:
 
 
 def test_a_journal_of_ours(run: Path, story: list[Event]) -> None:
-    write(run, "a.jsonl", "".join(dump_line(each, 0.0) for each in story).encode())
+    write(run, "a.jsonl", "".join(dump_line(item, 0.0) for item in story).encode())
     assert [event for event, _ in JournalTail(run / "episodes" / "a.jsonl", make_codec()).poll()][1:] == story[1:]
 
 
@@ -161,10 +161,10 @@ def test_a_journal_that_is_just_begun_is_no_damage(run: Path, data: bytes) -> No
     write(run, "a.jsonl", data)
     folder = FolderTail(run)
     folder.poll()
-    assert [each.damaged for each in folder.peeks.values()] == [False]
+    assert [peek.damaged for peek in folder.peeks.values()] == [False]
     write(run, "a.jsonl", LINES[0][len(data) :])
     folder.poll()
-    assert [(each.seed, each.damaged) for each in folder.peeks.values()] == [(12, False)]
+    assert [(peek.seed, peek.damaged) for peek in folder.peeks.values()] == [(12, False)]
 
 
 def test_an_ended_episode_opens_at_its_end_and_steps_back(run: Path) -> None:

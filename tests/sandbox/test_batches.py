@@ -23,14 +23,14 @@ def sandbox() -> Iterator[Sandbox]:
 
 
 def session(sandbox: Sandbox, successors: str = TREE, goal: str = EVEN, seconds: float = 5.0) -> Session:
-    found = sandbox.session(SandboxLimits(seconds=seconds))
-    assert found.load(successors, module="succ").returned
-    assert found.load(goal, module="goal").returned
-    return found
+    result = sandbox.session(SandboxLimits(seconds=seconds))
+    assert result.load(successors, module="succ").returned
+    assert result.load(goal, module="goal").returned
+    return result
 
 
 def expansion(*states: Any, wanted: int = -1, watched: bool = False, fresh: int | None = None) -> Expansion:
-    sent = [each if isinstance(each, int) else SandboxState(each) for each in states]
+    sent = [state if isinstance(state, int) else SandboxState(state) for state in states]
     return Expansion(sent, Call("goal", "is_goal", (wanted,)), Call("succ", "successors", (8,)), watched, fresh)
 
 
@@ -41,28 +41,32 @@ def asked(program: Session, wanted: Expansion) -> Any:
 
 def test_states_are_numbered_as_they_come_up_and_sent_once(sandbox: Sandbox) -> None:
     with session(sandbox) as program:
-        found = asked(program, expansion([1], [1], [2], fresh=0))
-        assert found.done == ([0, 1], [0, 1], [2, 3])
-        assert found.new == ([2], [3], [4], [5])
-        found = asked(program, expansion(0, 1))  # [2] and [3], by their numbers
-        assert found.done == ([2, 3], [4, 5])
-        assert found.new == ([6], [7])
-        found = asked(program, expansion([2], fresh=100))
-        assert (found.done, found.new) == (([100, 101],), ([4], [5]))
+        result = asked(program, expansion([1], [1], [2], fresh=0))
+        assert result.done == ([0, 1], [0, 1], [2, 3])
+        assert result.new == ([2], [3], [4], [5])
+        result = asked(program, expansion(0, 1))  # [2] and [3], by their numbers
+        assert result.done == ([2, 3], [4, 5])
+        assert result.new == ([6], [7])
+        result = asked(program, expansion([2], fresh=100))
+        assert (result.done, result.new) == (([100, 101],), ([4], [5]))
 
 
 def test_a_goal_is_the_end(sandbox: Sandbox) -> None:
     with session(sandbox) as program:
-        found = asked(program, expansion([1], [7], [2], wanted=7, fresh=0))
-        assert found.done == ([0, 1], True)
-        assert found.result.returned
+        result = asked(program, expansion([1], [7], [2], wanted=7, fresh=0))
+        assert result.done == ([0, 1], True)
+        assert result.result.returned
 
 
 def test_a_fault_leaves_what_was_done_before(sandbox: Sandbox) -> None:
     with session(sandbox, "def successors(n, most):\n    return [[1 / n[0]]]") as program:
-        found = asked(program, expansion([2], [0], [4], fresh=0))
-        assert found.done == ([0],)
-        assert (found.result.status, found.result.error, found.at) == (Status.RAISED, "ZeroDivisionError", "successors")
+        result = asked(program, expansion([2], [0], [4], fresh=0))
+        assert result.done == ([0],)
+        assert (result.result.status, result.result.error, result.at) == (
+            Status.RAISED,
+            "ZeroDivisionError",
+            "successors",
+        )
         assert asked(program, expansion([4])).done == ([1],)
     with session(sandbox, goal="def is_goal(n, wanted):\n    return n[1]") as program:
         assert asked(program, expansion([2], fresh=0)).at == "goal"
@@ -73,8 +77,8 @@ def test_a_change_is_noticed_where_it_is_watched_and_spoils_nothing(sandbox: San
     clears = "def is_goal(n, wanted):\n    n.clear()\n    return False"
     with session(sandbox, spoils, clears) as program:
         assert asked(program, expansion([5], watched=True, fresh=0)).done == (Changed([5, 1]),)
-        found = asked(program, expansion([5], [5], fresh=0))
-        assert (found.done, found.new) == (([0], [0]), ([5, 1],))
+        result = asked(program, expansion([5], [5], fresh=0))
+        assert (result.done, result.new) == (([0], [0]), ([5, 1],))
 
 
 def test_several_may_be_under_way_and_other_questions_come_after_them(sandbox: Sandbox) -> None:
@@ -111,10 +115,10 @@ def test_states_of_every_form_arrive_as_they_are(sandbox: Sandbox, states: str) 
     with session(
         sandbox, f"def successors(n, most):\n    return {states}", "def is_goal(n, wanted):\n    return False"
     ) as program:
-        found = asked(program, expansion([1], fresh=0))
+        result = asked(program, expansion([1], fresh=0))
         expected = eval(states)
-        assert list(found.new) == expected
-        assert [type(each) for each in found.new] == [type(each) for each in expected]
+        assert list(result.new) == expected
+        assert [type(item) for item in result.new] == [type(item) for item in expected]
         again = asked(program, expansion(*range(len(expected))))
         assert again.done == (list(range(len(expected))),) * len(expected)
 
@@ -123,8 +127,8 @@ def test_states_of_a_class_of_ones_own_are_sent_each_time(sandbox: Sandbox) -> N
     point = "from collections import namedtuple\nPoint = namedtuple('Point', 'x y')\n"
     named = f"{point}def successors(n, most):\n    return [Point(1, 2)]"
     with session(sandbox, named) as program:
-        found = asked(program, expansion([1], [1], fresh=0))
-        assert (found.done, found.new) == (([0], [1]), ((1, 2), (1, 2)))
+        result = asked(program, expansion([1], [1], fresh=0))
+        assert (result.done, result.new) == (([0], [1]), ((1, 2), (1, 2)))
 
 
 def test_what_is_no_list_is_an_exception_and_an_iterator_is_none(sandbox: Sandbox) -> None:

@@ -55,11 +55,11 @@ def test_what_was_changed_comes_back_where_it_is_asked_for(sandbox: Sandbox) -> 
 
 def test_an_error_is_told_without_our_frames(sandbox: Sandbox) -> None:
     with sandbox.open("def g():\n    raise ValueError('no')\n\ndef f():\n    g()\n") as program:
-        found = program.call("f")
-    assert (found.status, found.error, found.message) == (Status.RAISED, "ValueError", "ValueError: no")
-    lines = [line.strip() for line in found.traceback.splitlines() if line.startswith("  File")]
+        result = program.call("f")
+    assert (result.status, result.error, result.message) == (Status.RAISED, "ValueError", "ValueError: no")
+    lines = [line.strip() for line in result.traceback.splitlines() if line.startswith("  File")]
     assert lines == ['File "<file-name-omitted>", line 5, in f', 'File "<file-name-omitted>", line 2, in g']
-    assert "raise ValueError('no')" in found.traceback
+    assert "raise ValueError('no')" in result.traceback
 
 
 @pytest.mark.parametrize(
@@ -82,10 +82,10 @@ def test_a_program_that_cannot_be_loaded(sandbox: Sandbox, source: str, error: s
 def test_a_program_that_takes_too_long_says_where_it_was(sandbox: Sandbox) -> None:
     limits = SandboxLimits(seconds=0.2, patience=1000)
     with sandbox.open("def f():\n    x = 0\n    while True:\n        x = sum([x])\n", limits) as program:
-        found = program.call("f")
-        assert found.status is Status.TIMEOUT
-        assert "KeyboardInterrupt" in found.traceback
-        assert "in f" in found.traceback
+        result = program.call("f")
+        assert result.status is Status.TIMEOUT
+        assert "KeyboardInterrupt" in result.traceback
+        assert "in f" in result.traceback
         assert program.call("f").status is Status.DIED  # it is ended, and no call waits for it
 
 
@@ -106,15 +106,15 @@ def test_time_is_that_of_the_processor_and_not_of_the_clock(sandbox: Sandbox) ->
 def test_a_program_that_eats_memory_ends_as_memory(sandbox: Sandbox, body: str) -> None:
     limits = SandboxLimits(seconds=600, memory=200)
     with sandbox.open(f"def f():\n    {body}", limits) as program:
-        found = program.call("f")
-    assert found.status is Status.MEMORY
-    assert found.message == "it needs more than 200 MiB of memory"
+        result = program.call("f")
+    assert result.status is Status.MEMORY
+    assert result.message == "it needs more than 200 MiB of memory"
 
 
 def test_what_is_printed_costs_nothing(sandbox: Sandbox) -> None:
     with sandbox.open("def f():\n    for _ in range(100000): print('x' * 100)\n    return 1") as program:
-        found = program.call("f")
-    assert found.value == 1
+        result = program.call("f")
+    assert result.value == 1
 
 
 _ORDER = """
@@ -127,7 +127,7 @@ with Sandbox() as sandbox, sandbox.open("def f(x): return list(x)") as program:
 
 def test_sets_are_in_the_same_order_whatever_the_host() -> None:
     paths = [path or str(Path.cwd()) for path in sys.path]
-    found = [
+    result = [
         subprocess.run(
             [sys.executable, "-c", _ORDER, *paths],
             env={**os.environ, "PYTHONHASHSEED": seed},
@@ -137,7 +137,7 @@ def test_sets_are_in_the_same_order_whatever_the_host() -> None:
         ).stdout
         for seed in ("1", "2")
     ]
-    assert found[0] == found[1] != ""
+    assert result[0] == result[1] != ""
 
 
 @pytest.mark.parametrize(
@@ -149,9 +149,9 @@ def test_what_a_forged_answer_may_cost_the_host_is_bounded(sandbox: Sandbox, val
         f"    while data:\n        data = data[os.write({OUTGOING}, data):]\n    os._exit(0)"
     )
     with sandbox.open(source) as program:
-        found = program.call("f", f'{{"status": "returned", "value": {value}}}\n')
-    assert found.status is Status.DIED
-    assert "own pipe" in found.message
+        result = program.call("f", f'{{"status": "returned", "value": {value}}}\n')
+    assert result.status is Status.DIED
+    assert "own pipe" in result.message
 
 
 def test_what_was_not_asked_for_ends_the_session(sandbox: Sandbox) -> None:
@@ -187,25 +187,25 @@ def test_limits_that_are_there_already_are_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["read a file", "run a program", "a connection", "list a folder", "import ctypes"])
 def test_without_locks_an_attack_succeeds(name: str) -> None:
     """So that a probe that cannot fail is noticed. What would harm the machine is not tried."""
-    (probe,) = (each for each in ALL if each.name == name)
+    (probe,) = (item for item in ALL if item.name == name)
     with Sandbox("off") as off, off.open(probe.source, probe.limits) as session:
-        found = session.call("attack", os.getpid(), "/nowhere")
-    assert (found.status in probe.stopped) is (name == "import ctypes")
+        result = session.call("attack", os.getpid(), "/nowhere")
+    assert (result.status in probe.stopped) is (name == "import ctypes")
 
 
 def test_many_threads_may_use_it_at_once(sandbox: Sandbox) -> None:
-    found: list[object] = []
+    result: list[object] = []
 
     def work(number: int) -> None:
         with sandbox.open("def f(x):\n    return x * 2") as program:
-            found.extend(program.call("f", number).value for _ in range(20))
+            result.extend(program.call("f", number).value for _ in range(20))
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(PATIENCE)
-    assert sorted(map(str, found)) == sorted(str(number * 2) for number in range(8) for _ in range(20))
+    assert sorted(map(str, result)) == sorted(str(number * 2) for number in range(8) for _ in range(20))
 
 
 def test_a_server_that_is_killed_takes_its_sessions_along_and_is_started_again() -> None:
@@ -253,13 +253,13 @@ def test_an_attack_is_stopped(sandbox: Sandbox, probe: Probe, tmp_path: Path, mo
     place = tmp_path / "file"
     place.with_name("file.kept").write_text("x")
     with sandbox.open(probe.source, probe.limits) as session:
-        found = session.loaded
-        if found.returned:
-            found = session.call("attack", os.getpid(), str(place))
-    assert found.status in probe.stopped, found
+        result = session.loaded
+        if result.returned:
+            result = session.call("attack", os.getpid(), str(place))
+    assert result.status in probe.stopped, result
     assert not place.exists()
     assert place.with_name("file.kept").exists()
-    assert "sk-secret" not in repr(found)
+    assert "sk-secret" not in repr(result)
 
 
 def test_nothing_of_the_hosts_environment_is_inside(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -274,9 +274,9 @@ def test_a_program_ends_with_its_host() -> None:
 
 @pytest.mark.slow
 def test_an_ordinary_user_is_as_safe() -> None:
-    found = probes_as_ordinary_user()
-    assert [line for line in found if not line.startswith("stopped")] == []
-    assert len(found) == len(PROBES)
+    result = probes_as_ordinary_user()
+    assert [line for line in result if not line.startswith("stopped")] == []
+    assert len(result) == len(PROBES)
 
 
 @pytest.mark.slow

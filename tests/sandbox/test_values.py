@@ -25,9 +25,9 @@ values = st.recursive(
 
 @given(values)
 def test_what_is_sent_comes_back_as_it_was(value: Any) -> None:
-    found = plain(json.loads(json.dumps(tagged(value, 1_000_000))))
-    assert found == value
-    assert type(found) is type(value)
+    result = plain(json.loads(json.dumps(tagged(value, 1_000_000))))
+    assert result == value
+    assert type(result) is type(value)
 
 
 @given(
@@ -67,6 +67,6 @@ def test_what_is_too_large_is_refused_before_it_is_built() -> None:
         st.none() | st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
     )
 )
-def test_whatever_else_is_read_is_a_value_or_an_error(found: Any) -> None:
+def test_whatever_else_is_read_is_a_value_or_an_error(result: Any) -> None:
     with contextlib.suppress(ValueError):
-        plain(found)
+        plain(result)

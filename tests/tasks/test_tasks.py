@@ -102,10 +102,10 @@ def names(tasks: Tasks) -> list[str]:
 
 
 def test_a_folder_is_read_in_the_order_of_its_manifest_or_of_names(tmp_path: Path) -> None:
-    found = read_tasks(str(folder(tmp_path, {"train/seed0": ["task9.pddl", "task1.pddl"]})))
-    assert found.seeds == (0, 1)
-    assert names(found.tasks(0, found.domain())) == ["task9.pddl", "task1.pddl"]
-    assert names(found.tasks(1, found.domain())) == ["task1.pddl", "task9.pddl", "task10.pddl"]
+    result = read_tasks(str(folder(tmp_path, {"train/seed0": ["task9.pddl", "task1.pddl"]})))
+    assert result.seeds == (0, 1)
+    assert names(result.tasks(0, result.domain())) == ["task9.pddl", "task1.pddl"]
+    assert names(result.tasks(1, result.domain())) == ["task1.pddl", "task9.pddl", "task10.pddl"]
 
 
 def test_an_archive_is_read_and_nothing_is_unpacked(tmp_path: Path) -> None:
@@ -114,8 +114,8 @@ def test_an_archive_is_read_and_nothing_is_unpacked(tmp_path: Path) -> None:
         archive.add(folder(tmp_path / "x"), arcname=".")
         evil = tarfile.TarInfo("../../train/seed0/evil.pddl")
         archive.addfile(evil, io.BytesIO(b""))
-    found = read_tasks(str(packed))
-    assert names(found.tasks(0, found.domain())) == ["task1.pddl", "task9.pddl", "task10.pddl"]
+    result = read_tasks(str(packed))
+    assert names(result.tasks(0, result.domain())) == ["task1.pddl", "task9.pddl", "task10.pddl"]
 
 
 @pytest.mark.parametrize(
@@ -135,8 +135,8 @@ def test_what_is_wrong_with_a_folder_is_said(tmp_path: Path, change: object, say
     change(place)  # type: ignore[operator]
     read_tasks.cache_clear()
     with pytest.raises(SettingError) as refused:
-        found = read_tasks(str(place))
-        found.tasks(0, found.domain())
+        result = read_tasks(str(place))
+        result.tasks(0, result.domain())
     assert says in refused.value.sentence
 
 
@@ -174,9 +174,9 @@ def test_a_seed_that_is_no_number_of_a_seed_holds_no_tasks(tmp_path: Path) -> No
 
 
 def test_a_seed_without_tasks_is_none(tmp_path: Path) -> None:
-    found = read_tasks(str(folder(tmp_path)))
+    result = read_tasks(str(folder(tmp_path)))
     with pytest.raises(SettingError, match="no seed 7"):
-        found.tasks(7, found.domain())
+        result.tasks(7, result.domain())
 
 
 def test_no_folder_and_no_archive(tmp_path: Path) -> None:

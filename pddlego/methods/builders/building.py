@@ -1,4 +1,4 @@
-"""Asks for one component after another: each answer is read, checked against what is there, and told what was wrong."""
+"""Ask for one component after another. Each answer is read and checked; if it is rejected, the model reads why."""
 
 from __future__ import annotations
 

@@ -194,7 +194,7 @@ class ComponentError(ValueError):
 
 
 def read_component(kind: str, text: str) -> Component:
-    """The component in an answer: its first JSON object, whatever stands around it. Raises `ComponentError`."""
+    """The component in an answer: its first JSON object; text around it is ignored. Raises `ComponentError`."""
     model = COMPONENTS[kind]
     whole = model in (WholeDomain, WholeProblem)
     if whole and "(define" in text.lower().replace(" ", "") and not text.lstrip(" `json\n").startswith("{"):
@@ -212,7 +212,7 @@ def read_component(kind: str, text: str) -> Component:
 
 
 def schema_of(kind: str) -> dict[str, Any]:
-    """The JSON schema of a component, strict: every property is required, and there are no others."""
+    """The JSON schema of a component, strict: every property is required, and no others are allowed."""
     schema = COMPONENTS[kind].model_json_schema()
     _harden(schema)
     return schema

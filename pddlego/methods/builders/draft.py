@@ -161,7 +161,7 @@ class Draft:
 
 
 def _guesses(files: Repaired) -> bool:
-    """Whether something was declared because it is used: who builds is told instead, a game goes on."""
+    """Whether the tolerant reader declared something that the model only used. In a build this is an error."""
     return any(repair.kind is RepairKind.DECLARED and "requirements" not in repair.what for repair in files.repairs)
 
 

@@ -42,7 +42,7 @@ class PlanTried(BuilderEvent):
 class BuildConcluded(BuilderEvent):
     """What came of it. `read`: both files are PDDL; `valid`: the checks find nothing that stops; `solvable`: there is a
     plan. `plan_valid` says that the plan works in the gold domain, and `equivalent` that the task is the gold one but
-    for names; None where there is no gold to compare with, it is too large, or no goal can be reached in either."""
+    for names; None without a gold task, if it is too large, or if no goal can be reached in either."""
 
     type = "concluded"
     read: bool
@@ -55,7 +55,7 @@ class BuildConcluded(BuilderEvent):
 def _found(event: DefectsFound, glyphs: Glyphs) -> Description:
     mark, style = (glyphs.done, "green") if event.fine else (glyphs.failed, "yellow")
     text = (
-        "nothing is wrong" if event.fine and event.by == "checks" else "nothing to do" if event.fine else "to be mended"
+        "nothing is wrong" if event.fine and event.by == "checks" else "nothing to do" if event.fine else "needs repair"
     )
     brief = [Line(f"     {mark} {event.by}: {text}", style)]
     lines = tuple(Line(f"       {line}", style) for line in event.lines)

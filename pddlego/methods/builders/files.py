@@ -1,4 +1,4 @@
-"""Builds files from a description that is nobody's setting: what `pddlego build` and `pddlego.build` do."""
+"""Build PDDL files from a user's description: `pddlego build` and `pddlego.build`."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Build:
             yield event
 
     def _keep(self, draft: Draft) -> None:
-        self.draft, self.plan = draft, ""  # a plan for what was there before is none for this
+        self.draft, self.plan = draft, ""  # an older plan is not valid for this draft
 
     def _work(self, budget: Budget) -> Generator[Event, None, None]:
         options = self._options
@@ -125,7 +125,7 @@ class Built:
 def build(
     what: BuildPart, description: str, model: Model, planner: Planner, options: BuildOptions, begin: Draft | None = None
 ) -> Built:
-    """Build to the end, without telling anybody."""
+    """Build to the end, without a display."""
     work = Build(what, description, model, planner, options, begin or Draft())
     ended = follow(work.events(), [])
     draft = work.draft

@@ -41,7 +41,7 @@ def condition(value: Any) -> str:
     if isinstance(value, list):
         return condition(value[0]) if len(value) == 1 else f"(and {' '.join(map(condition, value))})"
     if not isinstance(value, Mapping):
-        raise ValueError(f"{str(value)[:60]!r} is no condition")
+        raise ValueError(f"{str(value)[:60]!r} is not a condition")
     head = value.get("quantifier") or value.get("operator")
     parts = value.get("conditions", value.get("condition", []))
     if head in ("forall", "exists"):
@@ -58,7 +58,7 @@ def condition(value: Any) -> str:
         return f"({head} {' '.join(map(condition, conditions))})"
     if head is None and "conditions" in value:
         return condition(parts)
-    raise ValueError(f"'{head or next(iter(value), '')}' is no condition that is planned with here")
+    raise ValueError(f"'{head or next(iter(value), '')}' is not a supported condition")
 
 
 Condition = Annotated[str, BeforeValidator(condition)]
@@ -123,7 +123,7 @@ class _Details(BaseModel):
 def with_l2p(draft: Draft, text: str, place: str = "the file") -> Draft:
     """The draft with the components of a JSON file of l2p: a domain, a problem, or parts of either.
 
-    Raises `UsageError` for what is none, and for time, numbers and preferences, which nothing here plans with.
+    Raises `UsageError` for other values, and for time, numbers and preferences, which are not supported.
     """
     what, todo = f"{place} holds no components of l2p", "Write it as DomainDetails or ProblemDetails do."
     try:
@@ -171,7 +171,7 @@ def _components(details: _Details) -> list[Component]:
 def _action(action: _Action) -> WholeAction:
     effects = action.effects or {}
     if not isinstance(effects, Mapping):
-        raise ValueError(f"the effects of {action.name} are no object")
+        raise ValueError(f"the effects of {action.name} are not an object")
     if effects.get("numeric"):
         raise ValueError(f"{action.name} has numeric effects: nothing here plans with numbers")
     parts = _changes(effects)

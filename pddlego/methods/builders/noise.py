@@ -1,8 +1,8 @@
 """The stand-in, erring on purpose as language models do: a simulation, and called one wherever it is shown.
 
 A component errs with probability P: a condition, an effect, a fact, an object, a predicate or a part of the goal is
-lost, or a fact is false. Its opinions are those of somebody who knows the gold files and says where the first
-difference is. What rounds of feedback are worth to it follows from that: it is assumed, and not found.
+lost, or a fact is false. Its reviews compare with the gold files and name the first difference. How much rounds of
+feedback help it follows from this assumption, and is not a finding.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class NoisyReference(BuilderReference):
 
 
 def _opinion(step: Step | None) -> dict[str, Any]:
-    """What every kind of review asks for, of whoever sees the first difference."""
+    """The fields of every kind of review, filled from the first difference."""
     target = {"component": step.kind, "action": step.action} if step else {"component": "", "action": ""}
     opinion = "" if step is None else f"{step.kind} {step.action} is not what the description says".replace("  ", " ")
     fine = step is None
@@ -71,7 +71,7 @@ def _opinion(step: Step | None) -> dict[str, Any]:
 
 
 def difference(draft: Draft, what: str, domain: Domain, problem: Problem) -> Step | None:
-    """The first component in which a draft is not the gold one; None if there is none."""
+    """The first component in which a draft differs from the gold files; None if it does not."""
     gold = Draft().with_domain(domain)
     if what != "problem":
         for action in domain.actions_by_name:

@@ -68,7 +68,7 @@ def _episode(
     yield done
     if done.plan_valid:
         raise EpisodeOver(Outcome.WON)
-    reason = "the plan does not work in the gold domain" if done.solvable else "there is no plan for what was built"
+    reason = "the plan does not work in the gold domain" if done.solvable else "the built task has no plan"
     raise EpisodeOver(Outcome.LOST, reason if done.valid else "what was built has defects")
 
 

@@ -41,7 +41,7 @@ class BuilderReference:
 
 
 def component_of(kind: str, domain: Domain, problem: Problem, action: str = "") -> dict[str, Any]:
-    """A component of a domain and a problem, as JSON values. Raises `KeyError` for a kind or an action that is none."""
+    """A component of a domain and a problem, as JSON values. Raises `KeyError` for an unknown kind or action."""
     derived = set(domain.rules)
     if kind in ("parameters", "preconditions", "effects", "action"):
         definition = domain.actions_by_name[action]

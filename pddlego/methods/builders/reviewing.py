@@ -121,7 +121,7 @@ class Diagnosis(BaseModel):
 
 
 class PlanDiagnosis(BaseModel):
-    """Why there is no plan: the bottleneck, and which component to write again, and how."""
+    """Why no plan exists: the bottleneck, which component to rewrite, and how."""
 
     bottleneck: str
     component: str
@@ -358,7 +358,7 @@ def _to_do(how: Reviewing, draft: Draft, review: Review, finding: ReviewedDefect
 
 
 def opinion(how: Reviewing, draft: Draft, kind: str, model: type[T], matter: str) -> Generator[Event, None, T | None]:
-    """Ask for an opinion, again if it cannot be read; one that never can is none, and that is said."""
+    """Ask for an opinion, again if it cannot be parsed; if it never can, it is skipped with an event."""
     fault = ""
     for attempt in range(_READINGS):
         text = how.asking.prompts.render(

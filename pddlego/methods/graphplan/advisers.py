@@ -79,7 +79,7 @@ def make_adviser(name: str, seed: str) -> Adviser | None:
         match = _RANDOM.match(name)
         if match is None:
             reason = "random:P keeps every action with the probability P."
-            raise UsageError(f"There is no model {name}", reason, "Example: random:0.5.")
+            raise UsageError(f"Unknown model {name}", reason, "Example: random:0.5.")
         return Adviser(name, Chance(float(match.group(1) or 0.5)), rng)
     made: dict[str, Callable[[], Choose]] = {"keep-all": KeepAll, "oracle": Oracle, "adversarial": Adversarial}
     return Adviser(name, made[name](), rng) if name in made else None
@@ -211,7 +211,7 @@ React = Callable[[AdviceQuestion | SearchMoment], Generator[Event, None, Answer]
 
 
 class _LeftError(Exception):
-    """Nobody waits for the plan any more."""
+    """The caller no longer waits for the plan."""
 
 
 def planning(solve: Callable[[Advise, SearchWatcher], PlanResult], react: React) -> Generator[Event, None, PlanResult]:
@@ -329,7 +329,7 @@ def named_actions(text: str, candidates: Iterable[str], domain: Domain, facts: I
 
 
 def _readings(line: str, orders: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, ...]]:
-    """What a line may mean; what it does not mean is no candidate."""
+    """The possible readings of a line; not all of them are candidates."""
     plain = _BULLET.sub("", line)
     for inner in _LIST.findall(plain):
         yield tuple(inner.replace(",", " ").split())

@@ -124,7 +124,7 @@ def many(number: int, noun: str) -> str:
 
 ENDINGS = {
     "found": "a plan was found",
-    "no plan": "there is no plan, and that is proved",
+    "no plan": "proved that no plan exists",
     "levels": "no plan within the levels that are allowed",
     "given up": "no plan without what was pruned",
 }

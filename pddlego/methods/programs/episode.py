@@ -79,7 +79,7 @@ LEAST = 0.1
 
 @dataclass(frozen=True)
 class ProgramTask:
-    """What a model is told of, and judged by: the text of the domain, the domain, and the tasks."""
+    """What a model reads and is evaluated with: the text of the domain, the domain, and the tasks."""
 
     text: str
     domain: Domain

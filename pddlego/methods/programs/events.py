@@ -49,7 +49,7 @@ class Ran(ProgramEvent):
     """A task was tried: `kind` is `solved`, or how it went wrong.
 
     `length` is that of the plan, `size` the number of the task's objects, `seconds` the CPU time of a program, and the
-    wall time of a planner. `answer` is the program's number, 0 where there is none.
+    wall time of a planner. `answer` is the program's number, or 0 without a program.
     """
 
     type = "ran"

@@ -28,8 +28,8 @@ _MOST_ROUNDS = 4
 def measure(events: Sequence[Event], used: Usage) -> Measures:
     """Answers with a program, whether the training tasks were solved, errors by kind, and run time by size.
 
-    `used_tasks` are the training tasks that the model saw: the two of the prompt, and those that it was told to have
-    failed.
+    `used_tasks` are the training tasks that the model saw: the two of the prompt, and those on which a
+    program failed.
     """
     ran = [event for event in events if isinstance(event, Ran)]
     written = [event for event in events if isinstance(event, ProgramWritten)]

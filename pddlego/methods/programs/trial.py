@@ -158,10 +158,10 @@ def read_action(action: object, strict: bool = False) -> PlanStep | None:
 
 
 def _why_not(domain: Domain, step: PlanStep) -> str:
-    """Why a step is none of the domain's; empty if it is, as far as its form goes."""
+    """Why a step is not an action of the domain; empty if its form is right."""
     action = domain.actions_by_name.get(step.action)
     if action is None:
-        return f"there is no operator {step.action}"
+        return f"unknown operator {step.action}"
     wanted = len(action.parameters)
     return "" if len(step.args) == wanted else f"{step.action} takes {wanted} argument(s)"
 

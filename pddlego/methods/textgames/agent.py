@@ -87,7 +87,7 @@ def accepted(before: Problem, proposal: ProblemProposal, source: Source = "model
     report = proposal.report
     renamed = report.renamed if report else ()
     changed = diff(before, proposal.problem, dict(renamed))
-    # The model is told of them with its next request.
+    # The next request shows them to the model.
     messages = contradictions(proposal.problem, proposal.knowledge.invariants)
     harmless = (Defect(DefectKind.CONTRADICTION, message, message, blocking=False) for message in messages)
     defects = (*proposal.defects, *harmless)
@@ -250,7 +250,7 @@ class PlanningPolicy:
         if self._given is not None:  # by a person, or by a record that needs no answer
             feedback, self._given = self._given, None
             attempt = yield from self._plan(retry, str(feedback), ProblemProposal(self.known.with_problem(feedback)))
-            self.known = self.known.with_problem(feedback)  # it stands, even if it takes more than that for a plan
+            self.known = self.known.with_problem(feedback)  # it is kept, even if it is not enough for a plan
             return attempt
         if self._memory.look_is_due(retry.attempt, retry.failed_with(UNREACHABLE)):
             yield from self._look()
@@ -283,12 +283,12 @@ class PlanningPolicy:
         intentions, planned = self._climb(proposal)
         if planned.tried[-1].status is PlanStatus.CRASHED:
             yield planned
-            reason = f"the planner failed, which is no fault of the answer: {planned.tried[-1].message}"
+            reason = f"the planner failed, not because of the answer: {planned.tried[-1].message}"
             raise EpisodeOver(Outcome.CRASHED, reason)
         if not intentions:
             feedback = with_unmatched(no_plan(planned.tried), proposal.report)
             yield planned
-            self._budget.check_time()  # what ran out of the episode's time is no fault of the problem
+            self._budget.check_time()  # if the episode's time ran out, the problem is not to blame
             if source == "plan":
                 return Attempt(answer, feedback=feedback)
             return (yield from _unusable(retry, answer, proposal, feedback))
@@ -397,7 +397,7 @@ class Agent:
 
     @property
     def seconds(self) -> float:
-        """The episode's time: it stands still while somebody looks or judges."""
+        """The episode's time, without pauses for a person or a display."""
         return self._budget.seconds
 
     def _episode(self) -> Generator[Event, None, None]:

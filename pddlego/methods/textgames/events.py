@@ -24,8 +24,8 @@ class Observed(GameEvent):
     """The game answered. `command` is None for the first look; `text` is the whole answer, `read` what is read of it.
 
     `refused` means that nothing happened; `mismatch` says how the answer differs from what the plan expected,
-    `unforeseen` what the model is told of that. `free` is a look around that took no step: the game tells it anyway.
-    `repeated`: the game began anew after a refusal, and the command was sent again to get back; that is no step.
+    `unforeseen` what the model reads about it. `free` marks a look around without a step: the game shows it anyway.
+    `repeated`: the game was restarted after a refusal, and the command was sent again; this does not count as a step.
     """
 
     type = "observed"

@@ -67,7 +67,7 @@ class PaperCooking:
             self._look_into(opened)
 
     def due(self) -> str | None:
-        """The next command to be sent at once; None if there is none."""
+        """The next command to send immediately, or None."""
         while self._waiting:
             command = self._waiting.popleft()
             verb, _, thing = command.partition(" ")
@@ -170,7 +170,7 @@ class FixedRules:
                     self._waiting.append(due)
 
     def due(self) -> str | None:
-        """The next command to be sent at once; None if there is none."""
+        """The next command to send immediately, or None."""
         step = self._waiting.popleft() if self._waiting else self._script.due() if self._script else None
         if step is not None:
             self._sent.add(step)

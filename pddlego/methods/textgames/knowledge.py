@@ -26,7 +26,7 @@ class ActionRule:
     """How a PDDL action is said in the game, and what the game answers if the plan is right (a regular expression).
 
     An empty command means that it is not known yet how to say it: a plan is carried out up to such a step. `where` is a
-    fact of the problem in which values of the command are looked up that are no parameters of the action. `parameters`
+    fact of the problem in which values of the command are looked up that are not parameters of the action. `parameters`
     are what the command calls the action's parameters, in order, where the domain may call them otherwise.
     """
 
@@ -165,6 +165,6 @@ def beginning_with(blank: Knowledge, text: str) -> Knowledge:
     try:
         written = read_written(text)
     except PddlSyntaxError as error:
-        raise UsageError("The domain to begin with is none", f"{error.faults[0]}.", "Choose another.") from error
+        raise UsageError("The domain to begin with is invalid", f"{error.faults[0]}.", "Choose another.") from error
     known = blank.rewritten(written, Problem("game", written.domain.name))
     return replace(known, ladder=blank.ladder)

@@ -58,17 +58,17 @@ from pddlego.util.text import names_in
 
 
 def _groups_of(where: str, pattern: str) -> set[str]:
-    """The names of the pattern's groups. Raises `ValueError`, which says where, if it is no regular expression."""
+    """The names of the pattern's groups. Raises `ValueError`, which says where, if it is not a regular expression."""
     try:
         return set(re.compile(pattern).groupindex)
     except (re.error, OverflowError, RecursionError) as error:
-        raise ValueError(f"{where}: '{pattern}' is no regular expression ({error})") from error
+        raise ValueError(f"{where}: '{pattern}' is not a regular expression ({error})") from error
 
 
 def _checked_command(where: str, text: str) -> str:
     """The command, or nothing. Raises `ValueError`, which says where, if it cannot be sent."""
     if not text.isprintable() or text != text.strip():
-        raise ValueError(f"{where}: {text!r} is no command: one line without blanks at its ends")
+        raise ValueError(f"{where}: {text!r} is not a command: one line without blanks at its ends")
     if re.search(r"[{}]", re.sub(r"\{\w+\}", "", text)):
         raise ValueError(f"{where}: '{text}' has a brace that belongs to no {{name}}")
     return text
@@ -88,7 +88,7 @@ def _reading_rule(domain: Domain, number: int, read: ReadingRule) -> ReadingRule
     edit = Edit(SectionEdit(add=tuple(filled[0])), SectionEdit(add=(*filled[1], *forgotten)))
     report = apply_edit(Problem("trial", domain.name), edit, domain.constants)
     unreadable = [str(refusal) for refusal in report.refused]
-    unreadable += [f"'{pattern}' is no fact" for part in filled[1:] for pattern in part if not _is_facts(pattern)]
+    unreadable += [f"'{pattern}' is not a fact" for part in filled[1:] for pattern in part if not _is_facts(pattern)]
     kinds = (DefectKind.UNDECLARED_OBJECT, DefectKind.ARGUMENT_TYPE, DefectKind.TWO_TYPES)  # `x` stands for anything
     wrong = [str(defect) for defect in check(domain, report.problem) if defect.blocking and defect.kind not in kinds]
     if unreadable or wrong:
@@ -114,12 +114,12 @@ def _fixed_rule(rule: FixedRule) -> FixedRule:
 
 
 def _looked_up_in(domain: Domain, name: str, text: str) -> Atom | None:
-    """The fact in which a command looks a value up. Raises `ValueError`, which says where, if it is none."""
+    """The fact in which a command looks a value up. Raises `ValueError`, which names the place, for another text."""
     if not text:
         return None
     atom = domain.atom(text)
     if atom is None:
-        raise ValueError(f"actions.{name}.where: '{text}' is no fact that the domain has")
+        raise ValueError(f"actions.{name}.where: '{text}' is not a fact that the domain has")
     if not {parameter.name for parameter in domain.actions_by_name[name].parameters} & set(atom.args):
         raise ValueError(f"actions.{name}.where: '{text}' has no parameter of the action in it")
     return atom
@@ -163,11 +163,11 @@ def _with_searches(setting: GameSetting, chosen: Callable[[Rung], Search]) -> Ga
 
 
 def _parse_search(text: str) -> Search:
-    """Raises `UsageError` that lists the searches if `text` is none."""
+    """Raises `UsageError`, which lists the searches, for an unknown one."""
     try:
         return Search.parse(text)
     except ValueError as error:
-        raise UsageError(f"'{text}' is no search", f"{error}.", "Example: --search 'astar(lmcut)'.") from error
+        raise UsageError(f"'{text}' is not a search", f"{error}.", "Example: --search 'astar(lmcut)'.") from error
 
 
 def _read(name: str, table: SettingTable) -> SettingFile:
@@ -176,7 +176,7 @@ def _read(name: str, table: SettingTable) -> SettingFile:
     except ValidationError as error:
         faults = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
         raise SettingError(
-            f"envs/{name}.toml is no setting", f"{faults}.", "See envs/coin.toml for the form."
+            f"envs/{name}.toml is not a valid setting", f"{faults}.", "See envs/coin.toml for the form."
         ) from error
 
 
@@ -201,7 +201,7 @@ def _build(name: str, is_baseline: bool = False) -> GameSetting:
         folds = {name: parse_range(seeds) for name, seeds in file.game.folds.items()}
         fold = file.game.fold
         if fold not in folds:
-            raise ValueError(f"'{fold}' is none of {', '.join(folds)}")
+            raise ValueError(f"'{fold}' is not one of {', '.join(folds)}")
         start = start if file.planning.problem else start.with_goal(ladder[0].goal)
         return GameSetting(
             name=name,
@@ -230,7 +230,7 @@ def _build(name: str, is_baseline: bool = False) -> GameSetting:
             removable=_removable(file, ladder, baseline),
         )
     except ValueError as error:
-        raise SettingError(f"envs/{name}.toml is no setting", f"{error}.", "Mend the file.") from error
+        raise SettingError(f"envs/{name}.toml is not a valid setting", f"{error}.", "Fix the file.") from error
 
 
 def _knowledge(file: SettingFile, domain: Domain, start: Problem, ladder: tuple[Rung, ...]) -> Knowledge:
@@ -263,7 +263,7 @@ def _parsed(kind: str, parse: Callable[[str], T], name: str, sources: Mapping[st
     try:
         return parse(sources[f"domains/{name}.pddl"])
     except PddlSyntaxError as error:
-        raise SettingError(f"domains/{name}.pddl is no {kind}", f"{error}.", "Mend the file.") from error
+        raise SettingError(f"domains/{name}.pddl is not a valid {kind}", f"{error}.", "Fix the file.") from error
 
 
 def _check_problem(where: str, domain: Domain, problem: Problem) -> None:
@@ -274,14 +274,14 @@ def _check_problem(where: str, domain: Domain, problem: Problem) -> None:
 
 def _map_rule(domain: Domain, rule: MapRule) -> MapRule:
     if rule.room not in domain.types:
-        raise ValueError(f"map.room: '{rule.room}' is no type of the domain")
+        raise ValueError(f"map.room: '{rule.room}' is not a type of the domain")
     for key, arity in (("here", 1), ("visited", 1), ("exit", 3), ("closed", 2), ("things", 2), ("holding", 1)):
         name = getattr(rule, key)
         if key in ("holding", "things") and not name:
             continue
         predicate = domain.predicates_by_name.get(name)
         if predicate is None or len(predicate.parameters) != arity:
-            raise ValueError(f"map.{key}: '{name}' is no predicate with {arity} argument(s)")
+            raise ValueError(f"map.{key}: '{name}' is not a predicate with {arity} argument(s)")
     return rule
 
 
@@ -313,7 +313,7 @@ def _action_rules(domain: Domain, rules: Mapping[str, ActionTable]) -> dict[str,
         used = names_in(rule.command) | _groups_of(f"actions.{name}.expect", rule.expect)
         _checked_command(f"actions.{name}", rule.command)
         if used - parameters:
-            raise ValueError(f"actions.{name}: {sorted(used - parameters)} is no parameter of the action")
+            raise ValueError(f"actions.{name}: {sorted(used - parameters)} is not a parameter of the action")
         checked_rules[name] = ActionRule(rule.command, rule.expect, where)
     return checked_rules
 
@@ -327,7 +327,7 @@ def _removable(file: SettingFile, ladder: tuple[Rung, ...], baseline: GameSettin
 
 def _stated(domain: Domain, name: str) -> str:
     if name not in domain.predicates_by_name or name in domain.rules:
-        raise ValueError(f"planning.only_planned: '{name}' is no predicate that a fact can have")
+        raise ValueError(f"planning.only_planned: '{name}' is not a predicate that a fact can have")
     return name
 
 
@@ -360,15 +360,15 @@ def parse_range(text: str) -> range:
     """`10-59` as a range that holds both ends; `7` alone. Raises `ValueError` otherwise."""
     match = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", text)
     if not match:
-        raise ValueError(f"'{text}' is no range of seeds: write FIRST-LAST")
+        raise ValueError(f"'{text}' is not a range of seeds: write FIRST-LAST")
     first, last = int(match.group(1)), int(match.group(2) or match.group(1))
     if last < first:
-        raise ValueError(f"'{text}' is no range of seeds: the last is before the first")
+        raise ValueError(f"'{text}' is not a range of seeds: the last is before the first")
     return range(first, last + 1)
 
 
 _SHARED = "textgames"
-"""The folder of prompts that all games have, besides those that stand outside of folders."""
+"""The folder of prompts that all games share, besides those at the top level."""
 
 
 def prompt_texts(folder: str) -> Iterable[tuple[str, str]]:
@@ -401,17 +401,17 @@ def load(name: str, options: TextGameOptions) -> GameSetting:
 
 
 def _domain_of(place: str, setting: str) -> str:
-    """The domain in a file, or that with which a run won the setting last. Raises `UsageError` where there is none."""
+    """The domain in a file, or that with which a run won the setting last. Raises `UsageError` if it does not exist."""
     path = place_of(place)
     if not path.exists():
-        raise UsageError(f"There is no domain in {place}", "There is no such file or folder.", "Check the path.")
+        raise UsageError(f"{place} does not exist", "There is no such file or folder.", "Check the path.")
     if path.is_file():
         return read_text(path)
     results = read_results(path) if path.is_dir() else []
     domain = kept_domain(path, results, make_codec(), lambda result: result.cell.setting == setting)
     if not domain:
         reason = f"It holds no episode of {setting} that was won with a domain of the model's."
-        raise UsageError(f"There is no domain in {place}", reason, "Name a run in mode full, or a domain file.")
+        raise UsageError(f"{place} has no domain", reason, "Name a run in mode full, or a domain file.")
     return domain
 
 
@@ -429,7 +429,7 @@ def setting_for(setting: GameSetting, variant: Variant, domain: str | None = Non
     """The setting as a variant of a mode plays it. Where the model writes the domain it may begin with the `given` one,
     else with that which the setting has from a run.
 
-    Raises `UsageError` for a part that the setting does not have, and for a text that is no domain.
+    Raises `UsageError` for a part that the setting does not have, and for an invalid domain.
     """
     setting = without_parts(setting, variant.without)
     if variant.mode.name not in WRITES_DOMAIN:

@@ -5,8 +5,8 @@ wrong, and the same plan comes out of it. What is done about it, each time the s
 
 1. once: as after any surprise, the model reads what was expected, and is shown everything since its last answer that
    changed something.
-2. twice: the agent looks around (for nothing where the game tells it so), and the model is told that the command
-   repeats itself.
+2. twice: the agent looks around (at no cost if the game describes the place anyway), and the model reads that the
+   command was repeated.
 3. three times: besides, no plan may begin with that command any more, so that another goal of the ladder is tried.
 
 All of this ends as soon as an answer changes the problem. The agent also looks around when two answers to the same
@@ -83,7 +83,7 @@ class Memory:
         self._since_change: list[Exchange] = []
 
     def take(self, exchange: Exchange, refused: bool, reported: bool = True) -> None:
-        """Something was seen; `refused` says that it was a refusal of the command. What is not `told` is no news."""
+        """Add an exchange; `refused` if the game refused it. It is news only if it is `reported` to the model."""
         for exchanges in (self.news, self._since_change, self.history)[0 if reported else 2 :]:
             exchanges.append(exchange)
         if refused and exchange.command is not None and self._remedies:
@@ -145,7 +145,7 @@ class Placeholders:
 
     @property
     def next(self) -> str:
-        """The first that was never used; empty where there are none."""
+        """The first unused one; empty for a setting without placeholders."""
         return f"{self._prefix}{self._highest + 1}" if self._prefix else ""
 
 
@@ -163,14 +163,14 @@ NO_PLAN = {
         "the planner ran out of memory with this problem file; make it smaller:",
     ),
 }
-"""What the model is told when the ladder gives no plan, by the status of the rung that says most."""
+"""What the model reads if no goal of the ladder has a plan, by the status of the most informative rung."""
 
 _SAYS_MOST = (PlanStatus.INVALID, PlanStatus.MEMORY, PlanStatus.TIMEOUT, PlanStatus.BOUND)
-"""Of goals that failed in several ways these are told first: that another goal is true already says nothing then."""
+"""If goals failed in several ways, these are reported first: they say more than that a goal is already true."""
 
 
 def no_plan(rungs: Sequence[TriedRung]) -> Feedback:
-    """What the model is told when no goal of the ladder has a plan."""
+    """Feedback for the model if no goal of the ladder has a plan."""
     statuses = [rung.status for rung in rungs]
     category, message = NO_PLAN[next((status for status in _SAYS_MOST if status in statuses), statuses[-1])]
     tried = (f"{rung.name}: {rung.status.value} ({rung.message})" for rung in rungs)

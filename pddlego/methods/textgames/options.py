@@ -61,7 +61,7 @@ ABLATIONS: Mapping[str, str] = {
 """What can be taken out of a mode that plans."""
 
 CHOOSING: Mapping[str, str] = {
-    "check": "an answer that is no valid command is sent as it stands, and costs a step",
+    "check": "an answer that is not a valid command is sent unchanged, and costs a step",
     "recipe": "commands that read the recipe are not shown",
     "prompts": ABLATIONS["prompts"],
 }

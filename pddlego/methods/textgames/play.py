@@ -63,7 +63,7 @@ def _method(name: str, setting: GameSetting, seed: int, person: Person | None) -
         return RandomActions(seed)
     assert variant.mode.name == "human", f"no method for mode {name}"
     if person is None:
-        raise UsageError("Nobody is there to play", "Mode human needs a person.", "Use 'pddlego play'.")
+        raise UsageError("Mode human needs a person", "Standard input is not a terminal.", "Use 'pddlego play'.")
     return HumanActions(person)
 
 

@@ -13,7 +13,7 @@ from pddlego.runs.cells import Cell
 
 
 def builtin_model(name: str, cell: Cell, setting: GameSetting | None) -> ReaderModel | None:
-    """The reader of that name; None for a name that is none of its. Raises `UsageError` if it cannot play the cell."""
+    """The built-in reader of that name; None for another name. Raises `UsageError` if it cannot play the cell."""
     if setting is not None:
         without_parts(setting, parse_variant(cell.mode, MODES).without)
     built_in = BuiltIn.parse(name, ALL)

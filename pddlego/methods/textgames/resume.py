@@ -56,7 +56,7 @@ def moment_at(played: RecordedGame, step: int) -> ResumePoint:
     last = played.observed[-1].step if played.observed else -1
     if not 0 <= step <= last:
         reason = f"The episode has the steps 0 to {last}." if last >= 0 else "The game never answered."
-        raise UsageError(f"There is no step {step}", reason, "Choose another.")
+        raise UsageError(f"Unknown step {step}", reason, "Choose another.")
     _check_not_before_resumption(played, step)
     problem, known, seen = played.episode.setting.start.problem, 0, 0
     commands: list[Repeated] = []
@@ -96,7 +96,7 @@ def _recorded_problem(played: RecordedGame, text: str) -> Problem:
 
 
 def _proposed(played: RecordedGame, moment: ResumePoint, answer: str) -> Problem | None:
-    """The problem in an answer that was not accepted; None where there is none to read."""
+    """The problem in an answer that was not accepted; None if it cannot be read."""
     episode = played.episode
     if not episode.plans or episode.writes_domain:
         return None
@@ -126,7 +126,7 @@ def _situation(played: RecordedGame, moment: ResumePoint) -> Situation:
 def check_not_over(played: RecordedGame, step: int) -> None:
     """Raises `UsageError` where the game was over."""
     if any(observed.won or observed.lost for observed in played.observed if observed.step <= step):
-        raise UsageError(f"There is no going on from step {step}", "The game was over.", "Choose an earlier one.")
+        raise UsageError(f"Cannot resume from step {step}", "The game was over.", "Choose an earlier one.")
 
 
 def restart_at(played: RecordedGame, step: int, moment: ResumePoint, corrected: Problem | None) -> Restart:

@@ -53,7 +53,7 @@ class ReadingRule(_Strict):
 
     Wherever the regular expression `text` matches an answer (and `command`, if it is not empty, the command before it),
     the facts `forget` go (a `*` stands for any one object), then `objects` and the facts `add` come. `{group}` is what
-    the group of that name matched, as a PDDL name; where that is none, the rule does not apply.
+    the group of that name matched, as a PDDL name; if that is not a name, the rule does not apply.
     """
 
     text: str
@@ -80,8 +80,8 @@ class Protocol(_Strict):
 class MapRule(_Strict):
     """Which predicates draw the map: rooms, where the agent is, exits `(p from to direction)`, closed doors, things.
 
-    `holding` is the one for what the agent has in hand; it and `things` are empty where there are none. `directions`
-    are places on a grid (x to the right, y down): further than to the next one they would draw a picture of nothing.
+    `holding` is the one for what the agent has in hand; it and `things` may be empty. `directions`
+    are places on a grid (x to the right, y down): only steps to a neighbour are allowed, which keeps the picture small.
     """
 
     room: str
@@ -276,12 +276,12 @@ class GameSetting(base.Setting):
     removable: Removable = Removable()
 
     def check(self, planner: Planner) -> None:
-        """Raises `SettingError` if the planner cannot plan for a goal of the ladder: no model could mend that."""
+        """Raises `SettingError` if the planner cannot plan for a goal of the ladder: no model could fix that."""
         for rung in self.start.ladder:
             result = planner.solve(self.start.domain, self.start.problem.with_goal(rung.goal), rung.search)
             if result.status is PlanStatus.INVALID:
                 reason = f"Goal '{rung.name}': {result.message}."
-                raise SettingError(f"{self.name} cannot be planned for", reason, "Mend the domain or the goal.")
+                raise SettingError(f"{self.name} cannot be planned for", reason, "Fix the domain or the goal.")
             if result.status is PlanStatus.CRASHED:
                 raise EngineError("The planner does not work", f"{result.message}.", "Run 'pddlego doctor'.")
 

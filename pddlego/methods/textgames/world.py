@@ -80,7 +80,7 @@ class Episode:
 
 @dataclass(frozen=True)
 class Repeated:
-    """A command with the answer that was recorded, and what the model was told if the plan expected another.
+    """A command with the recorded answer, and what the model read if the plan expected another.
 
     `free` is a look around that took no step.
     """
@@ -145,7 +145,7 @@ def mismatch(known: Knowledge, step: PlanStep, text: str, texts: Iterable[str]) 
 
 
 def says_nothing_new(known: Knowledge, step: PlanStep, read: str, texts: Iterable[str]) -> bool:
-    """Whether what was `read` of an answer that is no surprise tells nothing but what `step` should bring.
+    """Whether the text `read` from an expected answer contains nothing beyond the effects of `step`.
 
     It does not if it is that and no word more, or if the game has said all of it before.
     """
@@ -165,9 +165,9 @@ def _predicted(known: Knowledge, step: PlanStep) -> dict[str, str]:
 
 
 def normalize_command(command: str, valid: Iterable[str]) -> str:
-    """The valid command that means the same, if `command` is none itself.
+    """The valid command with the same meaning, if `command` itself is not valid.
 
-    Games tell `TV stand` from `tv stand`, PDDL does not, and what a model calls `tv-stand` is the same thing.
+    Games distinguish `TV stand` and `tv stand`, PDDL does not, and a model may call it `tv-stand`.
     """
     commands = list(valid)
     if command in commands or not command:

@@ -52,7 +52,7 @@ class Coded(SearchEvent):
 class Tested(SearchEvent):
     """A test was made: `kind` is `passed`, or what is wrong. `number` counts the tests of a stage from 0."""
 
-    __test__ = False  # it is no class of tests, whatever its name says to test runners
+    __test__ = False  # it is not a class of tests, whatever its name says to test runners
     type = "tested"
     stage: TestStage
     number: int
@@ -77,7 +77,7 @@ class SearchRunning(SearchEvent):
 
 @dataclass(frozen=True)
 class Attempted(SearchEvent):
-    """A search for an instance has ended: `kind` is `solved`, or why that is no solution.
+    """A search for an instance has ended: `kind` is `solved`, or why it is not a solution.
 
     `length` counts the steps of the path, `seconds` are of CPU time, of us and of the functions.
     """

@@ -119,7 +119,7 @@ class Checks:
         return Instance(name, self._searches(item), item)
 
     def first_bad(self, transitions: Sequence[tuple[object, Sequence[object]]], item: object) -> BadTransition | None:
-        """The first successor that is none. What is too large to be looked at is none either."""
+        """The first wrong successor. One that is too large to be checked counts as wrong."""
         first = 0
         for part in _parts(transitions):
             try:
@@ -211,7 +211,7 @@ class Checks:
     def _wrong(self, result: CallResult) -> SettingError:
         trace = [line.strip() for line in result.traceback.splitlines() if line.strip().startswith("File ")]
         where = f" ({trace[-1]})" if trace else ""
-        return SettingError(f"{self.place} is wrong", f"{result.message}{where}.", "Mend the file.")
+        return SettingError(f"{self.place} is wrong", f"{result.message}{where}.", "Fix the file.")
 
 
 def _parts(transitions: Sequence[tuple[object, Sequence[object]]]) -> Iterator[list[tuple[object, list[object]]]]:
@@ -278,7 +278,7 @@ def _item(value: object) -> dict[str, object]:
 
 def _identifier(name: str) -> str:
     if not name.isidentifier() or iskeyword(name):
-        raise ValueError(f"'{name}' is no name of an argument")
+        raise ValueError(f"'{name}' is not a name of an argument")
     return name
 
 
@@ -426,23 +426,23 @@ class FileJudge:
                 number = 1 + len(search.arguments(which))
                 if number != len(names):
                     reason = f"[{which}] names {', '.join(names)}, and read gives {number} of instance {instance.name}."
-                    raise SettingError(f"{space.places['checks']} is wrong", reason, "Mend one of both.")
+                    raise SettingError(f"{space.places['checks']} is wrong", reason, "Fix one of them.")
 
     def _check_examples(self, space: FileSpace) -> None:
-        """Raises `SettingError` for known goals and known successors of which the checks say that they are none."""
+        """Raises `SettingError` if the checks reject a known goal or a known successor."""
         for which, wanted in (("goals", True), ("non_goals", False)):
             for number, item in enumerate(space.items(which), start=1):
                 if self.checks.knows_goals and self.checks.is_goal(self.checks.read(item)[0]["state"], item) != wanted:
                     what = f"{space.places['checks']} and {space.places[which]} disagree"
                     reason = f"is_goal says {'no' if wanted else 'yes'} of number {number}."
-                    raise SettingError(what, reason, "Mend one of both.")
+                    raise SettingError(what, reason, "Fix one of them.")
         for number, item in enumerate(space.items("successors"), start=1):
             entry = self.checks.read(item)[0]
             bad = self.checks.first_bad([(entry["state"], entry.get("successors", ()))], item)
             if bad is not None:
                 what = f"{space.places['checks']} and {space.places['successors']} disagree"
                 reason = f"check says of successor {bad.successor + 1} of number {number}: {bad.reason}."
-                raise SettingError(what, reason, "Mend one of both.")
+                raise SettingError(what, reason, "Fix one of them.")
 
     def _instance(self, item: dict[str, object], number: int) -> Instance:
         return self.checks.instance(str(item.get("id", number + 1)), item)
@@ -464,5 +464,5 @@ class FileJudge:
 
 
 def _has_cost(item: dict[str, object]) -> bool:
-    """Whether it says what the best solution costs, or that there is none."""
+    """Whether it gives the cost of the best solution, or says that no solution exists."""
     return str(item.get("cost", "")).isdecimal() or item.get("solvable") is False

@@ -49,7 +49,7 @@ class Code:
 def code_of(answer: str, which: Which) -> Code | None:
     """The function of that kind: out of the last block that defines one, with the definitions of blocks before it.
 
-    A model that shows its old function, and then the new one, means the new one. None if there is no function at all.
+    If a model shows its old function and then a new one, the new one is used. None without any function.
     """
     text = spoken(answer)
     blocks = [block.rstrip("` \n") for block in python_blocks(text)]  # of a fence that was cut off something is left
@@ -159,7 +159,7 @@ class ModelFunctions:
 
     @property
     def process(self) -> int | None:
-        """The number of the process that runs them; None if there is none."""
+        """The number of the process that runs them, or None."""
         return self._session.child if self._session is not None else None
 
     def put(self, which: Which, code: Code) -> Fault | None:
@@ -294,7 +294,7 @@ class ModelFunctions:
         return Fault(FunctionFault.SEARCH_TIME, "successors", reason, limit="memory")
 
     def _forget(self) -> None:
-        """Wait for what nobody wants to know any more: the next answer is to the next question."""
+        """Discard pending answers, so that the next answer belongs to the next question."""
         while self._flying:
             session = self._flying.popleft().session
             if session is not None and session is self._session:

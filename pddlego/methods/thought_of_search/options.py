@@ -38,9 +38,9 @@ NO_CHECK, NO_SOUNDNESS, NO_COMPLETENESS, NO_GOAL_TESTS = "check", "soundness", "
 
 PARTS = {
     NO_CHECK: "no transition is looked at while searching: the paper's 'noval'",
-    NO_SOUNDNESS: "no search is made to find faults",
-    NO_COMPLETENESS: "nobody looks whether known successors are missing",
-    NO_GOAL_TESTS: "the goal test is not tried on states that are known to be goals, or none",
+    NO_SOUNDNESS: "no searches are run to find faults",
+    NO_COMPLETENESS: "known successors are not checked for completeness",
+    NO_GOAL_TESTS: "the goal test is not tested on known goals and known other states",
 }
 
 _TOS = "tos"

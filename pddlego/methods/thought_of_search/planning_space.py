@@ -1,4 +1,4 @@
-"""A planning domain as a search space: what is true of it our own simulator knows, so that nobody writes tests by hand.
+"""A planning domain as a search space: our simulator provides the tests, so that none are written by hand.
 
 A state is the set of all facts, each a tuple as `("at", "car1", "l2")`. The true successors of a state are known, so
 that soundness is checked of everything that is generated, and completeness on states that random walks lead to.
@@ -124,7 +124,7 @@ class PlanningJudge:
         return Instance(task.name, (self._search(task, frozenset(task.problem.facts)),), task)
 
     def _goal_tests(self, task: Task) -> list[GoalTest]:
-        """A goal that can be reached, and states on the way that are none."""
+        """A reachable goal, and states on the way that are not goals."""
         goal = _goal_of(self.domain, task)
         world, start = World(self.domain, task.problem), frozenset(task.problem.facts)
         reached = _reached(world, start, goal)

@@ -50,7 +50,7 @@ def builtin_model(name: str, cell: Cell, setting: SearchSetting | None) -> Searc
 
 
 def reference(space: str) -> dict[Which, str]:
-    """Our functions for a search problem, by its folder in `domains/`. Raises `UsageError` if there are none."""
+    """Our functions for a search problem, by its folder in `domains/`. Raises `UsageError` if they do not exist."""
     name = {"24game": "game24"}.get(space, space)  # the name of a module begins with no digit
     place = files("pddlego") / "methods" / "thought_of_search" / "reference" / f"{name}.py"
     if not place.is_file():

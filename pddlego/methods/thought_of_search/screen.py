@@ -195,7 +195,7 @@ class SearchScreen(CodeScreen[SearchView]):
     code_share, talk_share, keeps_end = 56, (4, 4), False
 
     def code(self, view: SearchView, width: int, height: int, glyphs: Glyphs) -> RenderableType:
-        """Both functions, one above the other; where there is no room for two, the one that was written last."""
+        """Both functions, one above the other; on a small screen only the newer one."""
         goal = len(view.functions.get("goal", FunctionView()).text.splitlines()) + 2
         goal = min(max(_GOAL_LINES, goal), height // 3)
         if goal < _GOAL_LINES:

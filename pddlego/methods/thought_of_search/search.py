@@ -1,7 +1,7 @@
 """Breadth-first and depth-first search over a model's functions: the search is ours, the functions are not.
 
-States are expanded in batches where the order allows it: those that stand first in a queue are expanded whatever comes
-of each other.
+States are expanded in batches where the order allows it: the first states of a queue are expanded whatever
+their successors are.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class SearchResult:
 
 
 class StateSearch:
-    """Searches with two functions. `key` tells states apart; `check`, if there is one, looks at all that comes up.
+    """Searches with two functions. `key` identifies states; `check`, if given, sees every expansion.
 
     `parents` hold whence each state that was met was first reached, by its key.
     """
@@ -166,7 +166,7 @@ class StateSearch:
                 self.waiting.extend((successor, number) for successor in expanded.successors)
                 continue
             for successor in expanded.successors:
-                if successor not in self.queued:  # it stands there already, from a state before
+                if successor not in self.queued:  # it is already queued, from an earlier state
                     self.queued.add(successor)
                     self.waiting.append((successor, number))
         return None

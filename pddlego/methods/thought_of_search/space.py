@@ -1,4 +1,4 @@
-"""What a search space is tested and judged by, whoever says it: a setting's files, or a planning domain."""
+"""The tests of a search space, from a setting's files or from a planning domain."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Which = Literal["successors", "goal"]
 """One of the two functions."""
 
 StateKey = Callable[[Any], Hashable]
-"""What tells states apart: the same for two that are the same."""
+"""Identifies states: equal states have equal keys."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class SuccessorTest:
 
 @dataclass(frozen=True)
 class BadTransition:
-    """A successor that is none: the place of its state among those that were looked at, its own place, and why."""
+    """A wrong successor: the index of its state among the checked ones, its own index, and the reason."""
 
     state: int
     successor: int
@@ -162,7 +162,7 @@ def as_the_paper(unordered: Collection[str]) -> StateKey:
                 parts = (f"{name}:{sorted(part) if isinstance(part, list) else part}" for name, part in state.items())
                 return "".join(parts)
             texts = [str(part) for part in state]
-        except TypeError:  # what is no state at all
+        except TypeError:  # what is not a state at all
             return str(state)
         return " ".join(texts if kept and not isinstance(state, (set, frozenset)) else sorted(texts))
 

@@ -51,7 +51,7 @@ class Tests:
         self.paper, self.key = True, as_the_paper(self.space.unordered)
 
     def goal(self) -> TestRun:
-        """Step 2: known goals, and states that are none."""
+        """Step 2: known goals, and states that are not goals."""
         for number, test in enumerate(self.judge.goal_tests):
             result = self.functions.call("goal", test.search, test.search.start)
             shown = self._shown("goal", test.search)
@@ -66,7 +66,7 @@ class Tests:
         return None
 
     def soundness(self) -> TestRun:
-        """Step 3: searches that look at every successor. To find no goal is no fault."""
+        """Step 3: searches that look at every successor. To find no goal is not a fault."""
         for number, instance in enumerate(self.judge.soundness):
             fault = yield from self._sound(number, instance)
             if fault is not None:
@@ -147,5 +147,5 @@ def searched(search: StateSearch, task: SearchTask, name: str) -> Generator[Even
 
 
 def _wrong_goal(as_goal: bool, shown: tuple[tuple[str, Any], ...]) -> Fault:
-    reason = "it calls a state a goal that is none" if as_goal else "it calls a goal no goal"
+    reason = "it accepts a state that is not a goal" if as_goal else "it rejects a goal"
     return Fault(FunctionFault.GOAL, "goal", f"{reason}: {brief(shown[0][1])[:80]}", shown, as_goal=as_goal)

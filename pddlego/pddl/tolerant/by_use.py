@@ -72,7 +72,7 @@ class _User:
         parts = self.parts
         pairs = {use for action in self.actions for use in uses.compared(action)}
         times = Counter(name for name, _ in pairs)
-        # What is compared with variables of several types has none that could be told.
+        # What is compared with variables of several types has no type that could be inferred.
         compared = {name: kind for name, kind in sorted(pairs) if times[name] == 1}
         named = {arg for atom, _ in self.uses for arg in atom.args}
         moved = [obj for obj in parts.objects or () if obj.name in named or obj.name in compared]
@@ -167,9 +167,9 @@ class _User:
                 parts.predicates[number] = (predicate[0], *untyped(right))
 
     def variables(self) -> None:
-        """Variables of an action that are no parameters: what a condition asks to be true of them tells their type.
+        """Variables of an action that are not parameters: their type is inferred from conditions that must be true.
 
-        Those that stand only in effects, or in what must be false, could be meant in several ways, and stay.
+        Those that occur only in effects, or in what must be false, are ambiguous, and stay.
         """
         parameters = self._parameters()
         missing_in = [uses.free_variables(action, parameters) for action in self.actions]
@@ -191,14 +191,14 @@ class _User:
         known = [constant.name for constant in parts.objects_and_constants]
         names = {arg for fact in facts for arg in fact.args}
         types = uses.used_objects([*facts, *wanted], known, parameters)
-        # What stands only in the goal is nowhere in the world: it may be another one's name.
+        # A name that only the goal has may be another object's, misspelt.
         new = [TypedName(name, kind) for name, kind in types.items() if name in names]
         for obj in new:
             self.declared(f"{obj.name} is a {obj.type}")
         if new:
             parts.objects = [*(parts.objects or ()), *new]
         if parts.objects is None and parts.init is not None:
-            self.declared("there are no objects but the constants")
+            self.declared("the constants are the only objects")
             parts.objects = []
         return tuple(obj.name for obj in new)
 

@@ -163,7 +163,7 @@ def _agreed(several: set[tuple[str, ...]]) -> tuple[str, ...] | None:
 def used_objects(
     atoms: Iterable[Atom], known: Iterable[str], parameters: Mapping[str, tuple[str, ...]]
 ) -> dict[str, str]:
-    """Undeclared objects with the type that their only possible use tells: all predicates must agree on one."""
+    """Undeclared objects with the type inferred from their use: all predicates must agree on one."""
     there = set(known)
     types: dict[str, set[str]] = defaultdict(set)
     for atom in atoms:
@@ -171,5 +171,5 @@ def used_objects(
         for place, arg in enumerate(atom.args):
             if arg not in there and is_name(arg) and not arg.startswith("?"):
                 types[arg].add(kinds[place] if kinds is not None and len(kinds) == len(atom.args) else "")
-    specific = {name: kinds - {ANY_TYPE} or kinds for name, kinds in types.items()}  # `object` tells nothing
+    specific = {name: kinds - {ANY_TYPE} or kinds for name, kinds in types.items()}  # `object` carries no information
     return {name: kinds.pop() for name, kinds in specific.items() if len(kinds) == 1 and "" not in kinds}

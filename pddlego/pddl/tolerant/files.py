@@ -29,7 +29,7 @@ class RepairKind(str, Enum):
 
 @dataclass(frozen=True)
 class Repair:
-    """One thing that was mended."""
+    """One repair."""
 
     kind: RepairKind
     what: str
@@ -54,7 +54,7 @@ class Repaired:
 def repair(domain: str, problem: str) -> Repaired:
     """Repair a domain and a problem file as far as nothing has to be guessed. Total: any two texts give a result.
 
-    Texts of more than `_MAX_TEXT` characters stay as they are: they are nobody's problem files.
+    Texts of more than `_MAX_TEXT` characters stay as they are: they are not problem files.
     """
     if max(len(domain), len(problem)) > _MAX_TEXT:
         return Repaired(domain, problem)
@@ -71,7 +71,7 @@ def repair(domain: str, problem: str) -> Repaired:
     declared = by_use.declare(parts, noting(RepairKind.DECLARED))
     if not repairs:
         return Repaired(domain, problem)
-    # Where there is no file at all, the text stays as it is for the check to say so.
+    # A text without any file is left unchanged, so that the check reports it.
     return Repaired(
         parts.domain_text() if read[0] else domain,
         parts.problem_text() if read[1] else problem,
@@ -257,7 +257,7 @@ class PairReading:
 def read_pair(domain: str, problem: str, goal_needed: bool = True) -> PairReading:
     """Read a domain and a problem. Total: any two texts give a reading.
 
-    Where no `goal` is `needed` a problem without one is no defect.
+    Where no `goal` is `needed` a problem without one is not a defect.
     """
     files = repair(domain, problem)
     reading = read_problem(files.problem)

@@ -1,4 +1,4 @@
-"""Repairs of the letters: what stands around a file, glued words, signs that PDDL does not have."""
+"""Lexical repairs: text around a file, glued words, characters that PDDL does not have."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pddlego.pddl.sexpr import Sexpr, read_sexprs
 
 Note = Callable[[str], None]
-"""Takes down what was mended."""
+"""Records a repair."""
 
 MISSING = "closing parentheses were missing"
 """How the repairs begin that an answer which was cut off looks like."""
@@ -23,7 +23,7 @@ _COMMENT = re.compile(r";[^\n]*")
 
 
 def read_file(text: str, kind: str, note: Note) -> list[Sexpr]:
-    """The parts of the `(define (KIND …) …)` in a text; empty if there is none, or if it is cut off. Total."""
+    """The parts of the `(define (KIND …) …)` in a text; empty without one, or if it is cut off. Total."""
     cleaned = _clean(text, note)
     start = _start(cleaned, kind)
     if start is None:
@@ -56,7 +56,7 @@ def read_file(text: str, kind: str, note: Note) -> list[Sexpr]:
 def _continued(parts: list[Sexpr], rest: list[Sexpr], note: Note) -> list[Sexpr]:
     """What belongs to a file that was closed too early: it goes on with sections and fields that it does not have yet.
 
-    Facts count that stand before such a section. Whatever else follows is prose.
+    Facts before such a section count. Everything else that follows is prose.
     """
     there = {part[0] for part in parts if isinstance(part, tuple) and part} - {":action", ":derived"}
     sections: list[Sexpr] = []
@@ -89,7 +89,7 @@ _FIELD_KEYS = (":parameters", ":precondition", ":preconditions", ":effect", ":ef
 def _closed_before_keys(text: str) -> tuple[str, list[str]]:
     """The text with the closing parentheses that are missing before a key; and these keys.
 
-    Keys of one kind stand equally deep in a file: sections, actions, and the fields of one action. A key that stands
+    Keys of one kind are equally deep in a file: sections, actions, and the fields of one action. A key that is
     deeper than the first of its kind shows that something before it was not closed.
     """
     depth, first, depth_words, keys, done = 0, dict[str, int](), list[str](), list[str](), 0

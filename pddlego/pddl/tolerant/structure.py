@@ -52,13 +52,13 @@ Section = tuple[Sexpr, ...]
 
 
 def head(part: Sexpr) -> str:
-    """The first word of an expression, rightly spelt; empty if there is none."""
+    """The first word of an expression, correctly spelt; empty without one."""
     word = part[0] if isinstance(part, tuple) and part else ""
     return _MISSPELT.get(word, word) if isinstance(word, str) else ""
 
 
 def _key(part: Sexpr) -> str:
-    """The word that stands alone as a part of a section, or first in it, rightly spelt."""
+    """The word of a part of a section, or its first word, correctly spelt."""
     return _MISSPELT.get(part, part) if isinstance(part, str) else head(part)
 
 
@@ -104,7 +104,7 @@ def _with_colons(parts: Section, note: Note) -> Section:
 
 
 def _rejoined(parts: Section, note: Note) -> Iterator[Sexpr]:
-    """The parts, with fields that stand behind an action put back into it: it was closed too early."""
+    """The parts, with fields after an action moved back into it: it was closed too early."""
     waiting: list[Sexpr] | None = None
     key = ""
     for part in _with_facts(parts, note):
@@ -124,7 +124,7 @@ def _rejoined(parts: Section, note: Note) -> Iterator[Sexpr]:
 
 
 def _with_facts(parts: Section, note: Note) -> list[Sexpr]:
-    """The parts, with facts that stand behind `:init` put back into it: it was closed too early."""
+    """The parts, with facts after `:init` moved back into it: it was closed too early."""
     joined: list[Sexpr] = []
     behind: list[Sexpr] = []
     for part in (*parts, ()):
@@ -169,7 +169,7 @@ def _action(section: Section, note: Note) -> Section:
         else:
             fields.setdefault(key, []).append(part)
     if "" in fields:
-        return section  # something stands where nothing can: that is for the check to say
+        return section  # a misplaced part: the check reports it
     action: list[Sexpr] = [":action", name]
     for key in FIELDS:
         if key in fields:
@@ -235,8 +235,8 @@ def joined(condition: Sexpr, note: Note) -> Sexpr:
 def flat_list(parts: Section, note: Note) -> Section:
     """A typed list without parentheses around its entries, and with `-` before its types.
 
-    A group in parentheses is a list of its own, unless a type follows it: what has no type in it has none, whatever
-    stands behind the group. `(either a b)` after a `-` stays.
+    A group in parentheses is a list of its own, unless a type follows it: untyped names in it stay
+    untyped, whatever follows the group. `(either a b)` after a `-` stays.
     """
     items: list[Sexpr] = []
     without_type: list[Sexpr] = []
@@ -276,7 +276,7 @@ def facts(parts: Section, note: Note) -> Section:
 
 
 def renamed(expressions: Section, names: Mapping[str, str]) -> Section:
-    """The expressions with predicates, which stand first in a list, under other names."""
+    """The expressions with predicates (the first words of lists) under other names."""
 
     def inner(part: Sexpr) -> Sexpr:
         if not isinstance(part, tuple) or not part:
@@ -292,7 +292,7 @@ def renamed(expressions: Section, names: Mapping[str, str]) -> Section:
 class Parts:
     """Both files as sections, while they are repaired. `goals` are the goals of the problem, of which there is one.
 
-    `others` and `problem_others` are sections that nobody knows: they stay, so that the check can say so.
+    `others` and `problem_others` are unknown sections: they are kept, so that the check reports them.
     """
 
     name: str = "unnamed"

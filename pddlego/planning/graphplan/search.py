@@ -115,7 +115,7 @@ class Extraction:
         self._needs, self._adds = graph.task.needs, graph.task.adds
 
     def find(self, level: int, goals: int) -> list[list[int]] | None:
-        """The actions of each level, no-ops too, that reach the goals at `level`; None if there are none."""
+        """The actions of each level, no-ops too, that reach the goals at `level`; None if no actions do."""
         if level == 0 or not goals:
             return [[] for _ in range(level)]
         if self._known(level, goals):
@@ -360,7 +360,7 @@ class _Pass:
     def _expanded(self) -> bool:
         graph, candidates = self.graph, self.graph.candidates()
         kept = candidates
-        asked = candidates & ~self.task.goal_steps  # the artificial last step is no action that anybody knows
+        asked = candidates & ~self.task.goal_steps  # the artificial last step is not an action of the domain
         if asked and self._prunes((graph.facts[-1], asked)):
             kept = self._kept(asked)
             kept |= candidates & self.task.goal_steps
@@ -468,13 +468,13 @@ OFTEN = 0.25
 """Seconds after which it is said how far a search is."""
 
 Tell = Callable[[object], tuple[str, ...]]
-"""Passes something on, and returns what was answered; nothing, if it was no question."""
+"""Passes something on, and returns what was answered; nothing, if it was not a question."""
 
 
 def graph_solver(graph: GraphSearch, whole: bool, tell: Tell) -> Solver:
     """A solver that plans as `graph` says. The whole ground task holds also what no plan needs, and what never changes.
 
-    What it tells is, in this order: the ground task, if somebody is to be asked about it; questions and moments.
+    It yields, in this order: the ground task, if a model is asked about it; then questions and moments.
     """
 
     def solve(domain: Domain, problem: Problem, search: Search) -> Plan | None:
@@ -483,7 +483,7 @@ def graph_solver(graph: GraphSearch, whole: bool, tell: Tell) -> Solver:
             return None
         if graph.prune or graph.sort:
             tell(task)
-        # Where nobody gives a seed, another problem has other coins.
+        # Without a seed, every problem has its own coins.
         seeded = replace(graph, seed=graph.seed or str(problem))
         planned = plan_graph(task, seeded, tell, tell, _tick(tell))
         if planned.ending == "levels":

@@ -1,4 +1,4 @@
-"""What flows between the algorithm and whoever drives it."""
+"""Values that are passed between the algorithm and its caller."""
 
 from __future__ import annotations
 
@@ -137,11 +137,11 @@ MOST_QUESTIONS = 200
 class GraphSearch:
     """How to plan.
 
-    With `prune` and `sort` somebody is asked which actions to keep, and which to try first. `kappas` are the
+    With `prune` and `sort`, `advise` is asked which actions to keep, and which to try first. `kappas` are the
     probabilities with which a level is pruned, one for each pass (the paper's kappa_i); a pass without pruning follows
     as the last one, so that planning stays complete. The `coin` is tossed for each level, or once for a pass. `levels`
     are the most action levels of a graph; None: no bound. `memo` keeps what was found impossible (no-goods); without,
-    nothing proves that there is no plan once all goals are in the graph. `seed` draws the coins. At most so many
+    it is never proved that no plan exists once all goals are in the graph. `seed` draws the coins. At most so many
     `questions` are asked; after that everything is kept.
     """
 
@@ -159,7 +159,7 @@ class GraphSearch:
 class AdviceQuestion:
     """Which of the `candidates` of an action level to keep (`prune`), or in which order to try those kept (`sort`).
 
-    The answer is a sequence of candidates as they are written here. What is no candidate is ignored, an empty answer
+    The answer is a sequence of candidates as they are written here. What is not a candidate is ignored, an empty answer
     keeps all, and what a sorted answer does not name comes last. `facts` are those of the level before.
 
     What it is about is added on its way out of the planning process: domain and problem for a model that reads them,

@@ -136,7 +136,7 @@ def _die_with(parent: int) -> None:
 
 
 def _close_files() -> None:
-    """No file, no connection, no signal to anybody outside: rules without a single exception."""
+    """No file, no connection, no signal to other processes: rules without any exception."""
     _only_linux()
     call = _library().syscall
     version = call(_CREATE_RULES, None, ctypes.c_size_t(0), _RULES_VERSION)
@@ -159,7 +159,7 @@ def _close_files() -> None:
 def _filter_calls() -> None:
     steps = seccomp.filter_for(platform.machine()) if sys.platform == "linux" else None
     if steps is None:
-        raise OSError(f"there is no list of system calls for {sys.platform} on {platform.machine()}")
+        raise OSError(f"the system calls of {sys.platform} on {platform.machine()} are unknown")
     _forbid_privileges()
     program = _Program(len(steps) // 8, steps)
     if _library().prctl(_SET_SECCOMP, _FILTER, ctypes.byref(program), 0, 0) != 0:

@@ -64,7 +64,7 @@ _PROT_EXEC = 4
 
 _LOAD, _EQUAL, _HAS, _RETURN = 0x20, 0x15, 0x45, 0x06
 _NUMBER, _ARCHITECTURE, _FIRST, _THIRD = 0, 4, 16, 32
-"""Where in what the filter sees the number of the call, the processor, and the first and third argument stand."""
+"""Offsets of the call's number, the processor, and the first and third argument in the filter's data."""
 
 
 def filter_for(machine: str) -> bytes | None:

@@ -1,7 +1,7 @@
 """Starts sandboxes: an interpreter that has loaded what programs may import, and is forked for each.
 
-It runs nothing that a model wrote. Its end is the end of all sandboxes: when whoever started it is gone, however that
-happened, its control connection closes, and it kills them; when it is killed itself, the kernel does.
+It runs nothing that a model wrote. Its end is the end of all sandboxes: when the process that started it is gone, its
+control connection closes, and it kills them; when it is killed itself, the kernel does.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _PRELOADED = """
     queue random re statistics string struct _strptime calendar locale textwrap time traceback types
     typing unicodedata warnings weakref
 """
-"""Names of the modules that programs may import. Of everything else there is no file to be found."""
+"""Names of the modules that programs may import. No other file can be found."""
 
 CONTROL = 0
 """The descriptor of the control connection: standard input, a number that no received pipe can have."""
@@ -87,7 +87,7 @@ def _start(request: dict[str, Any], descriptors: list[int], more: list[str], chi
 
 
 def _load(name: str, places: list[str]) -> None:
-    """Import a module that is no part of Python, as numpy; one that is not there is missed by the program later."""
+    """Import a module outside of the standard library, such as numpy, if it is installed."""
     sys.path[:0] = places
     with contextlib.suppress(Exception):
         importlib.import_module(name)

@@ -1,6 +1,6 @@
 """Python values as JSON text, for the pipe between host and sandbox: what has no JSON form of its own gets a tag.
 
-Never pickle: whoever writes to the pipe is a program that a model wrote. Reading makes plain values and nothing else.
+Never pickle: a program that a model wrote writes to the pipe. Reading makes plain values and nothing else.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def plain(value: Any) -> Any:
 
 
 def differs(value: Any, before: Any) -> bool:
-    """Whether a value was changed. What is no number is not equal to itself, and was not."""
+    """Whether a value was changed. What is not a number is not equal to itself, and was not."""
     if value == before:
         return False
     try:
@@ -215,7 +215,7 @@ def _checked_keys(keys: list[Any]) -> list[Any]:
 
 
 class _Reader:
-    """Makes values of what was tagged, and counts them: whoever wrote the line may have forged it."""
+    """Builds and counts values from tagged ones: the line may be forged."""
 
     def __init__(self) -> None:
         self.left = 2 * MOST_PARTS  # rows of columns and rows of tuples count twice

@@ -36,7 +36,7 @@ class Scripted:
 
     def of(self, purpose: str) -> list[str]:
         """The texts of the requests for one purpose."""
-        return [each.messages[0].content for each in self.requests if each.purpose == purpose]
+        return [request.messages[0].content for request in self.requests if request.purpose == purpose]
 
 
 def build(

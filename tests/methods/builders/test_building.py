@@ -48,7 +48,7 @@ def test_every_setting_has_two_wordings_that_say_everything() -> None:
         for seed, text in ((0, one), (1, other)):
             for action in setting.domain.actions:
                 assert action.name in text
-            named = {each.name for each in setting.task(seed).objects}
+            named = {item.name for item in setting.task(seed).objects}
             assert all(name.replace("_", " ") in text for name in named)
             assert "{" not in text
 
@@ -87,12 +87,12 @@ def test_a_wrong_answer_goes_back_with_the_rule_and_the_next_one_counts(kind: st
     events = build("text-coin", BY.get(kind, "build"), model, planner)
     assert of(events, Ended)[0].outcome is Outcome.WON
     assert len(of(events, Rejected)) == 3
-    told = model.of(kind)
-    assert says in told[1]
-    assert "Your last answer could not be used" in told[1]
-    assert "holds no JSON object" in told[2] or kind in ("domain", "problem")
-    assert "cut off" in told[3]
-    assert "Your last answer" not in told[4] if len(told) > 4 else True
+    text = model.of(kind)
+    assert says in text[1]
+    assert "Your last answer could not be used" in text[1]
+    assert "holds no JSON object" in text[2] or kind in ("domain", "problem")
+    assert "cut off" in text[3]
+    assert "Your last answer" not in text[4] if len(text) > 4 else True
 
 
 @pytest.mark.parametrize("kind", list(COMPONENTS))

@@ -50,9 +50,9 @@ def test_the_false_clear_of_the_papers_sample_is_found_by_a_check_and_mended(pla
     repair = {"summary": "s", "component": "init", "repair": "a block with something on it is not clear"}
     model = Scripted({"init": [under_another()], "diagnose": [dumped(repair)]})
     events = build("text-blocks", "build-problem", model, planner, feedback="model")
-    found = of(events, DefectsFound)
-    assert found[0].by == "checks"
-    assert "[broken-invariant]" in found[0].lines[0]
+    result = of(events, DefectsFound)
+    assert result[0].by == "checks"
+    assert "[broken-invariant]" in result[0].lines[0]
     assert "not clear" in model.of("init")[1]
     assert of(events, BuildConcluded)[0].equivalent
     unseen = build("text-blocks", "build-problem", Scripted({"init": [under_another()]}), planner)
@@ -70,16 +70,16 @@ def test_a_problem_without_a_plan_is_diagnosed(planner: ProcessPlanner) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "said"),
+    ("kind", "text"),
     [
         ("evaluate", {"score": 3, "passing": False, "critique": "the goal lacks a tower", "component": "goal"}),
         ("evaluate-plan", {"intended": False, "critique": "the goal lacks a tower", "component": "goal"}),
     ],
 )
 def test_an_opinion_that_is_not_content_leads_to_a_revision(
-    kind: str, said: dict[str, Any], planner: ProcessPlanner
+    kind: str, text: dict[str, Any], planner: ProcessPlanner
 ) -> None:
-    model = Scripted({kind: [dumped(said)]})
+    model = Scripted({kind: [dumped(text)]})
     events = build("text-blocks", "build-problem", model, planner, feedback="model")
     assert "the goal lacks a tower" in model.of("goal")[1]
     assert of(events, Ended)[0].outcome is Outcome.WON
@@ -134,8 +134,8 @@ def test_a_remark_that_the_model_does_not_mind_costs_no_revision_of_what_works(p
 def test_a_review_has_so_many_rounds_at_most(rounds: int, planner: ProcessPlanner) -> None:
     changing = [dumped({"goal": f"(and {wanted})"}) for wanted in ("(clear b0)", "(hand-empty)", "(clear b1)")]
     never = dumped({"score": 2, "passing": False, "critique": "no", "component": "goal"})
-    names = sorted(each.name for each in GOLD.task(0).objects)
-    goals = [each.replace("b0", names[0]).replace("b1", names[1]) for each in changing]
+    names = sorted(item.name for item in GOLD.task(0).objects)
+    goals = [item.replace("b0", names[0]).replace("b1", names[1]) for item in changing]
     repair = dumped({"summary": "s", "component": "goal", "repair": "r"})
     model = Scripted({"evaluate": [never] * 9, "goal": [*goals, *goals], "diagnose": [repair] * 9})
     build("text-blocks", "build-problem", model, planner, feedback="model", rounds=rounds)
@@ -147,9 +147,9 @@ def test_an_opinion_that_cannot_be_read_is_none(planner: ProcessPlanner) -> None
     events = build("text-blocks", "build-problem", model, planner, feedback="model")
     assert [event.feedback.category for event in of(events, Rejected)] == ["invalid answer"] * 3
     assert "Your last answer could not be used: there is no JSON object" in model.of("evaluate")[1]
-    found = {event.by: event for event in of(events, DefectsFound)}
-    assert found["evaluate"].fine
-    assert not found["evaluate-plan"].fine  # nothing was reviewed, and that is said
+    result = {event.by: event for event in of(events, DefectsFound)}
+    assert result["evaluate"].fine
+    assert not result["evaluate-plan"].fine  # nothing was reviewed, and that is said
     assert of(events, Ended)[0].outcome is Outcome.WON
 
 
@@ -164,7 +164,7 @@ def test_a_review_that_comes_to_nothing_costs_nothing_that_works(planner: Proces
 
 
 @pytest.mark.parametrize(
-    "said",
+    "text",
     [
         {"component": "domain"},
         {"component": "action", "action": "pick-up"},
@@ -172,16 +172,16 @@ def test_a_review_that_comes_to_nothing_costs_nothing_that_works(planner: Proces
         {"component": ""},
     ],
 )
-def test_a_given_domain_stays_whatever_an_opinion_says(said: dict[str, Any], planner: ProcessPlanner) -> None:
-    never = dumped({"score": 2, "passing": False, "critique": "no", **said})
+def test_a_given_domain_stays_whatever_an_opinion_says(text: dict[str, Any], planner: ProcessPlanner) -> None:
+    never = dumped({"score": 2, "passing": False, "critique": "no", **text})
     model = Scripted({"evaluate": [never] * 9})
     build("text-blocks", "build-problem", model, planner, feedback="model")
     assert {request.purpose for request in model.requests} <= {"objects", "init", "goal", "evaluate", "evaluate-plan"}
 
 
 def test_an_action_beside_a_component_that_has_none_does_no_harm(planner: ProcessPlanner) -> None:
-    told = dumped({"score": 2, "passing": False, "critique": "x", "component": "Predicates ", "action": "pick-up"})
-    model = Scripted({"evaluate": [told]})
+    text = dumped({"score": 2, "passing": False, "critique": "x", "component": "Predicates ", "action": "pick-up"})
+    model = Scripted({"evaluate": [text]})
     events = build("text-blocks", "build", model, planner, feedback="model")
     assert len(model.of("predicates")) == 2
     assert of(events, Ended)[0].outcome is Outcome.WON
@@ -238,15 +238,15 @@ def test_a_person_may_reject_with_a_hint_and_write_themselves(planner: ProcessPl
 
 
 def won(rounds: int, planner: ProcessPlanner) -> int:
-    found = 0
+    result = 0
     for seed in range(6):
         options: dict[str, Any] = {"feedback": "model", "rounds": rounds} if rounds else {}
         model = NoisyReference(0.3, 0, seed)
-        found += (
+        result += (
             of(build("text-blocks", "build-whole", model, planner, seed, **options), BuildConcluded)[0].equivalent
             is True
         )
-    return found
+    return result
 
 
 def test_rounds_of_feedback_help_a_simulation_that_errs(planner: ProcessPlanner) -> None:
@@ -258,8 +258,8 @@ def test_every_kind_of_component_can_err(kind: str) -> None:
     task = next(GOLD.task(seed) for seed in range(9) if len(conjuncts(GOLD.task(seed).goal)) > 1)
     value = component_of(kind, GOLD.domain, task, "stack")
     changed = [erring(value, GOLD.domain, random.Random(seed)) for seed in range(5)]
-    assert all(each != value for each in changed)
-    assert all(set(each) == set(value) for each in changed)
+    assert all(item != value for item in changed)
+    assert all(set(item) == set(value) for item in changed)
 
 
 @pytest.mark.parametrize("name", ["reader+noise:2", "reader+noise:x", "reader+noise:0.1,kinds=empty", "reader+luck"])
@@ -282,5 +282,5 @@ def test_a_person_who_is_never_content_is_not_asked_for_ever_and_that_is_said(pl
     events = list(play(cell, GOLD, options, Tools(model, planner, Limits(None), approver=person)))
     assert len(person.questions) == 2
     assert "no 0" in model.of("problem")[0]
-    (said,) = (event for event in of(events, DefectsFound) if event.by == "person")
-    assert said.lines == ("the problem file was rejected, and is left as it is",)
+    (text,) = (event for event in of(events, DefectsFound) if event.by == "person")
+    assert text.lines == ("the problem file was rejected, and is left as it is",)

@@ -32,9 +32,9 @@ def played(
     loaded = load(setting, chosen)
     cell = Cell(setting, mode, model if isinstance(model, str) else "scripted", seed)
     if isinstance(model, str):
-        found = METHOD.builtin_model(model, cell, loaded)
-        assert found is not None
-        model = found
+        result = METHOD.builtin_model(model, cell, loaded)
+        assert result is not None
+        model = result
     elif isinstance(model, (tuple, list)):
         model = ScriptedModel(tuple(model))
     assert not isinstance(model, Sequence)

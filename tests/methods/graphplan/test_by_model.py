@@ -120,9 +120,9 @@ def test_a_reader_that_errs_corrects_itself() -> None:
 @pytest.mark.parametrize(("judge", "kind"), [("damaged", "solved"), ("intact", "invalid plan")])
 def test_the_prompt_shows_the_damaged_domain(judge: str, kind: str) -> None:
     events = played(TASK, "reader", f"{MODE}-no-feedback", SEED, corrupt=0.2, judge=judge)
-    given = next(event for event in events if isinstance(event, TaskGiven))
+    arguments = next(event for event in events if isinstance(event, TaskGiven))
     text = next(event for event in events if isinstance(event, Asked)).messages[0].content
-    assert given.removed
+    assert arguments.removed
     assert load(TASK, GraphplanOptions()).domain.text.strip() not in text
     done = concluded(events)
     assert (done.kind, done.valid_damaged, done.valid) == (kind, True, False)

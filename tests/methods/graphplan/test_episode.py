@@ -91,9 +91,9 @@ def test_plans_of_a_damaged_domain_are_judged_in_the_intact_one() -> None:
     kinds = set()
     for seed in range(8):
         events = played("gripper", "keep-all", ALONE, seed, corrupt=0.3, judge="intact")
-        given = next(event for event in events if isinstance(event, TaskGiven))
-        assert given.corrupt == 0.3
-        assert given.removed
+        arguments = next(event for event in events if isinstance(event, TaskGiven))
+        assert arguments.corrupt == 0.3
+        assert arguments.removed
         kinds.add(concluded(events).kind)
     assert "invalid plan" in kinds
 

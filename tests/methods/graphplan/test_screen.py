@@ -21,8 +21,8 @@ SCREEN = GraphScreen()
 
 @pytest.fixture(scope="module")
 def events() -> list[Event]:
-    found = played("logistics", "adversarial", seed=3)
-    return [*found[:-2], Looking(SearchProgress(2, 9, 3, 12_345, 600, 70)), *found[-2:]]
+    result = played("logistics", "adversarial", seed=3)
+    return [*result[:-2], Looking(SearchProgress(2, 9, 3, 12_345, 600, 70)), *result[-2:]]
 
 
 def drawn(view: GraphView, width: int, height: int, glyphs: Glyphs = UNICODE) -> list[str]:
@@ -33,10 +33,10 @@ def drawn(view: GraphView, width: int, height: int, glyphs: Glyphs = UNICODE) ->
 
 
 def views(events: list[Event]) -> list[GraphView]:
-    found = [SCREEN.start]
+    result = [SCREEN.start]
     for number, event in enumerate(events):
-        found.append(SCREEN.fold(found[-1], event, number / 10))
-    return found
+        result.append(SCREEN.fold(result[-1], event, number / 10))
+    return result
 
 
 @pytest.mark.parametrize(("width", "height"), [(72, 18), (80, 22), (109, 30), (110, 30), (200, 42)])
@@ -73,7 +73,7 @@ def test_lines_and_screen_count_the_same_facts(events: list[Event]) -> None:
     lines = [describe(event, UNICODE).title.text for event in grown if event.made.iteration == last]
     counted = [re.search(r"level +(\d+): (\d+) facts", line) for line in lines]
     rows = [re.search(r"│ +(\d+) +(\d+) ", line) for line in drawn(views(events)[-1], 130, 40)]
-    assert [found.groups() for found in rows if found] == [found.groups() for found in counted if found]
+    assert [result.groups() for result in rows if result] == [result.groups() for result in counted if result]
     assert len(lines) == grown[-1].made.level
 
 

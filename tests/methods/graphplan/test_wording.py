@@ -53,6 +53,6 @@ def test_an_order_may_name_no_ops() -> None:
 
 @given(st.text(max_size=400))
 def test_no_text_breaks_it(text: str) -> None:
-    found = named_actions(text, CANDIDATES, DOMAIN, ("(at a)",))
-    assert set(found) <= {*CANDIDATES, "(noop at a)"}
-    assert len(set(found)) == len(found)
+    result = named_actions(text, CANDIDATES, DOMAIN, ("(at a)",))
+    assert set(result) <= {*CANDIDATES, "(noop at a)"}
+    assert len(set(result)) == len(result)

@@ -45,6 +45,6 @@ def events_of(
 
 
 def ending(events: Sequence[Event]) -> Ended:
-    found = events[-1]
-    assert isinstance(found, Ended)
-    return found
+    result = events[-1]
+    assert isinstance(result, Ended)
+    return result

@@ -114,9 +114,9 @@ def test_the_curve_is_measured_where_it_is_asked_for() -> None:
     options = ProgramOptions(curve=True)
     events = events_of(small("ferry", options), ("a", "b", WRONG, RIGHT), options=options)
     assert [(event.answer, event.solved) for event in events if isinstance(event, Evaluated)] == [(1, 0), (2, 4)]
-    found = measure(events, ending(events).usage)
-    assert found.series["debug rounds"] == ((0.0, 0.0), (1.0, 1.0), (2.0, 1.0), (3.0, 1.0), (4.0, 1.0))
-    assert found.numbers["answers"] == 2
+    result = measure(events, ending(events).usage)
+    assert result.series["debug rounds"] == ((0.0, 0.0), (1.0, 1.0), (2.0, 1.0), (3.0, 1.0), (4.0, 1.0))
+    assert result.numbers["answers"] == 2
     assert "debug rounds" not in {
         name
         for name, points in measure(events_of(small("ferry"), ("a", "b", RIGHT)), ending(events).usage).series.items()

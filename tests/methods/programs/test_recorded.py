@@ -32,16 +32,16 @@ SCORES, ANSWERS = [1, 1, 1, 0, 1, 0, 1, 1, 1, 1], [2, 2, 1, 5, 2, 5, 1, 2, 2, 2]
 @pytest.mark.parametrize(("parity", "seeds"), [("off", range(10)), ("paper", range(2, 4))])
 def test_gpt_4_is_as_good_as_recorded(tmp_path: Path, parity: str, seeds: range) -> None:
     tasks = f"tasks={FERRY / 'tasks.tar.gz'}"
-    listed = f"{seeds[0]}-{seeds[-1]}"
-    command = ("eval", "ferry", "--modes", "program,program-no-debug", "--models", GPT_4, "--seeds", listed)
+    items = f"{seeds[0]}-{seeds[-1]}"
+    command = ("eval", "ferry", "--modes", "program,program-no-debug", "--models", GPT_4, "--seeds", items)
     done = run(*command, "--set", tasks, "--parity", parity, "--workers", "2", "--run", "all", *SHORT, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    found = scores(tmp_path / "runs" / "all")
-    whole = [found["program", seed] for seed in seeds]
+    result = scores(tmp_path / "runs" / "all")
+    whole = [result["program", seed] for seed in seeds]
     assert [score for score, _ in whole] == [SCORES[seed] for seed in seeds]
     assert [answers for _, answers in whole] == [ANSWERS[seed] for seed in seeds]
     if len(seeds) == 10:
-        assert round(sum(found["program-no-debug", seed][0] for seed in seeds) / 10, 2) == 0.26
+        assert round(sum(result["program-no-debug", seed][0] for seed in seeds) / 10, 2) == 0.26
 
 
 def test_without_a_chain_of_thought_and_without_names(tmp_path: Path) -> None:
@@ -49,9 +49,9 @@ def test_without_a_chain_of_thought_and_without_names(tmp_path: Path) -> None:
     command = ("eval", "ferry", "--modes", "program-no-cot,program-no-names", "--models", GPT_4)
     done = run(*command, *places, "--seeds", "1,8-9", "--workers", "2", "--run", "some", *SHORT, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    found = scores(tmp_path / "runs" / "some")
-    assert [found["program-no-cot", seed][0] for seed in (1, 8, 9)] == [0, 1, 1]
-    assert [found["program-no-names", seed][0] for seed in (1, 8, 9)] == [0, 0, 0]
+    result = scores(tmp_path / "runs" / "some")
+    assert [result["program-no-cot", seed][0] for seed in (1, 8, 9)] == [0, 1, 1]
+    assert [result["program-no-names", seed][0] for seed in (1, 8, 9)] == [0, 0, 0]
 
 
 def test_tasks_without_names_must_be_named(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def test_what_came_last_is_marked_and_the_tasks_are_counted(events: list[Event])
 
 def test_each_event_of_the_method_is_told_in_lines(events: list[Event]) -> None:
     describe = Describer(DESCRIBED)
-    told = [line.text for event in events for line in describe(event, ASCII).brief]
-    assert any("x training-0 (" in line for line in told)
-    assert told[-1].endswith("evaluation: 4 of 4 tasks solved")
-    assert not any("cannot be described" in line for line in told)
+    text = [line.text for event in events for line in describe(event, ASCII).brief]
+    assert any("x training-0 (" in line for line in text)
+    assert text[-1].endswith("evaluation: 4 of 4 tasks solved")
+    assert not any("cannot be described" in line for line in text)

@@ -51,7 +51,7 @@ def program(body: str) -> str:
     ("source", "kind", "message"),
     [
         (program(f"return {GOOD}"), TrialKind.SOLVED, ""),
-        (program(f"return {[each.upper() for each in GOOD]}"), TrialKind.SOLVED, ""),
+        (program(f"return {[item.upper() for item in GOOD]}"), TrialKind.SOLVED, ""),
         ("Sail to each car in turn.", TrialKind.EXCEPTION, "SyntaxError: invalid syntax"),
         ("def plan(): pass", TrialKind.EXCEPTION, "NameError: name 'get_plan' is not defined"),
         (program("import sys; sys.exit(3)"), TrialKind.EXCEPTION, "SystemExit: 3"),
@@ -84,9 +84,9 @@ def program(body: str) -> str:
     ],
 )
 def test_each_kind(sandbox: Sandbox, ferry: PlanningSetting, source: str, kind: TrialKind, message: str) -> None:
-    found = tried(sandbox, ferry, source)
-    assert found.kind is kind
-    assert found.message.startswith(message), found
+    result = tried(sandbox, ferry, source)
+    assert result.kind is kind
+    assert result.message.startswith(message), result
 
 
 LONG = "x" * 3_000_000
@@ -116,9 +116,9 @@ def test_what_is_kept_of_a_wrong_plan_is_cut(ferry: PlanningSetting, value: Any,
 
 @pytest.mark.parametrize("body", ["while True: pass", "while True: print('x' * 1000)"])
 def test_an_endless_program_is_told_where_it_was(sandbox: Sandbox, ferry: PlanningSetting, body: str) -> None:
-    found = tried(sandbox, ferry, program(f"{body}"), SandboxLimits(seconds=0.2, patience=1000))
-    assert found.kind is TrialKind.TIMEOUT
-    assert found.message == "it took longer than 0.2 seconds"
+    result = tried(sandbox, ferry, program(f"{body}"), SandboxLimits(seconds=0.2, patience=1000))
+    assert result.kind is TrialKind.TIMEOUT
+    assert result.message == "it took longer than 0.2 seconds"
 
 
 def test_advice_is_in_the_words_of_the_paper(ferry: PlanningSetting) -> None:
@@ -148,8 +148,8 @@ def test_operators_are_listed_by_name(ferry: PlanningSetting) -> None:
     ],
 )
 def test_what_is_an_action(action: object, read: str | None) -> None:
-    found = read_action(action)
-    assert (None if found is None else str(found)) == read
+    result = read_action(action)
+    assert (None if result is None else str(result)) == read
 
 
 def test_of_a_long_plan_a_prompt_shows_what_is_around_the_step() -> None:
@@ -181,8 +181,8 @@ def test_the_papers_reader_of_actions_is_strict() -> None:
 
 
 def test_a_plan_without_an_end_is_not_looked_at(ferry: PlanningSetting) -> None:
-    found = judged(["(sail l0 l1)", "(sail l1 l0)"] * 100_000, 0.0, ferry.domain, TASK, whole=False)
-    assert (found.kind, found.shown) == (TrialKind.NO_PLAN, "")
+    result = judged(["(sail l0 l1)", "(sail l1 l0)"] * 100_000, 0.0, ferry.domain, TASK, whole=False)
+    assert (result.kind, result.shown) == (TrialKind.NO_PLAN, "")
 
 
 def test_loading_and_planning_share_one_limit(sandbox: Sandbox, ferry: PlanningSetting) -> None:

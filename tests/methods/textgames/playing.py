@@ -49,12 +49,12 @@ def agent(
 def ended(events: Sequence[Event]) -> Ended:
     last = events[-1]
     assert isinstance(last, Ended)
-    assert sum(isinstance(each, Ended) for each in events) == 1
+    assert sum(isinstance(event, Ended) for event in events) == 1
     return last
 
 
 def of(events: Sequence[Event], kind: type[Any]) -> list[Any]:
-    return [each for each in events if isinstance(each, kind)]
+    return [event for event in events if isinstance(event, kind)]
 
 
 @dataclass

@@ -40,12 +40,12 @@ def test_the_nearest_unvisited_room_comes_first(coin: GameSetting, planner: Proc
 
 def test_events_tell_the_whole_story(coin: GameSetting, planner: ProcessPlanner) -> None:
     events = play(coin, planner, small_house(), ReaderModel())
-    kinds = [each.type for each in events]
+    kinds = [event.type for event in events]
     assert kinds[:6] == ["started", "observed", "asked", "answered", "accepted", "planned"]
     assert kinds[-2:] == ["observed", "ended"]
     planned = of(events, Planned)
-    assert [each.name for each in planned[0].tried] == ["have the coin", "be in a room not yet visited"]
-    assert [each.status for each in planned[0].tried] == ["unsolvable", "solved"]
+    assert [item.name for item in planned[0].tried] == ["have the coin", "be in a room not yet visited"]
+    assert [item.status for item in planned[0].tried] == ["unsolvable", "solved"]
     assert planned[-1].rung == "have the coin"
     assert planned[-1].plan == (
         PlannedStep("(take coin living_room)", "take coin", ("(have coin)",), ("(item_at coin living_room)",)),
@@ -72,7 +72,7 @@ def test_an_unreadable_answer_is_asked_about_with_the_reason(coin: GameSetting, 
     events = play(coin, planner, small_house(), model)
     assert ended(events).outcome is Outcome.WON
     rejected = of(events, ev.Rejected)
-    assert [each.feedback.category for each in rejected] == ["invalid answer", "defects"]
+    assert [item.feedback.category for item in rejected] == ["invalid answer", "defects"]
     second, third = model.requests[1].messages[-1].content, model.requests[2].messages[-1].content
     assert "I am sorry." in second
     assert "no JSON object" in second
@@ -87,10 +87,10 @@ def test_an_edit_that_reaches_no_goal_is_taken_back(coin: GameSetting, planner: 
     model = ForgetfulModel([json.dumps(lost), json.dumps(true)])
     events = play(coin, planner, small_house(), model)
     assert ended(events).outcome is Outcome.WON
-    assert [each.feedback.category for each in of(events, ev.Rejected)] == ["goal unreachable", "goal already true"]
+    assert [item.feedback.category for item in of(events, ev.Rejected)] == ["goal unreachable", "goal already true"]
     assert "attic" not in of(events, ev.Accepted)[0].text
     assert "have the coin: unsolvable" in model.requests[1].messages[-1].content
-    assert [each.rung for each in of(events, Planned)][:2] == [None, None]
+    assert [item.rung for item in of(events, Planned)][:2] == [None, None]
 
 
 def test_after_five_retries_the_episode_ends(coin: GameSetting, planner: ProcessPlanner) -> None:
@@ -162,7 +162,7 @@ def test_a_refused_command_stops_the_plan_and_is_counted(coin: GameSetting, plan
     assert first.refused
     assert first.mismatch
     assert events[events.index(first) + 1].type == "asked"
-    assert ended(events).usage.refused == sum(each.refused for each in of(events, Observed)) >= 1
+    assert ended(events).usage.refused == sum(item.refused for item in of(events, Observed)) >= 1
     assert "can't move there" in model.requests[1].messages[-1].content
 
 

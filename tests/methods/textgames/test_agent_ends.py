@@ -151,10 +151,10 @@ def test_requests_do_not_grow_with_the_steps(coin: GameSetting, planner: Process
     assert ended(events).outcome is Outcome.WON
     asked = of(events, ev.Asked)
     assert len(asked) == 13
-    assert len({each.messages[0].content for each in asked}) == 1
-    assert all(len(each.messages) == 2 for each in asked)
-    problems = [str(coin.start.problem), *(each.text for each in of(events, ev.Accepted))]
-    around = [len(each.messages[1].content) - len(problem) for each, problem in zip(asked, problems, strict=False)]
+    assert len({item.messages[0].content for item in asked}) == 1
+    assert all(len(item.messages) == 2 for item in asked)
+    problems = [str(coin.start.problem), *(item.text for item in of(events, ev.Accepted))]
+    around = [len(item.messages[1].content) - len(problem) for item, problem in zip(asked, problems, strict=False)]
     assert max(around[1:]) - min(around[1:]) < 40
 
 
@@ -209,12 +209,12 @@ def test_a_plan_is_carried_out_up_to_a_step_that_nobody_can_say(coin: GameSettin
 
 @pytest.mark.parametrize("mode", ["edit", "act"])
 def test_the_score_is_read_where_the_setting_says_so(coin: GameSetting, planner: ProcessPlanner, mode: str) -> None:
-    def said(setting: GameSetting) -> list[str]:
+    def text(setting: GameSetting) -> list[str]:
         asked = of(play(setting, planner, small_house(), ReaderModel(), mode), ev.Asked)
         return [message.content for each in asked for message in each.messages[1:]]
 
-    assert not any("Score:" in text for text in said(coin))
-    scored = said(replace(coin, observing=replace(coin.observing, score=True)))
+    assert not any("Score:" in text for text in text(coin))
+    scored = text(replace(coin, observing=replace(coin.observing, score=True)))
     assert "Score:" not in scored[0], "before the first command there is nothing to tell"
     assert any("Score: 0.00" in text for text in scored)
 
@@ -243,11 +243,11 @@ def test_commands_keep_the_spelling_of_the_game(coin: GameSetting, planner: Proc
         def step(self, command: str) -> Observation:
             refused = Observation("Unknown action")
             answer = super().step(command.lower()) if command[:4] == command[:4].upper() else refused
-            return replace(answer, valid_commands=tuple(each.upper() for each in answer.valid_commands))
+            return replace(answer, valid_commands=tuple(command.upper() for command in answer.valid_commands))
 
         def start(self) -> Observation:
             first = super().start()
-            return replace(first, valid_commands=tuple(each.upper() for each in first.valid_commands))
+            return replace(first, valid_commands=tuple(command.upper() for command in first.valid_commands))
 
     game = Loud({("kitchen", "north"): "hall"}, coin="hall")
     events = play(coin, planner, game, ReaderModel())

@@ -26,9 +26,9 @@ NAMED = PlanStep("move", ("kitchen", "living_room", "north"))
     ],
 )
 def test_what_surprises(coin: GameSetting, step: PlanStep, text: str, expected: str) -> None:
-    found = mismatch(coin.start.with_problem(KNOWN), step, text, ["To the North you see the living room."])
-    assert found.startswith(expected)
-    assert bool(found) is bool(expected)
+    result = mismatch(coin.start.with_problem(KNOWN), step, text, ["To the North you see the living room."])
+    assert result.startswith(expected)
+    assert bool(result) is bool(expected)
 
 
 @pytest.mark.parametrize(

@@ -70,20 +70,20 @@ def test_what_was_missed_is_seen_again(coin: GameSetting, planner: ProcessPlanne
     events = play(coin, planner, small_house(tells_looks=True), model)
     assert ended(events).outcome is Outcome.WON
     assert ended(events).usage.refused == REPEATED
-    (look,) = [each for each in of(events, Observed) if each.free]
+    (look,) = [item for item in of(events, Observed) if item.free]
     assert (look.command, look.step) == ("look around", REPEATED)
-    assert not any(each.free for each in of(events, Observed) if each is not look)
+    assert not any(item.free for item in of(events, Observed) if item is not look)
 
 
 def test_the_model_is_shown_everything_since_its_last_change(coin: GameSetting, planner: ProcessPlanner) -> None:
     model = ForgetfulModel([WRONG, "{}"])
     play(coin, planner, small_house(tells_looks=True), model)
-    shown = [each.messages[-1].content for each in model.requests]
+    shown = [request.messages[-1].content for request in model.requests]
     assert "repeats itself" not in shown[1]
     assert "the game refused 'open door to east' 2 times" in shown[2]
     assert shown[2].count("The agent did: open door to east") == 2
     assert shown[2].count("The agent did: look around") == 1
-    assert not any("repeats itself" in each for each in shown[3:])
+    assert not any("repeats itself" in item for item in shown[3:])
 
 
 def test_without_remedies_it_goes_on_as_before(coin: GameSetting, planner: ProcessPlanner) -> None:
@@ -91,7 +91,7 @@ def test_without_remedies_it_goes_on_as_before(coin: GameSetting, planner: Proce
     events = play(coin, planner, game, ForgetfulModel([WRONG, *["{}"] * 60]), "edit-no-remedies")
     assert ended(events).outcome is Outcome.STEP_LIMIT
     assert set(game.commands) == {"open door to east"}
-    assert not any(each.free for each in of(events, Observed))
+    assert not any(item.free for item in of(events, Observed))
 
 
 def test_where_no_goal_can_be_reached_the_agent_looks_and_then_tells_all(
@@ -103,7 +103,7 @@ def test_where_no_goal_can_be_reached_the_agent_looks_and_then_tells_all(
     model = ForgetfulModel([lost] * 4)
     events = play(coin, planner, small_house(tells_looks=True), model)
     assert ended(events).outcome is Outcome.WON
-    shown = [each.messages[-1].content for each in model.requests]
-    assert ["look around" in each for each in shown[:3]] == [False, False, True]
+    shown = [request.messages[-1].content for request in model.requests]
+    assert ["look around" in item for item in shown[:3]] == [False, False, True]
     assert of(events, Observed)[1].free
     assert ended(events).usage.steps == 4

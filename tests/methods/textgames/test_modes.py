@@ -15,8 +15,8 @@ from pddlego.methods.textgames.options import ABLATIONS, MODES
 def test_a_mode_is_its_text() -> None:
     for text in (*(mode.name for mode in MODES), "edit-no-feedback", "gen-no-remedies-no-tolerance"):
         assert str(parse_mode(text)) == text
-    found = parse_mode("gen-no-feedback-no-tolerance")
-    assert (found.mode.name, found.without) == ("gen", ("feedback", "tolerance"))
+    result = parse_mode("gen-no-feedback-no-tolerance")
+    assert (result.mode.name, result.without) == ("gen", ("feedback", "tolerance"))
     assert str(parse_mode("edit-no-tolerance-no-feedback")) == "edit-no-feedback-no-tolerance", "one mode, one name"
     assert parse_mode("edit-no-feedback").mode.parts
     assert set(parse_mode("act").mode.parts) == {"check", "recipe", "prompts"}
@@ -41,14 +41,14 @@ def test_what_is_no_mode(text: str) -> None:
 
 
 def test_ablations_follow_the_mode_that_they_are_compared_with() -> None:
-    found = ablated(("random", "edit"), ("feedback", "feedback+tolerance"))
-    assert found == ("random", "edit", "edit-no-feedback", "edit-no-feedback-no-tolerance")
+    result = ablated(("random", "edit"), ("feedback", "feedback+tolerance"))
+    assert result == ("random", "edit", "edit-no-feedback", "edit-no-feedback-no-tolerance")
     assert ablated(("gen", "gen"), ()) == ("gen",)
     assert len(ablated(("edit",), ABLATIONS)) == 1 + len(ABLATIONS)
 
 
 @pytest.mark.parametrize(
-    ("flags", "said"),
+    ("flags", "text"),
     [
         ({"modes": "edit,human"}, "Nobody is there"),
         ({"modes": "edit,dream"}, "There is no mode 'dream'"),
@@ -56,10 +56,10 @@ def test_ablations_follow_the_mode_that_they_are_compared_with() -> None:
         ({"modes": "edit-no-dream"}, "tolerance"),
     ],
 )
-def test_what_an_evaluation_does_not_take(flags: dict[str, str], said: str) -> None:
+def test_what_an_evaluation_does_not_take(flags: dict[str, str], text: str) -> None:
     with pytest.raises(UsageError) as caught:
         make_setup(resolve({"games": "coin", "seeds": "0", **flags}, {}))
-    assert said in caught.value.sentence
+    assert text in caught.value.sentence
 
 
 def test_what_an_ablation_is_compared_with() -> None:

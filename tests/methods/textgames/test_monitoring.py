@@ -49,21 +49,21 @@ def test_after_moves_that_bring_nothing_new_no_model_is_asked(planner: ProcessPl
     monitored = play(setting, planner, make_game(setting, 3), ReaderModel())
     asked = play(setting, planner, make_game(setting, 3), ReaderModel(), "edit-no-replanning")
     assert ended(monitored).outcome is ended(asked).outcome is Outcome.WON
-    assert [each.command for each in of(monitored, Observed)] == [each.command for each in of(asked, Observed)]
-    by_plan = [each for each in of(monitored, Accepted) if each.source == "plan"]
+    assert [item.command for item in of(monitored, Observed)] == [item.command for item in of(asked, Observed)]
+    by_plan = [item for item in of(monitored, Accepted) if item.source == "plan"]
     assert by_plan
-    assert any(fact.startswith("(have ") for each in by_plan for fact in each.added)
+    assert any(fact.startswith("(have ") for item in by_plan for fact in item.added)
     assert len(of(asked, Asked)) == len(of(monitored, Asked)) + len(by_plan)
-    assert {each.source for each in of(asked, Accepted)} == {"model"}
+    assert {item.source for item in of(asked, Accepted)} == {"model"}
 
 
 def test_without_replanning_a_plan_is_carried_out_to_its_end(coin: GameSetting, planner: ProcessPlanner) -> None:
     stopped = play(coin, planner, small_house(), ForgetfulModel([KNOWN]))
     carried = play(coin, planner, small_house(), ForgetfulModel([KNOWN]), "edit-no-replanning")
-    first = [each.command for each in of(stopped, Observed)][1:3]
-    assert first == [each.command for each in of(carried, Observed)][1:3] == ["move east", "take coin"]
+    first = [item.command for item in of(stopped, Observed)][1:3]
+    assert first == [item.command for item in of(carried, Observed)][1:3] == ["move east", "take coin"]
     assert of(carried, Observed)[2].refused
-    before = [each.type for each in carried[: carried.index(of(carried, Observed)[2])]]
+    before = [item.type for item in carried[: carried.index(of(carried, Observed)[2])]]
     assert before.count("asked") == 1
 
 

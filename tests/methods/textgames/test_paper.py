@@ -110,11 +110,11 @@ def test_the_reader_wins(planner: ProcessPlanner, name: str, mode: str) -> None:
 
 def test_without_all_our_parts_the_same_commands_are_sent(planner: ProcessPlanner) -> None:
     for name, paper in (("coin", "paper-coin"), ("cooking-easy", "paper-cooking-easy")):
-        told = []
+        text = []
         for setting, mode in ((of_variant(name, ALL_OUT), ALL_OUT), (load_setting(paper), "edit")):
             events = play(setting, planner, make_game(setting, 14), ReaderModel(), mode)
-            told.append([each.command for each in of(events, Observed)])
-        assert told[0] == told[1]
+            text.append([item.command for item in of(events, Observed)])
+        assert text[0] == text[1]
 
 
 def test_the_coin_is_taken_when_it_is_seen(planner: ProcessPlanner) -> None:
@@ -122,7 +122,7 @@ def test_the_coin_is_taken_when_it_is_seen(planner: ProcessPlanner) -> None:
     events = play(load_setting("paper-coin"), planner, game, ReaderModel())
     assert ended(events).outcome is Outcome.WON
     assert game.commands[-1] == "take coin"
-    assert not any("coin" in step.action for each in of(events, Planned) for step in each.plan)
+    assert not any("coin" in step.action for item in of(events, Planned) for step in item.plan)
 
 
 def test_five_blind_attempts_and_no_word_of_what_was_wrong(planner: ProcessPlanner) -> None:
@@ -130,7 +130,7 @@ def test_five_blind_attempts_and_no_word_of_what_was_wrong(planner: ProcessPlann
     asked = of(events, Asked)
     assert ended(events).outcome is Outcome.NO_PLAN
     assert len(asked) == len(of(events, Rejected)) == 5
-    assert len({each.messages for each in asked}) == 1, "the same request each time"
+    assert len({item.messages for item in asked}) == 1, "the same request each time"
 
 
 def test_what_matches_nothing_is_nobodys_concern(planner: ProcessPlanner) -> None:
@@ -154,11 +154,11 @@ def test_a_command_that_is_none_is_sent_and_costs_a_step(planner: ProcessPlanner
 def test_the_recipe_is_shown_or_is_not(planner: ProcessPlanner) -> None:
     for name in ("cooking-easy", "paper-cooking-easy"):
         setting = load_setting(name)
-        listed = ("look around", "read cookbook", "examine cookbook", "move west")
-        assert "read cookbook" in setting.asking.shown(listed)
-        hidden = of_variant(name, "act-no-recipe").asking.shown(listed)
+        items = ("look around", "read cookbook", "examine cookbook", "move west")
+        assert "read cookbook" in setting.asking.shown(items)
+        hidden = of_variant(name, "act-no-recipe").asking.shown(items)
         assert "move west" in hidden
-        assert not any("cookbook" in each for each in hidden)
+        assert not any("cookbook" in item for item in hidden)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_the_authors_files_take_the_place_of_our_prompts(tmp_path: Path, monkeyp
         assert done.returncode == 0, done.stderr
         (run_folder,) = (tmp_path / mode).iterdir()
         journal = next((run_folder / "episodes").iterdir())
-        text = next(each for each in read(journal).events if isinstance(each, Asked)).messages[0].content
+        text = next(item for item in read(journal).events if isinstance(item, Asked)).messages[0].content
         assert text.startswith(f"The {mode} file of the authors.")
         assert "{{ no template }}" in text
         manifest = json.loads((run_folder / "manifest.json").read_text())

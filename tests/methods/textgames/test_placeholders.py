@@ -25,9 +25,9 @@ def test_the_next_is_one_more_than_ever() -> None:
 
 def test_a_model_is_told_and_a_number_does_not_come_again(coin: GameSetting, planner: ProcessPlanner) -> None:
     asked = of(play(coin, planner, small_house("pantry"), ReaderModel()), Asked)
-    told = [line for each in asked for line in each.messages[-1].content.splitlines() if "placeholder is" in line]
-    assert told[0] == "The next new placeholder is loc1."
-    assert len(told) == len(asked)
-    numbers = [int(line.rstrip(".").rpartition("loc")[2]) for line in told]
+    text = [line for message in asked for line in message.messages[-1].content.splitlines() if "placeholder is" in line]
+    assert text[0] == "The next new placeholder is loc1."
+    assert len(text) == len(asked)
+    numbers = [int(line.rstrip(".").rpartition("loc")[2]) for line in text]
     assert numbers == sorted(numbers)
     assert numbers[-1] > 1

@@ -27,25 +27,25 @@ def test_an_identical_retry_changes_something_every_time(coin: GameSetting, plan
     model = ForgetfulModel([BAD, BAD, BAD, BAD])
     events = play(coin, planner, small_house(), model)
     assert ended(events).outcome is Outcome.WON
-    asked = [each.messages[-1].content for each in model.requests[:5]]
+    asked = [request.messages[-1].content for request in model.requests[:5]]
     assert len(set(asked[1:])) >= 3, "no request is the one that has just failed"
     assert "word for word" not in asked[1], "one rejection is no repetition"
-    assert all("word for word" in each for each in asked[2:])
-    assert [each.temperature_increase for each in model.requests[:5]] == [
+    assert all("word for word" in item for item in asked[2:])
+    assert [request.temperature_increase for request in model.requests[:5]] == [
         0.0,
         0.0,
         INCREASE,
         2 * INCREASE,
         3 * INCREASE,
     ]
-    assert [each.purpose for each in model.requests[:5]] == ["edit", "edit", "edit", "gen", "gen"]
-    assert [each.temperature_increase for each in of(events, ev.Asked)[:3]] == [0.0, 0.0, INCREASE]
+    assert [request.purpose for request in model.requests[:5]] == ["edit", "edit", "edit", "gen", "gen"]
+    assert [item.temperature_increase for item in of(events, ev.Asked)[:3]] == [0.0, 0.0, INCREASE]
 
 
 def test_another_answer_is_no_repetition(coin: GameSetting, planner: ProcessPlanner) -> None:
     model = ForgetfulModel([BAD, BAD.replace("moon", "mars"), BAD])
     play(coin, planner, small_house(), model)
-    assert [each.temperature_increase for each in model.requests[:4]] == [0.0] * 4
+    assert [request.temperature_increase for request in model.requests[:4]] == [0.0] * 4
 
 
 def test_a_whole_file_is_read_whatever_was_asked_for(coin: GameSetting, planner: ProcessPlanner) -> None:
@@ -72,7 +72,7 @@ def test_an_answer_that_was_cut_off_is_asked_for_again_with_more_room(
     events = play(coin, planner, small_house(), model, mode)
     (rejected,) = of(events, ev.Rejected)
     assert rejected.feedback.category == "cut off"
-    assert [each.max_tokens for each in model.requests[:2]] == [None, MORE_TOKENS]
+    assert [request.max_tokens for request in model.requests[:2]] == [None, MORE_TOKENS]
     assert "cut off" in model.requests[1].messages[-1].content
     assert ended(events).outcome is Outcome.WON
 
@@ -111,14 +111,14 @@ def test_an_endpoint_that_takes_no_limit_is_asked_without(coin: GameSetting, mod
     )
     model.complete(request)
     model.complete(request)
-    assert [each.get("max_tokens") for each in model_server.requests] == [MORE_TOKENS, None, None]
+    assert [request.get("max_tokens") for request in model_server.requests] == [MORE_TOKENS, None, None]
 
 
 def test_a_mode_without_feedback_asks_the_same_again(coin: GameSetting, planner: ProcessPlanner) -> None:
     model = ForgetfulModel([BAD, BAD])
     play(coin, planner, small_house(), model, "edit-no-feedback")
-    assert len({each.messages for each in model.requests[:3]}) == 1
-    assert {each.temperature_increase for each in model.requests[:3]} == {0.0}
+    assert len({request.messages for request in model.requests[:3]}) == 1
+    assert {request.temperature_increase for request in model.requests[:3]} == {0.0}
 
 
 def test_a_mode_without_remedies_says_what_is_wrong_and_changes_nothing_else(
@@ -128,9 +128,9 @@ def test_a_mode_without_remedies_says_what_is_wrong_and_changes_nothing_else(
     play(coin, planner, small_house(), model, "edit-no-remedies")
     second, third, fourth = model.requests[1:4]
     assert "moon" in second.messages[-1].content
-    assert {each.purpose for each in (second, third, fourth)} == {"edit"}
-    assert {each.temperature_increase for each in (second, third, fourth)} == {0.0}
-    assert not any("word for word" in each.messages[-1].content for each in (third, fourth))
+    assert {item.purpose for item in (second, third, fourth)} == {"edit"}
+    assert {item.temperature_increase for item in (second, third, fourth)} == {0.0}
+    assert not any("word for word" in item.messages[-1].content for item in (third, fourth))
 
 
 FENCED = """```json
@@ -163,14 +163,14 @@ def test_what_the_plan_expected_is_told_with_what_came(coin: GameSetting, planne
         "objects": {"add": ["kitchen - location", "loc1 - location"]},
         "init": {"add": ["(at kitchen)", "(visited kitchen)", "(connected kitchen loc1 west)"]},
     }
-    for mode, told in (("edit", True), ("edit-no-feedback", False)):
+    for mode, text in (("edit", True), ("edit-no-feedback", False)):
         model = ForgetfulModel([json.dumps(wrong)])
         events = play(coin, planner, small_house(), model, mode)
         refused = of(events, Observed)[1]
         assert (refused.command, refused.refused) == ("move west", True)
         asked = model.requests[1].messages[-1].content
-        assert ("(move kitchen loc1 west) was to make (at loc1) true" in asked) is told
-        assert ("the game refused the command" in asked) is told
+        assert ("(move kitchen loc1 west) was to make (at loc1) true" in asked) is text
+        assert ("the game refused the command" in asked) is text
 
 
 @pytest.mark.parametrize(("finish", "rejected"), [("stop", 0), ("length", 1), ("content_filter", 1)])
@@ -180,7 +180,7 @@ def test_a_file_without_its_end_is_taken_only_where_nobody_cut_it(
     half = "(define (problem p) (:domain coin-collector) (:objects kitchen attic - location) (:init (at kitchen)"
     half += " (visited kitchen) (connected kitchen attic east)"
     events = play(coin, planner, small_house(), ForgetfulModel([half], finish), "gen")
-    assert len([each for each in of(events, ev.Rejected) if each.attempt == 0][:1]) == rejected
+    assert len([item for item in of(events, ev.Rejected) if item.attempt == 0][:1]) == rejected
 
 
 def test_more_room_than_the_model_has_is_not_asked_for_again(coin: GameSetting, model_server: ModelServer) -> None:
@@ -191,4 +191,4 @@ def test_more_room_than_the_model_has_is_not_asked_for_again(coin: GameSetting, 
         "edit", (), situation_with("coin", "", coin.start.domain, coin.start.problem), max_tokens=MORE_TOKENS
     )
     assert [model.complete(request).attempts for _ in range(2)] == [2, 1]
-    assert [each.get("max_tokens") for each in model_server.requests] == [MORE_TOKENS, None, None]
+    assert [request.get("max_tokens") for request in model_server.requests] == [MORE_TOKENS, None, None]

@@ -76,7 +76,7 @@ def test_one_corrected_fact_brings_a_failed_episode_to_success(
     assert told.removed == ()
     assert told.source == str(failed.journal)
     assert ended(events).outcome is Outcome.WON
-    assert [each.text for each in of(events, Observed)][:14] == [each.text for each in failed.observed]
+    assert [item.text for item in of(events, Observed)][:14] == [item.text for item in failed.observed]
     assert of(events, Planned)[0].plan[0].command == "move west"
     assert of(events, ev.Asked)[0].call == 1
 
@@ -101,8 +101,8 @@ def test_without_a_correction_the_model_is_asked_again(coin: GameSetting, planne
     recorded = first_recorded()
     moment = moment_at(recorded, 7)
     events = resumed(recorded, restart_at(recorded, 7, moment, None), planner)
-    (told,) = of(events, Resumed)
-    assert (told.step, told.corrected, told.added) == (7, None, ())
+    (text,) = of(events, Resumed)
+    assert (text.step, text.corrected, text.added) == (7, None, ())
     assert ended(events).outcome is Outcome.WON
     asked = of(events, ev.Asked)[0].messages[-1].content
     assert str(moment.problem) in asked
@@ -157,8 +157,8 @@ def test_a_game_that_was_over_does_not_go_on() -> None:
 
 def test_a_correction_with_faults_is_not_taken(failed: RecordedGame) -> None:
     moment = moment_at(failed, 13)
-    found = read_correction(failed, moment, "(define (problem p) (:init (at moon)))")
-    assert found.feedback is not None
+    result = read_correction(failed, moment, "(define (problem p) (:init (at moon)))")
+    assert result.feedback is not None
 
 
 def test_where_the_model_had_accepted_there_is_nothing_to_ask(planner: ProcessPlanner) -> None:
@@ -168,7 +168,7 @@ def test_where_the_model_had_accepted_there_is_nothing_to_ask(planner: ProcessPl
     events = resumed(recorded, restart_at(recorded, 2, moment, None), planner)
     assert ended(events).outcome is Outcome.WON
     after = events[events.index(of(events, Resumed)[0]) + 1 :]
-    assert next(each.type for each in after if each.type in ("asked", "planned")) == "planned"
+    assert next(item.type for item in after if item.type in ("asked", "planned")) == "planned"
 
 
 def test_a_correction_stands_even_if_it_takes_more_for_a_plan(coin: GameSetting, planner: ProcessPlanner) -> None:
@@ -180,7 +180,7 @@ def test_a_correction_stands_even_if_it_takes_more_for_a_plan(coin: GameSetting,
         " (:init (at kitchen) (visited kitchen) (visited attic)) (:goal (have coin)))"
     )
     events = resumed(recorded, restart_at(recorded, 2, moment, blocked), planner)
-    assert [each.type for each in events if each.type in ("resumed", "rejected", "asked")][:3] == [
+    assert [event.type for event in events if event.type in ("resumed", "rejected", "asked")][:3] == [
         "resumed",
         "rejected",
         "asked",

@@ -15,7 +15,7 @@ from pddlego.util import resources
 
 
 def test_the_paper_s_setting(coin: GameSetting) -> None:
-    assert {name: each.value for name, each in coin.game.parameters.items()} == {
+    assert {name: parameter.value for name, parameter in coin.game.parameters.items()} == {
         "numLocations": 11,
         "includeDoors": 1,
         "numDistractorItems": 0,
@@ -146,7 +146,7 @@ def test_a_setting_may_extend_another() -> None:
     assert full.game.parameters["numLocations"].about == easy.game.parameters["numLocations"].about
     assert full.start.ladder == easy.start.ladder
     files = ["envs/cooking-full.toml", "envs/cooking-easy.toml", "envs/_house.toml", "envs/_engine.toml"]
-    assert [each for each in full.sources if each.startswith("envs/")] == files, "a run records them all"
+    assert [source for source in full.sources if source.startswith("envs/")] == files, "a run records them all"
     assert "_house" not in setting_names()
     with pytest.raises(UsageError, match="no game '_house'"):
         load_setting("_house")

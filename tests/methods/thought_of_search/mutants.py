@@ -29,7 +29,7 @@ def mutants(source: str) -> Iterator[tuple[str, str]]:
     for number, node in enumerate(ast.walk(tree)):
         for name in _changes(node):
             changed = copy.deepcopy(tree)
-            target = next(each for place, each in enumerate(ast.walk(changed)) if place == number)
+            target = next(item for place, item in enumerate(ast.walk(changed)) if place == number)
             line = getattr(node, "lineno", 0)
             _apply(name, target, changed)
             yield f"{name} in line {line}", ast.unparse(ast.fix_missing_locations(changed))

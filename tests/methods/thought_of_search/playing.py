@@ -56,9 +56,9 @@ def events_of(
 
 
 def ending(events: Sequence[Event]) -> Ended:
-    found = events[-1]
-    assert isinstance(found, Ended)
-    return found
+    result = events[-1]
+    assert isinstance(result, Ended)
+    return result
 
 
 def kinds(events: Sequence[Event]) -> list[str]:

@@ -89,8 +89,8 @@ def test_a_goal_test_that_a_search_proves_wrong_goes_back_and_is_tested_again() 
     texts = {**setting.space.texts, "non_goals": "[3]\n[24, 1]\n"}
     events = events_of(replace(setting, space=replace(setting.space, texts=texts)), (SUCC, LENIENT_GOAL, GOAL))
     assert kinds(events) == ["wrong goal test"]
-    told = next(event for event in events if isinstance(event, Rejected))
-    assert told.feedback.evidence[0] in ("state: [12]", "state: [2]", "state: [2.0]", "state: [12.0]")
+    text = next(event for event in events if isinstance(event, Rejected))
+    assert text.feedback.evidence[0] in ("state: [12]", "state: [2]", "state: [2.0]", "state: [12.0]")
     stages = [event.stage for event in events if isinstance(event, Tested)]
     assert stages.index("soundness") < len(stages) - stages[::-1].index("goal")  # step 2 again, after step 3
     assert ending(events).outcome is Outcome.WON
@@ -145,8 +145,8 @@ def test_prose_two_fences_and_helpers_are_read() -> None:
         "        rest = [n for k, n in enumerate(state) if k not in (i, j)]\n"
         "        found += [rest + [made] for made in combine(state[i], state[j])]\n    return found"
     )
-    told = f"First a helper:\n\n{helper}\n\nThen the function itself.\n\n{fenced(body)}\n\nThat is all."
-    events = events_of(small("24game"), (told, f"Here it is:\n{GOAL}"))
+    text = f"First a helper:\n\n{helper}\n\nThen the function itself.\n\n{fenced(body)}\n\nThat is all."
+    events = events_of(small("24game"), (text, f"Here it is:\n{GOAL}"))
     assert kinds(events) == []
     assert ending(events).outcome is Outcome.WON
 
@@ -243,8 +243,8 @@ def test_numbers_of_numpy_are_numbers() -> None:
 
 def test_an_error_is_shown_with_its_own_line() -> None:
     events = events_of(small("24game"), (RAISES, GOAL, SUCC))
-    told = next(event for event in events if isinstance(event, Rejected))
-    assert "    found = [][0]" in told.feedback.evidence
+    text = next(event for event in events if isinstance(event, Rejected))
+    assert "    found = [][0]" in text.feedback.evidence
 
 
 def test_the_function_that_failed_is_named_in_the_end() -> None:

@@ -72,9 +72,9 @@ def test_the_problem_of_the_page_is_played(
     first = model_server.requests[0]["messages"]
     assert [message["role"] for message in first] == ["system", "user"]
     assert "successors(state, sizes)" in first[1]["content"]
-    told = model_server.requests[-1]["messages"][-1]["content"]
-    assert "A jug holds no less than nothing" in told
-    assert "wrong successor" in told
+    text = model_server.requests[-1]["messages"][-1]["content"]
+    assert "A jug holds no less than nothing" in text
+    assert "wrong successor" in text
 
 
 REST = "\n\ndef check(s, t, i):\n    return ''\n\ndef validate(p, s, i):\n    return ''\n"

@@ -46,13 +46,13 @@ pytestmark = [pytest.mark.slow, needs_locks]
 
 def recorded() -> dict[tuple[str, str, int], tuple[int, bool]]:
     """By model, variant and number: how many answers there were, and whether the end was reached."""
-    found: dict[tuple[str, str, int], tuple[int, bool]] = {}
+    result: dict[tuple[str, str, int], tuple[int, bool]] = {}
     with gzip.open(GAME24 / "conversations.jsonl.gz", "rt") as file:
         for line in file:
-            told = json.loads(line)
-            number = sum(key[:2] == (told["model"], told["variant"]) for key in found)
-            found[told["model"], told["variant"], number] = (len(told["turns"]), told["verdict"] is not None)
-    return found
+            text = json.loads(line)
+            number = sum(key[:2] == (text["model"], text["variant"]) for key in result)
+            result[text["model"], text["variant"], number] = (len(text["turns"]), text["verdict"] is not None)
+    return result
 
 
 @pytest.mark.parametrize("parity", ["paper", "off"])

@@ -75,14 +75,14 @@ def test_a_planning_domain_catches_what_is_no_action_and_what_is_missing() -> No
 
 def all_mutants() -> list[tuple[str, Which, str, str]]:
     """Of every function, in an order that mixes them: problem, function, what was done, text."""
-    found = [
+    result = [
         (name, which, what, text)
         for name in PROBLEMS
         for which in (SUCCESSORS, GOAL)
         for what, text in mutants(reference(name)[which])
     ]
-    random.Random("mutants").shuffle(found)
-    return found
+    random.Random("mutants").shuffle(result)
+    return result
 
 
 MUTANTS = all_mutants()
@@ -114,7 +114,7 @@ def agrees(name: str, which: Which, text: str) -> bool:
     key = canonical(setting.space.unordered)
     with Sandbox() as sandbox, setting.space.judge(sandbox, 0) as judge:
         instances = [*judge.soundness, *judge.instances[:6]]
-    functions = {each: function_of(reference(name)[each]) for each in (SUCCESSORS, GOAL)}
+    functions = {item: function_of(reference(name)[item]) for item in (SUCCESSORS, GOAL)}
     mutant = function_of(text)
     for search, state in itertools.islice(reachable(instances, functions[SUCCESSORS], key), 3_000):
         arguments = search.arguments(which)
@@ -129,8 +129,8 @@ def agrees(name: str, which: Which, text: str) -> bool:
 def function_of(text: str) -> Callable[..., Any]:
     names: dict[str, Any] = {}
     exec(text, names)  # a text of ours, changed in one place
-    found: Callable[..., Any] = names["successors"] if "successors" in names else names["is_goal"]
-    return found
+    result: Callable[..., Any] = names["successors"] if "successors" in names else names["is_goal"]
+    return result
 
 
 def reachable(

@@ -35,10 +35,10 @@ def drawn(view: SearchView, width: int, height: int) -> list[str]:
 
 
 def views(events: list[Event]) -> list[SearchView]:
-    found = [SCREEN.start]
+    result = [SCREEN.start]
     for number, event in enumerate(events):
-        found.append(SCREEN.fold(found[-1], event, number / 10))
-    return found
+        result.append(SCREEN.fold(result[-1], event, number / 10))
+    return result
 
 
 @pytest.mark.parametrize(("width", "height"), [(72, 18), (80, 22), (109, 30), (110, 30), (200, 42)])
@@ -75,5 +75,5 @@ def test_both_functions_are_the_portrait(events: list[Event]) -> None:
 def test_every_event_is_described(events: list[Event], glyphs: Glyphs) -> None:
     describe = Describer(DESCRIBED)
     for event in [*events, SearchRunning("7", 3)]:
-        told = describe(event, glyphs)
-        assert told.title.text or not told.brief
+        text = describe(event, glyphs)
+        assert text.title.text or not text.brief

@@ -40,10 +40,10 @@ def sandbox() -> Iterator[Sandbox]:
 
 
 def made(sandbox: Sandbox, successors: str = GRAPH, goal: str = GOAL, seconds: float = 5.0) -> ModelFunctions:
-    found = ModelFunctions(sandbox, SandboxLimits(seconds=seconds))
-    assert found.put("successors", Code(successors, "successors")) is None
-    assert found.put("goal", Code(goal, "is_goal")) is None
-    return found
+    result = ModelFunctions(sandbox, SandboxLimits(seconds=seconds))
+    assert result.put("successors", Code(successors, "successors")) is None
+    assert result.put("goal", Code(goal, "is_goal")) is None
+    return result
 
 
 def searched(
@@ -53,9 +53,9 @@ def searched(
     check: Check | None = None,
     limits: SearchLimits = LIMITS,
 ) -> SearchResult:
-    *_, found = StateSearch(functions, order, KEY, limits, check).run(SearchTask([0], (most,), (most,)))
-    assert isinstance(found, SearchResult)
-    return found
+    *_, result = StateSearch(functions, order, KEY, limits, check).run(SearchTask([0], (most,), (most,)))
+    assert isinstance(result, SearchResult)
+    return result
 
 
 def textbook(successors: str, most: int, order: SearchOrder) -> tuple[int, int]:
@@ -82,13 +82,13 @@ def textbook(successors: str, most: int, order: SearchOrder) -> tuple[int, int]:
 @pytest.mark.parametrize("most", [2, 50, 333, 1_000])
 def test_it_finds_what_a_textbook_finds(sandbox: Sandbox, order: SearchOrder, most: int) -> None:
     functions = made(sandbox)
-    found = searched(functions, most, order)
+    result = searched(functions, most, order)
     length, expanded = textbook(GRAPH, most, order)
-    assert found.path is not None
-    assert (len(found.path) - 1, found.expansions) == (length, expanded)
+    assert result.path is not None
+    assert (len(result.path) - 1, result.expansions) == (length, expanded)
     names: dict[str, Any] = {}
     exec(GRAPH, names)
-    for before, after in zip(found.path, found.path[1:], strict=False):
+    for before, after in zip(result.path, result.path[1:], strict=False):
         assert after in names["successors"](before, most)
     functions.close()
 
@@ -104,7 +104,7 @@ def test_numbers_begin_anew_and_the_search_is_the_same(sandbox: Sandbox, monkeyp
 
     monkeypatch.setattr(Session, "post", post)
     again = searched(made(sandbox), 1_000)
-    assert sum(each.fresh is not None for each in sent) > 3
+    assert sum(item.fresh is not None for item in sent) > 3
     assert (again.path, again.expansions, again.generated) == (whole.path, whole.expansions, whole.generated)
 
 
@@ -113,11 +113,11 @@ def test_batches_that_take_too_long_together_are_done_one_by_one(sandbox: Sandbo
     slow = GRAPH.replace(
         "    n = state[0]", "    n = state[0]\n    if n % 7 == 3 and n > 20:\n        x = sum(range(2_000_000))"
     )
-    found = searched(made(sandbox, slow, seconds=0.25), 333)
+    result = searched(made(sandbox, slow, seconds=0.25), 333)
     length, expanded = textbook(GRAPH, 333, "breadth-first")
-    assert found.fault is None
-    assert found.path is not None
-    assert (len(found.path) - 1, found.expansions) == (length, expanded)
+    assert result.fault is None
+    assert result.path is not None
+    assert (len(result.path) - 1, result.expansions) == (length, expanded)
 
 
 def test_a_session_that_is_lost_on_the_way_takes_no_answer_along(sandbox: Sandbox) -> None:
@@ -133,32 +133,32 @@ def test_a_session_that_is_lost_on_the_way_takes_no_answer_along(sandbox: Sandbo
     for number in (1, 2, 3, 4, 5):
         (visited,), fault = functions.expanded()
         assert fault is None
-        found = [functions.states[each] for each in visited.successors]
-        assert found == names["successors"](functions.states[number], 333)
+        result = [functions.states[successor] for successor in visited.successors]
+        assert result == names["successors"](functions.states[number], 333)
         if number < 4:
             functions.post([number + 2], False)
 
 
 def test_a_fault_comes_in_the_order_of_the_search(sandbox: Sandbox) -> None:
     raises = GRAPH.replace("    n = state[0]", "    n = state[0]\n    if n == 71:\n        raise ValueError(n)")
-    found = searched(made(sandbox, raises), 333)
-    assert found.fault is not None
-    assert (found.fault.kind, found.fault.shown) == (FunctionFault.SUCCESSOR_ERROR, (("state", [71]),))
+    result = searched(made(sandbox, raises), 333)
+    assert result.fault is not None
+    assert (result.fault.kind, result.fault.shown) == (FunctionFault.SUCCESSOR_ERROR, (("state", [71]),))
 
 
 def test_the_same_state_in_other_words_is_met_once(sandbox: Sandbox) -> None:
     words = "def successors(state, most):\n    return [[0.0], (0,), [0], [float('nan')], [1]]"
-    found = searched(made(sandbox, words, "def is_goal(state, most):\n    return False"), 5)
-    assert found.path is None
-    assert found.expansions == 3
+    result = searched(made(sandbox, words, "def is_goal(state, most):\n    return False"), 5)
+    assert result.path is None
+    assert result.expansions == 3
 
 
 def test_what_is_no_number_is_no_change(sandbox: Sandbox) -> None:
     functions = made(
         sandbox, "def successors(state, most):\n    return [[float('nan')]]", "def is_goal(state, most):\n    return 0"
     )
-    found = searched(functions, 5, check=lambda transitions: None)
-    assert found.fault is None
+    result = searched(functions, 5, check=lambda transitions: None)
+    assert result.fault is None
 
 
 @pytest.mark.parametrize(
@@ -169,10 +169,10 @@ def test_what_is_no_number_is_no_change(sandbox: Sandbox) -> None:
     ],
 )
 def test_a_search_has_limits(sandbox: Sandbox, limits: SearchLimits, says: str) -> None:
-    found = searched(made(sandbox, goal="def is_goal(state, most):\n    return False"), 1_000, limits=limits)
-    assert found.fault is not None
-    assert found.fault.kind is FunctionFault.SEARCH_TIME
-    assert says in found.fault.message
+    result = searched(made(sandbox, goal="def is_goal(state, most):\n    return False"), 1_000, limits=limits)
+    assert result.fault is not None
+    assert result.fault.kind is FunctionFault.SEARCH_TIME
+    assert says in result.fault.message
 
 
 def test_only_memory_and_time_limit_a_search_by_default() -> None:
@@ -187,17 +187,17 @@ def test_many_successors_are_too_many(sandbox: Sandbox) -> None:
         "successors", Code("def successors(state, most):\n    return [[n] for n in range(50_000)]", "successors")
     )
     functions.put("goal", Code(GOAL, "is_goal"))
-    found = searched(functions, 1_000_000)
-    assert found.fault is not None
-    assert found.fault.kind is FunctionFault.SUCCESSOR_ERROR
-    assert "too large" in found.fault.message
+    result = searched(functions, 1_000_000)
+    assert result.fault is not None
+    assert result.fault.kind is FunctionFault.SUCCESSOR_ERROR
+    assert "too large" in result.fault.message
 
 
 def test_functions_do_not_see_each_others_names(sandbox: Sandbox) -> None:
     functions = made(sandbox, "helper = 1\n" + GRAPH, "def is_goal(state, most):\n    return helper")
-    found = searched(functions, 50)
-    assert found.fault is not None
-    assert found.fault.kind is FunctionFault.GOAL_ERROR
+    result = searched(functions, 50)
+    assert result.fault is not None
+    assert result.fault.kind is FunctionFault.GOAL_ERROR
 
 
 @pytest.mark.parametrize("limits", [SandboxLimits(seconds=20.0), SandboxLimits(seconds=20.0, most=2_500_000)])
@@ -208,15 +208,15 @@ def test_states_that_take_too_much_memory_end_the_search(sandbox: Sandbox, limit
     assert functions.put("successors", Code(source, "successors")) is None
     assert functions.put("goal", Code("def is_goal(state, most):\n    return False", "is_goal")) is None
     try:
-        found = searched(functions, 10, limits=SearchLimits(seconds=600.0, states=100_000, memory=20))
+        result = searched(functions, 10, limits=SearchLimits(seconds=600.0, states=100_000, memory=20))
     finally:
         functions.close()
-    assert found.fault is not None
-    assert (found.fault.kind, found.fault.message) == (
+    assert result.fault is not None
+    assert (result.fault.kind, result.fault.message) == (
         FunctionFault.SEARCH_TIME,
         "the states of the search need more than 20 MiB of memory",
     )
-    assert found.generated < 200
+    assert result.generated < 200
 
 
 @pytest.mark.parametrize("value", ["float('nan')", "float('inf')", "-1e308", "2**62", "None", "'x'", "[]", "{'a': 1}"])
@@ -228,8 +228,8 @@ def test_any_value_may_be_in_a_state(sandbox: Sandbox, value: str, place: int) -
     assert functions.put("successors", Code(source, "successors")) is None
     assert functions.put("goal", Code("def is_goal(state, most):\n    return False", "is_goal")) is None
     for key in (canonical(()), canonical(["."]), as_the_paper(()), as_the_paper(["."])):
-        *_, found = StateSearch(functions, "breadth-first", key, LIMITS).run(SearchTask([0], (1,), (1,)))
-        assert isinstance(found, SearchResult)
-        assert found.fault is None
-        assert found.expansions <= 3
+        *_, result = StateSearch(functions, "breadth-first", key, LIMITS).run(SearchTask([0], (1,), (1,)))
+        assert isinstance(result, SearchResult)
+        assert result.fault is None
+        assert result.expansions <= 3
     functions.close()

@@ -82,9 +82,9 @@ def test_large_numbers_are_told_apart() -> None:
 
 def test_helpers_whose_names_are_alike_are_not_meant() -> None:
     text = "def successors(s):\n    return []\n\n\ndef _dedupe_successors(s):\n    return 1"
-    found = code_of(f"```python\nstate = [1]\nresult = successors(state)\n```\n```python\n{text}\n```", "successors")
-    assert found is not None
-    assert (found.name, found.text) == ("successors", text)
+    result = code_of(f"```python\nstate = [1]\nresult = successors(state)\n```\n```python\n{text}\n```", "successors")
+    assert result is not None
+    assert (result.name, result.text) == ("successors", text)
 
 
 DEF = "def successors(state):\n    return []"
@@ -108,10 +108,10 @@ DEF = "def successors(state):\n    return []"
     ],
 )
 def test_the_function_is_found(answer: str, text: str | None) -> None:
-    found = code_of(answer, "successors")
-    assert found is not None
-    assert found.name == "successors"
-    assert text is None or found.text == text
+    result = code_of(answer, "successors")
+    assert result is not None
+    assert result.name == "successors"
+    assert text is None or result.text == text
 
 
 @pytest.mark.parametrize("answer", ["", "I cannot.", "```python\nx = 1\n```", "```bash\nls\n```"])
@@ -122,26 +122,26 @@ def test_where_there_is_no_function_there_is_none(answer: str) -> None:
 
 def test_of_several_functions_the_one_with_the_name_is_meant() -> None:
     text = "def is_ok(x):\n    return True\n\n\ndef get_successors(s):\n    return []\n\n\ndef helper(x):\n    return x"
-    found = code_of(f"```python\n{text}\n```", "successors")
-    assert found is not None
-    assert (found.name, found.text) == ("get_successors", text)
+    result = code_of(f"```python\n{text}\n```", "successors")
+    assert result is not None
+    assert (result.name, result.text) == ("get_successors", text)
 
 
 def test_the_paper_takes_the_first_function_and_moves_imports_into_it() -> None:
     text = "import math\n\ndef successor_states(s):\n    return [math.pi]\n\ndef other(s):\n    return 2\n"
-    found = code_as_the_paper(f"```python\n{text}```", "successors")
-    assert found is not None
-    assert found.name == "successor_states"
-    assert "other" not in found.text
-    assert "    import math" in found.text
+    result = code_as_the_paper(f"```python\n{text}```", "successors")
+    assert result is not None
+    assert result.name == "successor_states"
+    assert "other" not in result.text
+    assert "    import math" in result.text
 
 
 @given(st.text(max_size=300))
 def test_any_answer_is_read(answer: str) -> None:
     for which in ("successors", "goal"):
         for read in (code_of, code_as_the_paper):
-            found = read(answer, which)
-            assert found is None or found.name in found.text
+            result = read(answer, which)
+            assert result is None or result.name in result.text
 
 
 def test_files_are_lines_lists_and_tables() -> None:

@@ -66,18 +66,18 @@ def least_levels(task: GroundTask) -> int | None:
 
 def _steps(task: GroundTask, state: frozenset[str]) -> set[frozenset[str]]:
     able = [operator for operator in task.operators if operator.preconditions <= state]
-    found: set[frozenset[str]] = set()
+    result: set[frozenset[str]] = set()
 
     def choose(place: int, chosen: tuple[Operator, ...], after: frozenset[str]) -> None:
         for number in range(place, len(able)):
             operator = able[number]
-            if not any(exclude(operator, each) for each in chosen):
+            if not any(exclude(operator, item) for item in chosen):
                 reached = (after - operator.deletes) | operator.adds
-                found.add(reached)
+                result.add(reached)
                 choose(number + 1, (*chosen, operator), reached)
 
     choose(0, (), state)
-    return found
+    return result
 
 
 def works(task: GroundTask, steps: Sequence[Sequence[str]]) -> bool:

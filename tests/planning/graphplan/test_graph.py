@@ -45,8 +45,8 @@ def exclusive_actions(graph: PlanningGraph, level: int) -> Pairs:
 
 def exclusive_facts(graph: PlanningGraph, level: int) -> Pairs:
     name = graph.task.facts
-    found = enumerate(graph.excluded[level])
-    return {frozenset((name[fact], name[other])) for fact, others in found for other in bits(others)}
+    result = enumerate(graph.excluded[level])
+    return {frozenset((name[fact], name[other])) for fact, others in result for other in bits(others)}
 
 
 def grown(levels: int, complements: bool = False) -> PlanningGraph:

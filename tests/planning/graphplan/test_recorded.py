@@ -39,12 +39,12 @@ PROBLEM = parse_problem((RECORDED / "problem.pddl").read_text(encoding="utf-8"))
 
 
 def task() -> GraphTask:
-    found = graph_task(DOMAIN, PROBLEM, whole=True)
-    assert found is not None
-    return found
+    result = graph_task(DOMAIN, PROBLEM, whole=True)
+    assert result is not None
+    return result
 
 
-def said(question: AdviceQuestion) -> Sequence[str]:
+def text(question: AdviceQuestion) -> Sequence[str]:
     level = LEVELS[str(question.level)]
     return [f"({name})" for name in level["kept" if question.purpose == "prune" else "ordered"]]
 
@@ -54,7 +54,7 @@ def test_candidates_and_what_is_kept_are_as_recorded_at_ten_of_ten_levels() -> N
 
     def answer(question: AdviceQuestion) -> Sequence[str]:
         asked.append(question)
-        return said(question)
+        return text(question)
 
     planned, moments = driven(task(), GraphSearch(prune=True, sort=True), answer)
     questions = {question.level: question for question in asked if question.purpose == "prune"}
@@ -98,13 +98,13 @@ def test_actions_are_tried_in_the_recorded_order() -> None:
 @pytest.mark.parametrize("memo", [True, False])
 def test_what_pruning_and_sorting_saves_on_it(memo: bool) -> None:
     """Mutex pairs fall to a third. Nodes are few with and without: the goal is one package."""
-    found = {}
+    result = {}
     for prune, sort in ((False, False), (True, False), (False, True), (True, True)):
-        _, moments = driven(task(), GraphSearch(prune, sort, memo=memo), said)
+        _, moments = driven(task(), GraphSearch(prune, sort, memo=memo), text)
         mutexes = sum(moment.mutexes for moment in moments if isinstance(moment, LevelAdded))
         nodes = sum(moment.nodes for moment in moments if isinstance(moment, Searched))
-        found[prune, sort] = mutexes, nodes
-    assert found == {
+        result[prune, sort] = mutexes, nodes
+    assert result == {
         (False, False): (1086, 28),
         (True, False): (343, 30),
         (False, True): (1086, 30),
@@ -117,7 +117,7 @@ def in_words(names: Sequence[str]) -> str:
     lines = []
     for number, name in enumerate(name for name in names if not name.startswith("noop")):
         action, *args = name.split()
-        parameters = [each.name for each in DOMAIN.actions_by_name[action].parameters]
+        parameters = [item.name for item in DOMAIN.actions_by_name[action].parameters]
         pairs = ", ".join(f"'{one}': '{two}'" for one, two in zip(parameters, args, strict=True))
         lines.append(f"{number + 1}. {action.upper()} {pairs}")
     return "Let me look at the predicates one by one.\n" + "\n".join(lines)
@@ -130,11 +130,11 @@ def test_the_recorded_choices_as_answers_of_a_model_through_the_planning_process
 
     advisers = Advisers(Budget(Limits(None)), prune, sort)
 
-    def react(found: AdviceQuestion | SearchMoment) -> Generator[Event, None, tuple[str, ...]]:
-        if isinstance(found, AdviceQuestion):
-            return (yield from advisers.ask(found))
-        if isinstance(found, LevelAdded):
-            kept.append(found.actions)
+    def react(result: AdviceQuestion | SearchMoment) -> Generator[Event, None, tuple[str, ...]]:
+        if isinstance(result, AdviceQuestion):
+            return (yield from advisers.ask(result))
+        if isinstance(result, LevelAdded):
+            kept.append(result.actions)
         return ()
 
     with ProcessPlanner() as planner:

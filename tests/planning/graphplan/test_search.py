@@ -84,7 +84,7 @@ def test_unsolvable_tasks_of_the_domains_are_proved_so() -> None:
     proved = 0
     for number, name in enumerate(sorted(SIZES) * 30):
         whole, rng = small(name, number), random.Random(number)
-        kept = tuple(each for each in whole.operators if rng.random() < 0.6)
+        kept = tuple(operator for operator in whole.operators if rng.random() < 0.6)
         task = replace(whole, operators=kept)
         least = least_levels(task)
         assert levels_of(task) == least

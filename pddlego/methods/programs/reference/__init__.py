@@ -1,4 +1,4 @@
-"""Generalized plans of our own for our domains: they play the part of the model where there is none.
+"""Our own generalized plans for the bundled domains: they replace the model where none is used.
 
 Each is run in the sandbox like any other program, and never imported.
 """

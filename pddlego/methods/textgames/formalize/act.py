@@ -15,14 +15,14 @@ from pddlego.util.answers import spoken
 from pddlego.util.text import writable
 
 _MAX_COMMAND = 100
-"""Characters of what is sent though it is no valid command."""
+"""Maximum length of an invalid command that is sent."""
 
 
 class ActionGen:
     """Asks for the next command; the conversation grows with every step, as in the paper.
 
-    Where it is not `checked`, what is no valid command is sent as it was said. Without a system message (`one_message`)
-    the rules of the game are the user's first words, and the model says that it is ready.
+    If not `checked`, an invalid command is sent unchanged. Without a system message (`one_message`) the rules of the game
+    are the first user message, and the model replies that it is ready.
     """
 
     def __init__(self, prompts: Prompts, checked: bool = True, one_message: bool = False) -> None:
@@ -79,7 +79,7 @@ class RandomActions:
 
 
 def _unchecked(answer: str, valid: Sequence[str]) -> str:
-    """The first valid command that stands anywhere in the answer, as in the paper's scripts; else its first line."""
+    """The first valid command anywhere in the answer, as in the paper's scripts; otherwise its first line."""
     named = next((command for command in valid if command in answer), "")
     return named or next((line.strip()[:_MAX_COMMAND] for line in answer.splitlines() if line.strip()), "")
 

@@ -110,14 +110,14 @@ def _as_json(answer: str) -> dict[str, str]:
 
 
 def _files(answer: str) -> dict[str, str]:
-    """Each file from its beginning to the next; what stands before the first belongs to none."""
+    """Each file from its beginning to the next; text before the first file is ignored."""
     starts = [*_FILE.finditer(answer)]
     ends = [match.start() for match in starts[1:]] + [len(answer)]
     return {match.group(1).lower(): answer[match.start() : end] for match, end in zip(starts, ends, strict=False)}
 
 
 _REQUIREMENTS = "requirements "
-"""In a repair: what is missing there harms nobody, so that it is none even where nothing is repaired."""
+"""Missing requirements are harmless: adding them never counts as a repair."""
 
 NOTHING = Feedback(
     "invalid answer",
@@ -156,10 +156,10 @@ class FullFormalizer:
             return ProblemProposal(situation.knowledge, _NO_DOMAIN)
         goals, unread = read_goals(parts.goals)
         if not goals and not parts.problem and known.written is not None:
-            goals = known.written.goals  # they stand until another answer changes them
+            goals = known.written.goals  # they are kept until another answer changes them
         needed = not (terms.goals or goals)
         reading = read_pair(parts.domain or known.domain.text, parts.problem or str(known.problem), needed)
-        mended = tuple(
+        repairs = tuple(
             Defect(
                 DefectKind.REPAIRED,
                 repair.kind.value,
@@ -171,7 +171,7 @@ class FullFormalizer:
         in_problem = [*reading.in_problem, *unread]
         if reading.domain is None:
             return ProblemProposal(
-                situation.knowledge, _feedback(reading.in_domain, ()), None, reading.in_domain + mended
+                situation.knowledge, _feedback(reading.in_domain, ()), None, reading.in_domain + repairs
             )
         in_domain = (*reading.in_domain, *_of_actions(reading.domain, parts.commands, terms, known.written))
         wanted = tuple(map(parse_condition, terms.goals)) or goals
@@ -183,15 +183,15 @@ class FullFormalizer:
         problem = replace(reading.problem, domain=reading.domain.name)
         if terms.goals or goals:
             problem = problem.with_goal(wanted[0])
-        defects = (*in_domain, *in_problem, *mended)
-        blocking = tuple(defect for defect in mended if defect.blocking)
+        defects = (*in_domain, *in_problem, *repairs)
+        blocking = tuple(defect for defect in repairs if defect.blocking)
         commands = {} if terms.schemas else _commands(reading.domain, parts.commands, known.written)
         written = ModelDomain(reading.domain, () if terms.goals else goals, commands)
         feedback = _feedback((*in_domain, *blocking), in_problem)
         return ProblemProposal(self._blank.rewritten(written, problem), feedback, None, defects)
 
 
-_NO_DOMAIN = Feedback("invalid answer", "there is no domain file in it: write (define (domain …) …)")
+_NO_DOMAIN = Feedback("invalid answer", "it contains no domain file: write (define (domain …) …)")
 
 
 def read_goals(text: str) -> tuple[tuple[Formula, ...], tuple[Defect, ...]]:
@@ -206,7 +206,7 @@ def read_goals(text: str) -> tuple[tuple[Formula, ...], tuple[Defect, ...]]:
 def _of_actions(
     domain: Domain, commands: Mapping[str, str], terms: Terms, last: ModelDomain | None
 ) -> Iterator[Defect]:
-    """Actions that nobody could carry out in the game."""
+    """Actions that the game has no command for."""
     if not domain.actions:
         message = "the domain has no action: write one for each thing that the agent can do"
         yield Defect(DefectKind.NO_ACTIONS, domain.name, message)
@@ -215,7 +215,7 @@ def _of_actions(
         if terms.schemas:
             name = next((head for head in heads if same_name(head, action.name)), None)
             if name is None:
-                message = f"action {action.name} is none of the game's; they are {', '.join(heads)}"
+                message = f"action {action.name} is not an action of the game; these are {', '.join(heads)}"
                 yield Defect(DefectKind.SYNTAX, action.name, message)
             elif heads[name].count("?") != len(action.parameters):
                 message = f"action {action.name} has other parameters than the game's: write {heads[name]}"
@@ -228,7 +228,7 @@ def _of_actions(
             continue
         unknown = names_in(command) - {parameter.name.lstrip("?").replace("-", "_") for parameter in action.parameters}
         if unknown:
-            message = f"the command of {action.name} names {', '.join(sorted(unknown))}, which is no parameter of it"
+            message = f"the command of {action.name} names {', '.join(sorted(unknown))}, which is not a parameter of it"
             yield Defect(DefectKind.VARIABLE, action.name, message)
 
 
@@ -239,7 +239,7 @@ def _commands(domain: Domain, commands: Mapping[str, str], last: ModelDomain | N
 
 
 def _feedback(in_domain: tuple[Defect, ...], in_problem: list[Defect] | tuple[Defect, ...]) -> Feedback | None:
-    """What to tell the model of defects that make planning impossible; None if there are none."""
+    """Feedback about defects that make planning impossible; None without any."""
     if not in_domain and not in_problem:
         return None
     lines = [f"domain: {defect.message}" for defect in in_domain] + [
@@ -291,7 +291,9 @@ class FullEditor:
             )
         except ValidationError as error:
             faults = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:10])
-            return ProblemProposal(situation.knowledge, Feedback("invalid answer", f"the JSON is no edit: {faults}."))
+            return ProblemProposal(
+                situation.knowledge, Feedback("invalid answer", f"the JSON is not an edit: {faults}.")
+            )
         return self._applied(edit, situation)
 
     def _applied(self, edit: _FullEdit, situation: Situation) -> ProblemProposal:

@@ -85,8 +85,8 @@ def with_unmatched(feedback: Feedback, report: EditReport | None) -> Feedback:
 def without_planned(problem: Problem, only_planned: tuple[str, ...]) -> tuple[Problem, tuple[Defect, ...]]:
     """The problem without facts that come about in plans only, and a harmless defect for each that was left out.
 
-    Whoever opens a fridge may well write that it is open; but a goal that asks for an opened container would then be
-    true for ever.
+    A model that opens a fridge may write that it is open; but then a goal that asks for an opened container would
+    always be true.
     """
     stated = [fact for fact in problem.sorted_facts() if fact.predicate in only_planned]
     kind, reason = DefectKind.ONLY_PLANNED, "this comes about in plans only, and is left out"
@@ -95,7 +95,7 @@ def without_planned(problem: Problem, only_planned: tuple[str, ...]) -> tuple[Pr
 
 
 def _defects_feedback(defects: tuple[Defect, ...]) -> Feedback | None:
-    """What to tell the model about defects that make planning impossible; None if there are none."""
+    """Feedback about defects that make planning impossible; None without any."""
     blocking = [defect for defect in defects if defect.blocking]
     if not blocking:
         return None
@@ -135,7 +135,7 @@ def _changing(situation: Situation) -> dict[str, Any]:
 def _problem_request(
     prompts: Prompts, purpose: str, situation: Situation, schema: bool = False, one_message: bool = False
 ) -> Request:
-    """Ask for an edit or a whole problem file, as the purpose says. In `one_message` the fixed part stands first."""
+    """Ask for an edit or a whole problem file, as the purpose says. With `one_message`, the fixed part comes first."""
     domain = situation.knowledge.domain
     in_short = outline(domain, situation.knowledge.only_planned)
     system = prompts.render(purpose, domain=domain.text, outline=in_short, task=situation.task)
@@ -193,12 +193,12 @@ class PddlGen:
         if is_cut_off(text, "problem") or (answer.strip() and not text.strip()):
             return ProblemProposal(situation.knowledge, cut_off())
         repaired = repair_problem(situation.knowledge.domain.text, text)
-        mended = tuple(
+        repairs = tuple(
             Defect(DefectKind.REPAIRED, repair.kind.value, str(repair), False) for repair in repaired.repairs
         )
         proposal = read_file(repaired.problem, situation)
         defects = proposal.defects + _old_names(repaired.declared, proposal.problem, situation.knowledge.problem)
-        return replace(proposal, feedback=_defects_feedback(defects), defects=defects + mended)
+        return replace(proposal, feedback=_defects_feedback(defects), defects=defects + repairs)
 
 
 def _old_names(undeclared: Iterable[str], problem: Problem, before: Problem) -> tuple[Defect, ...]:
@@ -238,8 +238,8 @@ def _read_strictly(text: str, situation: Situation) -> ProblemProposal:
 _WHOLE_FILE = re.compile(r"\(\s*define\s*\(\s*problem\b", re.IGNORECASE)
 
 WHOLE = 2
-"""Repetitions of a rejected edit after which the whole problem is asked for: whoever is stuck in one form may not be in
-another."""
+"""Repetitions of a rejected edit after which the whole problem is requested: a model that is stuck in one form may
+succeed in another."""
 
 _UNFIT = (EntryKind.REFUSED, EntryKind.TOLERATED, EntryKind.UNMATCHED, EntryKind.ALREADY)
 """Lines of an edit that only tolerance takes."""
@@ -326,9 +326,9 @@ def unless_incomplete(proposal: Proposal, answer: Completion) -> Proposal:
 
     What is complete counts, whatever would have followed it.
     """
-    mended = isinstance(proposal, ProblemProposal) and any(
+    repaired = isinstance(proposal, ProblemProposal) and any(
         defect.kind is DefectKind.REPAIRED and MISSING in defect.message for defect in proposal.defects
     )
-    if answer.finish not in ("length", "content_filter") or (proposal.feedback is None and not mended):
+    if answer.finish not in ("length", "content_filter") or (proposal.feedback is None and not repaired):
         return proposal
     return replace(proposal, feedback=cut_off() if answer.finish == "length" else _FILTERED)

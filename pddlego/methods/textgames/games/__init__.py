@@ -15,7 +15,7 @@ from pddlego.util.text import writable
 class Observation:
     """One answer of a game. `score` runs from 0 to 1; `won` is the game's own word for success, nothing else.
 
-    `look` is what there is to see now, where the game tells that besides its answer, without a command.
+    `look` describes what is visible now, if the game reports it besides its answer, without a command.
     """
 
     text: str
@@ -116,7 +116,9 @@ def foreign_game(engine: str, spec: GameSpec) -> Game:
     entry_point = next((entry_point for entry_point in entry_points(group=GROUP) if entry_point.name == engine), None)
     if entry_point is None:
         names = ", ".join(engine_names())
-        raise UsageError(f"There is no engine '{engine}'", f"There is: {names}.", "Mend [game] engine, or install one.")
+        raise UsageError(
+            f"Unknown engine '{engine}'", f"The engines are: {names}.", "Fix engine in [game], or install the engine."
+        )
     factory: Factory = _guarded(engine, f"load {entry_point.value}", entry_point.load)
     made = _guarded(engine, "make the game", lambda: factory(spec))
     if not (hasattr(made, "start") and hasattr(made, "step")):

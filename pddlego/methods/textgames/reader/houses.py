@@ -56,7 +56,7 @@ _SHUT = "You can't move there, the door is closed"
 
 
 def _is_placeholder(room: str) -> bool:
-    """Whether the room is one that stands behind a closed door and has no name yet."""
+    """Whether the room is a placeholder for one behind a closed door, without a name yet."""
     return re.fullmatch(r"loc\d+", room) is not None
 
 
@@ -97,7 +97,7 @@ class House:
                 house.types[obj.name] = obj.type
         for fact in problem.sorted_facts():  # of two facts that contradict each other the same one wins everywhere
             args = fact.args
-            # A room may be a constant of the domain, and then it is no object of the problem.
+            # A room may be a constant of the domain, and then it is not an object of the problem.
             if fact.predicate == "at":
                 house.here = args[0]
                 house.rooms.add(args[0])
@@ -233,7 +233,7 @@ class House:
         return new
 
     def _across(self, room: str, direction: str) -> str | None:
-        """The known room that lies behind a closed door, if the map tells: rooms lie on a grid."""
+        """The known room behind a closed door, if the map shows it: rooms lie on a grid."""
         places = self._places(room)
         x, y = places[room]
         dx, dy = _OFFSET[direction]
@@ -413,7 +413,7 @@ def _likely_places(thing: str, closed: Iterable[str], house: House, history: Ite
 
 
 def _towards(place: str, unseen: set[str], doors: dict[str, set[str]]) -> set[str]:
-    """Rooms that may be `place`, judged by their doors; if there are none, rooms from which one may get there."""
+    """Rooms that may be `place`, judged by their doors; otherwise rooms from which it may be reached."""
     hidden = {room for room in unseen if _is_placeholder(room)}
     fitting = {room for room in hidden if any(re.search(_DOORS[place], door) for door in doors.get(room, ()))}
     if fitting:

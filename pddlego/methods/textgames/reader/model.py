@@ -178,7 +178,7 @@ class ReaderModel:
         return {"rules": sorted(RULES)}
 
     def complete(self, request: Request) -> Completion:
-        """Raises `ModelError` if there are no rules for the game or no answer for the purpose."""
+        """Raises `ModelError` if the game has no rules or the purpose has no answer."""
         started = time.perf_counter()
         text = self._answer(request)
         return Completion(text, seconds=time.perf_counter() - started)

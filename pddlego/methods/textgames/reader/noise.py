@@ -1,6 +1,6 @@
 """The built-in reader, erring on purpose as language models do. A simulation, and called one wherever it is shown.
 
-It measures what happens after an error: which are noticed, which are mended, and what that costs. It says nothing about
+It measures what happens after an error: which are noticed, which are corrected, and at what cost. It says nothing about
 how often a certain model errs, and nothing about errors that no list has foreseen.
 """
 
@@ -72,7 +72,7 @@ def lose(field: str, parts: list[Sexpr], rng: random.Random) -> None:
 
 
 def undeclared_types(parts: list[Sexpr], rng: random.Random) -> None:
-    """There is no section of types."""
+    """The section of types is missing."""
     parts[:] = [part for part in parts if part[:1] != (":types",)]
 
 
@@ -85,7 +85,7 @@ def _undeclared_predicate(parts: list[Sexpr], rng: random.Random) -> None:
 
 
 def rename(new: Callable[[str], str], parts: list[Sexpr], rng: random.Random) -> None:
-    """A condition or an effect names a variable that is no parameter, or has an argument too few."""
+    """A condition or an effect names a variable that is not a parameter, or has an argument too few."""
     actions = [(number, part) for number, part in _actions(parts) if "?" in show(part[4:])]
     if not actions:
         return
@@ -142,8 +142,8 @@ _SAME_AGAIN = 0.23
 _STILL_WRONG = 0.46
 """Of the retries in the corpus 31 % gave a plan, and 23 % were the same again: so many were wrong in other words.
 
-This is taken for retries that are not told what was wrong, which make the same kind of error again; one that is told
-errs as any other answer. What feedback is worth in a simulation follows from that: it is assumed, and not found.
+This applies to retries without feedback, which make the same kind of error again; a retry with feedback errs like any
+other answer. How much feedback helps in a simulation follows from this assumption, and is not a finding.
 """
 
 

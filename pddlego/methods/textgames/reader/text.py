@@ -29,7 +29,7 @@ ADJECTIVES = ("raw", "fried", "roasted", "grilled", "chopped", "sliced", "diced"
 """Words before the name of a food that are not part of it, in the order in which the game prints them."""
 
 FIXTURES = ("stove", "oven", "barbeque", "bath mat", "toilet")
-"""Loose things that nobody can take; everything else that is loose can be taken."""
+"""Loose things that cannot be taken; everything else that is loose can be."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Holder:
 
 @dataclass(frozen=True)
 class Exit:
-    """A way out of a room. `door` is None where there is none; behind a closed door no room is seen."""
+    """A way out of a room. `door` is None without a door; behind a closed door no room is visible."""
 
     direction: str
     room: str | None
@@ -129,7 +129,7 @@ def read_room(text: str) -> Room | None:
 
 
 def read_thing(text: str) -> Thing | None:
-    """The thing that `text` names with its article: adjectives stand apart, the last word is always of the name."""
+    """The thing that `text` names with its article. Adjectives are separate; the last word belongs to the name."""
     match = _THING.fullmatch(text.strip())
     if match is None:
         return None

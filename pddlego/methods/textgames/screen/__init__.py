@@ -149,7 +149,7 @@ def plan_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel
 
 
 def goal_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
-    """Ladder and plan in one panel, where there is no room for two; while an answer comes, that."""
+    """Ladder and plan in one panel, for screens without room for two; while an answer is streamed, the answer."""
     if speaks(view):
         return _words_panel(view, width, height, glyphs)
     ladder = _ladder_lines(view, width - 4, glyphs)
@@ -166,7 +166,7 @@ def _domain_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Pa
 
 
 def _domain_lines_of(view: GameView) -> list[str]:
-    """The parts of the domain, a line each; none for a text that is no domain."""
+    """The parts of the domain, a line each; none for an invalid domain."""
     reading = read_domain(view.domain)
     return [] if reading.defects else list(domain_parts(reading.domain).values())
 
@@ -236,7 +236,7 @@ def _panel(lines: list[Text], title: str, width: int, height: int) -> Panel:
 def _problem_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
     """The problem before and after the step in one list: what was removed, what was added, and what stayed.
 
-    What only got another name stands above and counts as what stayed.
+    Renamed parts are shown above, and count as unchanged.
     """
     renamed = _renamed(frame)
     before, after = rename(problem_of(frame.before), Renaming(dict(renamed))), problem_of(frame.after)

@@ -79,7 +79,7 @@ def _rooms(problem: Problem, rule: MapRule) -> dict[str, DrawnRoom]:
     for args in args_of(rule.things):
         if len(args) == 2:
             things.setdefault(args[1], []).append(args[0])
-    # A room may be a constant of the domain: then it is no object of the problem.
+    # A room may be a constant of the domain: then it is not an object of the problem.
     known = {obj.name for obj in problem.objects if obj.type == rule.room}
     names = sorted(known | here | visited | {room for args in args_of(rule.exit) for room in args[:2]}, key=natural)
     return {name: DrawnRoom(name, name in here, name in visited, tuple(things.get(name, ()))) for name in names}

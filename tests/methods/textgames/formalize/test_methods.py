@@ -71,7 +71,7 @@ def test_gen_reads_the_file_and_leaves_the_goal_to_the_ladder(situation: Situati
 def test_gen_says_what_is_wrong(situation: Situation, answer: str, says: str) -> None:
     proposal = PddlGen(PROMPTS).read(answer, situation)
     assert proposal.feedback is not None
-    assert any(says in each for each in proposal.feedback.evidence)
+    assert any(says in item for item in proposal.feedback.evidence)
 
 
 def test_a_file_that_ends_in_the_middle_is_cut_off(situation: Situation) -> None:
@@ -121,13 +121,13 @@ def test_what_comes_about_in_plans_only_is_left_out_with_a_word(coin: GameSettin
     proposal = method.read(answer, asked)
     assert proposal.feedback is None
     assert proposal.problem.facts == known.facts
-    assert [each.message for each in proposal.defects] == [
+    assert [defect.message for defect in proposal.defects] == [
         "(have coin): this comes about in plans only, and is left out"
     ]
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "text"),
     [
         ("<think>{}</think>hello", "hello"),
         ("<THINK>\n(define\n</THINK>\n(define (problem p))", "\n(define (problem p))"),
@@ -137,8 +137,8 @@ def test_what_comes_about_in_plans_only_is_left_out_with_a_word(coin: GameSettin
         ("what I think is <thin>", "what I think is <thin>"),
     ],
 )
-def test_thinking_is_set_aside(answer: str, said: str) -> None:
-    assert spoken(answer) == said
+def test_thinking_is_set_aside(answer: str, text: str) -> None:
+    assert spoken(answer) == text
 
 
 BEFORE = """(define (problem house) (:domain coin-collector) (:objects kitchen loc1 - location)

@@ -39,7 +39,7 @@ def situation(coin: GameSetting, **values: object) -> Situation:
 
 
 def text(request: Request) -> str:
-    return "\n".join(f"=== {each.role}\n{each.content}" for each in request.messages)
+    return "\n".join(f"=== {message.role}\n{message.content}" for message in request.messages)
 
 
 def test_edit(coin: GameSetting) -> None:
@@ -98,21 +98,21 @@ def test_the_demonstrations_are_what_the_reader_would_answer(name: str) -> None:
     """They speak the game's own language, fit the domain, and one begins where the other ends."""
     setting = load_setting(name)
     prompts = Prompts(setting.asking.prompts)
-    shown = {each: prompts.render(f"{setting.asking.prompts}/{each}-example") for each in ("gen", "edit")}
+    shown = {item: prompts.render(f"{setting.asking.prompts}/{item}-example") for item in ("gen", "edit")}
     first, file = shown["gen"].split("begins:\n")[1].split("\nAnswer:\n")
     known = parse_problem(file)
     assert not check(setting.start.domain, file)
     diary = Diary(setting, TASK)
     assert diary.tell(None, first) == known
-    told, edit = shown["edit"].split("\nAnswer:\n")
+    text, edit = shown["edit"].split("\nAnswer:\n")
     report = apply_edit(known, parse_edit(edit), setting.start.domain.constants)
     assert not report.unmatched
     assert not report.refused
     if name == "coin":
         assert not check(setting.start.domain, report.problem)
         return  # two commands told as one: the reader reads one at a time
-    news = (each.partition("\n") for each in told.split("The agent did: ")[1:])
-    exchanges = [Exchange(command, said.strip(), None, float("(it went up)" in said)) for command, _, said in news]
+    news = (item.partition("\n") for item in text.split("The agent did: ")[1:])
+    exchanges = [Exchange(command, text.strip(), None, float("(it went up)" in text)) for command, _, text in news]
     assert diary.read(*exchanges) == report.problem
 
 
@@ -121,7 +121,7 @@ def test_random_sends_nothing(coin: GameSetting) -> None:
 
 
 def test_what_does_not_change_comes_first(coin: GameSetting) -> None:
-    first, second = (PddlEdit(Prompts("coin")).request(situation(coin, attempt=each)) for each in (0, 1))
+    first, second = (PddlEdit(Prompts("coin")).request(situation(coin, attempt=item)) for item in (0, 1))
     assert first.messages[0] == second.messages[0]
 
 

@@ -70,7 +70,11 @@ def test_the_reader_wins_without_a_given_domain(coin: GameSetting, planner: Proc
     assert len(domains) == 1  # it is written once, and stays
     assert "coin - item" in " ".join(domains[0].added)
     asked = of(events, ev.Asked)
-    ours = [each.name for each in coin.start.domain.predicates if each.name not in ("at", "have", "visited", "item_at")]
+    ours = [
+        predicate.name
+        for predicate in coin.start.domain.predicates
+        if predicate.name not in ("at", "have", "visited", "item_at")
+    ]
     assert not any(name in asked[0].messages[0].content for name in ours)
     assert ("open_door (?from - location" in asked[0].messages[0].content) is ("no-schemas" not in mode)
     assert ("(have coin)" in asked[0].messages[0].content) is (mode == "full-own-goals")
@@ -86,9 +90,9 @@ def test_a_refused_command_goes_back_with_its_action_and_costs_one_step(
     events = full(coin, planner, model, game=game)
     assert ended(events).outcome is Outcome.WON
     assert game.commands == ["move north", "open door to north", "move north", "take coin"]
-    told = model.requests[1].messages[-1].content
-    assert "(move kitchen loc1 north) was to make (at loc1) true" in told
-    assert "the game refused the command" in told
+    text = model.requests[1].messages[-1].content
+    assert "(move kitchen loc1 north) was to make (at loc1) true" in text
+    assert "the game refused the command" in text
     mended = [event for event in of(events, Accepted) if event.kind == "domain"][1]
     assert len(mended.added) == len(mended.removed) == 1
     assert mended.added[0].startswith("action (move ")
@@ -131,10 +135,10 @@ def test_the_planners_error_goes_back(coin: GameSetting, planner: ProcessPlanner
     model = ForgetfulModel(answers)
     events = full(coin, planner, model)
     assert ended(events).outcome is Outcome.WON
-    told = [request.messages[-1].content for request in model.requests[1:4]]
-    assert "no sequence of actions reaches any goal" in told[0]
-    assert "the goal is true before any action" in told[1]
-    assert "variable ?x is not bound here" in told[2]
+    text = [request.messages[-1].content for request in model.requests[1:4]]
+    assert "no sequence of actions reaches any goal" in text[0]
+    assert "the goal is true before any action" in text[1]
+    assert "variable ?x is not bound here" in text[2]
     categories = [event.feedback.category for event in of(events, ev.Rejected)]
     assert categories == ["goal unreachable", "goal already true", "defects"]
 
@@ -144,7 +148,7 @@ def test_goals_of_the_model_are_a_ladder(coin: GameSetting, planner: ProcessPlan
     model = ForgetfulModel([f"<domain>{coin.start.domain.text}</domain>{PROBLEM}{goals}"])
     events = full(coin, planner, model)
     first = of(events, Planned)[0]
-    assert [each.name for each in first.tried] == ["(have coin)", "(at loc1)"]
+    assert [item.name for item in first.tried] == ["(have coin)", "(at loc1)"]
     assert first.rung == "(at loc1)"
 
 
@@ -186,8 +190,8 @@ def test_commands_that_repeat_are_told(coin: GameSetting, planner: ProcessPlanne
     back = files.replace("(at kitchen)", "(at loc1)").replace("(:goal (at loc1))", "(:goal (at kitchen))")
     model = ForgetfulModel([files, back] * 3)
     full(coin, planner, model, game=GridHouse({("kitchen", "north"): "pantry"}))
-    told = [request.messages[-1].content for request in model.requests]
-    first = next(number for number, each in enumerate(told) if "Your last commands repeat: move north" in each)
+    text = [request.messages[-1].content for request in model.requests]
+    first = next(number for number, item in enumerate(text) if "Your last commands repeat: move north" in item)
     assert first >= 3
 
 

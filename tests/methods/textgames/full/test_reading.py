@@ -123,9 +123,9 @@ def test_goals_are_tried_in_the_order_of_the_answer() -> None:
 
 def test_without_schemas_every_action_needs_a_command_of_its_parameters() -> None:
     files = f"<domain>{DOMAIN}</domain><problem>{PROBLEM}</problem>"
-    said = whole(()).read(f"{files}<commands>move: go ?d</commands>", situation())
-    assert said.knowledge.written is not None
-    assert said.knowledge.written.commands == {"move": "go {d}"}
+    text = whole(()).read(f"{files}<commands>move: go ?d</commands>", situation())
+    assert text.knowledge.written is not None
+    assert text.knowledge.written.commands == {"move": "go {d}"}
     for commands, says in (("", "has no command"), ("<commands>move: go {where}</commands>", "names where")):
         feedback = whole(()).read(files + commands, situation()).feedback
         assert feedback is not None
@@ -162,15 +162,15 @@ def test_recorded_pairs_get_the_verdicts_of_the_corpus_and_say_what_to_change(pl
     for pair in read_pairs(CORPUS):
         known = read_pair(pair.domain, pair.problem)
         heads = known.domain.actions if known.domain else ()
-        schemas = tuple(f"{each.name} ({' '.join(map(str, each.parameters))})" for each in heads)
+        schemas = tuple(f"{head.name} ({' '.join(map(str, head.parameters))})" for head in heads)
         answer = json.dumps({"df": pair.domain, "pf": pair.problem})
         proposal = whole(schemas or SCHEMAS).read(answer, situation())
         checked = check_pair(pair, planner)
         if checked.refused:
             refused += 1
             assert proposal.feedback is not None, pair.id
-            said = " ".join((proposal.feedback.message, *proposal.feedback.evidence))
-            assert checked.message in said, (pair.id, said)
+            text = " ".join((proposal.feedback.message, *proposal.feedback.evidence))
+            assert checked.message in text, (pair.id, text)
         else:
             assert proposal.feedback is None, (pair.id, proposal.feedback)
             assert proposal.knowledge.written is not None

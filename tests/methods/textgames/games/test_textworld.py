@@ -174,7 +174,7 @@ def test_what_is_read_of_a_room(coin: GameSetting) -> None:
 def test_a_score_is_never_negative() -> None:
     playing = TextWorldGame(GameSpec("peckingorder", {}, 0, "train"))
     observation = playing.start()
-    for command in [each for each in observation.valid_commands if each.startswith("take")]:
+    for command in [command for command in observation.valid_commands if command.startswith("take")]:
         if not observation.lost:
             observation = playing.step(command)
     assert observation.lost
@@ -185,6 +185,6 @@ def test_the_score_of_twc_says_whether_a_place_was_right() -> None:
     """Taking raises it, too; after a put it goes up for the right place and down for a wrong one."""
     playing = TextWorldGame(GameSpec("twc", {"numLocations": 1, "numItemsToPutAway": 2}, 2, "train"))
     assert "take yellow onion" in playing.start().valid_commands
-    scores = [playing.step(each).score for each in ("take yellow onion", "put yellow onion in folding chair")]
-    scores += [playing.step(each).score for each in ("take yellow onion", "put yellow onion in shelf")]
+    scores = [playing.step(item).score for item in ("take yellow onion", "put yellow onion in folding chair")]
+    scores += [playing.step(item).score for item in ("take yellow onion", "put yellow onion in shelf")]
     assert 0 < scores[0] > scores[1] < scores[2] < scores[3]

@@ -19,8 +19,8 @@ def say_thing(thing: Thing) -> str:
 
 
 def say_things(things: Sequence[Thing]) -> str:
-    said = [say_thing(each) for each in things]
-    return said[0] if len(said) == 1 else f"{', '.join(said[:-1])}, and {said[-1]}"
+    text = [say_thing(thing) for thing in things]
+    return text[0] if len(text) == 1 else f"{', '.join(text[:-1])}, and {text[-1]}"
 
 
 def say_holder(holder: Holder) -> str:
@@ -36,17 +36,17 @@ def say_holder(holder: Holder) -> str:
     return f"{'a' if name == 'box' else 'an'} {kind}, that is empty"
 
 
-def say_exit(each: Exit) -> str:
-    direction = each.direction.title()
-    if each.room is None:
-        return f"To the {direction} you see a closed {each.door}. "
-    if each.door is not None:
-        return f"Through an open {each.door}, to the {direction} you see the {each.room}. "
-    return f"To the {direction} you see the {each.room}. "
+def say_exit(item: Exit) -> str:
+    direction = item.direction.title()
+    if item.room is None:
+        return f"To the {direction} you see a closed {item.door}. "
+    if item.door is not None:
+        return f"Through an open {item.door}, to the {direction} you see the {item.room}. "
+    return f"To the {direction} you see the {item.room}. "
 
 
 def say_room(room: Room, order: Sequence[Thing | Holder]) -> str:
     """`order` is the order in which the game names things and holders, which the value does not keep."""
-    said = [say_holder(each) if isinstance(each, Holder) else say_thing(each) for each in order]
-    sentences = "".join(f"{STARTS[number % 4]} {each}. " for number, each in enumerate(said))
+    text = [say_holder(item) if isinstance(item, Holder) else say_thing(item) for item in order]
+    sentences = "".join(f"{STARTS[number % 4]} {item}. " for number, item in enumerate(text))
     return f"You are in the {room.name}. {sentences}\n{''.join(map(say_exit, room.exits))}".strip()

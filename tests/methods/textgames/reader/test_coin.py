@@ -55,7 +55,7 @@ def test_a_door_that_opens_gives_its_placeholder_a_name(coin: GameSetting) -> No
         ("open door to south", "You open the wood door, revealing the living room."),
         ("move south", "You are in the living room.\nThrough an open wood door, to the North you see the kitchen."),
     )
-    names = {each.name for each in problem.objects}
+    names = {obj.name for obj in problem.objects}
     assert names == {"kitchen", "corridor", "living_room"}
     assert not any(fact.predicate == "closed_door" for fact in problem.facts)
     assert Atom("at", ("living_room",)) in problem.facts
@@ -75,7 +75,7 @@ def test_a_closed_door_towards_a_known_place_of_the_grid_needs_no_placeholder(co
         ),
     )
     assert Atom("closed_door", ("bedroom", "pantry")) in problem.facts
-    assert not any(each.name.startswith("loc") for each in problem.objects)
+    assert not any(obj.name.startswith("loc") for obj in problem.objects)
 
 
 def test_a_door_that_turns_out_to_be_closed(coin: GameSetting) -> None:

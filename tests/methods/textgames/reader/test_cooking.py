@@ -99,7 +99,7 @@ def test_what_is_missing_is_what_the_domain_calls_missing(setting: GameSetting) 
         objects = frozenset(TypedName(food, "item") for food in ("carrot", "salt"))
         problem = Problem("p", "cooking-world", objects, frozenset(facts))
         world = World(setting.start.domain, problem)
-        things = [each.name for each in world.objects if setting.start.domain.is_a(each.type, "thing")]
+        things = [obj.name for obj in world.objects if setting.start.domain.is_a(obj.type, "thing")]
         missing = {name for name in things if world.holds(parse_condition(f"(missing {name})"), problem.facts, {})}
         assert missing_things(House.of(problem)) == missing
         drawn += len(missing)

@@ -39,13 +39,13 @@ def erring(kind: str, text: str = EDIT) -> str:
 
 
 def added(text: str) -> list[str]:
-    found: list[str] = json.loads(text)["init"]["add"]
-    return found
+    result: list[str] = json.loads(text)["init"]["add"]
+    return result
 
 
 def test_every_kind_errs_in_its_own_way() -> None:
-    assert any("loc1" in each for each in added(erring("forgotten-rename")))
-    assert len([each for each in added(erring("missing-reverse")) if "connected" in each]) == 1
+    assert any("loc1" in item for item in added(erring("forgotten-rename")))
+    assert len([item for item in added(erring("missing-reverse")) if "connected" in item]) == 1
     assert json.loads(erring("undeclared-object"))["objects"]["add"] == []
     assert len(added(erring("duplicate"))) == 4
     assert "(at kitchen)" not in json.loads(erring("stale-at"))["init"]["replace"]
@@ -71,7 +71,7 @@ def test_without_noise_it_is_the_reader(coin: GameSetting, planner: ProcessPlann
 def test_the_same_seed_errs_in_the_same_way(coin: GameSetting, planner: ProcessPlanner) -> None:
     def answers(seed: int, episode: int = 0) -> list[str]:
         events = noisy(planner, coin, NoisyReader(0.5, seed, episode=episode))
-        return [each.completion.text for each in of(events, ev.Answered)]
+        return [item.completion.text for item in of(events, ev.Answered)]
 
     assert answers(1) == answers(1)
     assert len({tuple(answers(seed)) for seed in range(4)}) > 1
@@ -80,29 +80,29 @@ def test_the_same_seed_errs_in_the_same_way(coin: GameSetting, planner: ProcessP
 
 def test_only_the_chosen_kinds(coin: GameSetting, planner: ProcessPlanner) -> None:
     events = noisy(planner, coin, NoisyReader(1.0, kinds=("empty",)))
-    assert {each.completion.text for each in of(events, ev.Answered)} == {""}
+    assert {item.completion.text for item in of(events, ev.Answered)} == {""}
     assert ended(events).outcome.value == "no plan"
 
 
 def test_a_retry_may_be_the_rejected_answer_again(coin: GameSetting, planner: ProcessPlanner) -> None:
     texts = [
         [
-            each.completion.text
-            for each in of(noisy(planner, coin, NoisyReader(0.6, seed, ("refusal", IDENTICAL))), ev.Answered)
+            item.completion.text
+            for item in of(noisy(planner, coin, NoisyReader(0.6, seed, ("refusal", IDENTICAL))), ev.Answered)
         ]
         for seed in range(6)
     ]
-    assert any(one == two for each in texts for one, two in itertools.pairwise(each))
+    assert any(one == two for item in texts for one, two in itertools.pairwise(item))
 
 
 def blind(planner: ProcessPlanner, coin: GameSetting, kinds: tuple[str, ...]) -> list[list[str]]:
     """The answers of 12 noise seeds in a mode that says nothing of what was wrong."""
     games = (noisy(planner, coin, NoisyReader(0.5, seed, kinds), "edit-no-feedback") for seed in range(12))
-    return [[each.completion.text for each in of(events, ev.Answered)] for events in games]
+    return [[item.completion.text for item in of(events, ev.Answered)] for events in games]
 
 
 def repeated(answers: list[list[str]]) -> int:
-    return sum(one == two for each in answers for one, two in itertools.pairwise(each))
+    return sum(one == two for item in answers for one, two in itertools.pairwise(item))
 
 
 def test_who_is_not_told_what_was_wrong_errs_in_the_same_way_again(coin: GameSetting, planner: ProcessPlanner) -> None:
@@ -118,8 +118,8 @@ def test_a_blind_retry_may_be_the_same_answer_without_having_been_shown_it(
 
 def test_what_is_cut_off_says_so(coin: GameSetting, planner: ProcessPlanner) -> None:
     events = noisy(planner, coin, NoisyReader(0.5, kinds=("cut-off",)))
-    assert "length" in {each.completion.finish for each in of(events, ev.Answered)}
-    assert "cut off" in {each.feedback.category for each in of(events, ev.Rejected)}
+    assert "length" in {item.completion.finish for item in of(events, ev.Answered)}
+    assert "cut off" in {item.feedback.category for item in of(events, ev.Rejected)}
 
 
 @pytest.mark.parametrize("kind", ["missing-reverse", "undeclared-object", "duplicate", "forgotten-rename"])
@@ -132,7 +132,7 @@ def test_in_a_whole_file_an_error_may_hit_what_was_there_before(kind: str) -> No
     )
     files = {changed(problem, made, random.Random(seed), {"old - location": "b - location"}) for seed in range(30)}
     assert len(files) >= 3
-    assert all(each.endswith("(:goal (at c))\n)") for each in files)
+    assert all(file.endswith("(:goal (at c))\n)") for file in files)
 
 
 def test_names() -> None:
@@ -167,8 +167,8 @@ def test_what_is_no_noise(name: str) -> None:
 
 
 def test_options_of_a_model_may_stand_in_a_list() -> None:
-    found = resolve({"models": "reader, reader+noise:0.1,seed=3 ,kinds=empty,gpt-x"}, {}).config.what.models
-    assert found == ("reader", "reader+noise:0.1,seed=3,kinds=empty", "gpt-x")
+    result = resolve({"models": "reader, reader+noise:0.1,seed=3 ,kinds=empty,gpt-x"}, {}).config.what.models
+    assert result == ("reader", "reader+noise:0.1,seed=3,kinds=empty", "gpt-x")
 
 
 def test_an_error_in_an_edit_is_the_same_error_in_a_file(coin: GameSetting, planner: ProcessPlanner) -> None:

@@ -37,7 +37,7 @@ def known() -> Problem:
 
 def test_every_match_counts_and_constants_are_not_declared_again(known: Problem) -> None:
     problem = after(known, Exchange(None, "There is a dish. You also see a box."))
-    assert {each.name for each in problem.objects} == {"cup", "red_ball", "dish"}
+    assert {obj.name for obj in problem.objects} == {"cup", "red_ball", "dish"}
     assert {Atom("seen", ("dish",)), Atom("seen", ("box",))} <= problem.facts
 
 

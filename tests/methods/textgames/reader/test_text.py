@@ -44,7 +44,7 @@ NAMES = st.sampled_from(
 THINGS = st.builds(
     Thing,
     NAMES,
-    st.sets(st.sampled_from(ADJECTIVES)).map(lambda some: tuple(each for each in ADJECTIVES if each in some)),
+    st.sets(st.sampled_from(ADJECTIVES)).map(lambda some: tuple(item for item in ADJECTIVES if item in some)),
     st.sampled_from(["a", "an", "some"]),
 )
 SOME = st.lists(THINGS, max_size=4).map(tuple)
@@ -64,8 +64,8 @@ EXITS = st.sampled_from(["north", "south", "east", "west"]).flatmap(
 
 @given(st.lists(st.one_of(THINGS, HOLDERS), max_size=8), st.lists(EXITS, max_size=4))
 def test_a_room_that_is_said_is_read_back(order: list[Thing | Holder], exits: list[Exit]) -> None:
-    things = tuple(each for each in order if isinstance(each, Thing))
-    holders = tuple(each for each in order if isinstance(each, Holder))
+    things = tuple(item for item in order if isinstance(item, Thing))
+    holders = tuple(item for item in order if isinstance(item, Holder))
     room = Room("laundry room", things, holders, tuple(exits))
     assert read_room(say_room(room, order)) == room
 
@@ -87,7 +87,7 @@ def test_lists_with_and_without_and(things: tuple[Thing, ...]) -> None:
 def test_every_room_of_the_real_games_is_read_and_said_again(name: str) -> None:
     """What is read of a room, said again, is the room's text: nothing is lost, nothing is taken for another thing."""
     setting = load_setting(name)
-    parameters = {key: each.value for key, each in setting.game.parameters.items()}
+    parameters = {key: parameter.value for key, parameter in setting.game.parameters.items()}
     rooms = 0
     for seed in range(6):
         rng, game = random.Random(seed), TextWorldGame(GameSpec(setting.game.name, parameters, seed, setting.game.fold))
@@ -99,7 +99,7 @@ def test_every_room_of_the_real_games_is_read_and_said_again(name: str) -> None:
                 assert _normal(say_room(room, _order(answer.text, room))) == _normal(answer.text)
                 _names_go_into_pddl_and_back(room, answer.valid_commands)
             verb = rng.choice(["open", "move", "move", "look", "take", "put"])
-            commands = [each for each in answer.valid_commands if each.startswith(verb)]
+            commands = [command for command in answer.valid_commands if command.startswith(verb)]
             answer = game.step(rng.choice(commands or ["look around"]))
     assert rooms > 40
 
@@ -111,17 +111,17 @@ def _names_go_into_pddl_and_back(room: Room, valid: tuple[str, ...]) -> None:
             if f"{verb} {thing.name}" in valid:
                 assert is_name(to_name(thing.name))
                 assert normalize_command(f"{verb} {from_name(to_name(thing.name))}", valid) == f"{verb} {thing.name}"
-    takeable = {each.removeprefix("take ") for each in valid if each.startswith("take ")}
+    takeable = {item.removeprefix("take ") for item in valid if item.startswith("take ")}
     assert takeable <= {thing.name for thing in room.in_sight()}, "no adjective or article is left in a name"
 
 
 def _order(text: str, room: Room) -> list[Thing | Holder]:
     everything: list[Thing | Holder] = [*room.things, *room.holders]
     # A holder that holds a thing of another's name is found by the words that follow its own name.
-    marks = {id(each): rf"(?:see|also) (?:\w+ )*?{re.escape(each.name)}(?=[.,]| that)" for each in everything}
+    marks = {id(item): rf"(?:see|also) (?:\w+ )*?{re.escape(item.name)}(?=[.,]| that)" for item in everything}
 
-    def position(each: Thing | Holder) -> int:
-        match = re.search(marks[id(each)], text)
+    def position(item: Thing | Holder) -> int:
+        match = re.search(marks[id(item)], text)
         assert match is not None
         return match.start()
 
@@ -143,7 +143,7 @@ def test_adjectives_are_not_part_of_the_name() -> None:
 def test_a_container_that_was_opened() -> None:
     opened = read_opened("You open the fridge. The fridge contains a block of cheese, some water, a raw pork chop.")
     assert opened is not None
-    assert [each.name for each in opened.contents] == ["block of cheese", "water", "pork chop"]
+    assert [content.name for content in opened.contents] == ["block of cheese", "water", "pork chop"]
     assert read_opened("You open the trash can. It's empty inside.") == Holder("trash can")
     assert read_opened("You open the wood door, revealing the pantry. ") is None
     assert revealed_room("You open the wood door, revealing the living room. ") == "living room"

@@ -83,7 +83,7 @@ PANELS: dict[str, Panel] = {
     "question-plan": lambda view, width, height: question_panel(PLAN, width, UNICODE),
     "list": lambda view, width, height: list_picture(PEEKS, 1, "runs/night", 1000.0, Size(width, height), UNICODE),
     "grid": lambda view, width, height: grid_picture(
-        [(each, small(view)) for each in PEEKS], 4, 1000.0, Size(width, height), UNICODE
+        [(item, small(view)) for item in PEEKS], 4, 1000.0, Size(width, height), UNICODE
     ),
 }
 
@@ -133,7 +133,7 @@ def test_every_view_of_every_step_fits(story: list[Event]) -> None:
 
 def test_an_episode_is_cut_at_its_commands(story: list[Event]) -> None:
     frames = film_of(story).frames
-    assert [each.step for each in frames] == list(range(9))
+    assert [frame.step for frame in frames] == list(range(9))
     assert [event for each in frames for event in each.events] == story
     assert frames[0].after.plan
     assert frames[-1].after.ended is not None
@@ -172,14 +172,14 @@ def test_long_lines_are_broken_and_nothing_is_lost() -> None:
     from rich.text import Text
 
     rows = wrapped([Text("abcdefghij"), Text("日本語の長い行")], 4)
-    assert [each.plain for each in rows] == ["abcd", "efgh", "ij", "日本", "語の", "長い", "行"]
+    assert [row.plain for row in rows] == ["abcd", "efgh", "ij", "日本", "語の", "長い", "行"]
     text = drawn(text_panel(rows, "t", 20, 5, 99), 20, 5)
     assert "5-7 of 7" in text
 
 
 def test_running_episodes_come_first_and_a_silent_one_says_so() -> None:
-    assert [each.path.name for each in ordered(PEEKS[::-1])] == ["a", "b", "c", "d"]
-    assert [each.state(1000.0) for each in PEEKS] == ["running", "silent 5:00", "won", "step limit"]
+    assert [item.path.name for item in ordered(PEEKS[::-1])] == ["a", "b", "c", "d"]
+    assert [item.state(1000.0) for item in PEEKS] == ["running", "silent 5:00", "won", "step limit"]
 
 
 def test_the_grid_takes_what_fits() -> None:
@@ -210,14 +210,14 @@ def test_no_text_of_a_journal_can_steer_the_terminal(story: list[Event]) -> None
         if isinstance(value, str) and not isinstance(value, Outcome):
             return value + EVIL
         if isinstance(value, (tuple, list)):
-            return type(value)(evil(each) for each in value)
+            return type(value)(evil(item) for item in value)
         if is_dataclass(value) and not isinstance(value, type):
             kept = {"text", "outcome", "kind", "status"}
-            names = (each.name for each in fields(value) if each.name not in kept)
+            names = (field.name for field in fields(value) if field.name not in kept)
             return replace(value, **{name: evil(getattr(value, name)) for name in names})
         return value
 
-    events = [each for each in map(evil, story) if isinstance(each, type(each))]
+    events = [item for item in map(evil, story) if isinstance(item, type(item))]
     film = film_of(events)  # type: ignore[arg-type]
     for frame in film.frames:
         for tab in range(len(TABS)):
@@ -245,14 +245,14 @@ def test_small_maps_beside_each_other_are_whole(story: list[Event]) -> None:
     for height in range(18, 44):
         alone = drawn(panels.map_panel(view, 40, (height - 2) // 2, UNICODE), 40, height).split("\n")[1:-1]
         beside = drawn(
-            grid_picture([(each, small(view)) for each in PEEKS], 4, 1000.0, Size(80, height), UNICODE), 80, height
+            grid_picture([(item, small(view)) for item in PEEKS], 4, 1000.0, Size(80, height), UNICODE), 80, height
         )
         for line in alone:
             assert line in beside, height
 
 
 def test_a_correction_is_shown_as_the_change_that_it_is(story: list[Event]) -> None:
-    started = [each for each in story if isinstance(each, ev.Started)]
+    started = [item for item in story if isinstance(item, ev.Started)]
     resumed = Resumed("y.jsonl", 0, "(define (old))", 1, "(define (new))", ("(at moon)",), ("(at mars)",))
     view = view_of([*started, resumed])
     assert view.problem == "(define (new))"

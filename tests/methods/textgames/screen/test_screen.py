@@ -162,7 +162,7 @@ def test_text_helpers() -> None:
     assert one_line("abcdef", 4) == "abc…"
     assert glyphs_for("utf-8") is UNICODE
     assert glyphs_for("ascii") is ASCII
-    assert all(ord(each) < 128 for each in "".join(vars(ASCII).values()))
+    assert all(ord(item) < 128 for item in "".join(vars(ASCII).values()))
 
 
 def test_a_step_without_a_command_is_shown_as_the_action_that_it_is() -> None:
@@ -201,7 +201,7 @@ def test_what_is_in_hand_stands_below_the_map(story: list[Event]) -> None:
 
 def test_a_goal_that_is_true_of_nothing_says_so(story: list[Event]) -> None:
     view = view_of(story[:6])
-    tried = tuple(replace(each, status=PlanStatus.ALREADY_TRUE, message=NOTHING_THERE) for each in view.tried[:1])
+    tried = tuple(replace(item, status=PlanStatus.ALREADY_TRUE, message=NOTHING_THERE) for item in view.tried[:1])
     text = rendered(replace(view, tried=tried), 120, 40)
     assert "nothing there yet" in text
     assert "already true" not in text
