@@ -24,7 +24,7 @@ def following(situation: Situation) -> list[Situation]:
     towers, held = sorted(situation[0]), situation[1]
     situations: list[Situation] = []
     for tower in towers:
-        others = [each for each in towers if each != tower]
+        others = [other for other in towers if other != tower]
         if held is not None:
             situations.append((frozenset([*others, (*tower, held)]), None))
         else:

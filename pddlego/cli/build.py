@@ -36,16 +36,16 @@ from pddlego.util.files import read_text, write_whole
 from pddlego.util.options import names_of
 from pddlego.util.text import clean
 
-WhatName = Annotated[str, typer.Argument(metavar="WHAT", help="domain, problem, or task: a domain and a problem.")]
-DescriptionArgument = Annotated[Path, typer.Argument(metavar="DESCRIPTION", help="A text that describes it.")]
-Folder = Annotated[Path, typer.Option("--output", "-o", help="A folder for the files.")]
+WhatName = Annotated[str, typer.Argument(metavar="WHAT", help="domain, problem, or task (both).")]
+DescriptionArgument = Annotated[Path, typer.Argument(metavar="DESCRIPTION", help="A text file with the description.")]
+Folder = Annotated[Path, typer.Option("--output", "-o", help="Output folder.")]
 StepsOption = Annotated[str, typer.Option(help="whole, by-component or by-action.")]
-FeedbackBy = Annotated[str, typer.Option("--feedback", help="none, model, person or both, after checks and planner.")]
+FeedbackBy = Annotated[str, typer.Option("--feedback", help="Reviewer after the checks: none, model, person or both.")]
 ModelName = Annotated[str | None, typer.Option("--model", help="The language model. Default: PDDLEGO_MODEL.")]
 GivenOption = Annotated[
-    Path | None, typer.Option("--domain", help="The domain of a problem: a PDDL file, or components of l2p as JSON.")
+    Path | None, typer.Option("--domain", help="Given domain: a PDDL file, or l2p components as JSON.")
 ]
-Begin = Annotated[Path | None, typer.Option("--from", help="Components of l2p as JSON to go on with.")]
+Begin = Annotated[Path | None, typer.Option("--from", help="l2p components as JSON to start with.")]
 
 
 NAMES = BUILDING | names_of(BuilderOptions)
@@ -63,7 +63,7 @@ def command(
     domain: GivenOption = None,
     begin: Begin = None,
 ) -> None:
-    """Build PDDL from a description: a model writes components, they are checked, planned with, and reviewed.
+    """Build PDDL files from a description: a model writes components, which are checked, planned with, and reviewed.
 
     Exit code: 0 sound (and there is a plan), 1 not, 2 wrong usage, 3 the model failed, 130 interrupted.
     """
@@ -117,7 +117,7 @@ def _model(name: str, endpoint: Endpoint) -> Model:
 
 
 def _journal(folder: Path) -> JournalWriter:
-    """The journal in a folder in which nothing was built yet. Raises `UsageError` for any other."""
+    """The journal in the output folder. Raises `UsageError` if the folder contains an earlier build."""
     there = [name for name in FILES if (folder / name).exists()] if str(folder).strip() else []
     if there or not str(folder).strip() or folder == Path():
         reason = f"There is {', '.join(there)} in it." if there else "It is the folder where you are."
@@ -131,11 +131,11 @@ def _journal(folder: Path) -> JournalWriter:
 
 _JOURNAL = "journal.jsonl"
 FILES = ("domain.pddl", "problem.pddl", "plan.txt", _JOURNAL)
-"""What a build leaves in its folder."""
+"""Files that a build writes."""
 
 
 def _write(folder: Path, build: Build) -> list[str]:
-    """What there is, sound or not: nothing that was paid for is lost. The names of the files."""
+    """Write the partial or complete results. Returns the names of the files."""
     draft, what = build.draft, build.order.what
     texts = {"plan.txt": build.plan}
     if draft.sections and what != "problem":

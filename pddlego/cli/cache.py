@@ -18,7 +18,7 @@ from pddlego.models.cache import AnswerCache, default_path
 from pddlego.util.text import clean
 
 command = typer.Typer(
-    help="Answers of models that were kept (--cache use).",
+    help="Manage cached answers of models (--cache use).",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -27,21 +27,21 @@ command = typer.Typer(
 
 @command.command()
 def info() -> None:
-    """Say where the cache is and what it holds of each model."""
+    """Show the location of the cache, and its entries by model."""
     raise typer.Exit(_info())
 
 
 @command.command()
 def clear(
     model: Annotated[str | None, typer.Option(help="Only the answers of this model.")] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Remove what was kept. It was paid for: you are asked first."""
+    """Delete cached answers (asks for confirmation)."""
     raise typer.Exit(_clear(model, yes))
 
 
 def _info() -> int:
-    """Print where the cache is and what it holds."""
+    """Print the location of the cache, and its entries."""
     handle_sigterm()
     console = Console()
     cache = AnswerCache(default_path())
@@ -65,7 +65,7 @@ def _info() -> int:
 
 
 def _clear(model: str | None, yes: bool) -> int:
-    """Remove answers. Exit code 1 if the user does not want it after all."""
+    """Delete answers. Exit code 1 if the user does not confirm."""
     handle_sigterm()
     cache = AnswerCache(default_path())
     what = "all answers" if model is None else f"all answers of {clean(model)}"

@@ -19,13 +19,13 @@ from pddlego.util.text import clean, count
 
 DomainFile = Annotated[Path, typer.Argument(metavar="DOMAIN", help="A PDDL domain file.")]
 ProblemFile = Annotated[Path | None, typer.Argument(metavar="[PROBLEM]", help="A problem file of that domain.")]
-PlanFile = Annotated[Path | None, typer.Option("--plan", help="A plan for it: (action object …), one a line.")]
+PlanFile = Annotated[Path | None, typer.Option("--plan", help="A plan: (action object …), one per line.")]
 
 
 def command(domain: DomainFile, problem: ProblemFile = None, plan: PlanFile = None) -> None:
-    """Say what is wrong with a domain, a problem, or a plan: three lines for each defect.
+    """Find defects in a domain, a problem or a plan, and print three lines for each.
 
-    Exit code: 0 nothing that matters, 1 something is wrong, 2 wrong usage.
+    Exit code: 0 no defects (remarks are allowed), 1 defects, 2 wrong usage.
     """
     raise typer.Exit(_check(domain, problem, plan))
 
@@ -36,12 +36,12 @@ _TODO = {
     DefectKind.DUPLICATE_OBJECT: "Remove one of the two; planning is possible all the same.",
     DefectKind.DOMAIN_NAME: "Write the same name in both; planning is possible all the same.",
 }
-"""What to do about a defect whose message does not say it."""
+"""Advice for defects whose message does not contain it."""
 
 
 @dataclass(frozen=True)
 class FileFinding:
-    """What is wrong: where (`FILE:LINE:COLUMN`) and what, why, and what to do. A `remark` is not a reason to fail."""
+    """A defect: position (`FILE:LINE:COLUMN`) and rule, reason, and advice. A `remark` does not fail the check."""
 
     what: str
     reason: str
@@ -50,7 +50,7 @@ class FileFinding:
 
 
 def _check(domain_file: Path, problem_file: Path | None, plan_file: Path | None) -> int:
-    """Print what is wrong. Exit code 0 if nothing is that matters, else 1. Raises `UsageError`."""
+    """Print the defects. Exit code 0 without defects, otherwise 1. Raises `UsageError`."""
     if plan_file is not None and problem_file is None:
         raise UsageError("--plan needs a problem", "A plan is for one problem.", "Name DOMAIN and PROBLEM.")
     console = Console(soft_wrap=True, emoji=False)
@@ -79,7 +79,7 @@ def _check(domain_file: Path, problem_file: Path | None, plan_file: Path | None)
 
 
 def _problem(domain: Domain, problem_file: Path, plan_file: Path | None, good: list[str]) -> Iterator[FileFinding]:
-    """What is wrong with a problem, and with a plan for it if there is one to be looked at."""
+    """The defects of a problem, and of a plan if one is given."""
     checked = checked_problem(domain, read_text(problem_file))
     yield from (_of_defect(problem_file, defect) for defect in checked.defects)
     problem = checked.problem

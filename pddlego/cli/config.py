@@ -17,7 +17,7 @@ from pddlego.util.text import clean
 
 
 def command(config: ConfigFile = None) -> None:
-    """Show what 'pddlego eval' would use: each value, and where it comes from."""
+    """Show the configuration of 'pddlego eval': each value and its source."""
     resolved = resolve({}, os.environ, Path(config) if config else None)
     table = Table("name", "value", "from", box=None, pad_edge=False)
     for group, values in resolved.config.groups().items():

@@ -18,18 +18,21 @@ from pddlego.planning.corpus import CorpusReport, check_corpus, read_pairs
 from pddlego.util.text import clean
 
 command = typer.Typer(
-    help="What language models wrote, as data.", no_args_is_help=True, add_completion=False, rich_markup_mode=None
+    help="Check PDDL files written by language models.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
 )
 
 
 @command.callback()
 def _common() -> None:
-    """What language models wrote, as data."""
+    """Check PDDL files written by language models."""
 
 
 @command.command()
 def check(
-    file: Annotated[str, typer.Argument(help="JSON lines with id, domain, problem, and what was recorded.")],
+    file: Annotated[str, typer.Argument(help="JSON lines with id, domain, problem, and optional records.")],
 ) -> None:
     """Read, repair and plan with every pair of a domain and a problem, and compare with what was recorded.
 

@@ -19,14 +19,14 @@ from pddlego.util.text import clean
 
 
 def command(
-    model: Annotated[str | None, typer.Option(envvar="PDDLEGO_MODEL", help="The model to try.")] = None,
-    base_url: Annotated[str | None, typer.Option(envvar="OPENAI_BASE_URL", help="Its endpoint.")] = None,
+    model: Annotated[str | None, typer.Option(envvar="PDDLEGO_MODEL", help="The model to check.")] = None,
+    base_url: Annotated[str | None, typer.Option(envvar="OPENAI_BASE_URL", help="The URL of its server.")] = None,
     runs: Annotated[str, typer.Option(envvar=RUNS_VARIABLE, help="The folder for runs.")] = RUNS,
-    java: Annotated[str | None, typer.Option(envvar="PDDLEGO_JAVA", help="The Java to try.")] = None,
+    java: Annotated[str | None, typer.Option(envvar="PDDLEGO_JAVA", help="Path of the Java runtime.")] = None,
 ) -> None:
-    """Check Java, the engine, the planner, the model's endpoint and the folder for runs; explain how to fix what fails.
+    """Check Java, the engine, the planner, the endpoint and the folder for runs, and explain how to fix what fails.
 
-    Exit code: 0 all works, 3 something does not.
+    Exit code: 0 everything works, 3 something fails.
     """
     raise typer.Exit(_examined(model, base_url, runs, java))
 

@@ -24,8 +24,8 @@ from pddlego.evaluation.table import played_of, results_table, rows, spent_elsew
 from pddlego.models.base import remarks
 from pddlego.models.limiter import Gauge
 
-Games = Annotated[list[str] | None, typer.Argument(help="What to play, several or one with commas. Default: coin.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be played, and the worst case.")]
+Games = Annotated[list[str] | None, typer.Argument(help="Games or settings (see 'pddlego games'). Default: coin.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the episodes and an upper bound of calls and cost.")]
 
 
 @with_options(groups().values(), without=("games",))

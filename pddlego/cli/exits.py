@@ -11,19 +11,19 @@ WON, NOT_WON, USAGE, BROKEN, INTERRUPTED = 0, 1, 2, 3, 130
 
 
 def silence_output() -> None:
-    """Standard output is full or gone: nothing may be written to it any more, not even when Python ends."""
+    """Discard further output, because standard output is full or closed."""
     sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123
 
 
 _POLITE = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
-"""Polite kills, as far as the system has them."""
+"""Signals that request a termination, if the system has them."""
 
 INTERRUPTS = (signal.SIGINT, *_POLITE)
-"""Everything that asks a command to end."""
+"""Signals that end a command."""
 
 
 def handle_sigterm() -> None:
-    """A polite kill is an interrupt: things end properly and the terminal is left as it was.
+    """Treat SIGTERM and SIGHUP as interrupts, so that files and the terminal are restored.
 
     One is enough: systems send several in a row, and the second would cut short what the first began.
     """
@@ -49,7 +49,7 @@ def ignores_keys() -> bool:
 
 
 def ignore_interrupts() -> None:
-    """From now on there is nothing to interrupt."""
+    """Ignore further interrupts."""
     for signum in INTERRUPTS:
         signal.signal(signum, signal.SIG_IGN)
 

@@ -14,7 +14,7 @@ from pddlego.util.text import clean
 
 
 def command() -> None:
-    """List what can be played: every setting with its limits and splits."""
+    """List games and other settings, with their limits and splits."""
     table = Table("name", "what", "steps", "seeds", box=None, pad_edge=False)
     for name in setting_names():
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 import traceback
 from collections.abc import Mapping
@@ -20,20 +21,20 @@ from pddlego.errors import TOO_MANY_FILES, PddlegoError, UsageError, explained, 
 
 _COMMANDS: Mapping[str, str] = {
     "play": "Play one episode and watch it.",
-    "games": "List what can be played.",
-    "doctor": "Check Java, the engine, the planner, the model's endpoint and the folder for runs.",
-    "check": "Say what is wrong with a domain, a problem, or a plan.",
-    "solve": "Find a plan and print it, one action a line.",
-    "build": "Build PDDL from a description.",
+    "games": "List games and other settings.",
+    "doctor": "Check the installation, and explain how to fix what fails.",
+    "check": "Find defects in a domain, a problem or a plan.",
+    "solve": "Find a plan and print it, one action per line.",
+    "build": "Build PDDL files from a description, with a language model.",
     "eval": "Play many episodes: games x modes x models x seeds.",
-    "config": "Show what 'pddlego eval' would use: each value, and where it comes from.",
-    "report": "Say what one or several evaluations found.",
-    "watch": "Follow running episodes from another terminal, by their journals.",
-    "show": "Step through an episode forwards and backwards.",
-    "replay": "Play recorded episodes again without any model call, and compare.",
-    "resume": "Go back to a step of an episode, correct the problem there, and play on.",
-    "corpus": "What language models wrote, as data.",
-    "cache": "Answers of models that were kept (--cache use).",
+    "config": "Show the configuration: each value and its source.",
+    "report": "Report the results of one or several evaluations.",
+    "watch": "Follow running episodes from another terminal.",
+    "show": "Step through an episode.",
+    "replay": "Play recorded episodes again without model calls, and compare.",
+    "resume": "Go back to a step of an episode, correct the problem, and play on.",
+    "corpus": "Check PDDL files written by language models.",
+    "cache": "Manage cached answers of models.",
 }
 """Each command: the module of that name holds it as `command`, a function, or a `Typer` of several."""
 
@@ -44,7 +45,7 @@ _TRACEBACK = "PDDLEGO_TRACEBACK"
 
 
 class _Commands(typer.core.TyperGroup):
-    """Lists all commands, and loads the one that is used."""
+    """Lists all commands, and loads only the one that is used."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
@@ -56,7 +57,7 @@ class _Commands(typer.core.TyperGroup):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        """Say that it was interrupted, where Typer would end without a word."""
+        """Report an interrupt, which Typer would not."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
@@ -68,16 +69,28 @@ class GroupedCommand(typer.core.TyperCommand):
     """A command whose help lists options by groups."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the arguments, and the options by their groups; those of the command itself first."""
-        rows: dict[str, list[tuple[str, str]]] = {}
+        """Write the arguments, then the options by group, those without a group at the end."""
+        rows: dict[str, list[tuple[str, str]]] = {title: [] for title in ("Arguments", *_GROUPS)}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
             if record is not None:
-                own = "Arguments" if parameter.param_type_name == "argument" else "Options"
-                rows.setdefault(getattr(parameter, "rich_help_panel", None) or own, []).append(record)
+                own = "Arguments" if parameter.param_type_name == "argument" else _OTHERS
+                usage = _TYPES.sub(lambda match: _METAVARS.get(match[1], "TEXT"), record[0])
+                group = getattr(parameter, "rich_help_panel", None) or own
+                rows.setdefault(group, []).append((usage, record[1]))
+        rows[_OTHERS] = rows.pop(_OTHERS)
         for title, records in rows.items():
-            with formatter.section(title):
-                formatter.write_dl(records)
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+
+_GROUPS = ("What to play", "Model", "Planner", "Limits", "Run", "Output")
+"""The first groups in help. Those of methods follow."""
+
+_OTHERS = "Options"
+_TYPES = re.compile(r"<([^<>]+)>")
+_METAVARS = {"int": "N", "float": "N", "int range": "N", "float range": "N", "path": "FILE"}
 
 
 def _loaded(name: str) -> Any:
@@ -92,7 +105,7 @@ def _loaded(name: str) -> Any:
 app = typer.Typer(
     name="pddlego",
     cls=_Commands,
-    help="Agents that play text games by planning: a model writes PDDL, a planner plans, the game answers.",
+    help="Language models that plan through a planner: play, evaluate, watch, check, solve.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -102,9 +115,9 @@ app = typer.Typer(
 
 
 def run() -> None:
-    """Run a command. Errors become three lines and an exit code; of a bug the traceback is shown where it is wanted."""
+    """Run a command. Errors become three lines and an exit code; `PDDLEGO_TRACEBACK` shows the traceback of a bug."""
     for stream in (sys.stdout, sys.stderr):
-        # Where a sign cannot be shown a question mark is better than a traceback.
+        # A question mark for an unprintable character is better than a traceback.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     try:
@@ -151,7 +164,7 @@ def _common(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Agents that play text games by planning: a model writes PDDL, a planner plans, the game answers."""
+    """Language models that plan through a planner: play, evaluate, watch, check, solve."""
 
 
 def _report(error: PddlegoError) -> None:

@@ -17,15 +17,21 @@ from pddlego.util.options import Flag, Option, options_of
 
 PathFilter = Callable[[Path], bool]
 
-RunArgument = Annotated[
-    str, typer.Argument(help="A run folder, its name in runs/, a journal in its folder episodes/, or latest.")
-]
+RunArgument = Annotated[str, typer.Argument(help="A run folder, its name or a unique prefix, a journal, or latest.")]
+WHAT, MODEL, RUN, OUTPUT = "What to play", "Model", "Run", "Output"
+"""Groups of options in help, which options of single commands share with those of the configuration."""
+
 ConfigFile = Annotated[
-    str | None, typer.Option("--config", help="A TOML file: options by their names, or in tables by groups.")
+    str | None,
+    typer.Option("--config", help="A TOML file with options (see 'pddlego config --template').", rich_help_panel=RUN),
 ]
-Pace = Annotated[float, typer.Option(min=0.0, max=60.0, help="Seconds that each moment stays on a terminal.")]
+Pace = Annotated[
+    float,
+    typer.Option(min=0.0, max=60.0, help="Seconds between screens on a terminal.", rich_help_panel=OUTPUT),
+]
 Confirm = Annotated[
-    str | None, typer.Option(help="Ask before these take effect: edits, plans, commands, several with commas.")
+    str | None,
+    typer.Option(help="Ask you before these take effect: edits, plans, commands.", rich_help_panel=OUTPUT),
 ]
 
 
@@ -93,7 +99,7 @@ def _parameter(argument: str, option: Option, group: type[BaseModel]) -> inspect
         typed_as,
         help=" ".join(filter(None, (option.info.description, _default(option, flag)))),
         envvar=flag.variable or None,
-        metavar=flag.metavar,
+        metavar=flag.metavar or ("N" if kind in (int, float) else "TEXT"),
         rich_help_panel=group.model_config.get("title"),
     )
     return inspect.Parameter(argument, _KEYWORD, default=None, annotation=Annotated[Union[kind, None], typed])  # noqa: UP007

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from pddlego.cli.exits import handle_sigterm
-from pddlego.cli.options import ConfigFile, Confirm, Pace, with_options
+from pddlego.cli.options import MODEL, OUTPUT, WHAT, ConfigFile, Confirm, Pace, with_options
 from pddlego.cli.watching import exit_code, make_approver, make_person, parse_whats, play_watched
 from pddlego.display.console import Console
 from pddlego.display.lines import make_display
@@ -23,26 +23,17 @@ from pddlego.models.limiter import Spending
 from pddlego.runs.folders import fresh_folder
 from pddlego.runs.manifest import CONFIRMED
 
-GameOption = Annotated[str, typer.Argument(help="What to play: a file in envs/ (see 'pddlego games').")]
+GameOption = Annotated[str, typer.Argument(help="A game or setting (see 'pddlego games').")]
 PlayMode = Annotated[
     str | None,
-    typer.Option(
-        "--mode",
-        help="Of games: edit (PDDL-edit, the default), gen (PDDL-gen), act (the model picks commands), random, human "
-        "(you type). Of planning domains: program (the default), plan, random, tos, graphplan, plan-by-model; of "
-        "search problems tos.",
-    ),
+    typer.Option("--mode", help="What the model writes (default: the game's first mode).", rich_help_panel=WHAT),
 ]
-Seed = Annotated[int, typer.Option(help="Which house: a seed of the game's fold.")]
+Seed = Annotated[int, typer.Option(help="Seed of the game.", rich_help_panel=WHAT)]
 ModelName = Annotated[
     str | None,
-    typer.Option(
-        "--model",
-        help="A model's name, reader, reader+noise:P (a simulation) or transcript:FILE. Default: PDDLEGO_MODEL, or the "
-        "reader.",
-    ),
+    typer.Option("--model", help="Model name, reader, reader+noise:P or transcript:FILE.", rich_help_panel=MODEL),
 ]
-JsonLines = Annotated[bool, typer.Option("--json", help="Print every event as a line of JSON.")]
+JsonLines = Annotated[bool, typer.Option("--json", help="Print events as JSON lines.", rich_help_panel=OUTPUT)]
 
 NO_MODEL = "No model configured: playing with the built-in reader (rules, no language model)"
 

@@ -30,15 +30,13 @@ def command(
     flags: dict[str, Any],
     runs: Annotated[
         list[str],
-        typer.Argument(help="Run folders that 'pddlego eval' made, their names in runs/, or latest (with results)."),
+        typer.Argument(help="Run folders, their names or unique prefixes, or latest."),
     ],
-    to: Annotated[
-        str, typer.Option("--format", help="terminal, markdown, csv, json or html (one file, nothing else needed).")
-    ] = "terminal",
+    to: Annotated[str, typer.Option("--format", help="terminal, markdown, csv, json or html.")] = "terminal",
     output: Annotated[str | None, typer.Option("--output", "-o", help="A file. Default: standard output.")] = None,
-    pages: Annotated[int, typer.Option(min=0, help="html: most episodes that get a page of their own.")] = 200,
+    pages: Annotated[int, typer.Option(min=0, help="html: maximum number of episode pages.")] = 200,
     optimum: Annotated[
-        bool, typer.Option("--optimum", help="html: plot steps against the full-information optimum (coin, mapreader).")
+        bool, typer.Option("--optimum", help="html: plot steps against the optimum (coin, mapreader).")
     ] = False,
 ) -> None:
     """Say what one or several evaluations found: Table 1, intervals, costs, failures, paired comparisons."""

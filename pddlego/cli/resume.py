@@ -50,11 +50,11 @@ OPTIONS = ("base_url", "max_steps", "java", "runs")
 def command(
     flags: dict[str, Any],
     run: RunArgument,
-    from_step: Annotated[int, typer.Option(min=0, help="The step after which to go on.")],
-    seed: Annotated[int | None, typer.Option(help="Which episode, where there are several.")] = None,
-    problem: Annotated[str | None, typer.Option(help="A problem file to go on with.")] = None,
-    edit: Annotated[bool, typer.Option("--edit", help="Edit the problem in $EDITOR and go on with that.")] = False,
-    model: Annotated[str | None, typer.Option(help="Another model. Default: that of the episode.")] = None,
+    from_step: Annotated[int, typer.Option(min=0, help="The step to go back to.")],
+    seed: Annotated[int | None, typer.Option(help="Seed of the episode.")] = None,
+    problem: Annotated[str | None, typer.Option(help="A corrected problem file.")] = None,
+    edit: Annotated[bool, typer.Option("--edit", help="Edit the problem in $EDITOR first.")] = False,
+    model: Annotated[str | None, typer.Option(help="Another model. Default: the episode's.")] = None,
     confirm: Confirm = None,
     pace: Pace = 0.4,
 ) -> None:

@@ -29,11 +29,11 @@ from pddlego.util.text import clean
 
 def command(
     run: RunArgument,
-    seed: Annotated[int | None, typer.Argument(help="Which episode, where there are several.")] = None,
-    step: Annotated[int | None, typer.Option(min=0, help="Where to begin; what to print.")] = None,
+    seed: Annotated[int | None, typer.Argument(help="Seed of the episode.")] = None,
+    step: Annotated[int | None, typer.Option(min=0, help="The first step to show; on a pipe, the only one.")] = None,
     problem: Annotated[bool, typer.Option("--problem", help="Print the problem at that step as PDDL.")] = False,
-    svg: Annotated[str | None, typer.Option(help="Write what is on screen at that step to an SVG file.")] = None,
-    gif: Annotated[str | None, typer.Option(help="Write the whole episode to a GIF file (extra gif).")] = None,
+    svg: Annotated[str | None, typer.Option(help="Write the screen at that step to an SVG file.")] = None,
+    gif: Annotated[str | None, typer.Option(help="Write the episode to a GIF file (extra 'gif').")] = None,
     size: Annotated[str, typer.Option(help="Columns and lines of the pictures.")] = "120x36",
 ) -> None:
     """Step through an episode forwards and backwards: map, problem, goal ladder, plan, requests and answers."""

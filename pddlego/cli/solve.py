@@ -56,20 +56,19 @@ PlannerName = Annotated[
     str | None,
     typer.Option(
         "--planner",
-        help="pyperplan, graphplan, fast-downward (extra), or program:FILE: Python with get_plan, or a run folder. "
-        "[default: pyperplan]",
+        help="pyperplan, graphplan, fast-downward or program:FILE. [default: pyperplan]",
     ),
 ]
 SearchName = Annotated[
     str | None,
-    typer.Option("--search", help="How to search: gbf(hff), astar(lmcut), bfs and more. [default: gbf(hff)]"),
+    typer.Option("--search", help="gbf(hff), astar(lmcut), bfs, … [default: gbf(hff)]"),
 ]
 Prune = Annotated[
     str | None,
-    typer.Option(help="graphplan: which model says which actions to keep; relaxed, oracle, keep-all, random:P."),
+    typer.Option(help="graphplan: model that prunes; also relaxed, oracle, keep-all, random:P."),
 ]
-Sort = Annotated[str | None, typer.Option(help="graphplan: which model says which actions to try first.")]
-Output = Annotated[Path | None, typer.Option("--output", "-o", help="A file for the plan. Default: standard output.")]
+Sort = Annotated[str | None, typer.Option(help="graphplan: model that sorts the actions.")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="File for the plan. Default: standard output.")]
 
 
 _GROUPS = (PlannerOptions, PassOptions, Endpoint, SandboxOptions)

@@ -22,8 +22,10 @@ from pddlego.runs.tail import FolderTail
 @with_options((RunOptions,), only=("runs",))
 def command(
     flags: dict[str, Any],
-    run: Annotated[str | None, typer.Argument(help="A run folder, or its name in --runs. Default: the newest.")] = None,
-    grid: Annotated[int, typer.Option(min=0, max=64, help="Show so many small maps at once.")] = 0,
+    run: Annotated[
+        str | None, typer.Argument(help="A run folder, its name or a unique prefix. Default: the newest.")
+    ] = None,
+    grid: Annotated[int, typer.Option(min=0, max=64, help="Number of small maps to show at once.")] = 0,
 ) -> None:
     """Follow running episodes from another terminal, by their journals: a list, one of them, or many maps.
 

@@ -29,23 +29,19 @@ class WhatOptions(Options):
 
     model_config = ConfigDict(title="What to play")
 
-    games: tuple[str, ...] = option(("coin",), "What to play, several with commas.", Flag(free=True))
-    modes: tuple[str, ...] = option(
-        (), "Modes, several with commas: edit, gen, act, random; of planning domains program, plan, random, …"
-    )
-    ablate: tuple[str, ...] = option(
-        (), "Play the modes without these parts, too: feedback, tolerance, ladder, feedback+tolerance, …"
-    )
+    games: tuple[str, ...] = option(("coin",), "Games or settings, separated by commas.", Flag(free=True))
+    modes: tuple[str, ...] = option((), "Modes, separated by commas (default: the first one of each game).")
+    ablate: tuple[str, ...] = option((), "Also play without these parts: feedback, tolerance, feedback+tolerance, …")
     models: tuple[str, ...] = option(
         (BUILT_IN_MODEL,),
-        "Models, with commas; reader is built in, reader+noise:P errs on purpose, transcript:FILE is recorded.",
+        "Models, separated by commas; also reader+noise:P, transcript:FILE.",
         Flag(variable="PDDLEGO_MODEL"),
     )
     seeds: str = option("dev", "dev, test, or a list such as 0-9,20.")
-    repeats: int = option(1, "How often each seed is played.", ge=1, le=10_000)
+    repeats: int = option(1, "Episodes per seed.", ge=1, le=10_000)
     set: tuple[str, ...] = option(
         (),
-        "An option of the method or a parameter of the game, such as numLocations=5. Repeatable.",
+        "An option of the method or parameter of the game. Repeatable.",
         Flag(metavar="KEY=VALUE", repeatable=True),
     )
 
@@ -104,14 +100,12 @@ class LimitOptions(Options):
 
     model_config = ConfigDict(title="Limits")
 
-    max_seconds: float | None = option(None, "Seconds that an episode may take.", ge=0, le=1e7)
-    retries: int = option(
-        5, "How often to ask again about an unusable answer (in tos: --set answers=N).", ge=0, le=1000
-    )
-    max_calls: int | None = option(None, "Requests that may be sent, retries too.", Flag(free=True), ge=0)
-    max_tokens: int | None = option(None, "Tokens, in and out, that may be used.", Flag(free=True), ge=0)
-    max_cost: float | None = option(None, "Money that may be spent; needs --prices.", Flag(free=True), ge=0)
-    prices: str | None = option(None, "A TOML file with prices for a million tokens.", Flag(free=True))
+    max_seconds: float | None = option(None, "Seconds per episode.", ge=0, le=1e7)
+    retries: int = option(5, "Retries after an unusable answer (not in mode tos).", ge=0, le=1000)
+    max_calls: int | None = option(None, "Requests in total, including retries.", Flag(free=True), ge=0)
+    max_tokens: int | None = option(None, "Input and output tokens in total.", Flag(free=True), ge=0)
+    max_cost: float | None = option(None, "Cost in total; requires --prices.", Flag(free=True), ge=0)
+    prices: str | None = option(None, "A TOML file with prices per million tokens.", Flag(free=True))
 
 
 class Run(Options):
@@ -120,15 +114,13 @@ class Run(Options):
 
     model_config = ConfigDict(title="Run")
 
-    workers: int = option(4, "Episodes at once.", Flag(free=True), ge=1, le=1024)
-    llm_jobs: int = option(16, "Requests in flight at most.", Flag(free=True), ge=1, le=1024)
-    executor: Literal["threads", "ray"] = option(
-        "threads", "Where to play: threads, or ray (extra cluster).", Flag(free=True)
-    )
-    address: str | None = option(None, "ray: the cluster.", Flag(free=True, default="one on this machine"))
-    carry: bool = option(False, "full: hand the last good domain from seed to seed.")
-    run: str | None = option(None, "A name for the run folder.", Flag(free=True, default="made from what is played"))
-    runs: str = option(RUNS, "Where run folders are made.", Flag(variable=RUNS_VARIABLE, free=True))
+    workers: int = option(4, "Parallel episodes.", Flag(free=True), ge=1, le=1024)
+    llm_jobs: int = option(16, "Parallel requests.", Flag(free=True), ge=1, le=1024)
+    executor: Literal["threads", "ray"] = option("threads", "threads, or ray (extra 'cluster').", Flag(free=True))
+    address: str | None = option(None, "Address of the Ray cluster.", Flag(free=True, default="a local one"))
+    carry: bool = option(False, "Mode full: pass the last good domain to the next seed.")
+    run: str | None = option(None, "Name of the run folder.", Flag(free=True, default="from the cells"))
+    runs: str = option(RUNS, "Folder that contains the run folders.", Flag(variable=RUNS_VARIABLE, free=True))
 
 
 class Config(Options):

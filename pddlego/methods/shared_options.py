@@ -13,19 +13,15 @@ PLANNING = "planning"
 class TaskOptions(Options):
     """`tasks` is a folder, or a tar archive of one, that replaces the setting's own tasks."""
 
-    tasks: str | None = option(None, "Your own tasks: a folder or tar archive with domain.pddl, train/ and eval/.")
+    tasks: str | None = option(None, "Your own tasks: a folder or tar archive (docs/programs.md).")
 
 
 class SandboxOptions(Options):
     """Running Python that a model wrote. `eval_timeout` is in seconds of CPU time; None: as long as in the tests.
 
-    `parity` does what the paper's code did where that is not what makes sense (docs/programs.md, docs/search.md).
+    `parity` does what the paper's code did where pddlego deviates from it (docs/programs.md, docs/search.md).
     """
 
-    isolation: Literal["required", "best-effort", "off"] = option(
-        "required", "How programs of a model are isolated: required, best-effort, or off."
-    )
-    eval_timeout: float | None = option(
-        None, "Seconds of CPU time that a program may take for a task. Default: as in training.", gt=0, le=86_400
-    )
-    parity: Literal["off", "paper"] = option("off", "paper: do what the paper's code did, where that differs.")
+    isolation: Literal["required", "best-effort", "off"] = option("required", "Sandbox: required, best-effort or off.")
+    eval_timeout: float | None = option(None, "Seconds of CPU time per evaluation task.", gt=0, le=86_400)
+    parity: Literal["off", "paper"] = option("off", "paper: behave as the paper's code where it differs.")

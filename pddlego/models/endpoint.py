@@ -40,28 +40,26 @@ class Endpoint(Options):
 
     base_url: str | None = option(
         None,
-        "An OpenAI-compatible endpoint, such as that of vLLM or Ollama.",
+        "URL of an OpenAI-compatible server.",
         Flag(variable="OPENAI_BASE_URL"),
     )
-    temperature: float = option(1.0, "Sent to the model.", ge=0, le=10)
+    temperature: float = option(1.0, "Sampling temperature.", ge=0, le=10)
     reasoning_effort: str | None = option(
         None,
-        "How much a reasoning model thinks: none, low, medium, high, …",
-        Flag(default="its own"),
+        "none, low, medium, high, …",
+        Flag(default="the model's"),
         pattern=r"^[a-z]{1,20}$",
     )
     extra_body: dict[str, Any] = option(
         {},
-        "A field that only some endpoints know, such as chat_template_kwargs.enable_thinking=false. Repeatable.",
+        "An additional field of the request. Repeatable.",
         Flag(metavar="KEY=VALUE", repeatable=True),
     )
-    stream: bool = option(True, "Let answers be sent as they are written, and show them.", Flag(free=True))
-    cache: CacheUse = option("off", "Answers of earlier runs: off, use, or refresh.", Flag(free=True))
-    timeout: float = option(
-        120.0, "Seconds that one answer may take.", Flag(free=True), name="model_timeout", gt=0, le=86_400
-    )
+    stream: bool = option(True, "Stream answers as they are generated.", Flag(free=True))
+    cache: CacheUse = option("off", "Cached answers: off, use or refresh.", Flag(free=True))
+    timeout: float = option(120.0, "Seconds per answer.", Flag(free=True), name="model_timeout", gt=0, le=86_400)
     max_tokens: int | None = option(
-        None, "Tokens that one answer may have: sent to the model, and reserved.", name="max_answer_tokens", ge=1
+        None, "Tokens per answer: sent to the model and reserved.", name="max_answer_tokens", ge=1
     )
 
     @field_validator("extra_body", mode="before")

@@ -273,13 +273,11 @@ class PlannerOptions(Options):
 
     engine: str = option(
         "pyperplan",
-        "pyperplan, graphplan, or fast-downward (extra). The last two choose their own search.",
+        "pyperplan, graphplan or fast-downward (extra).",
         name="planner",
     )
-    timeout: float = option(
-        30.0, "Seconds that one planning call may take; 0: no limit.", name="planner_timeout", ge=0, le=1_000_000
-    )
-    memory: int = option(4096, "MiB that the planner may use; 0: no limit.", name="planner_memory", ge=0)
+    timeout: float = option(30.0, "Seconds per planning call; 0: no limit.", name="planner_timeout", ge=0, le=1_000_000)
+    memory: int = option(4096, "Memory in MiB; 0: no limit.", name="planner_memory", ge=0)
 
     def make(self) -> ProcessPlanner:
         """Start the planner. Raises `UsageError` for an unknown engine, missing packages, or too little memory."""

@@ -20,17 +20,17 @@ from tests.model_server import ModelServer, answer, fault
 
 GOLD = load("text-coin", BuilderOptions())
 KINDS = {
-    "You find the types": "types",
-    "You find the things that every task": "constants",
-    "You find the predicates": "predicates",
-    "You find the derived": "rules",
-    "You find the actions": "action-list",
+    "You list the types": "types",
+    "You list the constants": "constants",
+    "You list the predicates": "predicates",
+    "You list the derived": "rules",
+    "You list the actions": "action-list",
     "You write the parameters": "parameters",
     "You write the precondition": "preconditions",
     "You write the effect": "effects",
     "You write one action": "action",
-    "You find the objects": "objects",
-    "You write the facts": "init",
+    "You list the objects": "objects",
+    "You write the initial state": "init",
     "You write the goal": "goal",
     "You write a planning domain": "domain",
     "You write a planning problem": "problem",
@@ -40,7 +40,7 @@ KINDS = {
 def next_component(body: dict[str, Any]) -> str:
     """What a language model would say that has understood the description."""
     text = str(body["messages"][0]["content"])
-    if "You judge whether" in text:
+    if "You evaluate whether" in text:
         return json.dumps({"score": 9, "passing": True, "intended": True})
     kind = next(kind for words, kind in KINDS.items() if words in text)
     action = re.search(r"^The action is (\S+?)[:.]", text, re.MULTILINE)
@@ -97,10 +97,10 @@ def test_what_was_built_is_kept_when_calls_run_out(describing: Callable[..., Any
         (("task", "nowhere.txt"), "nowhere.txt"),
         (("task", "empty.txt"), "is empty"),
         (("problem", "coin.txt"), "A problem needs its domain"),
-        (("problem", "coin.txt", "--domain", "coin.txt"), "is no domain"),
+        (("problem", "coin.txt", "--domain", "coin.txt"), "is not a valid domain"),
         (("task", "coin.txt", "--steps", "quickly"), "steps = quickly"),
         (("task", "coin.txt", "--feedback", "everybody"), "feedback = everybody"),
-        (("task", "coin.txt", "--feedback", "person"), "Nobody is there to look"),
+        (("task", "coin.txt", "--feedback", "person"), "Standard input is not a terminal"),
         (("task", "coin.txt", "--from", "coin.txt"), "no components of l2p"),
         (("task", "coin.txt", "--rounds", "99"), "--rounds 99"),
         (("task", "coin.txt", "-o", "/proc/nowhere"), "Cannot write to /proc/nowhere"),
@@ -159,7 +159,7 @@ def test_a_plan_is_kept_when_the_model_fails_in_the_review(
     describing: Callable[..., Any], model_server: ModelServer, tmp_path: Path
 ) -> None:
     def reply(body: dict[str, Any]) -> Any:
-        review = "You judge whether" in str(body["messages"][0]["content"])
+        review = "You evaluate whether" in str(body["messages"][0]["content"])
         return fault(400, "no reviews here") if review else answer(next_component(body))
 
     model_server.replies = [reply]

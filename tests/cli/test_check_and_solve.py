@@ -69,7 +69,7 @@ def test_good_files_are_said_to_be_good(tmp_path: Path, task: str) -> None:
             "(sail l0 l7)",
             [
                 "a.plan:1:1: unknown object, step 0",
-                "  why: (sail l0 l7) at time 0: there is no object l7",
+                "  why: (sail l0 l7) at time 0: unknown object l7",
                 "  do:  Use an action and objects that are declared.",
             ],
         ),
@@ -77,7 +77,7 @@ def test_good_files_are_said_to_be_good(tmp_path: Path, task: str) -> None:
             "sail l0 l1",
             [
                 "a.plan:1:1: syntax",
-                "  why: line 1, 'sail l0 l1', is no action: write (action object …)",
+                "  why: line 1, 'sail l0 l1', is not an action: write (action object …)",
                 "  do:  Write one action a line, each in parentheses.",
             ],
         ),
@@ -143,7 +143,7 @@ def test_files_in_the_wrong_order_are_said_to_be_so(tmp_path: Path, task: str) -
         (("check", "."), "cannot be read"),
         (("check", str(FERRY), "--plan", "x"), "--plan needs a problem"),
         (("solve", str(FERRY), str(FERRY)), "is wrong"),
-        (("solve", str(FERRY), "task.pddl", "--planner", "dream"), "There is no planner 'dream'"),
+        (("solve", str(FERRY), "task.pddl", "--planner", "dream"), "Unknown planner 'dream'"),
         (("solve", str(FERRY), "task.pddl", "--search", "dream"), "is not possible"),
         (("solve", str(FERRY), "task.pddl", "--planner", "program:nowhere.py"), "holds no program"),
         (

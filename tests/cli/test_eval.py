@@ -213,7 +213,7 @@ def test_a_lost_ledger_does_not_give_the_budget_back(tmp_path: Path, model_serve
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("eval", "chess"), "There is no game 'chess'"),
+        (("eval", "chess"), "Unknown game 'chess'"),
         (("eval", "coin", "--modes", "dream"), "--modes dream"),
         (("eval", "coin", "--seeds", "exam"), "names no seeds"),
         (("eval", "coin", "--seeds", "2000"), "0-999"),
@@ -221,10 +221,10 @@ def test_a_lost_ledger_does_not_give_the_budget_back(tmp_path: Path, model_serve
         (("eval", "coin", "--models", "gpt-x"), "OPENAI_API_KEY"),
         (("eval", "twc", "--modes", "act"), "cannot play twc in mode act"),
         (("eval", "coin", "--config", "nowhere.toml"), "cannot be read"),
-        (("eval", "coin", "--config", "bad.toml"), "no option 'colour'"),
-        (("eval", "coin", "--prices", "bad.toml"), "no price list"),
+        (("eval", "coin", "--config", "bad.toml"), "Unknown option 'colour'"),
+        (("eval", "coin", "--prices", "bad.toml"), "not a price list"),
         (("eval", "coin", "--models", "m", "--base-url", "http://127.0.0.1:9/v1", "--max-cost", "1"), "no price of m"),
-        (("config", "--config", "bad.toml"), "no option 'colour'"),
+        (("config", "--config", "bad.toml"), "Unknown option 'colour'"),
         (("config", "--config", "text.toml"), "workers = 8"),
         (("config", "--config", "boolean.toml"), "workers = True"),
         (("config", "--config", "set.toml"), "set = 3"),

@@ -68,7 +68,7 @@ def test_a_carried_domain_saves_calls_and_is_replayed(tmp_path: Path) -> None:
     ("options", "text"),
     [
         (("--domain-from", "nowhere"), "There is no such file or folder"),
-        (("--domain-from", "broken.pddl"), "The domain to begin with is none"),
+        (("--domain-from", "broken.pddl"), "The domain to begin with is invalid"),
         (("--history", "some"), "news"),
     ],
 )

@@ -20,8 +20,8 @@ def test_coin_is_won_with_graphplan(tmp_path: Path) -> None:
     ("options", "text"),
     [
         (("--prune", "relaxed"), "No such option: --prune"),
-        (("--levels", "3"), "--levels is no option of what is played"),
-        (("--kappa", "0.5"), "--kappa is no option of what is played"),
+        (("--levels", "3"), "--levels has no effect here"),
+        (("--kappa", "0.5"), "--kappa has no effect here"),
         (("--kappa", "2"), "--kappa 2"),
         (("--kappa", ","), "kappa"),
         (("--kappa", "high"), "--kappa high"),

@@ -160,7 +160,7 @@ def test_a_model_that_is_none(tmp_path: Path, name: str) -> None:
     done = run("play", "coin", "--model", name, cwd=tmp_path)
     assert done.returncode == 2
     assert three_lines(done.stderr)
-    assert f"There is no model {name}" in done.stderr
+    assert f"Unknown model {name}" in done.stderr
 
 
 def test_a_report_knows_the_prices_that_the_evaluation_was_given(tmp_path: Path) -> None:

@@ -215,7 +215,7 @@ def test_an_outage_that_lasts_longer_than_the_episode_may_is_the_endpoint_s_fail
     [
         (("--base-url", "http://127.0.0.1:9/v1"), "needs a model"),
         (("--planner-memory", "20"), "--planner-memory is too small"),
-        (("--model", "transcript:/dev/zero"), "is no file"),
+        (("--model", "transcript:/dev/zero"), "is not a file"),
     ],
 )
 def test_more_of_what_a_user_can_get_wrong(tmp_path: Path, arguments: tuple[str, ...], says: str) -> None:

@@ -37,7 +37,7 @@ def still_usable(terminal: Terminal) -> None:
 
 
 def wait_until_asked(terminal: Terminal, text: str) -> None:
-    """Wait for a question below `text`. A key that comes before the question is seen is no answer to it."""
+    """Wait for a question below `text`. A key that comes before the question is seen is not an answer to it."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         shown = terminal.screen()

@@ -76,7 +76,7 @@ def test_an_editor_that_adds_a_wrong_line_every_time_is_opened_a_bounded_number_
 
 
 @pytest.mark.parametrize(
-    ("command", "says"), [("no-such-editor", "There is no editor"), ("false", "The editor failed")]
+    ("command", "says"), [("no-such-editor", "The editor cannot be started"), ("false", "The editor failed")]
 )
 def test_an_editor_that_fails(monkeypatch: pytest.MonkeyPatch, command: str, says: str) -> None:
     monkeypatch.setenv("VISUAL", command)

@@ -62,7 +62,7 @@ def test_a_rejected_command_is_not_sent_and_the_model_is_told(coin: GameSetting,
     game = small_house()
     events = play(coin, planner, game, model, approver=person)
     request = model.requests[1].messages[-1].content
-    assert f"the next command was to be:\n{person.asked[0].text}" in request
+    assert f"the next command would be:\n{person.asked[0].text}" in request
     assert "not there" in request
     assert len(game.commands) == ended(events).usage.steps == len(person.asked) - 1
 

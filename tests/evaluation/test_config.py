@@ -59,7 +59,7 @@ def test_a_command_reads_only_the_variables_of_its_options() -> None:
     assert resolve({}, environment, names=("java",)).origin("java") == "environment (PDDLEGO_JAVA)"
     with pytest.raises(UsageError, match="workers = many is not possible"):
         resolve({}, environment)
-    with pytest.raises(UsageError, match="There is no option 'workers'"):
+    with pytest.raises(UsageError, match="Unknown option 'workers'"):
         resolve({"workers": 2}, {}, names=("java",))
 
 
@@ -83,7 +83,7 @@ def test_fields_of_a_table_are_checked_as_those_of_a_flag(file: Path, fields: st
 
 
 def test_a_list_of_fields_holds_texts() -> None:
-    with pytest.raises(UsageError, match="'3' is no field"):
+    with pytest.raises(UsageError, match="'3' is not a field"):
         resolve({"extra_body": [3]}, {})
 
 
@@ -94,7 +94,7 @@ def test_a_list_of_fields_holds_texts() -> None:
         ({"models": "reader,reader+noise:0.1"}, "One episode has one model"),
         ({"repeats": 2}, "One episode has one repeat"),
         ({"ablate": "ladder"}, "One episode has one mode"),
-        ({"kappa": 1.0}, "kappa is no option of what is played"),
+        ({"kappa": 1.0}, "kappa has no effect here"),
     ],
 )
 def test_one_episode_is_one_cell(options: dict[str, Any], text: str) -> None:
@@ -105,5 +105,5 @@ def test_one_episode_is_one_cell(options: dict[str, Any], text: str) -> None:
 def test_a_build_takes_only_options_that_change_it() -> None:
     for name in ("workers", "max_cost", "kappa"):
         options: dict[str, Any] = {name: 1}
-        with pytest.raises(UsageError, match=f"There is no option '{name}'"):
+        with pytest.raises(UsageError, match=f"Unknown option '{name}'"):
             pddlego.build("domain", "Some blocks.", "m", **options)

@@ -164,11 +164,11 @@ def test_it_is_watched_shown_and_reported_in_every_format(folder: Path) -> None:
         (("play", "numbers", "--mode", "edit"), "It is of the kind 'number'"),
         (("play", "numbers", "--mode", "guess"), "Mode guess has no built-in model"),
         (("play", "numbers", "--mode", "guess-no-hope"), "guess has no parts to take out"),
-        (("play", "numbers", "--mode", "guess", "--model", "halving", "--search", "bfs"), "--search is no option"),
+        (("play", "numbers", "--mode", "guess", "--model", "halving", "--search", "bfs"), "--search has no effect"),
         (("play", "numbers", "--mode", "guess", "--model", "halving", "--set", "lowest=1"), "no option 'lowest'"),
         (("play", "numbers", "--mode", "guess", "--model", "halving", "--set", "highest=x"), "highest = x"),
         (("play", "numbers", "--mode", "guess", "--model", "halving", "--confirm", "plans"), "nothing to confirm"),
-        (("resume", "runs/all", "--from-step", "1"), "is no text game"),
+        (("resume", "runs/all", "--from-step", "1"), "is not a text game"),
     ],
 )
 def test_what_does_not_fit_is_refused(folder: Path, arguments: tuple[str, ...], says: str) -> None:
@@ -194,7 +194,7 @@ def test_without_the_package_its_runs_are_still_seen(folder: Path, monkeypatch: 
     assert table.startswith("game,mode,model,seed,repeat,outcome,score,guesses,")
     refused = run("replay", "runs/all", cwd=folder)
     assert refused.returncode == 2
-    assert "There is no method 'guess'" in refused.stderr
+    assert "Unknown method 'guess'" in refused.stderr
 
 
 def broken(folder: Path, old: str, new: str) -> None:
@@ -213,7 +213,7 @@ def broken(folder: Path, old: str, new: str) -> None:
         ("import re\n", "import re\n\nraise SystemExit(7)\n", "SystemExit: 7"),
         ("import re\n", "import\n", "SyntaxError"),
         ("METHOD = Guess()", "METHOD = 42", "it has no name, modes"),
-        ("    options = Options\n", "    options = None\n", "its options are no pydantic model"),
+        ("    options = Options\n", "    options = None\n", "its options are not pydantic model"),
         ('    name = "guess"\n', '    name = "other"\n', "it calls itself 'other'"),
         ('Column("guesses"', 'Column("calls"', "it measures 'calls'"),
     ],

@@ -78,7 +78,9 @@ def test_everything_that_determines_an_answer_is_in_its_key(cache: AnswerCache, 
         assert not CachedModel(model, cache, "use").complete(other).from_cache
     for one in models:
         assert not one.complete(request_).from_cache
-    assert CachedModel(model, cache, "use").complete(replace(request_, seconds=3.0)).from_cache, "a limit is no content"
+    assert CachedModel(model, cache, "use").complete(replace(request_, seconds=3.0)).from_cache, (
+        "a limit is not a content"
+    )
 
 
 def test_who_asks_the_same_again_gets_another_answer_and_the_same_two_the_next_time(
@@ -131,7 +133,7 @@ def test_without_a_file_there_is_nothing(tmp_path: Path) -> None:
 
 def test_a_file_that_is_no_cache(tmp_path: Path, request_: Request) -> None:
     cache = AnswerCache(tmp_path / "answers.sqlite")
-    cache.path.write_text("this is no database, and long enough to be looked at " * 10)
+    cache.path.write_text("this is not a database, and long enough to be looked at " * 10)
     for call in (cache.prepare, cache.held, lambda: cache.clear("a")):
         with pytest.raises(UsageError, match="cannot be used"):
             call()

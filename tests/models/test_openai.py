@@ -120,7 +120,7 @@ def test_a_refusal_that_names_nothing_is_tried_without_whatever_may_be_to_blame(
     before = model_server.requests[0]
     model_server.replies = [answer("{}")]
     client.complete(request_)
-    assert model_server.requests[-1] == before, "what did not help was no knowledge"
+    assert model_server.requests[-1] == before, "what did not help was not a knowledge"
 
 
 def test_what_was_guessed_is_remembered_when_it_helps(model_server: ModelServer, request_: Request) -> None:
@@ -260,7 +260,7 @@ def test_a_password_in_the_url_never_reaches_a_text(request_: Request) -> None:
 
 
 def test_without_key_and_endpoint_there_is_no_model() -> None:
-    with pytest.raises(UsageError, match="There is no key"):
+    with pytest.raises(UsageError, match="No API key"):
         OpenAIModel("gpt-x")
 
 

@@ -142,7 +142,7 @@ def test_atoms_compare_without_their_position() -> None:
         ("(exists (- room) (at ?a))", "write (exists (?x - type) (…))"),
         ("(= ?a)", "'=' takes 2 part(s)"),
         ("(nott (at ?a))", "did you mean 'not'?"),
-        ("(increase (cost) 1)", "stands where a variable"),
+        ("(increase (cost) 1)", "is not a variable"),
     ],
 )
 def test_malformed_conditions_are_reported_once_where_they_are(condition: str, says: str) -> None:

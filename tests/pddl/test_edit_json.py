@@ -41,7 +41,7 @@ def test_reading(text: str, edit: Edit) -> None:
         ('{"init": {"add": ["(at a)"', "cannot be read"),
         ('{"init": {"plus": []}}', "init.plus"),
         ('{"goal": []}', "goal"),
-        ('{"init": {"replace": {"(a)": "(b)", "(a)": "(c)"}}}', "'\\(a\\)' stands twice"),
+        ('{"init": {"replace": {"(a)": "(b)", "(a)": "(c)"}}}', "'\\(a\\)' occurs twice"),
         ('{"objects": ' + "1" * 5000 + "}", "cannot be read|no edit"),
         ('{"init": {"add": [1]}}', "init.add.0"),
         ("[1]", "no JSON object"),
@@ -110,7 +110,7 @@ def test_lists_under_one_key_that_stands_twice_are_one() -> None:
 
 
 def test_what_stands_outside_is_shown() -> None:
-    with pytest.raises(EditSyntaxError, match=r'add stands outside of "objects" and "init": \["\(at a\)"\]'):
+    with pytest.raises(EditSyntaxError, match=r'add is outside of "objects" and "init": \["\(at a\)"\]'):
         parse_edit('{"add": ["(at a)"]}')
 
 

@@ -62,10 +62,10 @@ def test_a_variable_that_stands_twice_is_one_value() -> None:
         ("", (), "give either"),
         ("(at *)", ("(at ?x)", "(visited ?x)"), "give either"),
         ("", ("(at ?x)",), "two facts"),
-        ("(at)", (), "no fact of the domain"),
-        ("(flies ?x)", (), "no fact of the domain"),
-        ("at ?x", (), "no fact of the domain"),
-        ("((", (), "no fact of the domain"),
+        ("(at)", (), "not a fact of the domain"),
+        ("(flies ?x)", (), "not a fact of the domain"),
+        ("at ?x", (), "not a fact of the domain"),
+        ("((", (), "not a fact of the domain"),
     ],
 )
 def test_what_is_no_invariant(coin: GameSetting, once: str, never: tuple[str, ...], says: str) -> None:
@@ -131,7 +131,7 @@ def test_a_placeholder_that_is_used_for_two_doors(coin: GameSetting) -> None:
 
 @pytest.mark.parametrize(
     ("names", "unless", "says"),
-    [("(", "", "regular expression"), ("", "(visited ?y)", "names a variable"), ("", "(flies ?x)", "no fact")],
+    [("(", "", "regular expression"), ("", "(visited ?y)", "names a variable"), ("", "(flies ?x)", "not a fact")],
 )
 def test_exceptions_that_are_none(coin: GameSetting, names: str, unless: str, says: str) -> None:
     with pytest.raises(ValueError, match=says):

@@ -49,7 +49,7 @@ def test_untyped_objects_have_the_type_object() -> None:
         ("(define (problem p) (:domain d) (:objects) (:goal (a)))", "section :init is missing"),
         ("(define (problem p) (:domain d) (:objects a -) (:init) (:goal (a)))", "the type is missing"),
         ("(define (problem p) (:domain d) (:objects (a)) (:init) (:goal (a)))", "without parentheses"),
-        ("(define (problem p) (:domain d) (:objects) (:init (or (a) (b))) (:goal (a)))", "is no fact"),
+        ("(define (problem p) (:domain d) (:objects) (:init (or (a) (b))) (:goal (a)))", "is not a fact"),
         ("(define (problem p) (:domain d) (:objects) (:init (not (a))) (:goal (a)))", "leave it out"),
         ("(define (problem p) (:domain d) (:objects a a) (:init) (:goal (a)))", "declared twice"),
         ("(define (problem p) (:domain d) (:objects) (:init) (:init) (:goal (a)))", "appears twice"),

@@ -181,8 +181,8 @@ GUESSES: list[tuple[Callable[[str], str], Callable[[str], str], str]] = [
     (swap("(shut ?a ?b)", "(shut-?w ?a ?b)"), same, "shut-?w is not declared"),
     (same, swap("(at attic)", "(at cellar)"), "object cellar is not declared"),
     (swap("(way ?a ?b ?w)", "(way ?a ?b ?w) (lit ?b)"), same, "predicate lit is not declared"),
-    (swap("(not (at ?a))", "(not (shut ?a ?door))"), same, "variable ?door is no parameter; add '?door - TYPE'"),
-    (swap("(not (shut ?a ?b))", "(not (shut ?a ?c))"), same, "variable ?c is no parameter"),
+    (swap("(not (at ?a))", "(not (shut ?a ?door))"), same, "variable ?door is not a parameter; add '?door - TYPE'"),
+    (swap("(not (shut ?a ?b))", "(not (shut ?a ?c))"), same, "variable ?c is not a parameter"),
     (swap("(not (at ?a)) (at ?b)", "(at (other ?a))"), same, "there are no functions here"),
     (swap("(and (not (at ?a)) (at ?b))", "(or (at ?a) (at ?b))"), same, "'or' cannot stand in an effect"),
     (swap("(not (at ?a))", "(at ?a ?b)"), same, "at takes 1 argument(s)"),
@@ -217,7 +217,7 @@ PIECES = st.sampled_from(
 
 def test_an_empty_predicate_is_left_to_the_check() -> None:
     reading = read_pair("(define (domain d) (:predicates ()))", "")
-    assert [str(defect) for defect in reading.in_domain] == ["'()' is no predicate: write (name ?x - type …)"]
+    assert [str(defect) for defect in reading.in_domain] == ["'()' is not a predicate: write (name ?x - type …)"]
 
 
 @given(st.lists(PIECES, max_size=60).map(" ".join), st.lists(PIECES, max_size=60).map(" ".join))
@@ -276,7 +276,7 @@ def test_what_is_refused_says_precisely_why(report: CorpusReport) -> None:
 @pytest.mark.parametrize("line", ["noise", "{}", '{"id": 1, "domain": "", "problem": ""}', '{"id": "x"}'])
 def test_what_is_no_corpus_is_refused(tmp_path: Path, line: str) -> None:
     (tmp_path / "a.jsonl").write_text(line + "\n")
-    with pytest.raises(UsageError, match="is no corpus"):
+    with pytest.raises(UsageError, match="is not a corpus"):
         list(read_pairs(tmp_path / "a.jsonl"))
     with pytest.raises(UsageError, match="cannot be read"):
         list(read_pairs(tmp_path / "none.jsonl"))

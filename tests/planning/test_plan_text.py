@@ -38,7 +38,7 @@ def test_an_answer_without_actions_is_an_empty_plan(answer: str) -> None:
 
 @pytest.mark.parametrize("answer", ["(pick ball1 rooma", "(pick ball1) then (move)", "(and (pick ball1))"])
 def test_a_line_that_is_not_an_action_is_a_fault(answer: str) -> None:
-    with pytest.raises(PddlSyntaxError, match="is no action"):
+    with pytest.raises(PddlSyntaxError, match="is not an action"):
         plan_in(answer)
 
 

@@ -34,7 +34,7 @@ def test_a_plan_that_works_and_what_is_true_on_the_way() -> None:
         ((OPEN,), "The goal is not satisfied\n(Set (have coin) to true)"),
         (
             (PlanStep("fly", ()),),
-            "(fly) at time 0 is no action of the domain; the actions are move, open_door, take",
+            "(fly) at time 0 is not an action of the domain; the actions are move, open_door, take",
         ),
         ((PlanStep("move", ("a",)),), "(move a) at time 0 has 1 argument(s), and its form is (move ?from ?to ?d)"),
     ],

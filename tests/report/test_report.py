@@ -151,10 +151,10 @@ def test_the_last_attempt_of_the_last_folder_counts(tmp_path: Path) -> None:
 
 
 def test_what_is_no_evaluation_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is no evaluation"):
+    with pytest.raises(UsageError, match="is not an evaluation"):
         build_report([tmp_path])
     (tmp_path / "results.jsonl").write_text("")
-    with pytest.raises(UsageError, match="is no run folder"):
+    with pytest.raises(UsageError, match="is not a run folder"):
         build_report([tmp_path])
     (tmp_path / "manifest.json").write_text("[]")
     with pytest.raises(UsageError, match="is damaged"):

@@ -113,7 +113,7 @@ def test_damage_is_named(tmp_path: Path, line: bytes, says: str) -> None:
 def test_what_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read"):
         read(tmp_path / "none.jsonl")
-    with pytest.raises(UsageError, match="is no run folder"):
+    with pytest.raises(UsageError, match="is not a run folder"):
         find_journal(tmp_path)
 
 

@@ -132,7 +132,7 @@ def test_a_damaged_line_is_named(tmp_path: Path) -> None:
         file.write(json.dumps({"cell": 3}) + "\n")
     with pytest.raises(JournalError) as caught:
         read_results(tmp_path)
-    assert "Line 2 is no result" in str(caught.value)
+    assert "Line 2 is not a result" in str(caught.value)
 
 
 @pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="needs /dev/full")
@@ -241,7 +241,7 @@ def test_a_finished_journal_whose_bytes_changed_is_noticed(tmp_path: Path) -> No
     journal.write_bytes(journal.read_bytes().replace(b'"score":1.0', b'"score":0.0'))
     with open_store(tmp_path, {}) as store:
         store.recover([CELL])
-        assert "is not what it was" in store.remarks[0]
+        assert "has changed since" in store.remarks[0]
         assert store.results()[0].score == 1.0
 
 

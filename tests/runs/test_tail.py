@@ -41,7 +41,7 @@ def test_a_journal_is_followed_by_whole_lines(run: Path) -> None:
     write(run, "a.jsonl", LINES[3][40:] + LINES[4])
     assert [event.type for event, _ in tail.poll()] == ["answered", "accepted"]
     write(run, "a.jsonl", b"noise\n")
-    with pytest.raises(JournalError, match="Line 6 is no event"):
+    with pytest.raises(JournalError, match="Line 6 is not an event"):
         list(tail.poll())
 
 

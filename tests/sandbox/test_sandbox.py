@@ -243,7 +243,7 @@ def test_looking_for_imports_takes_linear_time(blank: str) -> None:
 
 
 def test_there_is_no_other_isolation() -> None:
-    with pytest.raises(UsageError, match="no isolation 'some'"):
+    with pytest.raises(UsageError, match="Unknown isolation 'some'"):
         Sandbox("some")  # type: ignore[arg-type]
 
 

@@ -125,7 +125,7 @@ def test_an_archive_is_read_and_nothing_is_unpacked(tmp_path: Path) -> None:
         (lambda place: (place / "domain.pddl").write_text("(define"), "domain.pddl"),
         (lambda place: (place / "train/seed0/task1.pddl").write_text("(define (problem"), "task1.pddl"),
         (lambda place: (place / "train/seed0/task1.pddl").write_text(TASK.replace("(p o)", "(q o)")), "task1.pddl"),
-        (lambda place: (place / "train/seed0/task1.pddl").write_bytes(b"\xff\xfe"), "no text"),
+        (lambda place: (place / "train/seed0/task1.pddl").write_bytes(b"\xff\xfe"), "not text"),
         (lambda place: (place / "manifest.json").write_text("[1]"), "manifest.json"),
         (lambda place: (place / "manifest.json").write_text('{"train/seed0": ["x.pddl"]}'), "x.pddl"),
     ],

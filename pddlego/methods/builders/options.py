@@ -14,10 +14,10 @@ class BuilderOptions(Options):
     """Of `feedback` by a model there are so many `rounds` at most, after checks and planner; a person looks with
     `--confirm files`."""
 
-    model_config = ConfigDict(title="Building from text")
+    model_config = ConfigDict(title="Building (mode build)")
 
     feedback: Literal["none", "model"] = "none"
-    rounds: int = option(3, "Rounds of feedback by a model, at most.", ge=0, le=20)
+    rounds: int = option(3, "Maximum rounds of a model's review.", ge=0, le=20)
 
 
 OPTIONS = BuilderOptions

@@ -17,11 +17,11 @@ class PassOptions(Options):
 
     kappa: tuple[Annotated[float, Field(ge=0, le=1)], ...] = option(
         (1.0,),
-        "The probability that a level is pruned, for each pass, with commas. A pass without pruning follows.",
+        "Probability of pruning a level, per pass, as in 0.8,0.64.",
         min_length=1,
         max_length=100,
     )
-    levels: int | None = option(None, "Levels that a planning graph may have.", ge=1, le=100_000)
+    levels: int | None = option(None, "Maximum levels of the planning graph.", ge=1, le=100_000)
 
     @field_validator("kappa", mode="before")
     @classmethod
@@ -40,7 +40,7 @@ class GraphplanOptions(TaskOptions, PassOptions):
     a `pass`. Without `memo` nothing is remembered that was found impossible.
     """
 
-    model_config = ConfigDict(title="Graphplan")
+    model_config = ConfigDict(title="Graphplan (mode graphplan)")
 
     task: int = Field(default=0, ge=0, le=10_000)
     corrupt: float | None = Field(default=None, ge=0, le=1)

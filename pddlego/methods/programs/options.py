@@ -16,7 +16,7 @@ class ProgramOptions(TaskOptions, SandboxOptions):
     actions a random policy has.
     """
 
-    model_config = ConfigDict(title="Programs that a model writes")
+    model_config = ConfigDict(title="Programs (modes program, tos)")
 
     tasks_no_names: str | None = None
     debug_rounds: int = Field(default=4, ge=0, le=100)

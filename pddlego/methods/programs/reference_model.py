@@ -42,7 +42,7 @@ def get_plan(objects, init, goal):
         return (NAMES.get(atom[0], atom[0]), *atom[1:])
 
     new = {{value: key for key, value in NAMES.items() if key.startswith("operator")}}
-    known = {{(each[0], NAMES.get(each[1], each[1])) if isinstance(each, tuple) else each for each in objects}}
+    known = {{(item[0], NAMES.get(item[1], item[1])) if isinstance(item, tuple) else item for item in objects}}
     plan = _named(known, {{old(atom) for atom in init}}, {{old(atom) for atom in goal}})
     steps = [action.strip("()").split() for action in plan]
     return [f"({{' '.join([new[step[0]], *step[1:]])}})" for step in steps]

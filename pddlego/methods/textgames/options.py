@@ -25,20 +25,14 @@ class TextGameOptions(Options):
 
     model_config = ConfigDict(title="Text games")
 
-    fold: str | None = option(None, "train, dev or test.", Flag(default="as the game says"))
-    max_steps: int | None = option(None, "Commands that an episode may send.", Flag(default="as the game says"), ge=1)
-    search: str | None = option(
-        None, "A search for every goal: bfs, astar(lmcut), gbf(hff) and more.", Flag(default="as the game says")
-    )
-    replan: Literal["on-surprise", "every-step"] = option(
-        "on-surprise", "When to ask the model: 'on-surprise' (and at a plan's end) or 'every-step'."
-    )
-    history: Literal["news", "all"] = option(
-        "news", "What a model is shown: 'news', or 'all' commands with their answers."
-    )
-    rewind: bool = option(False, "Begin the game anew after a refused command, and repeat what had worked.")
-    domain_from: str | None = option(None, "full: begin with the domain of this run, or of this file.", min_length=1)
-    java: str | None = option(None, "A Java to use.", Flag(free=True, default="the one that comes along"))
+    fold: str | None = option(None, "train, dev or test.", Flag(default="the game's"))
+    max_steps: int | None = option(None, "Commands per episode.", Flag(default="the game's"), ge=1)
+    search: str | None = option(None, "bfs, astar(lmcut), gbf(hff), …", Flag(default="the goal's"))
+    replan: Literal["on-surprise", "every-step"] = option("on-surprise", "Ask the model on-surprise or every-step.")
+    history: Literal["news", "all"] = option("news", "The model reads news, or all commands.")
+    rewind: bool = option(False, "Restart the game after a refusal, and repeat what worked.")
+    domain_from: str | None = option(None, "Mode full: start with the domain of this run or file.", min_length=1)
+    java: str | None = option(None, "Path of a Java runtime.", Flag(free=True, default="the bundled one"))
     parameters: dict[str, Annotated[str, BeforeValidator(_text)]] = Field(default_factory=dict)
     searches: dict[str, str] = Field(default_factory=dict)
 

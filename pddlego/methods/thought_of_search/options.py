@@ -17,7 +17,7 @@ class SearchOptions(TaskOptions, SandboxOptions):
     domain are looked at.
     """
 
-    model_config = ConfigDict(title="Search spaces that a model writes")
+    model_config = ConfigDict(title="Search spaces (mode tos)")
 
     answers: int = Field(default=10, ge=1, le=1_000)
     call_timeout: float = Field(default=1.0, gt=0, le=86_400)

@@ -89,7 +89,7 @@ def test_a_wrong_answer_goes_back_with_the_rule_and_the_next_one_counts(kind: st
     assert len(of(events, Rejected)) == 3
     text = model.of(kind)
     assert says in text[1]
-    assert "Your last answer could not be used" in text[1]
+    assert "Your last answer was rejected" in text[1]
     assert "holds no JSON object" in text[2] or kind in ("domain", "problem")
     assert "cut off" in text[3]
     assert "Your last answer" not in text[4] if len(text) > 4 else True

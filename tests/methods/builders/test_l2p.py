@@ -98,8 +98,11 @@ def test_conditional_effects_are_written_with_when() -> None:
         ({"durative_actions": [{}]}, "plans with time"),
         ({"initial_state": {"timed_facts": [{"time": 1, "fact": "(p)"}]}}, "plans with time"),
         ({"actions": [{"name": "a", "effects": {"numeric": ["(increase (x) 1)"]}}]}, "plans with numbers"),
-        ({"goal_state": {"conditions": [{"operator": "always", "condition": "(p)"}]}}, "'always' is no condition"),
-        ({"goal_state": {"conditions": [{"preference": "p1", "condition": "(p)"}]}}, "is no condition"),
+        (
+            {"goal_state": {"conditions": [{"operator": "always", "condition": "(p)"}]}},
+            "'always' is not a supported condition",
+        ),
+        ({"goal_state": {"conditions": [{"preference": "p1", "condition": "(p)"}]}}, "is not a supported condition"),
     ],
 )
 def test_what_nobody_here_plans_with_is_refused_by_name(value: object, says: str) -> None:

@@ -95,7 +95,7 @@ def test_a_review_stops_when_nothing_changes(planner: ProcessPlanner) -> None:
     assert len(asked) == 3
     assert "look at the towers" not in asked[1]
     assert "look at the towers" in asked[2]
-    assert of(events, Ended)[0].outcome is Outcome.WON  # an opinion is no check
+    assert of(events, Ended)[0].outcome is Outcome.WON  # an opinion is not a check
 
 
 def test_what_a_check_names_is_rewritten_before_what_the_model_blames(planner: ProcessPlanner) -> None:
@@ -146,7 +146,7 @@ def test_an_opinion_that_cannot_be_read_is_none(planner: ProcessPlanner) -> None
     model = Scripted({"evaluate": ["I think it is fine."], "evaluate-plan": ['{"intended": "perhaps"}'] * 2})
     events = build("text-blocks", "build-problem", model, planner, feedback="model")
     assert [event.feedback.category for event in of(events, Rejected)] == ["invalid answer"] * 3
-    assert "Your last answer could not be used: there is no JSON object" in model.of("evaluate")[1]
+    assert "Your last answer was rejected: there is no JSON object" in model.of("evaluate")[1]
     result = {event.by: event for event in of(events, DefectsFound)}
     assert result["evaluate"].fine
     assert not result["evaluate-plan"].fine  # nothing was reviewed, and that is said

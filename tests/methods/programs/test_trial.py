@@ -67,9 +67,9 @@ def program(body: str) -> str:
         (program("return ['x' * 1000] * 100_000"), TrialKind.NO_PLAN, "the result cannot be sent: it is too large"),
         (program("return [('sail', 'l0', 'l1')]"), TrialKind.SYNTAX, "('sail', 'l0', 'l1') at step 0"),
         (program("return ['sail l0 l1']"), TrialKind.SYNTAX, "sail l0 l1 at step 0: it is not a string"),
-        (program("return ['(fly l0 l1)']"), TrialKind.SYNTAX, "(fly l0 l1) at step 0: there is no operator fly"),
+        (program("return ['(fly l0 l1)']"), TrialKind.SYNTAX, "(fly l0 l1) at step 0: unknown operator fly"),
         (program("return ['(board c0 l0)', '(sail l0)']"), TrialKind.SYNTAX, "(sail l0) at step 1: sail takes 2"),
-        (program("return ['(sail l0 l9)']"), TrialKind.SEMANTICS, "(sail l0 l9) at time 0: there is no object l9"),
+        (program("return ['(sail l0 l9)']"), TrialKind.SEMANTICS, "(sail l0 l9) at time 0: unknown object l9"),
         (
             program("return ['(sail l1 l0)']"),
             TrialKind.SEMANTICS,

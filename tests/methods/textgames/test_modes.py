@@ -36,7 +36,7 @@ def test_a_mode_is_its_text() -> None:
     ],
 )
 def test_what_is_no_mode(text: str) -> None:
-    with pytest.raises(UsageError, match="There is no mode"):
+    with pytest.raises(UsageError, match="Unknown mode"):
         parse_mode(text)
 
 
@@ -50,8 +50,8 @@ def test_ablations_follow_the_mode_that_they_are_compared_with() -> None:
 @pytest.mark.parametrize(
     ("flags", "text"),
     [
-        ({"modes": "edit,human"}, "Nobody is there"),
-        ({"modes": "edit,dream"}, "There is no mode 'dream'"),
+        ({"modes": "edit,human"}, "needs a person at a terminal"),
+        ({"modes": "edit,dream"}, "Unknown mode 'dream'"),
         ({"ablate": "dream"}, "tolerance"),
         ({"modes": "edit-no-dream"}, "tolerance"),
     ],

@@ -181,7 +181,7 @@ def test_a_part_that_a_setting_does_not_have_is_refused(tmp_path: Path, name: st
 
 
 def test_the_authors_files_take_the_place_of_our_prompts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Their files are no templates: braces in them are braces."""
+    """Their files are not templates: braces in them are braces."""
     folder = tmp_path / "prompts" / "paper"
     folder.mkdir(parents=True)
     for name in ("edit", "gen", "act"):

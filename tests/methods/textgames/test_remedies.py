@@ -29,7 +29,7 @@ def test_an_identical_retry_changes_something_every_time(coin: GameSetting, plan
     assert ended(events).outcome is Outcome.WON
     asked = [request.messages[-1].content for request in model.requests[:5]]
     assert len(set(asked[1:])) >= 3, "no request is the one that has just failed"
-    assert "word for word" not in asked[1], "one rejection is no repetition"
+    assert "word for word" not in asked[1], "one rejection is not a repetition"
     assert all("word for word" in item for item in asked[2:])
     assert [request.temperature_increase for request in model.requests[:5]] == [
         0.0,

@@ -135,7 +135,7 @@ def test_another_game_is_noticed(coin: GameSetting, planner: ProcessPlanner) -> 
 @pytest.mark.parametrize("step", [-1, 22, 1000])
 def test_there_is_no_such_step(step: int) -> None:
     recorded = first_recorded()
-    with pytest.raises(UsageError, match=f"no step {step}"):
+    with pytest.raises(UsageError, match=f"Unknown step {step}"):
         moment_at(recorded, step)
 
 
@@ -151,7 +151,7 @@ def test_a_recorded_problem_that_cannot_be_read_is_told(tmp_path: Path) -> None:
 def test_a_game_that_was_over_does_not_go_on() -> None:
     recorded = first_recorded()
     check_not_over(recorded, 20)
-    with pytest.raises(UsageError, match="no going on from step 21"):
+    with pytest.raises(UsageError, match="Cannot resume from step 21"):
         check_not_over(recorded, 21)
 
 

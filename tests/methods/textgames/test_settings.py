@@ -108,16 +108,16 @@ def test_a_folder_in_the_working_directory_adds_to_ours_and_wins(own: Path) -> N
         ('title = "Coin Collector"', "", "title: Field required"),
         ("max_steps = 50", "max_steps = -1", "game.max_steps"),
         ("max_steps = 50", "max_steps = 50\ncolour = 3", "game.colour"),
-        ("max_steps = 50", 'max_steps = 50\nfold = "exam"', "'exam' is none of"),
+        ("max_steps = 50", 'max_steps = 50\nfold = "exam"', "'exam' is not one of"),
         ('goal = "(have coin)"', 'goal = "(have gold)"', "gold is not declared"),
         ('goal = "(have coin)"', 'goal = "(have coin"', "not one PDDL condition"),
-        ('search = "bfs"', 'search = "dfs"', "there is no search 'dfs'"),
+        ('search = "bfs"', 'search = "dfs"', "unknown search 'dfs'"),
         ("[prompts]", '[actions.grab]\ncommand = "grab"\n[prompts]', "no such action ['grab']"),
-        ("[prompts]", '[actions.take]\ncommand = "take {x}"\n[prompts]', "['x'] is no parameter"),
+        ("[prompts]", '[actions.take]\ncommand = "take {x}"\n[prompts]', "['x'] is not a parameter"),
         ("[prompts]", '[actions.take]\nexpect = "("\n[prompts]', "actions|missing|unterminated"),
-        ('domain = "coin"', 'domain = "chess"', "no file domains/chess.pddl"),
+        ('domain = "coin"', 'domain = "chess"', "domains/chess.pddl does not exist"),
         ("value = 11", "value = 12", "12 is not from 1 to 11"),
-        ("[planning]", '[planning]\nonly_planned = ["flown"]', "'flown' is no predicate"),
+        ("[planning]", '[planning]\nonly_planned = ["flown"]', "'flown' is not a predicate"),
         ("[prompts]", '[[reading]]\ntext = "("\n[prompts]', "missing|unterminated"),
         ("[prompts]", '[[reading]]\ntext = "a"\nadd = ["(have {x})"]\n[prompts]', "which no group matches"),
         ("[prompts]", '[[reading]]\ntext = "a"\nadd = ["(owns coin)"]\n[prompts]', "owns is not declared"),
@@ -125,7 +125,7 @@ def test_a_folder_in_the_working_directory_adds_to_ours_and_wins(own: Path) -> N
         ("[prompts]", '[[reading]]\ntext = "a"\nforget = ["(have * *)"]\n[prompts]', "takes 1 argument"),
         ("[prompts]", '[[reading]]\ntext = "a"\nobjects = ["cup - dish"]\n[prompts]', "type dish does not exist"),
         ("[prompts]", '[game.folds]\ntrain = "9-0"\n[prompts]', "the last is before the first"),
-        ("[prompts]", '[game.folds]\ntrain = "many"\n[prompts]', "no range of seeds"),
+        ("[prompts]", '[game.folds]\ntrain = "many"\n[prompts]', "not a range of seeds"),
     ],
 )
 def test_a_wrong_file_says_what_is_wrong(own: Path, old: str, new: str, says: str) -> None:
@@ -148,7 +148,7 @@ def test_a_setting_may_extend_another() -> None:
     files = ["envs/cooking-full.toml", "envs/cooking-easy.toml", "envs/_house.toml", "envs/_engine.toml"]
     assert [source for source in full.sources if source.startswith("envs/")] == files, "a run records them all"
     assert "_house" not in setting_names()
-    with pytest.raises(UsageError, match="no game '_house'"):
+    with pytest.raises(UsageError, match="Unknown game '_house'"):
         load_setting("_house")
 
 
@@ -158,7 +158,7 @@ def test_a_setting_may_extend_another() -> None:
 )
 def test_an_extension_that_leads_nowhere(own: Path, extends: str, says: str) -> None:
     own.write_text(own.read_text().replace('extends = "_house"', f"extends = {extends}"))
-    with pytest.raises(SettingError, match=r"mine\.toml is no setting") as caught:
+    with pytest.raises(SettingError, match=r"mine\.toml is not a valid setting") as caught:
         load_setting("mine")
     assert says in str(caught.value)
 

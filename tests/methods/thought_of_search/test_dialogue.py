@@ -26,19 +26,19 @@ def in_successors(old: str, new: str) -> str:
     return SUCC.replace(old, new)
 
 
-RAISES = in_successors("    found = []", "    found = [][0]")
-CHANGES = in_successors("    return found", "    state.append(0)\n    return found")
+RAISES = in_successors("    results = []", "    results = [][0]")
+CHANGES = in_successors("    return results", "    state.append(0)\n    return results")
 CHANGES_LATER = in_successors(
-    "    return found",
+    "    return results",
     "    successors.calls = getattr(successors, 'calls', 0) + 1\n"
-    "    if successors.calls == 2:\n        state.append(0)\n    return found",
+    "    if successors.calls == 2:\n        state.append(0)\n    return results",
 )
-MISSES = in_successors("                found.append([*rest, x * y])\n", "")
-UNSOUND = in_successors("found.append([*rest, x - y])", "found.append([x - y])")
-SLOW = in_successors("    found = []", "    found = []\n    while len(state) == 3:\n        pass")
+MISSES = in_successors("                results.append([*rest, x * y])\n", "")
+UNSOUND = in_successors("results.append([*rest, x - y])", "results.append([x - y])")
+SLOW = in_successors("    results = []", "    results = []\n    while len(state) == 3:\n        pass")
 STUBBORN = in_successors(
-    "    found = []",
-    "    found = []\n    while True:\n        try:\n            while True:\n                pass\n"
+    "    results = []",
+    "    results = []\n    while True:\n        try:\n            while True:\n                pass\n"
     "        except:\n            pass",
 )
 ENDLESS = fenced("def successors(state):\n    return [[state[0] + 1, *state[1:]]]")
@@ -140,7 +140,7 @@ def test_prose_two_fences_and_helpers_are_read() -> None:
         "def combine(x, y):\n    return [x + y, x - y, y - x, x * y] + [a / b for a, b in ((x, y), (y, x)) if b]"
     )
     body = (
-        "from itertools import combinations\n\n\ndef successors(state):\n    found = []\n"
+        "from itertools import combinations\n\n\ndef successors(state):\n    results = []\n"
         "    for i, j in combinations(range(len(state)), 2):\n"
         "        rest = [n for k, n in enumerate(state) if k not in (i, j)]\n"
         "        found += [rest + [made] for made in combine(state[i], state[j])]\n    return found"
@@ -244,7 +244,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
 def test_an_error_is_shown_with_its_own_line() -> None:
     events = events_of(small("24game"), (RAISES, GOAL, SUCC))
     text = next(event for event in events if isinstance(event, Rejected))
-    assert "    found = [][0]" in text.feedback.evidence
+    assert "    results = [][0]" in text.feedback.evidence
 
 
 def test_the_function_that_failed_is_named_in_the_end() -> None:
@@ -263,7 +263,7 @@ def test_unstacking_with_a_full_hand_passes_all_tests_and_is_found_out_by_the_va
         '        return found\n    held = state["holding"]\n',
         '        return found\n    held = state["holding"]\n    for upper, lower in on:\n        if upper in clear:\n'
         "            rest = without(on, (upper, lower))\n"
-        "            found.append(made([*without(clear, upper), lower], list(table), upper, rest))\n",
+        "            results.append(made([*without(clear, upper), lower], list(table), upper, rest))\n",
     )
     assert wrong != successors
     options = SearchOptions(instances=40)

@@ -20,18 +20,18 @@ PAGE = (ROOT / "docs" / "search.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"`((?:envs|domains)/[\w./-]+)`:\n\n```\w+\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
 
 SUCCESSORS = """def successors(state, sizes):
-    found = []
+    results = []
     for i, size in enumerate(sizes):
         for amount in {0, size} - {state[i]}:
-            found.append([*state[:i], amount, *state[i + 1:]])
+            results.append([*state[:i], amount, *state[i + 1:]])
         for j, room in enumerate(sizes):
             poured = min(state[i], room - state[j])
             if i != j and poured:
                 new = list(state)
                 new[i] -= poured
                 new[j] += poured
-                found.append(new)
-    return found"""
+                results.append(new)
+    return results"""
 GOAL = "def is_goal(state, wanted):\n    return wanted in state"
 OVERFULL = SUCCESSORS.replace("min(state[i], room - state[j])", "state[i]")
 
@@ -105,7 +105,7 @@ WRONG = [
         FILES["envs/jugs.toml"].replace('"state", "sizes"', '"state", "sizes", "more"'),
         "names state, sizes, more",
     ),
-    ("envs/jugs.toml", FILES["envs/jugs.toml"].replace('"sizes"', '"1x"'), "is no name of an argument"),
+    ("envs/jugs.toml", FILES["envs/jugs.toml"].replace('"sizes"', '"1x"'), "is not a name of an argument"),
     ("domains/jugs/checks.py", "def read(item):\n    return item['nothing']" + REST, "KeyError"),
     ("domains/jugs/checks.py", "def read(item)\n    return item", "SyntaxError"),
     (

@@ -126,7 +126,7 @@ def test_whoever_advises_the_same_tasks_are_solvable_and_every_plan_works(name: 
 
 
 def test_answers_are_read_as_they_can_be() -> None:
-    """What is no candidate is ignored, nothing keeps all, no-ops are never pruned, and what is not named comes last."""
+    """Unknown names are ignored, an empty answer keeps all, no-ops are never pruned, and unnamed actions come last."""
     ranges = {"cities": (2, 2), "places": (2, 2), "packages": (2, 2), "airplanes": (1, 1)}
     task = graph_task(setting("logistics").domain, generate("logistics", ranges, "1"))
     assert task is not None

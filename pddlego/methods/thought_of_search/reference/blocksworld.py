@@ -7,23 +7,23 @@ def successors(state):
     def made(clear, table, holding, on):
         return {"clear": clear, "on-table": table, "arm-empty": holding is None, "holding": holding, "on": on}
 
-    def without(listed, part):
-        return [each for each in listed if each != part]
+    def without(blocks, part):
+        return [block for block in blocks if block != part]
 
-    found = []
+    results = []
     if state["arm-empty"]:
         for block in clear:
             if block in table:
-                found.append(made(without(clear, block), without(table, block), block, list(on)))
+                results.append(made(without(clear, block), without(table, block), block, list(on)))
         for upper, lower in on:
             if upper in clear:
-                found.append(made([*without(clear, upper), lower], list(table), upper, without(on, (upper, lower))))
-        return found
+                results.append(made([*without(clear, upper), lower], list(table), upper, without(on, (upper, lower))))
+        return results
     held = state["holding"]
-    found.append(made([*clear, held], [*table, held], None, list(on)))
+    results.append(made([*clear, held], [*table, held], None, list(on)))
     for block in clear:
-        found.append(made([*without(clear, block), held], list(table), None, [*on, (held, block)]))
-    return found
+        results.append(made([*without(clear, block), held], list(table), None, [*on, (held, block)]))
+    return results
 
 
 def is_goal(state, goal):

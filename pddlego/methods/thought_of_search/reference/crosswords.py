@@ -7,18 +7,18 @@ def successors(state, horizontal_answers, vertical_answers):
             return False
         return all(cell is None or cell == letter for cell, letter in zip(cells, word))
 
-    found = []
+    results = []
     for place in range(len(state)):
         for word in horizontal_answers[place]:
             if fits(word, state[place]):
-                found.append([list(word) if row == place else list(cells) for row, cells in enumerate(state)])
+                results.append([list(word) if row == place else list(cells) for row, cells in enumerate(state)])
         for word in vertical_answers[place]:
             if fits(word, [cells[place] for cells in state]):
                 filled = [list(cells) for cells in state]
                 for row in range(len(state)):
                     filled[row][place] = word[row]
-                found.append(filled)
-    return found
+                results.append(filled)
+    return results
 
 
 def is_goal(state, horizontal_answers, vertical_answers):

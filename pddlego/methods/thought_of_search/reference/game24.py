@@ -2,20 +2,20 @@
 
 
 def successors(state):
-    found = []
+    results = []
     for i in range(len(state)):
         for j in range(len(state)):
             if i == j:
                 continue
             rest = [number for place, number in enumerate(state) if place not in (i, j)]
             x, y = state[i], state[j]
-            found.append([*rest, x - y])
+            results.append([*rest, x - y])
             if y != 0:
-                found.append([*rest, x / y])
+                results.append([*rest, x / y])
             if i < j:
-                found.append([*rest, x + y])
-                found.append([*rest, x * y])
-    return found
+                results.append([*rest, x + y])
+                results.append([*rest, x * y])
+    return results
 
 
 def is_goal(state):

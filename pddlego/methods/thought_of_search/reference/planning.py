@@ -30,8 +30,8 @@ _SUCCESSORS = """def successors(state, objects):
         if head == "imply":
             return not holds(parts[0], binding) or holds(parts[1], binding)
         if head in ("exists", "forall"):
-            found = [holds(parts[1], each) for each in bindings(parts[0], binding)]
-            return any(found) if head == "exists" else all(found)
+            truths = [holds(parts[1], extended) for extended in bindings(parts[0], binding)]
+            return any(truths) if head == "exists" else all(truths)
         names = tuple(binding.get(part, part) for part in parts)
         return names[0] == names[1] if head == "=" else (head, *names) in state
 
@@ -49,21 +49,21 @@ _SUCCESSORS = """def successors(state, objects):
             if holds(parts[0], binding):
                 apply(parts[1], binding, adds, deletes)
         elif head == "forall":
-            for each in bindings(parts[0], binding):
-                apply(parts[1], each, adds, deletes)
+            for extended in bindings(parts[0], binding):
+                apply(parts[1], extended, adds, deletes)
         elif head == "not":
             deletes.add((parts[0][0], *(binding.get(part, part) for part in parts[0][1:])))
         else:
             adds.add((head, *(binding.get(part, part) for part in parts)))
 
-    found = []
+    results = []
     for parameters, precondition, effect in actions:
         for binding in bindings(parameters, {{}}):
             if holds(precondition, binding):
                 adds, deletes = set(), set()
                 apply(effect, binding, adds, deletes)
-                found.append((state - deletes) | adds)
-    return found"""
+                results.append((state - deletes) | adds)
+    return results"""
 
 
 def functions_for(domain: Domain) -> dict[Which, str]:
@@ -73,7 +73,7 @@ def functions_for(domain: Domain) -> dict[Which, str]:
         raise UsageError(f"The reader cannot play {domain.name}", why, "Name a language model with --model.")
     actions = [
         (
-            tuple((each.name, each.type) for each in action.parameters),
+            tuple((parameter.name, parameter.type) for parameter in action.parameters),
             _plain(action.precondition),
             _plain(action.effect),
         )
@@ -91,6 +91,6 @@ def _plain(formula: Formula) -> object:
         case Equal():
             return ("=", formula.left, formula.right)
         case Exists() | Forall():
-            variables = tuple((each.name, each.type) for each in formula.variables)
+            variables = tuple((variable.name, variable.type) for variable in formula.variables)
             return (word_of(formula), variables, _plain(formula.part))
     return (word_of(formula), *map(_plain, parts_of(formula)))

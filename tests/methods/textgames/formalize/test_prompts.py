@@ -137,7 +137,7 @@ def test_an_undefined_name_in_a_template_is_an_error(tmp_path: object, monkeypat
 
 
 def test_a_missing_template_is_an_error() -> None:
-    with pytest.raises(SettingError, match=r"no file prompts/poem\.j2"):
+    with pytest.raises(SettingError, match=r"prompts/poem\.j2 does not exist"):
         Prompts("coin").render("poem")
 
 

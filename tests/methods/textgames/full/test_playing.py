@@ -83,7 +83,7 @@ def test_the_reader_wins_without_a_given_domain(coin: GameSetting, planner: Proc
 def test_a_refused_command_goes_back_with_its_action_and_costs_one_step(
     coin: GameSetting, planner: ProcessPlanner
 ) -> None:
-    """A domain whose doors are no hindrance: the game says no, the model mends its domain, the agent stays."""
+    """A domain whose doors are not hindrance: the game says no, the model mends its domain, the agent stays."""
     careless = with_open_doors(coin)
     model = ForgetfulModel([f"<domain>{careless}</domain>\n{PROBLEM}"])
     game = behind_a_door()
@@ -115,7 +115,7 @@ def test_going_back_repeats_what_had_worked_and_counts_it(coin: GameSetting, pla
     assert repeated == ["open door to north", "move north"]
     refused = next(event for event in of(events, Observed) if event.refused)
     assert refused.command == "move north"
-    assert ended(events).usage.steps == 6  # what is repeated is no step
+    assert ended(events).usage.steps == 6  # what is repeated is not a step
     assert game.commands[:2] == repeated
 
 

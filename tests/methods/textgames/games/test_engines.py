@@ -82,7 +82,7 @@ def test_an_engine_is_found_and_plays(
 @pytest.mark.parametrize(
     ("engine", "error", "says"),
     [
-        ("chess", UsageError, "no engine 'chess'"),
+        ("chess", UsageError, "Unknown engine 'chess'"),
         ("nowhere", EngineError, "failed to load nowhere:make"),
         ("number", EngineError, "failed to make the game"),
         ("raising", EngineError, "failed to make the game"),

@@ -162,7 +162,7 @@ def test_names() -> None:
     ],
 )
 def test_what_is_no_noise(name: str) -> None:
-    with pytest.raises(UsageError, match="is no model"):
+    with pytest.raises(UsageError, match="Unknown model"):
         builtin_model(name, Cell("coin", "edit", name, 7), None)
 
 
