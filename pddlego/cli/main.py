@@ -85,7 +85,7 @@ class GroupedCommand(typer.core.TyperCommand):
                     formatter.write_dl(records)
 
 
-_GROUPS = ("What to play", "Model", "Planner", "Limits", "Run", "Output")
+_GROUPS = ("What to play", "Which episode", "Model", "Planner", "Limits", "Run", "Output")
 """The first groups in help. Those of methods follow."""
 
 _OTHERS = "Options"

@@ -4,27 +4,39 @@ from __future__ import annotations
 
 import inspect
 import os
+import sys
 import types
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Union, get_args, get_origin
 
+import click
 import typer
 from pydantic import BaseModel
 
+from pddlego.cli.exits import is_typed_at
 from pddlego.runs.folders import RUNS, RUNS_VARIABLE, place_of
 from pddlego.util.options import Flag, Option, options_of
+from pddlego.util.text import clean
 
 PathFilter = Callable[[Path], bool]
 
 RunArgument = Annotated[str, typer.Argument(help="A run folder, its name or a unique prefix, a journal, or latest.")]
-WHAT, MODEL, RUN, OUTPUT = "What to play", "Model", "Run", "Output"
+WHAT, EPISODE, MODEL, RUN, OUTPUT = "What to play", "Which episode", "Model", "Run", "Output"
 """Groups of options in help, which options of single commands share with those of the configuration."""
 
 ConfigFile = Annotated[
     str | None,
     typer.Option("--config", help="A TOML file with options (see 'pddlego config --template').", rich_help_panel=RUN),
 ]
+Runs = Annotated[
+    str | None,
+    typer.Option("--runs", help="Folder that contains the run folders. [default: runs]", envvar=RUNS_VARIABLE),
+]
+OfGame = Annotated[str | None, typer.Option("--game", help="Only this game.", rich_help_panel=EPISODE)]
+OfMode = Annotated[str | None, typer.Option("--mode", help="Only this mode.", rich_help_panel=EPISODE)]
+OfModel = Annotated[str | None, typer.Option("--model", help="Only this model.", rich_help_panel=EPISODE)]
+OfSeed = Annotated[int | None, typer.Option("--seed", help="Only this seed.", rich_help_panel=EPISODE)]
 Pace = Annotated[
     float,
     typer.Option(min=0.0, max=60.0, help="Seconds between screens on a terminal.", rich_help_panel=OUTPUT),
@@ -35,14 +47,25 @@ Confirm = Annotated[
 ]
 
 
-def runs_folder(flags: Mapping[str, Any] | None = None) -> Path:
-    """The folder of runs that `--runs` or its variable says, found without loading the configuration."""
-    return Path((flags or {}).get("runs") or os.environ.get(RUNS_VARIABLE) or RUNS)
+def runs_folder(runs: str | None) -> Path:
+    """The folder of runs that `--runs` or its variable names, without loading the configuration."""
+    return Path(runs or os.environ.get(RUNS_VARIABLE) or RUNS)
 
 
-def place_named(run: str, flags: Mapping[str, Any] | None = None, wanted: PathFilter = lambda path: True) -> Path:
-    """The run folder or journal that a user names, in the folder that `--runs` or its variable says."""
-    return place_of(run, runs_folder(flags), wanted)
+def place_named(run: str, runs: str | None, wanted: PathFilter = lambda path: True) -> Path:
+    """The run folder or journal that a user names, in the folder that `--runs` or its variable names."""
+    return place_of(run, runs_folder(runs), wanted)
+
+
+def choose_journal(journals: Sequence[Path]) -> Path | None:
+    """Let the user pick an episode from a numbered list; None if there is no terminal."""
+    if not (is_typed_at() and sys.stdout.isatty()):
+        return None
+    typer.echo("Episodes:")
+    for number, journal in enumerate(journals, start=1):
+        typer.echo(f"  {number:>3}  {clean(journal.stem)}")
+    number: int = typer.prompt("Number", type=click.IntRange(1, len(journals)))
+    return journals[number - 1]
 
 
 def with_options(

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from pddlego.cli import exits
 from pddlego.cli.exits import handle_sigterm
-from pddlego.cli.options import RunArgument, place_named, with_options
+from pddlego.cli.options import OfGame, OfMode, OfModel, OfSeed, RunArgument, Runs, place_named, with_options
 from pddlego.display.console import Console
 from pddlego.evaluation.config import given_options, groups
 from pddlego.evaluation.replay import Recorded, Replayed, load_recorded, replay
-from pddlego.runs.folders import find_journals
+from pddlego.runs.folders import EpisodeFilter, find_journals
 from pddlego.util.text import clean
 
 
@@ -22,7 +22,11 @@ from pddlego.util.text import clean
 def command(
     flags: dict[str, Any],
     run: RunArgument,
-    seed: Annotated[int | None, typer.Option(help="Only the episodes of this seed.")] = None,
+    game: OfGame = None,
+    mode: OfMode = None,
+    model: OfModel = None,
+    seed: OfSeed = None,
+    runs: Runs = None,
 ) -> None:
     """Play recorded episodes again without any model call, and check that everything comes out the same.
 
@@ -31,7 +35,7 @@ def command(
     handle_sigterm()
     console = Console()
     changes = given_options(flags, ("java",))
-    for journal in find_journals(place_named(run), seed):
+    for journal in find_journals(place_named(run, runs), EpisodeFilter(game, mode, model, seed)):
         recorded = load_recorded(journal, changes)
         with recorded.config.planner.make() as planner:
             replayed = replay(recorded, planner)

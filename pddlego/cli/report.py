@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pddlego.cli import exits
-from pddlego.cli.options import place_named, with_options
+from pddlego.cli.options import Runs, place_named, with_options
 from pddlego.display.console import Console
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import LimitOptions
@@ -22,7 +22,7 @@ from pddlego.report.formats import as_csv, as_json, counts, extra_tables, markdo
 from pddlego.report.html import html
 from pddlego.report.optima import find_optima
 from pddlego.util.files import write_whole
-from pddlego.util.text import clean
+from pddlego.util.text import clean, suggestion
 
 
 @with_options((LimitOptions,), only=("prices",))
@@ -38,14 +38,17 @@ def command(
     optimum: Annotated[
         bool, typer.Option("--optimum", help="html: plot steps against the optimum (coin, mapreader).")
     ] = False,
+    folder: Runs = None,
 ) -> None:
     """Say what one or several evaluations found: Table 1, intervals, costs, failures, paired comparisons."""
-    raise typer.Exit(_report(runs, to, output, flags.get("prices"), pages, optimum))
+    raise typer.Exit(_report(runs, to, output, flags.get("prices"), pages, optimum, folder))
 
 
-def _report(runs: list[str], to: str, output: str | None, prices: str | None, pages: int, optimum: bool) -> int:
+def _report(
+    runs: list[str], to: str, output: str | None, prices: str | None, pages: int, optimum: bool, folder: str | None
+) -> int:
     """Make the report and write it to a file or standard output."""
-    folders = [place_named(run, wanted=is_reportable) for run in runs]
+    folders = [place_named(run, folder, is_reportable) for run in runs]
     formats: dict[str, Callable[[Report], str]] = {
         "markdown": markdown,
         "csv": as_csv,
@@ -54,7 +57,8 @@ def _report(runs: list[str], to: str, output: str | None, prices: str | None, pa
     }
     if to not in (*formats, "terminal"):
         known = ", ".join(("terminal", *formats))
-        raise UsageError(f"Unknown format '{to}'", f"The formats are: {known}.", "Choose one with --format.")
+        advice = suggestion(to, (*formats, "terminal"), "Choose one with --format.")
+        raise UsageError(f"Unknown format '{to}'", f"The formats are: {known}.", advice)
     report = build_report(folders, read_prices(Path(prices) if prices else None))
     if to == "terminal":
         if output is not None:

@@ -11,7 +11,18 @@ from typing import Annotated, Any
 import typer
 
 from pddlego.cli.exits import handle_sigterm
-from pddlego.cli.options import Confirm, Pace, RunArgument, place_named, runs_folder, with_options
+from pddlego.cli.options import (
+    Confirm,
+    OfGame,
+    OfMode,
+    OfSeed,
+    Pace,
+    RunArgument,
+    choose_journal,
+    place_named,
+    runs_folder,
+    with_options,
+)
 from pddlego.cli.watching import exit_code, make_approver, make_person, parse_whats, play_watched
 from pddlego.display.console import Console
 from pddlego.display.lines import make_display
@@ -38,7 +49,7 @@ from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models.endpoint import Access, Endpoint
 from pddlego.pddl import Problem, check
 from pddlego.runs.cells import Matrix
-from pddlego.runs.folders import find_journal, fresh_folder
+from pddlego.runs.folders import EpisodeFilter, find_journal, fresh_folder
 from pddlego.runs.manifest import CONFIRMED, RESUMED
 from pddlego.util.text import clean
 
@@ -51,7 +62,9 @@ def command(
     flags: dict[str, Any],
     run: RunArgument,
     from_step: Annotated[int, typer.Option(min=0, help="The step to go back to.")],
-    seed: Annotated[int | None, typer.Option(help="Seed of the episode.")] = None,
+    game: OfGame = None,
+    mode: OfMode = None,
+    seed: OfSeed = None,
     problem: Annotated[str | None, typer.Option(help="A corrected problem file.")] = None,
     edit: Annotated[bool, typer.Option("--edit", help="Edit the problem in $EDITOR first.")] = False,
     model: Annotated[str | None, typer.Option(help="Another model. Default: the episode's.")] = None,
@@ -68,8 +81,9 @@ def command(
     if edit and problem is not None:
         raise UsageError("--edit and --problem exclude each other", "Both give the problem.", "Use one of them.")
     explicit = given_options(flags, OPTIONS)
+    journal = find_journal(place_named(run, flags.get("runs")), EpisodeFilter(game, mode, None, seed), choose_journal)
     java = {"java": explicit["java"]} if "java" in explicit else {}
-    recorded = load_recorded(find_journal(place_named(run, flags), seed), java)
+    recorded = load_recorded(journal, java)
     kinds = parse_whats(confirm or "")
     played = recorded_game(recorded)
     moment = moment_at(played, from_step)
@@ -77,13 +91,13 @@ def command(
     check_not_over(played, from_step)
     setup = _again(console, recorded, from_step, model, explicit)
     (cell,) = setup.cells()
-    mode = parse_mode(cell.mode).mode
+    own_mode = parse_mode(cell.mode).mode
     picture = renderer_of(recorded.played.method_name)
     panels = recorded.played.method.screen()
-    display = make_display(console, pace, panels, picture.describe, lines=mode.needs_person)
-    approver = make_approver(console, display, kinds, mode)
+    display = make_display(console, pace, panels, picture.describe, lines=own_mode.needs_person)
+    approver = make_approver(console, display, kinds, own_mode)
     restart = restart_at(played, from_step, moment, _corrected(played, moment, from_step, problem, edit))
-    path = fresh_folder(runs_folder(flags), f"{cell.label}-resumed")
+    path = fresh_folder(runs_folder(flags.get("runs")), f"{cell.label}-resumed")
     about: dict[str, Any] = {RESUMED: {"source": restart.source, "step": restart.step}}
     about |= {CONFIRMED: kinds} if kinds else {}
     again = setup.played_in(cell)
@@ -93,7 +107,7 @@ def command(
     def begin(tools: Tools) -> Iterator[Event]:
         return play(cell, again.setting, options, tools, restart=restart)
 
-    ended = play_watched(setup, path, about, display, approver=approver, person=make_person(mode), begin=begin)
+    ended = play_watched(setup, path, about, display, approver=approver, person=make_person(own_mode), begin=begin)
     console.print(f"The run is kept in {path}", style="dim", highlight=False, soft_wrap=True)
     raise typer.Exit(exit_code(ended))
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import RenderableType
 
-from pddlego.cli.options import RunArgument, place_named
+from pddlego.cli.options import OfGame, OfMode, OfModel, OfSeed, RunArgument, Runs, choose_journal, place_named
 from pddlego.cli.terminal import fill, is_terminal
 from pddlego.display import export
 from pddlego.display.console import UNICODE, Console, glyphs_for
@@ -21,7 +21,7 @@ from pddlego.display.view import View, fold_common
 from pddlego.episode.events import Started
 from pddlego.errors import JournalError, UsageError
 from pddlego.methods.registry import make_codec, renderer_of
-from pddlego.runs.folders import find_journal
+from pddlego.runs.folders import EpisodeFilter, find_journal
 from pddlego.runs.tail import JournalTail
 from pddlego.util.files import write_whole
 from pddlego.util.text import clean
@@ -29,15 +29,20 @@ from pddlego.util.text import clean
 
 def command(
     run: RunArgument,
-    seed: Annotated[int | None, typer.Argument(help="Seed of the episode.")] = None,
+    game: OfGame = None,
+    mode: OfMode = None,
+    model: OfModel = None,
+    seed: OfSeed = None,
     step: Annotated[int | None, typer.Option(min=0, help="The first step to show; on a pipe, the only one.")] = None,
     problem: Annotated[bool, typer.Option("--problem", help="Print the problem at that step as PDDL.")] = False,
     svg: Annotated[str | None, typer.Option(help="Write the screen at that step to an SVG file.")] = None,
     gif: Annotated[str | None, typer.Option(help="Write the episode to a GIF file (extra 'gif').")] = None,
     size: Annotated[str, typer.Option(help="Columns and lines of the pictures.")] = "120x36",
+    runs: Runs = None,
 ) -> None:
     """Step through an episode forwards and backwards: map, problem, goal ladder, plan, requests and answers."""
-    tail = JournalTail(find_journal(place_named(run), seed), make_codec())
+    which = EpisodeFilter(game, mode, model, seed)
+    tail = JournalTail(find_journal(place_named(run, runs), which, choose_journal), make_codec())
     timed = list(tail.poll())
     started = timed[0][0] if timed else None
     picture = renderer_of(started.played_by if isinstance(started, Started) else "")

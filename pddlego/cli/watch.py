@@ -31,7 +31,7 @@ def command(
 
     On a pipe the list is printed once.
     """
-    runs = runs_folder(flags)
+    runs = runs_folder(flags.get("runs"))
     folder = newest_run(runs) if run is None else place_of(run, runs)
     if not (folder / EPISODES).is_dir():
         reason = f"It has no folder {EPISODES}/." if folder.is_dir() else "There is no such folder."

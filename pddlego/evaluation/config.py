@@ -19,6 +19,7 @@ from pddlego.planning.process import PlannerOptions
 from pddlego.runs.folders import RUNS, RUNS_VARIABLE
 from pddlego.util.files import read_toml
 from pddlego.util.options import Flag, Options, names_of, option, options_of
+from pddlego.util.text import suggestion
 
 _MOST_SEEDS = 1_000_000
 """A longer range is not looked at one by one."""
@@ -78,7 +79,7 @@ class WhatOptions(Options):
         try:
             return tuple(dict.fromkeys(str(parse_mode(mode)) for mode in value))
         except UsageError as error:
-            text = f"{error.what}. {error.reason.removesuffix('.')}"
+            text = f"{error.what}. {error.reason} {error.next_step}".removesuffix(".")
             raise PydanticCustomError("mode", "{reason}", {"reason": text}) from error
 
     @field_validator("ablate")
@@ -88,10 +89,9 @@ class WhatOptions(Options):
         for ablation in value:
             parts = ablation.split("+")
             if set(parts) - set(known) or len(set(parts)) < len(parts):
-                reason = f"These can be taken out, each once: {', '.join(known)}"
-                raise PydanticCustomError(
-                    "mode", "There is nothing like '{what}'. {reason}", {"what": ablation, "reason": reason}
-                )
+                wrong = next((part for part in parts if part not in known), ablation)
+                reason = suggestion(wrong, known, f"The parts are: {', '.join(known)}")
+                raise PydanticCustomError("mode", "Unknown part '{what}'. {reason}", {"what": wrong, "reason": reason})
         return value
 
 
@@ -101,7 +101,7 @@ class LimitOptions(Options):
     model_config = ConfigDict(title="Limits")
 
     max_seconds: float | None = option(None, "Seconds per episode.", ge=0, le=1e7)
-    retries: int = option(5, "Retries after an unusable answer (not in mode tos).", ge=0, le=1000)
+    retries: int = option(5, "Retries after an unusable answer (mode tos: --set answers=N).", ge=0, le=1000)
     max_calls: int | None = option(None, "Requests in total, including retries.", Flag(free=True), ge=0)
     max_tokens: int | None = option(None, "Input and output tokens in total.", Flag(free=True), ge=0)
     max_cost: float | None = option(None, "Cost in total; requires --prices.", Flag(free=True), ge=0)
@@ -235,13 +235,16 @@ def _assigned(
             }
             for inner, item in value.items():
                 if inner not in options:
-                    what, of = f"[{key}] has no option '{inner}'", ", ".join(dict.fromkeys(options.values()))
-                    raise UsageError(what, f"It was given in: {source}.", f"Its options: {of}.")
+                    of = f"Its options are: {', '.join(dict.fromkeys(options.values()))}."
+                    raise UsageError(
+                        f"[{key}] has no option '{inner}'", f"It is set in: {source}.", suggestion(inner, options, of)
+                    )
                 yield key, options[inner], item
             continue
         if key not in wanted:
             what = f"Unknown option '{key}'"
-            raise UsageError(what, f"It was given in: {source}.", f"Options: {', '.join(sorted(wanted))}.")
+            advice = suggestion(key, wanted, f"The options are: {', '.join(sorted(wanted))}.")
+            raise UsageError(what, f"It is set in: {source}.", advice)
         for group, kind in known.items():
             if any(option.name == key for option in options_of(kind)):
                 yield group, key, value
@@ -268,8 +271,9 @@ def with_overrides(method: str, options: BaseModel, overrides: Mapping[str, str]
     changes: dict[str, Any] = {key: value for key, value in overrides.items() if key in fields and key != PARAMETERS}
     rest = {key: value for key, value in overrides.items() if key not in changes}
     if rest and PARAMETERS not in fields:
-        what = f"{method} has no option '{next(iter(rest))}'"
-        raise UsageError(what, f"Its options are: {', '.join(fields) or '(none)'}.", "Use --set KEY=VALUE.")
+        wrong = next(iter(rest))
+        reason = f"Its options are: {', '.join(fields) or '(none)'}."
+        raise UsageError(f"{method} has no option '{wrong}'", reason, suggestion(wrong, fields, "Use --set KEY=VALUE."))
     if rest:
         changes[PARAMETERS] = {**getattr(options, PARAMETERS), **rest}
     explicit = {name: getattr(options, name) for name in options.model_fields_set}
@@ -293,9 +297,9 @@ def _validated(kind: type[T], values: Mapping[str, Any], origins: Mapping[str, s
         rejected, origin = values.get(name), origins.get(name, "file")
         value = (", ".join(map(str, rejected)) if isinstance(rejected, (tuple, list)) else str(rejected))[:60]
         what = f"--{name.replace('_', '-')} {value}" if origin == FLAG else f"{name} = {value}"
-        where = "" if origin in (FLAG, ARGUMENT) else f" It was given in: {origin}."
+        where = "" if origin in (FLAG, ARGUMENT) else f" It is set in: {origin}."
         advice = "Choose another value: see the command's --help."
-        raise UsageError(f"{what} is not possible", f"{first['msg']}.{where}", advice) from error
+        raise UsageError(f"{what} is invalid", f"{first['msg']}.{where}", advice) from error
 
 
 def _from_environment(

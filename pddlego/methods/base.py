@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from pddlego.errors import UsageError
+from pddlego.util.text import suggestion
 
 if TYPE_CHECKING:  # the modules of options import this one, and every command needs these
     from pydantic import BaseModel
@@ -103,7 +104,7 @@ def parse_variant(text: str, modes: Iterable[Mode]) -> Variant:
     base, *without = text.split(WITHOUT)
     known = {mode.name: mode for mode in modes}
     if base not in known:
-        advice = "Choose one; edit-no-feedback is one without a part."
+        advice = suggestion(base, known, "Choose one of them, or a variant such as edit-no-feedback.")
         raise UsageError(f"Unknown mode '{text}'", f"The modes are: {', '.join(known)}.", advice)
     mode = known[base]
     if set(without) - set(mode.parts) or len(set(without)) < len(without):
@@ -111,7 +112,8 @@ def parse_variant(text: str, modes: Iterable[Mode]) -> Variant:
         reason = (
             f"From {base} these can be taken, each once: {parts}." if parts else f"{base} has no parts to take out."
         )
-        raise UsageError(f"Unknown mode '{text}'", reason, "Example: edit-no-feedback.")
+        wrong = next((part for part in without if part not in mode.parts), "")
+        raise UsageError(f"Unknown mode '{text}'", reason, suggestion(wrong, mode.parts, "Example: edit-no-feedback."))
     return Variant(mode, tuple(sorted(without)))
 
 

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from pddlego.errors import UsageError
 from pddlego.methods.base import Measuring, Method, Mode, Variant, parse_variant
 from pddlego.methods.setting_files import read_setting
+from pddlego.util.text import suggestion
 
 if TYPE_CHECKING:
     from pddlego.display.screens import Renderer
@@ -51,7 +52,8 @@ def method(name: str) -> Method:
     offered = _offered()
     if name not in offered:
         known = ", ".join(_method_names())
-        raise UsageError(f"Unknown method '{name}'", f"The methods are: {known}.", "Install the package with it.")
+        advice = suggestion(name, _method_names(), "Install its package.")
+        raise UsageError(f"Unknown method '{name}'", f"The methods are: {known}.", advice)
     try:
         loaded: Method = offered[name].load()
         fault = _fault(loaded, name)

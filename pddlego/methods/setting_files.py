@@ -12,6 +12,7 @@ from pddlego.errors import PddlegoError, SettingError, UsageError
 from pddlego.methods.base import Published
 from pddlego.util import resources
 from pddlego.util.files import parse_toml
+from pddlego.util.text import suggestion
 
 File = TypeVar("File", bound=BaseModel)
 
@@ -60,7 +61,7 @@ def read_setting(name: str, kind: str | None = None) -> SettingTable:
     """
     if name not in setting_names():
         names = ", ".join(setting_names())
-        advice = "Choose one, or add envs/NAME.toml."
+        advice = suggestion(name, setting_names(), "Choose one, or add envs/NAME.toml.")
         raise UsageError(f"Unknown game '{name}'", f"The games are: {names}.", advice)
     chain = _chain(name)
     merged: dict[str, Any] = {}

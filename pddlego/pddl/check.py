@@ -38,9 +38,10 @@ from pddlego.pddl.domain import (
     undeclared_types,
     wrong_heads,
 )
-from pddlego.pddl.names import MAX_NAME, is_name, natural, nearest
+from pddlego.pddl.names import MAX_NAME, is_name, natural
 from pddlego.pddl.problem import Problem, ProblemReading, read_problem
 from pddlego.pddl.rules import NUMBERS, Defect, DefectKind, Position, numbers_defect, remark
+from pddlego.util.text import nearest
 
 T = TypeVar("T")
 

@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, cast
 
-from pddlego.pddl.names import natural, nearest
+from pddlego.pddl.names import natural
 from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, Position, syntax_defect
 from pddlego.pddl.sexpr import Sexpr, place_of, placed, read_sexprs, show
+from pddlego.util.text import nearest
 
 ANY_TYPE = "object"
 

@@ -7,13 +7,9 @@ lower-case text of letters, digits, spaces and hyphens that holds no underscore,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]*\Z")
-_COMPARED, MOST_COMPARED = 40, 300
-"""Characters of a name, and names, that are compared with a word that may be misspelt."""
-
 MAX_NAME = 200
 """Characters of a name. It has to fit into a line, a prompt and a command."""
 
@@ -38,20 +34,6 @@ def from_name(name: str) -> str:
 def same_name(left: str, right: str) -> bool:
     """Whether two spellings mean one thing: `living-room`, `living_room` and "Living Room" do."""
     return _folded(left) == _folded(right)
-
-
-def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known name that `word` is most likely a misspelling of, if one is close.
-
-    Among very many or very long names none is looked for: comparing takes time.
-    """
-    import difflib
-
-    candidates = [name for name in known if len(name) <= _COMPARED]
-    if len(word) > _COMPARED or len(candidates) > MOST_COMPARED:
-        return None
-    close = difflib.get_close_matches(word, sorted(candidates), n=1, cutoff=0.75)
-    return close[0] if close else None
 
 
 @lru_cache(maxsize=10_000)

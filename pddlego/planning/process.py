@@ -29,6 +29,7 @@ from pddlego.planning.solve import OUT_OF_MEMORY
 from pddlego.planning.worker import NO_MEMORY, Job, receive, send
 from pddlego.util.children import Deadline, for_children
 from pddlego.util.options import Options, option
+from pddlego.util.text import suggestion
 
 ENGINES = ("pyperplan", "fast-downward", "graphplan")
 
@@ -283,7 +284,8 @@ class PlannerOptions(Options):
         """Start the planner. Raises `UsageError` for an unknown engine, missing packages, or too little memory."""
         if self.engine not in ENGINES:
             reason = f"The planners are {', '.join(ENGINES)}."
-            raise UsageError(f"Unknown planner '{self.engine}'", reason, "Choose one with --planner.")
+            advice = suggestion(self.engine, ENGINES, "Choose one with --planner.")
+            raise UsageError(f"Unknown planner '{self.engine}'", reason, advice)
         needed = ("unified_planning", "up_fast_downward") if self.engine == "fast-downward" else ()
         missing = [name for name in needed if find_spec(name) is None]
         if missing:

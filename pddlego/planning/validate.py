@@ -14,11 +14,11 @@ from enum import Enum
 
 from pddlego.pddl import Atom, Domain, PddlSyntaxError, Problem
 from pddlego.pddl.conditions import And, Exists, Forall, Formula, Imply, Not, Or, Renaming
-from pddlego.pddl.names import nearest
 from pddlego.pddl.rules import Defect, syntax_defect
 from pddlego.planning.result import Plan, PlanStep
 from pddlego.planning.world import World
 from pddlego.util.answers import spoken
+from pddlego.util.text import nearest
 
 MOST = 20
 """Alternatives, or things to do, that are listed at most: a condition over all objects may have thousands."""

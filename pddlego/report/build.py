@@ -145,9 +145,6 @@ def _load(paths: Sequence[Path]) -> list[tuple[list[Summary], tuple[str, ...]]]:
     for path in paths:
         if sum(path.resolve() == other.resolve() for other in paths) > 1:
             raise UsageError(f"{path} is named twice", "Its episodes would be counted twice.", "Name it once.")
-        if not path.exists():
-            reason = f"Neither {path} nor runs/{path} is here."
-            raise UsageError(f"Unknown run {path}", reason, "Check the path, or call it where the run was made.")
         if not (path / RESULTS).exists():
             begun = (path / EPISODES).is_dir()
             reason = f"It has no {RESULTS}" + (": no episode in it is finished." if begun else ".")

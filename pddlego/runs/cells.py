@@ -39,19 +39,15 @@ class Cell:
 
 
 _LONGEST_NAME = 100
-"""Characters of a model's name in a file's name: file systems take 255 bytes for the whole."""
+"""Characters of a model's name in a file's name: file systems allow 255 bytes for the whole."""
 
 
 def file_name(model: str) -> str:
-    """A model's name as part of a file's name. Two names stay two: what is not plain is written as its code.
-
-    Of a long one the end is replaced by a digest of the whole.
-    """
-    name = re.sub(r"[^A-Za-z0-9.-]", lambda match: f"_{ord(match.group()):x}_", model)
-    if len(name) <= _LONGEST_NAME:
+    """A model's name as part of a file's name, unique: if characters are replaced, a digest of the name is added."""
+    name = re.sub(r"[^A-Za-z0-9.,+=@_-]+", "-", model)
+    if name == model and len(name) <= _LONGEST_NAME:
         return name
-    digest = hashlib.sha256(model.encode(errors="replace")).hexdigest()[:16]
-    return f"{name[: _LONGEST_NAME - len(digest) - 1]}_{digest}"
+    return f"{name[:_LONGEST_NAME]}-{hashlib.sha256(model.encode(errors='replace')).hexdigest()[:8]}"
 
 
 @dataclass(frozen=True)

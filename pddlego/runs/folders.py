@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from pddlego.errors import UsageError
 from pddlego.util.files import cannot_make
+from pddlego.util.text import suggestion
 
 MANIFEST, EPISODES = "manifest.json", "episodes"
 """What every run folder holds."""
@@ -28,7 +32,7 @@ def newest_run(root: Path, wanted: Callable[[Path], bool] = lambda path: True) -
 
 
 _LATEST = "latest"
-"""Stands for the run in which something happened last, where no file has that name."""
+"""The name of the run that changed last, unless a file has that name."""
 
 
 RUNS, RUNS_VARIABLE = "runs", "PDDLEGO_RUNS"
@@ -36,22 +40,66 @@ RUNS, RUNS_VARIABLE = "runs", "PDDLEGO_RUNS"
 
 
 def place_of(run: str, root: Path = Path(RUNS), wanted: Callable[[Path], bool] = lambda path: True) -> Path:
-    """The run folder or journal that a user names: its path, its name in `root`, or `latest` for the newest `wanted`.
+    """The run folder or journal that a user names: a path, a name in `root` or a unique prefix of one, or `latest`.
 
-    Raises `UsageError` if `latest` finds no run.
+    `latest` is the newest run that is `wanted`. Raises `UsageError` for an unknown name or an ambiguous prefix.
     """
     place = Path(run)
     if place.exists():
         return place
     if run == _LATEST:
         return newest_run(root, wanted)
-    return root / run if (root / run).exists() else place
+    if (root / run).exists():
+        return root / run
+    names = sorted(folder.name for folder in _folders(root))
+    matches = [name for name in names if name.startswith(run)]
+    if len(matches) > 1:
+        shown = ", ".join(matches[:4]) + (" …" if len(matches) > 4 else "")
+        raise UsageError(f"{run} is not unique", f"{len(matches)} runs begin so: {shown}.", "Write more of the name.")
+    if matches:
+        return root / matches[0]
+    reason = f"Neither {run} nor {root / run} exists, and no run in {root} begins so."
+    raise UsageError(f"Unknown run {run}", reason, suggestion(run, names, "List the runs with 'ls runs'."))
 
 
-def find_journals(place: Path, seed: int | None = None) -> list[Path]:
-    """The journals of a run folder, of one seed if it is given, in natural order; a journal itself is the only one.
+@dataclass(frozen=True)
+class EpisodeFilter:
+    """Which episodes of a run are meant. A field that is None matches all."""
 
-    Raises `UsageError` if it does not exist.
+    game: str | None = None
+    mode: str | None = None
+    model: str | None = None
+    seed: int | None = None
+
+    def matches(self, journal: Path) -> bool:
+        """Whether the episode of a journal has these values."""
+        wanted = {"setting": self.game, "mode": self.mode, "model": self.model, "seed": self.seed}
+        wanted = {name: value for name, value in wanted.items() if value is not None}
+        started = started_of(journal) if wanted else {}
+        return all(started.get(name) == value for name, value in wanted.items())
+
+    def __str__(self) -> str:
+        values = (("game", self.game), ("mode", self.mode), ("model", self.model), ("seed", self.seed))
+        return ", ".join(f"{name} {value}" for name, value in values if value is not None)
+
+
+EVERY = EpisodeFilter()
+
+
+def started_of(journal: Path) -> Mapping[str, Any]:
+    """The first event of a journal as a dictionary: what is played. Empty if it cannot be read."""
+    try:
+        with journal.open(encoding="utf-8") as file:
+            event = json.loads(file.readline())["event"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    return event if isinstance(event, dict) else {}
+
+
+def find_journals(place: Path, which: EpisodeFilter = EVERY) -> list[Path]:
+    """The journals of a run folder that match, in natural order; a journal itself is the only one.
+
+    Raises `UsageError` if no journal matches.
     """
     if place.is_file():
         return [place]
@@ -61,30 +109,27 @@ def find_journals(place: Path, seed: int | None = None) -> list[Path]:
         reason = f"It has no folder {EPISODES}/." if place.is_dir() else "There is no such folder."
         raise UsageError(f"{place} is not a run folder", reason, "Name a folder that 'pddlego play' or 'eval' made.")
     journals = sorted((journal for journal in (place / EPISODES).glob("*.jsonl") if journal.is_file()), key=_natural)
-    mine = [journal for journal in journals if seed is None or _seed_of(journal) == seed]
-    if not mine:
-        several = "1 episode" if len(journals) == 1 else f"{len(journals)} episodes"
-        reason = f"It holds {several}, none of seed {seed}." if journals else "No episode has begun in it."
-        raise UsageError(f"There is nothing to see in {place}", reason, "Name another run or seed.")
-    return mine
+    matching = [journal for journal in journals if which.matches(journal)]
+    if not matching:
+        number = "1 episode" if len(journals) == 1 else f"{len(journals)} episodes"
+        reason = f"It has {number}, but none with {which}." if journals else "No episode has begun in it."
+        raise UsageError(f"{place} has no such episode", reason, "Choose other values, or another run.")
+    return matching
 
 
-def find_journal(place: Path, seed: int | None = None) -> Path:
-    """The one journal that is meant. Raises `UsageError` where there are several."""
-    journals = find_journals(place, seed)
-    if len(journals) > 1:
-        names = ", ".join(journal.name for journal in journals[:4])
-        more = f" and {len(journals) - 4} more" if len(journals) > 4 else ""
-        what = f"{place} holds {len(journals)} episodes" + ("" if seed is None else f" of seed {seed}")
-        advice = f"Name one of the files in {place / EPISODES}" + (" or a seed." if seed is None else ".")
-        raise UsageError(what, f"{names}{more}.", advice)
-    return journals[0]
-
-
-def _seed_of(journal: Path) -> int | None:
-    """The seed in the name of a journal."""
-    match = re.search(r"seed-?(\d+)(-repeat\d+)?(\.\d+)?\.jsonl$", journal.name)
-    return int(match.group(1)) if match else None
+def find_journal(
+    place: Path, which: EpisodeFilter = EVERY, choose: Callable[[Sequence[Path]], Path | None] = lambda journals: None
+) -> Path:
+    """The one journal that matches. If several do, `choose` may select one. Raises `UsageError` if it does not."""
+    journals = find_journals(place, which)
+    chosen = journals[0] if len(journals) == 1 else choose(journals)
+    if chosen is not None:
+        return chosen
+    names = ", ".join(journal.stem for journal in journals[:4])
+    more = f" and {len(journals) - 4} more" if len(journals) > 4 else ""
+    what = f"{place} has {len(journals)} episodes" + (f" with {which}" if str(which) else "")
+    advice = f"Use --game, --mode, --model or --seed, or name a file in {place / EPISODES}."
+    raise UsageError(what, f"{names}{more}.", advice)
 
 
 def _last_change(episodes: Path) -> float | None:

@@ -39,7 +39,7 @@ def test_on_a_pipe_the_episode_is_told_in_lines(recorded: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "You are in the kitchen." in done.stdout
     assert "won after 21 steps" in done.stdout
-    step = run("show", "runs/one", "12", "--step", "2", cwd=recorded).stdout
+    step = run("show", "runs/one", "--seed", "12", "--step", "2", cwd=recorded).stdout
     assert "move north" in step
     assert "won after" not in step
 
@@ -185,10 +185,10 @@ def test_a_person_plays_from_a_pipe_and_is_recorded(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("watch", "nowhere"), "nowhere is not a run folder"),
+        (("watch", "nowhere"), "Unknown run nowhere"),
         (("watch", "--runs", "nowhere"), "nowhere has no runs"),
-        (("show", "nowhere"), "nowhere is not a run folder"),
-        (("show", "runs/one", "13"), "none of seed 13"),
+        (("show", "nowhere"), "Unknown run nowhere"),
+        (("show", "runs/one", "--seed", "13"), "none with seed 13"),
         (("show", "runs/one", "--step", "99"), "Unknown step 99"),
         (("show", "runs/one", "--svg", "a.svg", "--size", "9x9"), "--size 9x9 is not possible"),
         (("show", "runs/one", "--svg", "nowhere/a.svg"), "Cannot write"),

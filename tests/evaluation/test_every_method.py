@@ -152,7 +152,7 @@ def test_every_episode_plays_again_and_stands_in_every_report(tmp_path: Path, co
     assert "3 episodes" in page
     assert page.count('class="page"') == 3
     assert "sk-canary" not in "".join(path.read_text() for path in tmp_path.rglob("*") if path.is_file())
-    for line in (run("report", "runs/r", cwd=tmp_path), run("show", "runs/r", "1", cwd=tmp_path)):
+    for line in (run("report", "runs/r", cwd=tmp_path), run("show", "runs/r", "--seed", "1", cwd=tmp_path)):
         assert line.returncode == 0
 
 

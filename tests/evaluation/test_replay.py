@@ -33,7 +33,7 @@ from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.world import Episode
 from pddlego.models.base import ScriptedModel
 from pddlego.planning import ProcessPlanner
-from pddlego.runs.folders import find_journal, find_journals, newest_run, place_of
+from pddlego.runs.folders import EpisodeFilter, find_journal, find_journals, newest_run, place_of
 from tests.methods.textgames.grid_house import GridHouse, small_house
 from tests.runs.stores import kept as recorded_in
 
@@ -66,7 +66,7 @@ CHANGES = [
     ("revealing the laundry room", "revealing the laundry rum", "observed", "text"),
     (r'"rung":"be in a room not yet visited"', '"rung":"have the coin"', "planned", "rung"),
     (r'"added":\["kitchen - location"', '"added":["cellar - location"', "accepted", "added[0]"),
-    ("Answer with what changes", "Answer with what stays", "asked", "messages[0].content"),
+    ("Answer with the changes", "Answer with the rest", "asked", "messages[0].content"),
     (r'"outcome":"won"', '"outcome":"lost"', "ended", "outcome"),
     ('"here":"at"', '"here":"in"', "started", "details.map.here"),
 ]
@@ -147,23 +147,30 @@ def test_run_folders_and_journals_are_found(tmp_path: Path) -> None:
     for name, seeds in (("old", (1,)), ("new", (2, 10, 2))):
         (tmp_path / name / "episodes").mkdir(parents=True)
         for number, seed in enumerate(seeds):
-            (tmp_path / name / "episodes" / f"coin-{number}-seed{seed}.jsonl").touch()
+            event = {"event": {"setting": "coin", "mode": "edit", "seed": seed}}
+            (tmp_path / name / "episodes" / f"coin-{number}-seed{seed}.jsonl").write_text(json.dumps(event) + "\n")
     for path in ("old/episodes/coin-0-seed1.jsonl", "old/episodes"):
         os.utime(tmp_path / path, (1, 1))  # files of one moment may have the same time
     assert newest_run(tmp_path) == tmp_path / "new"
     assert newest_run(tmp_path, lambda path: path.name == "old") == tmp_path / "old"
     assert place_of("old", tmp_path) == tmp_path / "old"
     assert place_of("old/episodes/coin-0-seed1.jsonl", tmp_path).is_file()
-    assert place_of("none", tmp_path) == Path("none")
-    assert [journal.name for journal in find_journals(tmp_path / "new", 2)] == [
+    assert place_of("ol", tmp_path) == tmp_path / "old"
+    with pytest.raises(UsageError, match="Did you mean 'old'"):
+        place_of("olld", tmp_path)
+    (tmp_path / "older").mkdir()
+    with pytest.raises(UsageError, match="2 runs begin so: old, older"):
+        place_of("ol", tmp_path)
+    assert [journal.name for journal in find_journals(tmp_path / "new", EpisodeFilter(seed=2))] == [
         "coin-0-seed2.jsonl",
         "coin-2-seed2.jsonl",
     ]
-    with pytest.raises(UsageError, match="holds 2 episodes of seed 2"):
-        find_journal(tmp_path / "new", 2)
-    with pytest.raises(UsageError, match="none of seed 5"):
-        find_journal(tmp_path / "new", 5)
-    assert find_journal(tmp_path / "new", 10).name == "coin-1-seed10.jsonl"
+    with pytest.raises(UsageError, match="has 2 episodes with seed 2"):
+        find_journal(tmp_path / "new", EpisodeFilter(seed=2))
+    assert find_journal(tmp_path / "new", EpisodeFilter(seed=2), lambda journals: journals[1]).name.startswith("coin-2")
+    with pytest.raises(UsageError, match="none with mode act, seed 5"):
+        find_journal(tmp_path / "new", EpisodeFilter(mode="act", seed=5))
+    assert find_journal(tmp_path / "new", EpisodeFilter("coin", "edit", seed=10)).name == "coin-1-seed10.jsonl"
     assert find_journal(tmp_path / "old" / "episodes" / "coin-0-seed1.jsonl").exists()
 
 

@@ -144,8 +144,8 @@ def test_it_is_watched_shown_and_reported_in_every_format(folder: Path) -> None:
     arguments = ("--modes", "guess", "--models", "halving", "--seeds", "0-3", "--run", "all")
     assert run("eval", "numbers", *arguments, cwd=folder).returncode == 0
     assert "4 episodes, 4 ended, 4 won" in run("watch", "runs/all", cwd=folder).stdout
-    assert "2  25 is too low" in run("show", "runs/all", "3", "--step", "2", cwd=folder).stdout
-    done = run("show", "runs/all", "3", "--svg", "picture.svg", cwd=folder)
+    assert "2  25 is too low" in run("show", "runs/all", "--seed", "3", "--step", "2", cwd=folder).stdout
+    done = run("show", "runs/all", "--seed", "3", "--svg", "picture.svg", cwd=folder)
     assert "31" in (folder / "picture.svg").read_text(), done.stderr
     for to in ("terminal", "markdown", "csv", "json", "html"):
         done = run("report", "runs/all", "--format", to, cwd=folder)
@@ -187,7 +187,7 @@ def test_without_the_package_its_runs_are_still_seen(folder: Path, monkeypatch: 
     monkeypatch.delitem(sys.modules, "guess")
     monkeypatch.setattr(sys, "path", [place for place in sys.path if place != str(folder / "site")])
     registry.forget()
-    shown = run("show", "runs/all", "3", cwd=folder)
+    shown = run("show", "runs/all", "--seed", "3", cwd=folder)
     assert "guessed: of a method that is not installed" in shown.stdout
     assert "4 episodes, 4 ended, 4 won" in run("watch", "runs/all", cwd=folder).stdout
     table = run("report", "runs/all", "--format", "csv", cwd=folder).stdout

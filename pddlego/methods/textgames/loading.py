@@ -403,8 +403,6 @@ def load(name: str, options: TextGameOptions) -> GameSetting:
 def _domain_of(place: str, setting: str) -> str:
     """The domain in a file, or that with which a run won the setting last. Raises `UsageError` if it does not exist."""
     path = place_of(place)
-    if not path.exists():
-        raise UsageError(f"{place} does not exist", "There is no such file or folder.", "Check the path.")
     if path.is_file():
         return read_text(path)
     results = read_results(path) if path.is_dir() else []

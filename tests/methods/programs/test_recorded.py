@@ -79,7 +79,7 @@ def test_two_lines_are_a_setting_of_ones_own(tmp_path: Path) -> None:
     done = run("play", "boats", "--mode", "program", "--model", GPT_4, "--seed", "2", *SHORT, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "30 of 30 evaluation tasks solved" in done.stdout
-    shown = run("show", "latest", "2", cwd=tmp_path)
+    shown = run("show", "latest", "--seed", "2", cwd=tmp_path)
     assert shown.returncode == 0, shown.stderr
 
 

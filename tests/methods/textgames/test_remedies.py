@@ -29,8 +29,8 @@ def test_an_identical_retry_changes_something_every_time(coin: GameSetting, plan
     assert ended(events).outcome is Outcome.WON
     asked = [request.messages[-1].content for request in model.requests[:5]]
     assert len(set(asked[1:])) >= 3, "no request is the one that has just failed"
-    assert "word for word" not in asked[1], "one rejection is not a repetition"
-    assert all("word for word" in item for item in asked[2:])
+    assert "is identical to" not in asked[1], "one rejection is not a repetition"
+    assert all("is identical to" in item for item in asked[2:])
     assert [request.temperature_increase for request in model.requests[:5]] == [
         0.0,
         0.0,
@@ -130,7 +130,7 @@ def test_a_mode_without_remedies_says_what_is_wrong_and_changes_nothing_else(
     assert "moon" in second.messages[-1].content
     assert {item.purpose for item in (second, third, fourth)} == {"edit"}
     assert {item.temperature_increase for item in (second, third, fourth)} == {0.0}
-    assert not any("word for word" in item.messages[-1].content for item in (third, fourth))
+    assert not any("is identical to" in item.messages[-1].content for item in (third, fourth))
 
 
 FENCED = """```json

@@ -143,7 +143,7 @@ def test_prose_two_fences_and_helpers_are_read() -> None:
         "from itertools import combinations\n\n\ndef successors(state):\n    results = []\n"
         "    for i, j in combinations(range(len(state)), 2):\n"
         "        rest = [n for k, n in enumerate(state) if k not in (i, j)]\n"
-        "        found += [rest + [made] for made in combine(state[i], state[j])]\n    return found"
+        "        results += [rest + [made] for made in combine(state[i], state[j])]\n    return results"
     )
     text = f"First a helper:\n\n{helper}\n\nThen the function itself.\n\n{fenced(body)}\n\nThat is all."
     events = events_of(small("24game"), (text, f"Here it is:\n{GOAL}"))
@@ -211,18 +211,18 @@ def test_the_truth_of_a_result_is_what_the_function_says(goal: str) -> None:
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        ("    yield from found", []),
-        ("    return tuple(found)", []),
-        ("    return {str(each): each for each in found}", ["successor exception"]),
-        ("    return str(found)", ["successor exception"]),
+        ("    yield from results", []),
+        ("    return tuple(results)", []),
+        ("    return {str(each): each for each in results}", ["successor exception"]),
+        ("    return str(results)", ["successor exception"]),
         ("    while True:\n        yield [1]", ["successor timeout"]),
-        ("    return [found[0]] * 3_000 if found else []", ["successors missing"]),
-        ("    return [found[0]] * 400_000 if found else []", ["successor exception"]),
-        ("    return found if len(state) < 4 else [['x' * 3_000_000, 2, 3]] * 100", ["successor exception"]),
+        ("    return [results[0]] * 3_000 if results else []", ["successors missing"]),
+        ("    return [results[0]] * 400_000 if results else []", ["successor exception"]),
+        ("    return results if len(state) < 4 else [['x' * 3_000_000, 2, 3]] * 100", ["successor exception"]),
     ],
 )
 def test_whatever_is_returned_is_a_list_of_states_or_a_fault(body: str, expected: list[str]) -> None:
-    answers = (in_successors("    return found", body), GOAL, SUCC)
+    answers = (in_successors("    return results", body), GOAL, SUCC)
     events = events_of(small("24game", soundness=1), answers, options=QUICK)
     assert kinds(events) == expected
     assert ending(events).outcome is Outcome.WON
@@ -232,9 +232,9 @@ def test_whatever_is_returned_is_a_list_of_states_or_a_fault(body: str, expected
 def test_numbers_of_numpy_are_numbers() -> None:
     goal = fenced("import numpy as np\ndef is_goal(state):\n    return len(state) == 1 and np.isclose(state[0], 24)")
     scalars = in_successors(
-        "    return found", "    import numpy as np\n    return [[np.float64(n) for n in s] for s in found]"
+        "    return results", "    import numpy as np\n    return [[np.float64(n) for n in s] for s in results]"
     )
-    arrays = in_successors("    return found", "    import numpy as np\n    return [np.array(s) for s in found]")
+    arrays = in_successors("    return results", "    import numpy as np\n    return [np.array(s) for s in results]")
     for successors in (scalars, arrays):
         events = events_of(small("24game"), (successors, goal))
         assert kinds(events) == []
@@ -260,8 +260,8 @@ def test_unstacking_with_a_full_hand_passes_all_tests_and_is_found_out_by_the_va
     """As in the paper's logs, which solve 369 of 502: neither a count of blocks nor known successors show it."""
     successors, goal = right("blocksworld")
     wrong = successors.replace(
-        '        return found\n    held = state["holding"]\n',
-        '        return found\n    held = state["holding"]\n    for upper, lower in on:\n        if upper in clear:\n'
+        '        return results\n    held = state["holding"]\n',
+        '        return results\n    held = state["holding"]\n    for upper, lower in on:\n        if upper in clear:\n'
         "            rest = without(on, (upper, lower))\n"
         "            results.append(made([*without(clear, upper), lower], list(table), upper, rest))\n",
     )

@@ -66,8 +66,8 @@ def test_a_planning_domain_catches_what_is_no_action_and_what_is_missing() -> No
     texts = functions_for(setting.space.setting.domain)
     right_one, goal = fenced(texts["successors"]), fenced(texts["goal"])
     unsound = right_one.replace("(state - deletes) | adds", "state | adds")
-    missing = right_one.replace("    return found", "    return found[1:]")
-    lists = right_one.replace("    return found", "    return [list(each) for each in found]")
+    missing = right_one.replace("    return results", "    return results[1:]")
+    lists = right_one.replace("    return results", "    return [list(each) for each in results]")
     events = events_of(setting, (unsound, goal, missing, lists, right_one), options=options)
     assert kinds(events) == ["unsound transition", "successors missing", "unsound transition"]
     assert ending(events).outcome is Outcome.WON

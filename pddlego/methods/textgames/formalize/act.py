@@ -21,8 +21,8 @@ _MAX_COMMAND = 100
 class ActionGen:
     """Asks for the next command; the conversation grows with every step, as in the paper.
 
-    If not `checked`, an invalid command is sent unchanged. Without a system message (`one_message`) the rules of the game
-    are the first user message, and the model replies that it is ready.
+    If not `checked`, an invalid command is sent unchanged. Without a system message (`one_message`) the rules of the
+    game are the first user message, and the model replies that it is ready.
     """
 
     def __init__(self, prompts: Prompts, checked: bool = True, one_message: bool = False) -> None:
