@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated
 
 import typer
 from rich.table import Table
@@ -11,13 +14,21 @@ from rich.text import Text
 
 from pddlego.cli.options import ConfigFile
 from pddlego.display.console import Console
-from pddlego.evaluation.config import COMMON, DEFAULT, resolve
-from pddlego.util.options import options_of
+from pddlego.evaluation.config import COMMON, DEFAULT, groups, resolve
+from pddlego.util.options import Option, options_of
 from pddlego.util.text import clean
 
 
-def command(config: ConfigFile = None) -> None:
+def command(
+    config: ConfigFile = None,
+    template: Annotated[
+        bool, typer.Option("--template", help="Print a TOML file with all options as comments.")
+    ] = False,
+) -> None:
     """Show the configuration of 'pddlego eval': each value and its source."""
+    if template:
+        typer.echo("\n".join(_template()))
+        raise typer.Exit
     resolved = resolve({}, os.environ, Path(config) if config else None)
     table = Table("name", "value", "from", box=None, pad_edge=False)
     for group, values in resolved.config.groups().items():
@@ -29,6 +40,26 @@ def command(config: ConfigFile = None) -> None:
             table.add_row(name, Text(clean(_shown(shown[option.field]))), Text(clean(origin), style))
     Console().print(table, highlight=False)
     raise typer.Exit
+
+
+def _template() -> Iterator[str]:
+    """A configuration file in which every option is a comment with its default value."""
+    yield "# Options of pddlego: remove the '#' before an option to set it. Use it with --config FILE."
+    for name, kind in groups().items():
+        yield f"\n# {kind.model_config.get('title') or name}"
+        yield f"[{name}]"
+        for option in options_of(kind):
+            if option.flag is not None:
+                yield f"# {option.info.description}"
+                yield f"# {option.name} = {_toml(option)}"
+
+
+def _toml(option: Option) -> str:
+    """The default value in TOML, or an example of the type if there is no default."""
+    value = option.info.get_default(call_default_factory=True)
+    if value is None:
+        value = 1 if "int" in str(option.info.annotation) else 1.0 if "float" in str(option.info.annotation) else ""
+    return json.dumps(value)
 
 
 def _shown(value: object) -> str:

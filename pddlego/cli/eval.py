@@ -12,7 +12,7 @@ import typer
 
 from pddlego.cli import exits
 from pddlego.cli.exits import INTERRUPTS, handle, handle_sigterm, ignore_interrupts, ignores_keys
-from pddlego.cli.options import ConfigFile, with_options
+from pddlego.cli.options import ConfigFile, completion, with_options
 from pddlego.display.console import Console
 from pddlego.evaluation.assemble import Running, evaluating
 from pddlego.evaluation.config import Resolved, groups, resolve
@@ -24,7 +24,10 @@ from pddlego.evaluation.table import played_of, results_table, rows, spent_elsew
 from pddlego.models.base import remarks
 from pddlego.models.limiter import Gauge
 
-Games = Annotated[list[str] | None, typer.Argument(help="Games or settings (see 'pddlego games'). Default: coin.")]
+Games = Annotated[
+    list[str] | None,
+    typer.Argument(help="Games or settings (see 'pddlego games'). Default: coin.", autocompletion=completion("games")),
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the episodes and an upper bound of calls and cost.")]
 
 

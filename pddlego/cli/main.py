@@ -107,7 +107,6 @@ app = typer.Typer(
     cls=_Commands,
     help="Language models that plan through a planner: play, evaluate, watch, check, solve.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings=SETTINGS,

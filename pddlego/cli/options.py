@@ -7,6 +7,7 @@ import os
 import sys
 import types
 from collections.abc import Callable, Collection, Iterable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Union, get_args, get_origin
 
@@ -21,7 +22,26 @@ from pddlego.util.text import clean
 
 PathFilter = Callable[[Path], bool]
 
-RunArgument = Annotated[str, typer.Argument(help="A run folder, its name or a unique prefix, a journal, or latest.")]
+COMPLETED = ("games", "modes", "models")
+"""Options of the configuration whose values a shell completes."""
+
+
+def completion(name: str) -> Callable[[str], list[str]]:
+    """The function of `completion.py` of that name. The module is loaded when a shell asks for values."""
+
+    def complete(incomplete: str) -> list[str]:
+        values: list[str] = getattr(import_module("pddlego.cli.completion"), name)(incomplete)
+        return values
+
+    return complete
+
+
+RunArgument = Annotated[
+    str,
+    typer.Argument(
+        help="A run folder, its name or a unique prefix, a journal, or latest.", autocompletion=completion("runs")
+    ),
+]
 WHAT, EPISODE, MODEL, RUN, OUTPUT = "What to play", "Which episode", "Model", "Run", "Output"
 """Groups of options in help, which options of single commands share with those of the configuration."""
 
@@ -62,8 +82,8 @@ def choose_journal(journals: Sequence[Path]) -> Path | None:
     if not (is_typed_at() and sys.stdout.isatty()):
         return None
     typer.echo("Episodes:")
-    for number, journal in enumerate(journals, start=1):
-        typer.echo(f"  {number:>3}  {clean(journal.stem)}")
+    for position, journal in enumerate(journals, start=1):
+        typer.echo(f"  {position:>3}  {clean(journal.stem)}")
     number: int = typer.prompt("Number", type=click.IntRange(1, len(journals)))
     return journals[number - 1]
 
@@ -124,6 +144,7 @@ def _parameter(argument: str, option: Option, group: type[BaseModel]) -> inspect
         envvar=flag.variable or None,
         metavar=flag.metavar or ("N" if kind in (int, float) else "TEXT"),
         rich_help_panel=group.model_config.get("title"),
+        autocompletion=completion(option.name) if option.name in COMPLETED else None,
     )
     return inspect.Parameter(argument, _KEYWORD, default=None, annotation=Annotated[Union[kind, None], typed])  # noqa: UP007
 

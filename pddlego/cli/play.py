@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from pddlego.cli.exits import handle_sigterm
-from pddlego.cli.options import MODEL, OUTPUT, WHAT, ConfigFile, Confirm, Pace, with_options
+from pddlego.cli.options import MODEL, OUTPUT, WHAT, ConfigFile, Confirm, Pace, completion, with_options
 from pddlego.cli.watching import exit_code, make_approver, make_person, parse_whats, play_watched
 from pddlego.display.console import Console
 from pddlego.display.lines import make_display
@@ -23,15 +23,27 @@ from pddlego.models.limiter import Spending
 from pddlego.runs.folders import fresh_folder
 from pddlego.runs.manifest import CONFIRMED
 
-GameOption = Annotated[str, typer.Argument(help="A game or setting (see 'pddlego games').")]
+GameOption = Annotated[
+    str, typer.Argument(help="A game or setting (see 'pddlego games').", autocompletion=completion("games"))
+]
 PlayMode = Annotated[
     str | None,
-    typer.Option("--mode", help="What the model writes (default: the game's first mode).", rich_help_panel=WHAT),
+    typer.Option(
+        "--mode",
+        help="What the model writes (default: the game's first mode).",
+        rich_help_panel=WHAT,
+        autocompletion=completion("modes"),
+    ),
 ]
 Seed = Annotated[int, typer.Option(help="Seed of the game.", rich_help_panel=WHAT)]
 ModelName = Annotated[
     str | None,
-    typer.Option("--model", help="Model name, reader, reader+noise:P or transcript:FILE.", rich_help_panel=MODEL),
+    typer.Option(
+        "--model",
+        help="Model name, reader, reader+noise:P or transcript:FILE.",
+        rich_help_panel=MODEL,
+        autocompletion=completion("models"),
+    ),
 ]
 JsonLines = Annotated[bool, typer.Option("--json", help="Print events as JSON lines.", rich_help_panel=OUTPUT)]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -32,7 +33,10 @@ def command(
         list[str],
         typer.Argument(help="Run folders, their names or unique prefixes, or latest."),
     ],
-    to: Annotated[str, typer.Option("--format", help="terminal, markdown, csv, json or html.")] = "terminal",
+    to: Annotated[
+        str | None,
+        typer.Option("--format", help="text, markdown, csv, json or html. [default: by --output]"),
+    ] = None,
     output: Annotated[str | None, typer.Option("--output", "-o", help="A file. Default: standard output.")] = None,
     pages: Annotated[int, typer.Option(min=0, help="html: maximum number of episode pages.")] = 200,
     optimum: Annotated[
@@ -41,35 +45,53 @@ def command(
     folder: Runs = None,
 ) -> None:
     """Say what one or several evaluations found: Table 1, intervals, costs, failures, paired comparisons."""
-    raise typer.Exit(_report(runs, to, output, flags.get("prices"), pages, optimum, folder))
-
-
-def _report(
-    runs: list[str], to: str, output: str | None, prices: str | None, pages: int, optimum: bool, folder: str | None
-) -> int:
-    """Make the report and write it to a file or standard output."""
     folders = [place_named(run, folder, is_reportable) for run in runs]
+    raise typer.Exit(_report(folders, _format(to, output), output, flags.get("prices"), pages, optimum))
+
+
+_SUFFIXES = {".txt": "text", ".md": "markdown", ".csv": "csv", ".json": "json", ".html": "html"}
+
+
+def _format(to: str | None, output: str | None) -> str:
+    """The format: as named, or by the suffix of the file. Raises `UsageError` for an unknown one."""
+    if to is None:
+        return _SUFFIXES.get(Path(output or "").suffix, "text")
+    names = tuple(_SUFFIXES.values())
+    if to not in names:
+        advice = suggestion(to, names, "Choose one with --format.")
+        raise UsageError(f"Unknown format '{to}'", f"The formats are: {', '.join(names)}.", advice)
+    return to
+
+
+def _report(folders: list[Path], to: str, output: str | None, prices: str | None, pages: int, optimum: bool) -> int:
+    """Make the report and write it to a file or standard output."""
     formats: dict[str, Callable[[Report], str]] = {
+        "text": _text,
         "markdown": markdown,
         "csv": as_csv,
         "json": as_json,
         "html": lambda report: html(report, folders, pages, find_optima(report, folders) if optimum else None),
     }
-    if to not in (*formats, "terminal"):
-        known = ", ".join(("terminal", *formats))
-        advice = suggestion(to, (*formats, "terminal"), "Choose one with --format.")
-        raise UsageError(f"Unknown format '{to}'", f"The formats are: {known}.", advice)
     report = build_report(folders, read_prices(Path(prices) if prices else None))
-    if to == "terminal":
-        if output is not None:
-            raise UsageError("--output needs a format", "A terminal has no file.", "Add --format markdown, or html.")
-        _show(Console(), report)
-    elif output is None:
-        Console().out(formats[to](report), end="", highlight=False)
-    else:
+    if output is not None:
         write_whole(Path(output), formats[to](report))
         Console().print(f"The report is in {output}", style="dim", highlight=False, soft_wrap=True)
+    elif to == "text":
+        _show(Console(), report)
+    else:
+        Console().out(formats[to](report), end="", highlight=False)
     return exits.WON
+
+
+_WIDTH = 160
+"""Columns of a report in a text file."""
+
+
+def _text(report: Report) -> str:
+    """The report as on a terminal, without colours."""
+    file = io.StringIO()
+    _show(Console(file=file, width=_WIDTH, no_color=True), report)
+    return file.getvalue()
 
 
 def _show(console: Console, report: Report) -> None:

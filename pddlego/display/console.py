@@ -1,10 +1,11 @@
-"""The one way to the terminal: text is data on it. The signs that pictures are drawn with."""
+"""The console, on which text is never markup, and the characters that screens are drawn with."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import IO
 
 import rich.console
 from rich.console import ConsoleOptions, RenderableType
@@ -17,14 +18,14 @@ _WIDE_ENOUGH = 1000
 
 
 class Console(rich.console.Console):
-    """The one way to the terminal: text is data on it, and nothing that it says can steer it.
+    """A console on which text is data: nothing in it is markup or a control sequence.
 
     Brackets are not markup, and control characters are removed from what is drawn. The caller decides what a broken
     pipe means; rich would end the process.
     """
 
-    def __init__(self, stderr: bool = False) -> None:
-        super().__init__(stderr=stderr, markup=False, highlight=False, emoji=False)
+    def __init__(self, stderr: bool = False, file: IO[str] | None = None) -> None:
+        super().__init__(stderr=stderr, file=file, markup=False, highlight=False, emoji=False)
         if not self.is_terminal and not os.environ.get("COLUMNS"):
             self.width = _WIDE_ENOUGH
 
@@ -39,7 +40,7 @@ class Console(rich.console.Console):
 
 @dataclass(frozen=True)
 class Glyphs:
-    """The signs of the display."""
+    """Characters of the display."""
 
     here: str = "●"
     unknown: str = "?"

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pddlego.runs.summary import Summary
+from pddlego.util.text import count
 
 _CONFIDENCE = 0.95
 
@@ -97,10 +98,10 @@ class Comparison:
 
     def _success(self) -> str:
         if not self.pairs:
-            return "They have no seeds in common, so nothing can be concluded."
-        basis = f"on {self.pairs} common seeds (McNemar's exact test, p = {self.p_value:.3g})"
+            return "No shared seeds, so they cannot be compared."
+        basis = f"({count(self.pairs, 'shared seed')}, McNemar's exact test, p = {self.p_value:.3g})"
         if self.p_value >= 0.05:
-            return f"That one succeeds more often is not shown {basis}."
+            return f"No significant difference in success {basis}."
         better = self.first if self.only_first > self.only_second else self.second
         return f"{better} succeeds more often {basis}."
 
@@ -109,16 +110,15 @@ class Comparison:
         if not name:
             return ""
         if self.interval is None or self.difference is None:
-            return f"Of {name} nothing can be said: no seed was won by both."
+            return f"No shared wins to compare {name}."
         if self.both_won < _FEWEST:
-            seeds = "1 seed was" if self.both_won == 1 else f"{self.both_won} seeds were"
-            return f"Of {name} nothing can be said: {seeds} won by both."
+            return f"Too few shared wins ({self.both_won}) to compare {name}."
         low, high = self.interval.low, self.interval.high
-        basis = f"where both won ({self.both_won} seeds; bootstrap, 95 %: {low:+.2f} to {high:+.2f})"
+        basis = f"({count(self.both_won, 'shared win')}, bootstrap, 95 %: {low:+.2f} to {high:+.2f})"
         if low <= 0 <= high:
-            return f"A difference in {name} is not shown {basis}."
+            return f"No significant difference in {name} {basis}."
         fewer = self.first if self.difference < 0 else self.second
-        return f"{fewer} needs {abs(self.difference):.2f} {name} less {basis}."
+        return f"{fewer} needs {abs(self.difference):.2f} fewer {name} {basis}."
 
 
 @dataclass(frozen=True)

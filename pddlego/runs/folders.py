@@ -31,7 +31,7 @@ def newest_run(root: Path, wanted: Callable[[Path], bool] = lambda path: True) -
     return next(filter(wanted, newest_first), newest_first[0])
 
 
-_LATEST = "latest"
+LATEST = "latest"
 """The name of the run that changed last, unless a file has that name."""
 
 
@@ -47,7 +47,7 @@ def place_of(run: str, root: Path = Path(RUNS), wanted: Callable[[Path], bool] =
     place = Path(run)
     if place.exists():
         return place
-    if run == _LATEST:
+    if run == LATEST:
         return newest_run(root, wanted)
     if (root / run).exists():
         return root / run

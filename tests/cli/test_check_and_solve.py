@@ -148,7 +148,7 @@ def test_files_in_the_wrong_order_are_said_to_be_so(tmp_path: Path, task: str) -
         (("solve", str(FERRY), "task.pddl", "--planner", "program:nowhere.py"), "holds no program"),
         (
             ("solve", str(FERRY), "task.pddl", "--planner", f"program:{PROGRAM}", "--isolation", "some"),
-            "--isolation some is not possible",
+            "--isolation some is invalid",
         ),
     ],
 )
@@ -212,9 +212,9 @@ def test_graphplan_solves_and_says_what_it_took(tmp_path: Path, task: str) -> No
     [
         (("--planner", "graphplan", "--levels", "2"), 1, "No plan: bound (no plan has at most 2 levels)."),
         (("--prune", "relaxed"), 2, "only graphplan has levels to prune and to sort"),
-        (("--planner", "graphplan", "--kappa", "1,2"), 2, "--kappa 1,2 is not possible"),
-        (("--planner", "graphplan", "--kappa", "x"), 2, "--kappa x is not possible"),
-        (("--planner", "graphplan", "--kappa", "nan"), 2, "--kappa nan is not possible"),
+        (("--planner", "graphplan", "--kappa", "1,2"), 2, "--kappa 1,2 is invalid"),
+        (("--planner", "graphplan", "--kappa", "x"), 2, "--kappa x is invalid"),
+        (("--planner", "graphplan", "--kappa", "nan"), 2, "--kappa nan is invalid"),
         (("--planner", "graphplan", "--levels", "0"), 2, "levels"),
         (("--planner", "graphplan", "--search", "bfs"), 2, "--search is not possible"),
         (("--planner", "graphplan", "--prune", "random:7"), 2, "random:P keeps every action"),

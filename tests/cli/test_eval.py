@@ -230,7 +230,7 @@ def test_a_lost_ledger_does_not_give_the_budget_back(tmp_path: Path, model_serve
         (("config", "--config", "set.toml"), "set = 3"),
         (("eval", "coin", "--modes", ","), "Name at least one"),
         (("eval", "coin", "--address", "127.0.0.1:1"), "--address needs --executor ray"),
-        (("report", "runs", "--format", "dance"), "The formats are: terminal"),
+        (("report", "runs", "--format", "dance"), "The formats are: text"),
     ],
 )
 def test_what_a_user_can_get_wrong_ends_in_three_lines(tmp_path: Path, arguments: tuple[str, ...], says: str) -> None:
@@ -341,7 +341,7 @@ def test_interrupted_cells_are_no_losses(tmp_path: Path) -> None:
     assert f"{played} of 60 cells played" in rest
     row = next(line.split() for line in rest.splitlines() if line.startswith("coin "))
     assert row[3:5] == [f"{played}/{played}", "100%"]
-    for to in ("terminal", "markdown", "csv", "json", "html"):
+    for to in ("text", "markdown", "csv", "json", "html"):
         assert f"{played} of 60 cells played" in run("report", "runs/cut", "--format", to, cwd=tmp_path).stdout
 
 

@@ -67,7 +67,7 @@ def test_a_carried_domain_saves_calls_and_is_replayed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        (("--domain-from", "nowhere"), "There is no such file or folder"),
+        (("--domain-from", "nowhere"), "Unknown run nowhere"),
         (("--domain-from", "broken.pddl"), "The domain to begin with is invalid"),
         (("--history", "some"), "news"),
     ],

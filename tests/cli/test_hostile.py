@@ -44,13 +44,13 @@ def evil_run(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("to", ["terminal", "markdown", "csv", "json", "html"])
+@pytest.mark.parametrize("to", ["text", "markdown", "csv", "json", "html"])
 def test_a_report_of_evil_names(evil_run: Path, to: str) -> None:
     done = run("report", "runs/evil", "--format", to, cwd=evil_run)
     assert done.returncode == 0, done.stderr
     assert "\x1b" not in done.stdout
     assert "\x07" not in done.stdout
-    assert "<script>" not in done.stdout or to in ("terminal", "csv", "json")
+    assert "<script>" not in done.stdout or to in ("text", "csv", "json")
     if to == "csv":
         rows = list(csv.reader(io.StringIO(done.stdout)))
         assert {len(row) for row in rows} == {len(rows[0])}

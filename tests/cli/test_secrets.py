@@ -72,9 +72,7 @@ def test_no_secret_is_ever_written(
     ]
     if status != 500:
         commands.append(("eval", "coin", "--models", "m", "--seeds", "0,1", "--retries", "1", "--run", "all"))
-        commands += [
-            ("report", "runs/all", "--format", item) for item in ("terminal", "markdown", "csv", "json", "html")
-        ]
+        commands += [("report", "runs/all", "--format", item) for item in ("text", "markdown", "csv", "json", "html")]
         commands += [("show", "runs/all", "--seed", "0", *item) for item in (("--problem",), ("--svg", "picture.svg"))]
         commands += [("replay", "runs/all"), ("watch", "runs/all")]
         commands += [("resume", "runs/all", "--seed", "0", "--from-step", "0")]

@@ -216,7 +216,7 @@ def test_parts_that_only_other_modes_have_are_no_mistake(tmp_path: Path) -> None
     assert modes == ["edit", "edit-no-feedback", "act", "act-no-check"]
     wrong = run("eval", "coin", "--modes", "edit,act", "--ablate", "luck", "--seeds", "0", "--dry-run", cwd=tmp_path)
     assert wrong.returncode == 2
-    assert "There is nothing like 'luck'" in wrong.stderr
+    assert "Unknown part 'luck'" in wrong.stderr
 
 
 @pytest.mark.parametrize(
