@@ -1,4 +1,4 @@
-"""Values that a shell completes: games, modes, models that were used, and runs. Imported by `--install-completion`."""
+"""Values that a shell completes: games, modes, models of earlier runs, and runs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from pddlego.cli.options import runs_folder
-from pddlego.runs.folders import LATEST, MANIFEST
+from pddlego.runs.folders import LATEST, MANIFEST, runs_folder
 
 _NEWEST = 50
 """Run folders whose models are completed."""
@@ -53,7 +52,7 @@ def _last_of_list(incomplete: str, names: Iterable[str]) -> list[str]:
 
 def _run_folders() -> list[Path]:
     try:
-        return [folder for folder in runs_folder(None).iterdir() if (folder / MANIFEST).is_file()]
+        return [folder for folder in runs_folder().iterdir() if (folder / MANIFEST).is_file()]
     except OSError:
         return []
 

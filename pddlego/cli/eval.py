@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
-from pddlego.cli import exits
+from pddlego.cli import completion, exits
 from pddlego.cli.exits import INTERRUPTS, handle, handle_sigterm, ignore_interrupts, ignores_keys
-from pddlego.cli.options import ConfigFile, completion, with_options
+from pddlego.cli.options import ConfigFile, with_options
 from pddlego.display.console import Console
 from pddlego.evaluation.assemble import Running, evaluating
 from pddlego.evaluation.config import Resolved, groups, resolve
@@ -26,7 +26,7 @@ from pddlego.models.limiter import Gauge
 
 Games = Annotated[
     list[str] | None,
-    typer.Argument(help="Games or settings (see 'pddlego games'). Default: coin.", autocompletion=completion("games")),
+    typer.Argument(help="Games or settings (see 'pddlego games'). Default: coin.", autocompletion=completion.games),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the episodes and an upper bound of calls and cost.")]
 
@@ -60,7 +60,7 @@ def _evaluate(resolved: Resolved, dry_run: bool) -> int:
             console.print(text, style="dim", highlight=False, soft_wrap=True)
         _run(running.evaluation, _display(console, Standing(running.cells, dict(running.known)), running.gauge))
     _show_results(console, running)
-    console.print(f"The run is kept in {path}", style="dim", highlight=False, soft_wrap=True)
+    console.print(f"Saved in {path}", style="dim", highlight=False, soft_wrap=True)
     return _farewell(console, running.evaluation, sum(result.counts for result in running.results), len(running.cells))
 
 

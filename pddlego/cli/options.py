@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import inspect
-import os
 import sys
 import types
 from collections.abc import Callable, Collection, Iterable, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Union, get_args, get_origin
 
@@ -15,31 +13,18 @@ import click
 import typer
 from pydantic import BaseModel
 
+from pddlego.cli import completion
 from pddlego.cli.exits import is_typed_at
-from pddlego.runs.folders import RUNS, RUNS_VARIABLE, place_of
+from pddlego.runs.folders import RUNS_VARIABLE, place_of, runs_folder
 from pddlego.util.options import Flag, Option, options_of
 from pddlego.util.text import clean
 
 PathFilter = Callable[[Path], bool]
 
-COMPLETED = ("games", "modes", "models")
-"""Options of the configuration whose values a shell completes."""
-
-
-def completion(name: str) -> Callable[[str], list[str]]:
-    """The function of `completion.py` of that name. The module is loaded when a shell asks for values."""
-
-    def complete(incomplete: str) -> list[str]:
-        values: list[str] = getattr(import_module("pddlego.cli.completion"), name)(incomplete)
-        return values
-
-    return complete
-
-
 RunArgument = Annotated[
     str,
     typer.Argument(
-        help="A run folder, its name or a unique prefix, a journal, or latest.", autocompletion=completion("runs")
+        help="A run folder, its name or a unique prefix, a journal, or latest.", autocompletion=completion.runs
     ),
 ]
 WHAT, EPISODE, MODEL, RUN, OUTPUT = "What to play", "Which episode", "Model", "Run", "Output"
@@ -65,11 +50,6 @@ Confirm = Annotated[
     str | None,
     typer.Option(help="Ask you before these take effect: edits, plans, commands.", rich_help_panel=OUTPUT),
 ]
-
-
-def runs_folder(runs: str | None) -> Path:
-    """The folder of runs that `--runs` or its variable names, without loading the configuration."""
-    return Path(runs or os.environ.get(RUNS_VARIABLE) or RUNS)
 
 
 def place_named(run: str, runs: str | None, wanted: PathFilter = lambda path: True) -> Path:
@@ -144,7 +124,7 @@ def _parameter(argument: str, option: Option, group: type[BaseModel]) -> inspect
         envvar=flag.variable or None,
         metavar=flag.metavar or ("N" if kind in (int, float) else "TEXT"),
         rich_help_panel=group.model_config.get("title"),
-        autocompletion=completion(option.name) if option.name in COMPLETED else None,
+        autocompletion=completion.VALUES.get(option.name),
     )
     return inspect.Parameter(argument, _KEYWORD, default=None, annotation=Annotated[Union[kind, None], typed])  # noqa: UP007
 

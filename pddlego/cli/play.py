@@ -9,8 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
+from pddlego.cli import completion
 from pddlego.cli.exits import handle_sigterm
-from pddlego.cli.options import MODEL, OUTPUT, WHAT, ConfigFile, Confirm, Pace, completion, with_options
+from pddlego.cli.options import MODEL, OUTPUT, WHAT, ConfigFile, Confirm, Pace, with_options
 from pddlego.cli.watching import exit_code, make_approver, make_person, parse_whats, play_watched
 from pddlego.display.console import Console
 from pddlego.display.lines import make_display
@@ -24,7 +25,7 @@ from pddlego.runs.folders import fresh_folder
 from pddlego.runs.manifest import CONFIRMED
 
 GameOption = Annotated[
-    str, typer.Argument(help="A game or setting (see 'pddlego games').", autocompletion=completion("games"))
+    str, typer.Argument(help="A game or setting (see 'pddlego games').", autocompletion=completion.games)
 ]
 PlayMode = Annotated[
     str | None,
@@ -32,7 +33,7 @@ PlayMode = Annotated[
         "--mode",
         help="What the model writes (default: the game's first mode).",
         rich_help_panel=WHAT,
-        autocompletion=completion("modes"),
+        autocompletion=completion.modes,
     ),
 ]
 Seed = Annotated[int, typer.Option(help="Seed of the game.", rich_help_panel=WHAT)]
@@ -42,7 +43,7 @@ ModelName = Annotated[
         "--model",
         help="Model name, reader, reader+noise:P or transcript:FILE.",
         rich_help_panel=MODEL,
-        autocompletion=completion("models"),
+        autocompletion=completion.models,
     ),
 ]
 JsonLines = Annotated[bool, typer.Option("--json", help="Print events as JSON lines.", rich_help_panel=OUTPUT)]
@@ -91,7 +92,7 @@ def command(
     about = {CONFIRMED: kinds} if kinds else {}
     ended = play_watched(setup, path, about, display, approver=approver, person=make_person(chosen))
     if not json_lines:
-        console.print(f"The run is kept in {path}", style="dim", highlight=False, soft_wrap=True)
+        console.print(f"Saved in {path}", style="dim", highlight=False, soft_wrap=True)
     raise typer.Exit(exit_code(ended))
 
 

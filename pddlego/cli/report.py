@@ -45,8 +45,9 @@ def command(
     folder: Runs = None,
 ) -> None:
     """Say what one or several evaluations found: Table 1, intervals, costs, failures, paired comparisons."""
+    chosen = _format(to, output)
     folders = [place_named(run, folder, is_reportable) for run in runs]
-    raise typer.Exit(_report(folders, _format(to, output), output, flags.get("prices"), pages, optimum))
+    raise typer.Exit(_report(folders, chosen, output, flags.get("prices"), pages, optimum))
 
 
 _SUFFIXES = {".txt": "text", ".md": "markdown", ".csv": "csv", ".json": "json", ".html": "html"}
@@ -83,14 +84,10 @@ def _report(folders: list[Path], to: str, output: str | None, prices: str | None
     return exits.WON
 
 
-_WIDTH = 160
-"""Columns of a report in a text file."""
-
-
 def _text(report: Report) -> str:
     """The report as on a terminal, without colours."""
     file = io.StringIO()
-    _show(Console(file=file, width=_WIDTH, no_color=True), report)
+    _show(Console(file=file), report)
     return file.getvalue()
 
 

@@ -20,7 +20,6 @@ from pddlego.cli.options import (
     RunArgument,
     choose_journal,
     place_named,
-    runs_folder,
     with_options,
 )
 from pddlego.cli.watching import exit_code, make_approver, make_person, parse_whats, play_watched
@@ -49,7 +48,7 @@ from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models.endpoint import Access, Endpoint
 from pddlego.pddl import Problem, check
 from pddlego.runs.cells import Matrix
-from pddlego.runs.folders import EpisodeFilter, find_journal, fresh_folder
+from pddlego.runs.folders import EpisodeFilter, find_journal, fresh_folder, runs_folder
 from pddlego.runs.manifest import CONFIRMED, RESUMED
 from pddlego.util.text import clean
 
@@ -108,7 +107,7 @@ def command(
         return play(cell, again.setting, options, tools, restart=restart)
 
     ended = play_watched(setup, path, about, display, approver=approver, person=make_person(own_mode), begin=begin)
-    console.print(f"The run is kept in {path}", style="dim", highlight=False, soft_wrap=True)
+    console.print(f"Saved in {path}", style="dim", highlight=False, soft_wrap=True)
     raise typer.Exit(exit_code(ended))
 
 

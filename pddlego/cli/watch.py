@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pddlego.cli.options import runs_folder, with_options
+from pddlego.cli.options import with_options
 from pddlego.cli.terminal import fill, is_terminal
 from pddlego.display.console import Console, glyphs_for
 from pddlego.display.screens import Size
@@ -15,7 +15,7 @@ from pddlego.display.watch import Watch, list_picture
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import Run as RunOptions
 from pddlego.methods.registry import make_codec, renderer_of
-from pddlego.runs.folders import EPISODES, newest_run, place_of
+from pddlego.runs.folders import EPISODES, newest_run, place_of, runs_folder
 from pddlego.runs.tail import FolderTail
 
 

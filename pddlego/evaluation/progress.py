@@ -139,7 +139,7 @@ def result_line(summary: Summary) -> str:
     """`coin edit reader seed 12: won in 21 steps`."""
     message = f" ({summary.message})" if summary.message else ""
     score = "" if summary.won else f", score {summary.score:.2f}"
-    steps = f" in {summary.usage.steps} steps"
+    steps = f" in {count(summary.usage.steps, 'step')}"
     return clean(f"{_cell_line(summary.cell)}: {summary.outcome.value}{steps}{score}{message}")
 
 

@@ -39,6 +39,11 @@ RUNS, RUNS_VARIABLE = "runs", "PDDLEGO_RUNS"
 """The folder of run folders, and the environment variable that names another."""
 
 
+def runs_folder(runs: str | None = None) -> Path:
+    """The folder of run folders: `runs`, else as the environment says, else `runs/`."""
+    return Path(runs or os.environ.get(RUNS_VARIABLE) or RUNS)
+
+
 def place_of(run: str, root: Path = Path(RUNS), wanted: Callable[[Path], bool] = lambda path: True) -> Path:
     """The run folder or journal that a user names: a path, a name in `root` or a unique prefix of one, or `latest`.
 

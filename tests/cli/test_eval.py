@@ -230,7 +230,7 @@ def test_a_lost_ledger_does_not_give_the_budget_back(tmp_path: Path, model_serve
         (("config", "--config", "set.toml"), "set = 3"),
         (("eval", "coin", "--modes", ","), "Name at least one"),
         (("eval", "coin", "--address", "127.0.0.1:1"), "--address needs --executor ray"),
-        (("report", "runs", "--format", "dance"), "The formats are: text"),
+        (("report", "latest", "--format", "dance"), "The formats are: text"),
     ],
 )
 def test_what_a_user_can_get_wrong_ends_in_three_lines(tmp_path: Path, arguments: tuple[str, ...], says: str) -> None:

@@ -169,7 +169,7 @@ def test_resume_on_a_terminal(terminal: Terminal, tmp_path: Path) -> None:
     editor.write_text("sed -i 's/(visited kitchen)/(visited kitchen) (visited loc4)/' $1\n")
     terminal.type(f"export EDITOR='sh {editor}'")
     terminal.type(f"{PDDLEGO} resume runs/{RUNS[0]} --from-step 2 --edit --pace 0.02; echo code $?")
-    shown = terminal.wait_for("The run is kept in runs/")
+    shown = terminal.wait_for("Saved in runs/")
     assert "╭" in shown
     assert " after " in shown
     time.sleep(0.1)

@@ -78,7 +78,7 @@ def test_a_whole_episode_on_screen(terminal: Terminal) -> None:
     for panel in ("map", "what changed", "game", "have the coin", "● bathroom", "You take the coin."):
         assert panel in shown, panel
     assert "won after 21 steps" in shown
-    assert "The run is kept in" in shown
+    assert "Saved in" in shown
     widths = {len(line) for line in shown.split("\n") if line.startswith(("╭", "│", "╰"))}
     assert len(widths) == 1
 

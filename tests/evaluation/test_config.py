@@ -50,7 +50,7 @@ def test_a_table_sets_the_options_of_one_method_only(file: Path) -> None:
 def test_a_wrong_value_is_told_as_it_was_typed(flags: dict[str, Any], text: str) -> None:
     with pytest.raises(UsageError, match=text):
         resolve(flags, {})
-    with pytest.raises(UsageError, match=r"^[a-z_]+ = .* is not possible"):
+    with pytest.raises(UsageError, match=r"^[a-z_]+ = .* is invalid"):
         resolve(flags, {}, origin=ARGUMENT)
 
 

@@ -73,7 +73,7 @@ def test_two_methods_are_compared_on_the_seeds_that_both_have() -> None:
     assert result.conclusion.startswith("edit succeeds more often (10 shared seeds")
     assert "Too few shared wins (2) to compare steps" in result.conclusion
     slow = [replace(item, measures=Measures({"steps": 20})) for item in edit]
-    assert "edit needs 11.50 steps less" in compare(side("edit", edit), side("slow", slow), "coin", "steps").conclusion
+    assert "edit needs 11.50 fewer steps" in compare(side("edit", edit), side("slow", slow), "coin", "steps").conclusion
     assert compare(side("edit", edit), side("act", act), "twc", "steps").pairs == 0
     same = compare(side("one", edit), side("other", edit), "coin", "steps")
     assert "No significant difference" in same.conclusion
