@@ -49,6 +49,57 @@ def test_adding_a_game_followed_literally(tmp_path: Path) -> None:
         assert doctest.OutputChecker().check_output(wanted, printed, doctest.ELLIPSIS), f"{command} printed:\n{printed}"
 
 
+@pytest.mark.slow
+def test_the_tutorial_followed_literally(tmp_path: Path) -> None:
+    """Runs the commands of the tutorial in an empty folder, in their order, and compares what they print."""
+    page = (DOCS / "tutorial.md").read_text(encoding="utf-8")
+    runs = [run for block in re.findall(r"^```console\n(.*?)^```", page, re.M | re.S) for run in block.split("$ ")[1:]]
+    assert len(runs) == 5
+    for run in runs:
+        command, _, wanted = run.partition("\n")
+        printed = _run(command, tmp_path)
+        flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+        assert doctest.OutputChecker().check_output(wanted, printed, flags), f"{command} printed:\n{printed}"
+
+
+PHRASES = (
+    r"\bfor each in\b",
+    r"\b(is|are|was|were) none\b",
+    r"\b[Mm]end(s|ed|ing)?\b",
+    r"\b(told|tells)\b",
+    r"\b([Ss]omebody|[Nn]obody|[Ww]hoever|[Aa]nybody|[Ee]verybody)\b",
+)
+"""The worst phrases of the style guide."""
+
+
+def test_the_documentation_is_in_plain_english() -> None:
+    root = DOCS.parent
+    pages = [
+        *DOCS.glob("*.md"),
+        *root.glob("*.md"),
+        *(root / "pddlego").rglob("*.py"),
+        *(root / "prompts").rglob("*.j2"),
+    ]
+    found = [
+        f"{page.relative_to(root)}: {match.group()}"
+        for page in pages
+        for phrase in PHRASES
+        for match in re.finditer(phrase, re.sub(r"{%.*?%}", "", page.read_text(encoding="utf-8")))
+        if "paper" not in page.parts
+    ]
+    assert not found
+
+
+@pytest.mark.site
+def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    subprocess.run(command, cwd=DOCS.parent, check=True, timeout=PATIENCE, env=environment)
+    commands = (tmp_path / "site" / "commands.html").read_text(encoding="utf-8")
+    assert "--max-answer-tokens" in commands
+    assert "load_runs" in (tmp_path / "site" / "python.html").read_text(encoding="utf-8")
+
+
 def test_the_report_on_the_corpus_is_what_is_printed() -> None:
     page = (DOCS / "formats.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"^```\n\$ (pddlego corpus check .*?)^```", page, re.MULTILINE | re.DOTALL)

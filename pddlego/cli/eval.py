@@ -23,6 +23,7 @@ from pddlego.evaluation.setup import Setup, make_setup
 from pddlego.evaluation.table import played_of, results_table, rows, spent_elsewhere, upper_bound_table
 from pddlego.models.base import remarks
 from pddlego.models.limiter import Gauge
+from pddlego.util.text import money
 
 Games = Annotated[
     list[str] | None,
@@ -100,7 +101,7 @@ def _spent(gauge: Gauge) -> str:
     spent = gauge.spent
     if not spent.calls:
         return ""
-    cost = f", cost {spent.cost:.2f}" if gauge.has_prices else ", cost n/a"
+    cost = f", cost {money(spent.cost)}" if gauge.has_prices else ", cost n/a"
     flying = f" ({gauge.in_flight} in flight)" if gauge.in_flight else ""
     return f"{spent.calls:.0f} requests{flying}, {spent.tokens:,.0f} tokens{cost}"
 

@@ -148,7 +148,7 @@ def _accepted(event: Accepted, glyphs: Glyphs) -> Description:
 
 def _rejected(event: Rejected, glyphs: Glyphs) -> Description:
     feedback = event.feedback
-    brief = Line(f"     {glyphs.failed} answer {event.attempt + 1} rejected: {feedback.message}", "red")
+    brief = Line(f"     {glyphs.failed} {event.counted} rejected: {feedback.message}", "red")
     title = Line(f"{glyphs.failed} rejected: {feedback.category}: {feedback.message}", "bold red")
     evidence = tuple(Line(f"  {line}", "red") for line in feedback.evidence)
     return Description("rejected", title, (brief, *(Line(f"     {line.text}", "red") for line in evidence)), evidence)

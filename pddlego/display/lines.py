@@ -20,6 +20,7 @@ from pddlego.display.screens import Screen, budget, header, is_large, result_lin
 from pddlego.display.view import View, cleaned, fold_common
 from pddlego.episode.events import Ended, Event, Rejected
 from pddlego.runs.journal import dump_line
+from pddlego.util.heartbeat import SILENCE, Heartbeat
 from pddlego.util.text import clean
 
 _ASIDE = 15
@@ -49,14 +50,17 @@ class LiveDisplay(Display):
         self._previewed = self._view
         self._glyphs = glyphs_for(console.encoding)
         self._looked, self._showing = time.monotonic(), True
-        self._live = Live(self, console=console, refresh_per_second=8, transient=False, vertical_overflow="crop")
+        # The alternate screen is redrawn as a whole, so that resizing leaves no fragments.
+        self._live = Live(self, console=console, refresh_per_second=8, screen=True)
 
     def __enter__(self) -> LiveDisplay:
         self._live.start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        """Leave the last screen in the terminal."""
         self._live.stop()
+        self._console.print(self)
 
     def ask(self, question: RenderableType | None, preview: tuple[Event, ...] = ()) -> None:
         """Show a question below the panels, which show what will be when it is accepted; None takes it away."""
@@ -68,9 +72,7 @@ class LiveDisplay(Display):
     @contextmanager
     def aside(self) -> Iterator[None]:
         """Leave the terminal to another program, below what is drawn."""
-        self._live.transient = True  # what is drawn now would stay above as a ruin
         self._live.stop()
-        self._live.transient = False
         if self._question is not None:  # a hint is easier to type with its subject in view
             self._console.print(self._question)
         try:
@@ -94,8 +96,8 @@ class LiveDisplay(Display):
     def __rich_console__(self, console: rich.console.Console, options: ConsoleOptions) -> RenderResult:
         view = self._view if self._question is None else self._previewed
         now = self._now()
-        # Less than the terminal has: what is printed below must not push the header out of sight.
-        height = console.height - 3
+        # Less than the terminal has: what is printed below at the end must not push the header out of sight.
+        height = console.height - (3 if view.ended is not None else 1)
         if self._question is not None:
             height -= len(console.render_lines(self._question, options, pad=False))
         if height >= _ASIDE:
@@ -107,32 +109,48 @@ class LiveDisplay(Display):
             yield self._question
 
 
-SILENCE = 10.0
-"""Seconds without a line after which the next event gets one, also if it usually has none."""
-
-
 class LineDisplay(Display):
     """One line or a few for each event, for pipes, logs and narrow terminals. Colour only where the console has it."""
 
-    def __init__(self, console: rich.console.Console, describe: Describer) -> None:
+    def __init__(self, console: rich.console.Console, describe: Describer, silence: float = SILENCE) -> None:
         self._console, self._describe = console, describe
         self._glyphs = glyphs_for(console.encoding)
         self._view = View()
         self._previewed: tuple[Event, ...] = ()
-        self._printed = 0.0
+        self._heartbeat = Heartbeat(self._report, silence)
+        self._asks = False
+        self._unprinted = ""  # the last event, if it has no line of its own
+
+    def __enter__(self) -> LineDisplay:
+        self._heartbeat.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._heartbeat.__exit__()
+
+    def _report(self, seconds: float) -> None:
+        """Say what takes so long."""
+        if not self._asks:
+            what = f"waiting for {self._view.model}" if self._view.request is not None else self._unprinted or "working"
+            self._console.print(f"     … {seconds:.0f} s, {what}", style="dim", markup=False, highlight=False)
 
     def ask(self, question: RenderableType | None, preview: tuple[Event, ...] = ()) -> None:
         """Print what will be when it is accepted, and the question."""
         for event in preview if preview != self._previewed else ():
             self._print(event, fold_common(self._view, cleaned(event), self._view.seconds))
         self._previewed = preview or self._previewed
+        self._asks = question is not None
         if question is not None:
             self._console.print(question)
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Nothing is drawn here that could be in the way."""
-        yield
+        """Print nothing while another program has the terminal."""
+        asks, self._asks = self._asks, True
+        try:
+            yield
+        finally:
+            self._asks = asks
 
     def show(self, event: Event, seconds: float) -> None:
         self._view = fold_common(self._view, cleaned(event), seconds)
@@ -141,11 +159,9 @@ class LineDisplay(Display):
 
     def _print(self, event: Event, view: View) -> None:
         lines = list(event_lines(event, view, self._describe, self._glyphs))
-        if not lines and view.seconds - self._printed >= SILENCE:
-            title = self._describe(cleaned(event), self._glyphs).title
-            lines = [(clean(title.text), title.style)] if title.text else []
-        self._printed = view.seconds if lines else self._printed
+        self._unprinted = "" if lines else clean(self._describe(cleaned(event), self._glyphs).title.text).strip()
         for line, style in lines:
+            self._heartbeat.beat()
             self._console.print(
                 line, style=style, markup=False, highlight=False, soft_wrap=not self._console.is_terminal
             )

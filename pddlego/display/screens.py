@@ -54,7 +54,7 @@ def budget(view: View, now: float, glyphs: Glyphs) -> str:
         parts.append(f"{count(view.calls, 'call')}{kept}")
     if view.tokens:
         parts.append(f"{'~' if view.estimated else ''}{view.tokens:,} tokens")
-    parts.append(f"{now:.1f} s")
+    parts.append(f"{now:.1f} s played")
     return f" {glyphs.dot} ".join(parts)
 
 
@@ -64,7 +64,8 @@ def result_line(view: View) -> Text:
         return Text("")
     ended = view.ended
     style = _OUTCOME_STYLE.get(ended.outcome, "bold red")
-    line = Text(f"{ended.outcome.value} after {count(ended.usage.steps, 'step')}", style=style)
+    steps = f" after {count(ended.usage.steps, 'step')}" if ended.usage.steps or view.limits.steps is not None else ""
+    line = Text(f"{ended.outcome.value}{steps}", style=style)
     if ended.message:
         line.append(f": {clean(' '.join(ended.message.split()))}", style="")
     return line
@@ -83,6 +84,19 @@ def text_panel(lines: list[Text], title: str, width: int, height: int, scroll: i
 def panel(lines: Sequence[Text], title: str, width: int, height: int) -> Panel:
     """Lines that fit, in a panel of exactly this size."""
     return Panel(Group(*lines), title=title, width=width, height=height, border_style="dim")
+
+
+def fitted(lines: Sequence[Text], width: int, height: int) -> list[Text]:
+    """Lines as at most `height` rows: long ones are wrapped while rows are free; what does not fit is counted."""
+    if len(lines) > height > 1:
+        return [*lines[: height - 1], Text(f"… {len(lines) - height + 1} more", "dim")]
+    rows: list[Text] = []
+    spare = height - len(lines)
+    for line in lines[:height]:
+        own = wrapped([line], width)
+        rows += own if len(own) - 1 <= spare else [*own[:spare], line[sum(len(row) for row in own[:spare]) :]]
+        spare -= min(spare, len(own) - 1)
+    return rows
 
 
 def beside(*parts: RenderableType) -> Table:
@@ -252,7 +266,7 @@ def asking_lines(view: View, now: float) -> list[Text]:
     if trouble is not None:
         left = max(0.0, trouble.seconds - (now - request.tried_at))
         then = f"next try in {left:.0f} s" if left else "trying again"
-        line = f"   {one_line(trouble.reason, 60)} (try {trouble.tries} of {trouble.most}; {then})"
+        line = f"   {one_line(trouble.reason, 300)} (attempt {trouble.tries} of {trouble.most}; {then})"
         lines.insert(0, Text(line, "yellow"))
     return lines
 

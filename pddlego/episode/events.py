@@ -155,14 +155,22 @@ class Accepted(Event):
 
 @dataclass(frozen=True)
 class Rejected(Event):
-    """An answer could not be used, and why. `lines` is what became of the lines of an edit, `kinds` are the kinds of
-    the defects that the check found."""
+    """An answer was rejected: `attempt` (from 0) of so many `attempts` (0: unknown), with the reason.
+
+    `lines` are the lines of an edit with their effects, `kinds` the kinds of the defects that the check found.
+    """
 
     type = "rejected"
     attempt: int
     feedback: Feedback
     lines: tuple[Entry, ...] = ()
     kinds: tuple[str, ...] = ()
+    attempts: int = 0
+
+    @property
+    def counted(self) -> str:
+        """`attempt 2 of 6`."""
+        return f"attempt {self.attempt + 1}" + (f" of {self.attempts}" if self.attempts else "")
 
 
 @dataclass(frozen=True)

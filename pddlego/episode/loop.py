@@ -29,26 +29,28 @@ class Attempt(Generic[T]):
 
     @property
     def failure(self) -> str:
-        """Why it is of no use, in a sentence; empty for one that is."""
+        """Why it failed, in a sentence; empty for a usable one."""
         if self.feedback is None:
             return ""
         reason = " ".join((self.feedback.message, *self.feedback.evidence[:1]))
         if self.tries == 1:
-            return f"the answer could not be used: {reason}"
-        return f"{self.tries} answers in a row could not be used; the last: {reason}"
+            return f"the answer was rejected: {reason}"
+        return f"{self.tries} answers in a row were rejected; the last: {reason}"
 
 
 @dataclass(frozen=True)
 class Retry:
     """What the next try must know: how many came before, the answer that failed and why. The first try has neither.
 
-    `repeated` counts how often in a row the answer was, word for word, the one that had just been rejected.
+    `repeated` counts how often in a row the answer was identical to the one rejected before it. `attempts` is the
+    maximum number of tries, or 0 if it is unknown.
     """
 
     attempt: int = 0
     rejected: str = ""
     feedback: Feedback | None = None
     repeated: int = 0
+    attempts: int = 0
 
     def failed_with(self, category: str) -> bool:
         """Whether the answer failed for a reason of this category."""
@@ -62,10 +64,11 @@ def refine(
     propose: Callable[[Retry], Generator[Event, None, Attempt[T]]], retries: int, first: Retry = FIRST
 ) -> Generator[Event, None, Attempt[T]]:
     """Try up to `1 + retries` times. Returns the first attempt that succeeded, or the last that failed."""
-    retry = first
+    retry = replace(first, attempts=1 + retries)
     while True:
         attempt = replace((yield from propose(retry)), tries=retry.attempt + 1)
         if attempt.feedback is None or retry.attempt >= retries:
             return attempt
         again = retry.attempt > 0 and attempt.answer.strip() == retry.rejected.strip()
-        retry = Retry(retry.attempt + 1, attempt.answer, attempt.feedback, retry.repeated + 1 if again else 0)
+        repeated = retry.repeated + 1 if again else 0
+        retry = Retry(retry.attempt + 1, attempt.answer, attempt.feedback, repeated, 1 + retries)

@@ -104,8 +104,8 @@ class LimitOptions(Options):
     retries: int = option(5, "Retries after an unusable answer (mode tos: --set answers=N).", ge=0, le=1000)
     max_calls: int | None = option(None, "Requests in total, including retries.", Flag(free=True), ge=0)
     max_tokens: int | None = option(None, "Input and output tokens in total.", Flag(free=True), ge=0)
-    max_cost: float | None = option(None, "Cost in total; requires --prices.", Flag(free=True), ge=0)
-    prices: str | None = option(None, "A TOML file with prices per million tokens.", Flag(free=True))
+    max_cost: float | None = option(None, "Cost in total, in US dollars; requires --prices.", Flag(free=True), ge=0)
+    prices: str | None = option(None, "A TOML file with prices in US dollars per million tokens.", Flag(free=True))
 
 
 class Run(Options):

@@ -20,6 +20,7 @@ from pddlego.evaluation.statistics import wilson
 from pddlego.evaluation.table import measuring
 from pddlego.runs.cells import Cell
 from pddlego.runs.summary import Summary
+from pddlego.util.heartbeat import Heartbeat
 from pddlego.util.text import clean, count
 
 _MOST_IN_FLIGHT = 8
@@ -94,6 +95,21 @@ class LineProgress(ProgressDisplay):
     def __init__(self, console: rich.console.Console, standing: Standing) -> None:
         self.standing = standing
         self._console = console
+        self._heartbeat = Heartbeat(self._report)
+
+    def __enter__(self) -> LineProgress:
+        self._heartbeat.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._heartbeat.__exit__()
+
+    def _report(self, seconds: float) -> None:
+        flying = count(len(self.standing.in_flight), "episode")
+        self._say(f"{self._place()} {seconds:.0f} s, {flying} running", "dim")
+
+    def _place(self) -> str:
+        return f"[{len(self.standing.results)}/{len(self.standing.cells)}]"
 
     def show(self, progress: Progress) -> None:
         self.standing.take(progress)
@@ -102,10 +118,10 @@ class LineProgress(ProgressDisplay):
         elif isinstance(progress, Stopping):
             self._say(waiting_line(progress, self.standing), "yellow")
         elif isinstance(progress, WorkerDone):
-            place = f"[{len(self.standing.results)}/{len(self.standing.cells)}]"
-            self._say(f"{place} {result_line(progress.summary)}")
+            self._say(f"{self._place()} {result_line(progress.summary)}")
 
     def _say(self, line: str, style: str = "") -> None:
+        self._heartbeat.beat()
         self._console.print(line, style=style, markup=False, highlight=False, soft_wrap=True)
 
 

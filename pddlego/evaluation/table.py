@@ -22,7 +22,7 @@ from pddlego.models.limiter import Price
 from pddlego.runs.cells import Cell
 from pddlego.runs.ledger import LedgerEntry
 from pddlego.runs.summary import FIRST, LAST, Measures, Summary
-from pddlego.util.text import both_ends, clean, csv_cell
+from pddlego.util.text import both_ends, clean, csv_cell, money
 
 Configuration = tuple[str, str, str]
 """Game, mode, model."""
@@ -171,7 +171,7 @@ def _cost(summaries: Sequence[Summary], prices: Mapping[str, Price]) -> float | 
 def spent_elsewhere(rows: Iterable[Row], entries: Iterable[LedgerEntry]) -> str:
     """A remark on what a ledger says was spent, and stands in no row: on cells that have no outcome."""
     cost = sum(entry.cost for entry in entries) - sum(row.cost or 0.0 for row in rows)
-    return f"Besides, {cost:.2f} was spent on cells that have no outcome." if cost >= 0.005 else ""
+    return f"Another {money(cost)} was spent on cells without a result." if cost >= 0.00005 else ""
 
 
 def played_of(results: Iterable[Summary], planned: Collection[Cell]) -> str:
@@ -266,8 +266,8 @@ def _columns(rows: Sequence[Row]) -> dict[str, list[str]]:
         "from cache": [_number(row.from_cache or None, 2) for row in rows],
         "tokens": [_number(row.tokens or None, 0) for row in rows],
         "seconds": [_number(row.seconds, 1) for row in rows],
-        "cost": [_money(row.cost) for row in rows],
-        "no answer": [f"{row.unanswered:.2f}" if row.unanswered else "" for row in rows],
+        "cost": [money(row.cost) if row.cost != 0 else "" for row in rows],
+        "no answer": [money(row.unanswered) if row.unanswered else "" for row in rows],
     }
 
 
@@ -315,31 +315,31 @@ def upper_bound_table(cases: Iterable[Estimate]) -> Table:
     estimates = list(cases)
     table = _table()
     expects = any(bound.expected is not None for bound in estimates)
-    names = ("episodes", "calls at most", "tokens (estimate)", "cost", *(_EXPECTED if expects else ()))
+    names = ("episodes", "max calls", "max tokens", "max cost", *(_EXPECTED if expects else ()))
     for name in names:
         table.add_column(name, justify="right", no_wrap=True)
     for bound in estimates:
-        numbers = (f"{bound.episodes}", f"{bound.calls:,}", f"{bound.tokens:,}", _money(bound.cost) or "0")
+        numbers = (f"{bound.episodes}", f"{bound.calls:,}", f"{bound.tokens:,}", money(bound.cost))
         likely = _expected(bound.expected) if expects else ()
         table.add_row(*(Text(clean(part)) for part in (bound.setting, bound.mode, bound.model)), *numbers, *likely)
     sums = [
         sum(column)
         for column in zip(*((bound.episodes, bound.calls, bound.tokens) for bound in estimates), strict=True)
     ]
-    costs = [cost.cost for cost in estimates]
-    total = "n/a" if None in costs else f"{sum(total_of or 0 for total_of in costs):.2f}"
+    costs = [bound.cost for bound in estimates]
+    total = money(None if None in costs else sum(cost or 0.0 for cost in costs))
     table.add_row("all", "", "", *(f"{number:,}" for number in sums), total, style="bold")
     return table
 
 
-_EXPECTED = ("calls expected", "tokens", "cost")
+_EXPECTED = ("likely calls", "tokens", "cost")
 """What the built-in model's calls let expect."""
 
 
 def _expected(expected: Expected | None) -> tuple[str, str, str]:
     if expected is None:
         return "", "", ""
-    return f"{expected.calls:,}", f"{expected.tokens:,}", _money(expected.cost) or "0"
+    return f"{expected.calls:,}", f"{expected.tokens:,}", money(expected.cost)
 
 
 def _table(widths: Iterable[int | None] = (None, None, None)) -> Table:
@@ -351,7 +351,3 @@ def _table(widths: Iterable[int | None] = (None, None, None)) -> Table:
 
 def _number(value: float | None, digits: int) -> str:
     return "" if value is None else f"{value:,.{digits}f}"
-
-
-def _money(value: float | None) -> str:
-    return "n/a" if value is None else f"{value:.2f}" if value else ""

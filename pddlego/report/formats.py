@@ -14,7 +14,7 @@ from pddlego.evaluation.table import Row, columns, mean_of, result_table
 from pddlego.methods.base import Column
 from pddlego.report.build import CountRow, Report
 from pddlego.runs.cells import NO_MODEL
-from pddlego.util.text import markdown_cell
+from pddlego.util.text import markdown_cell, money
 
 NOTE = (
     "Success is the game's own word for it, over all episodes, with Wilson's interval (95 %). The score, from 0 to 1, "
@@ -64,7 +64,7 @@ def _details(row: Row, measured: Sequence[Column]) -> list[str]:
         cells.append(mean_of(value) if column.counted else _number(value.mean if value else None, column.digits))
         cells += [_number(value.median if value else None, 1)] if column.median else []
     cells += [f"{row.calls:.2f}", f"{row.tokens:,.0f}", f"{row.seconds:.1f}"]
-    cells += ["n/a" if row.cost is None else f"{row.cost:.2f}", f"{row.unanswered:.2f}" if row.unanswered else ""]
+    cells += [money(row.cost), money(row.unanswered) if row.unanswered else ""]
     return cells
 
 

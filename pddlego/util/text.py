@@ -51,6 +51,11 @@ def count(number: float, noun: str) -> str:
     return f"{number:g} {noun}{'' if number == 1 else 's'}"
 
 
+def money(dollars: float | None) -> str:
+    """`$12.40`, `$0.0031`; `n/a` if it is unknown."""
+    return "n/a" if dollars is None else f"${dollars:,.2f}" if dollars >= 1 or not dollars else f"${dollars:.4f}"
+
+
 def names_in(template: str) -> set[str]:
     """The names that stand in braces in a template of data, such as a command: `open {c}`."""
     return set(_HOLE.findall(template))

@@ -156,7 +156,7 @@ def test_a_dry_run_plays_nothing(tmp_path: Path) -> None:
     assert "18,000" in done.stdout, "10 episodes, 50 steps, 6 answers a step, 6 tries an answer"
     line = next(line.split() for line in done.stdout.splitlines() if line.split()[2:3] == ["m"])
     assert len(line) == 10
-    calls, tokens, cost = int(line[7]), int(line[8].replace(",", "")), float(line[9])
+    calls, tokens, cost = int(line[7]), int(line[8].replace(",", "")), float(line[9].removeprefix("$"))
     assert 10 < calls < 200, "as the reader's"
     assert 10_000 < tokens < 200_000
     assert 0.01 < cost < 0.3 < float(line[6])

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import io
+import re
+import time
 from collections.abc import Callable
 
 import pytest
 from rich.console import Console
 
-from pddlego.display.lines import SILENCE, LineDisplay
+from pddlego.display.lines import LineDisplay
 from pddlego.episode.events import Event
 from pddlego.methods.programs.events import SOLVED, Ran
 from pddlego.methods.registry import renderer_of
@@ -23,11 +25,19 @@ def _searching(number: int) -> Event:
 
 @pytest.mark.parametrize(("method", "event"), [("programs", _ran), ("thought_of_search", _searching)])
 def test_what_takes_long_is_not_silent_on_a_pipe(method: str, event: Callable[[int], Event]) -> None:
+    """The last event that has no line of its own is reported, as long as nothing else is printed."""
     stream = io.StringIO()
-    display = LineDisplay(Console(file=stream, width=100), renderer_of(method).describe)
-    for number in range(10):
-        display.show(event(number), SILENCE * number / 4)
+    with LineDisplay(Console(file=stream, width=100), renderer_of(method).describe, silence=0.05) as display:
+        display.show(event(4), 0.0)
+        while stream.getvalue().count("\n") < 2:
+            time.sleep(0.01)
     lines = stream.getvalue().splitlines()
-    assert len(lines) == 2
-    assert "hand4" in lines[0]
-    assert "hand8" in lines[1]
+    assert all(re.match(r"     … \d+ s, .*hand4", line) for line in lines)
+
+
+def test_a_question_is_not_interrupted_by_progress() -> None:
+    stream = io.StringIO()
+    with LineDisplay(Console(file=stream, width=100), renderer_of("programs").describe, silence=0.01) as display:
+        display.ask("Accept?")
+        time.sleep(0.1)
+        assert stream.getvalue() == "Accept?\n"

@@ -27,17 +27,17 @@ BAD = Attempt[int]("bad", feedback=Feedback("kind", "why"))
 
 
 def test_the_first_value_counts() -> None:
-    assert run([Attempt("a", 7)], 5) == (Attempt("a", 7), [Retry()])
+    assert run([Attempt("a", 7)], 5) == (Attempt("a", 7), [Retry(attempts=6)])
 
 
 def test_the_next_try_knows_the_answer_and_the_reason() -> None:
     attempt, seen = run([BAD, Attempt("good", 7)], 5)
     assert (attempt.value, attempt.tries, attempt.failure) == (7, 2, "")
-    assert seen[1] == Retry(1, "bad", BAD.feedback)
+    assert seen[1] == Retry(1, "bad", BAD.feedback, attempts=6)
 
 
 def test_the_limit() -> None:
     attempt, seen = run([BAD] * 3, 2)
     assert (attempt.value, len(seen)) == (None, 3)
-    assert attempt.failure == "3 answers in a row could not be used; the last: why"
-    assert run([BAD], 0)[0].failure == "the answer could not be used: why"
+    assert attempt.failure == "3 answers in a row were rejected; the last: why"
+    assert run([BAD], 0)[0].failure == "the answer was rejected: why"

@@ -118,8 +118,8 @@ def test_an_answer_without_a_number_goes_back_with_the_reason(folder: Path, mode
     model_server.replies = [answer("I would rather not.")]
     done = run("play", "numbers", "--mode", "guess", "--model", "m", "--base-url", model_server.url, cwd=folder)
     assert done.returncode == 1
-    assert "answer 1 rejected: the answer holds no number." in done.stdout
-    assert "no plan after 0 steps: 6 answers in a row could not be used" in done.stdout
+    assert "attempt 1 rejected: the answer holds no number." in done.stdout
+    assert "no plan after 0 steps: 6 answers in a row were rejected" in done.stdout
 
 
 @pytest.mark.slow
@@ -147,7 +147,7 @@ def test_it_is_watched_shown_and_reported_in_every_format(folder: Path) -> None:
     assert "2  25 is too low" in run("show", "runs/all", "--seed", "3", "--step", "2", cwd=folder).stdout
     done = run("show", "runs/all", "--seed", "3", "--svg", "picture.svg", cwd=folder)
     assert "31" in (folder / "picture.svg").read_text(), done.stderr
-    for to in ("terminal", "markdown", "csv", "json", "html"):
+    for to in ("text", "markdown", "csv", "json", "html"):
         done = run("report", "runs/all", "--format", to, cwd=folder)
         assert done.returncode == 0, done.stderr
         assert "guesses" in done.stdout
@@ -213,7 +213,7 @@ def broken(folder: Path, old: str, new: str) -> None:
         ("import re\n", "import re\n\nraise SystemExit(7)\n", "SystemExit: 7"),
         ("import re\n", "import\n", "SyntaxError"),
         ("METHOD = Guess()", "METHOD = 42", "it has no name, modes"),
-        ("    options = Options\n", "    options = None\n", "its options are not pydantic model"),
+        ("    options = Options\n", "    options = None\n", "its options are not a pydantic model"),
         ('    name = "guess"\n', '    name = "other"\n', "it calls itself 'other'"),
         ('Column("guesses"', 'Column("calls"', "it measures 'calls'"),
     ],

@@ -128,7 +128,7 @@ def component(
         answer = yield from ask(asking.model, request, asking.budget, retry.attempt)
         attempt = _read(answer.text, answer.finish, draft, step, asking.checks)
         if attempt.feedback is not None:
-            yield Rejected(retry.attempt, attempt.feedback)
+            yield Rejected(retry.attempt, attempt.feedback, attempts=retry.attempts)
         return attempt
 
     attempt = yield from refine(propose, asking.retries)

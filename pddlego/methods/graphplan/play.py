@@ -231,7 +231,7 @@ class ModelEpisode(TaskEpisode):
             yield Proposed(self.budget.usage.steps, command, tuple(map(str, self._last.steps)))
         if feedback is None:
             return Attempt(answer, self._last)
-        yield Rejected(retry.attempt, feedback)
+        yield Rejected(retry.attempt, feedback, attempts=retry.attempts)
         return Attempt(answer, None, feedback)
 
     def _question(self, retry: Retry) -> str:

@@ -121,7 +121,7 @@ class ProgramDialogue:
                 break
             trial, task = failed
             feedback = self._feedback(trial, task)
-            yield Rejected(answer - 1, feedback)
+            yield Rejected(answer - 1, feedback, attempts=self.rounds + 1)
             if answer <= self.rounds and self.options.curve:
                 yield from self._evaluate(answer, final=False)
             text = self._debug(trial, task)

@@ -74,12 +74,12 @@ def started(episode: Episode, model: Model) -> Started:
 
 
 def rejected(retry: Retry, feedback: Feedback, proposal: Proposal) -> Rejected:
-    """An answer could not be used; `proposal` is what it was read as."""
+    """The event of a rejected answer; `proposal` is what it was read as."""
     if not isinstance(proposal, ProblemProposal):
-        return Rejected(retry.attempt, feedback)
+        return Rejected(retry.attempt, feedback, attempts=retry.attempts)
     lines = proposal.report.entries if proposal.report else ()
     kinds = tuple(defect.kind.value for defect in proposal.defects)
-    return Rejected(retry.attempt, feedback, lines, kinds)
+    return Rejected(retry.attempt, feedback, lines, kinds, retry.attempts)
 
 
 def accepted(before: Problem, proposal: ProblemProposal, source: Source = "model") -> Accepted:

@@ -106,7 +106,7 @@ class Dialogue:
         """Ask for a function until there is one that can be loaded. `fault` is what the question is about."""
         while True:
             if fault is not None:
-                yield Rejected(self.answers[which], _feedback(fault))
+                yield Rejected(max(0, self.answers[which] - 1), _feedback(fault), attempts=self.most)
             if not self._may_ask(which):
                 self.failing = which
                 return False

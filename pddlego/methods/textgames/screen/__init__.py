@@ -13,7 +13,7 @@ from rich.text import Text
 from pddlego.display.console import UNICODE, Glyphs
 from pddlego.display.description import MARKED
 from pddlego.display.frames import Frame
-from pddlego.display.screens import Tab, asking_lines, beside, word_lines
+from pddlego.display.screens import Tab, asking_lines, beside, fitted, word_lines
 from pddlego.episode.events import Accepted, Rejected
 from pddlego.methods.textgames.events import Observed, Planned, status_of
 from pddlego.methods.textgames.screen.map import draw, fits, house_of
@@ -58,7 +58,7 @@ def changes_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Pa
         return _panel(_arriving_lines(view, glyphs)[-max(1, height - 2) :], "problem: what arrives", width, height)
     if view.rejected is not None:
         feedback = view.rejected.feedback
-        lines.append(Text(f"{glyphs.failed} answer {view.rejected.attempt + 1} rejected: {feedback.category}", "red"))
+        lines.append(Text(f"{glyphs.failed} {view.rejected.counted} rejected: {feedback.category}", "red"))
         lines += [Text(clean(line), "red") for line in (feedback.message, *feedback.evidence)]
     else:
         lines += [_change(glyphs.added, f"domain: {change}", "bold green") for change in view.domain_change.added]
@@ -183,17 +183,26 @@ def problem_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Pa
 
 
 def log_panel(view: GameView, width: int, height: int, now: float, glyphs: Glyphs) -> Panel:
-    """The last commands and what the game answered, the newest at the bottom and in full."""
+    """The last commands and what the game answered, the newest at the bottom; as many in full as there is room."""
     inner, room = width - 4, max(1, height - 2)
-    lines = [*_waiting_lines(view, now), *asking_lines(view, now)]
+    last = fitted([*_waiting_lines(view, now), *asking_lines(view, now)], inner, room)
     if speaks(view) and not view.goals:
-        lines += word_lines(view, inner, room // 2)
-    for event in reversed(view.log):
-        if len(lines) >= room:
-            break
-        whole = event is view.log[-1]
-        lines = [*_answer(event, inner, min(4, room - len(lines)) if whole else 1, glyphs), *lines]
-    return _panel(lines[-room:], "game", width, height)
+        last += word_lines(view, inner, room // 2)
+    spare = room - len(last)
+    newest = list(reversed(view.log))[: max(0, spare)]
+    whole = [len(_answer(event, inner, room, glyphs)) for event in newest]
+    heights = [min(_LINES_OF_NEWEST, rows, spare) if number == 0 else 1 for number, rows in enumerate(whole)]
+    while sum(heights) > spare:
+        heights.pop()
+    for number, rows in enumerate(whole[: len(heights)]):
+        heights[number] += min(rows - heights[number], spare - sum(heights))
+    shown = [_answer(event, inner, rows, glyphs) for event, rows in zip(newest, heights, strict=False)]
+    lines = [line for answer in reversed(shown) for line in answer]
+    return _panel([*lines, *last][-room:], "game", width, height)
+
+
+_LINES_OF_NEWEST = 4
+"""Lines that the newest answer has at least, before older answers get any."""
 
 
 def speaks(view: GameView) -> bool:
@@ -226,10 +235,8 @@ def _change(sign: str, fact: str, style: str) -> Text:
 
 
 def _panel(lines: list[Text], title: str, width: int, height: int) -> Panel:
-    room = max(1, height - 2)
-    if len(lines) > room > 1:
-        lines = [*lines[: room - 1], Text(f"… {len(lines) - room + 1} more", "dim")]
-    body = Text("\n", no_wrap=True, overflow="ellipsis").join(lines[:room])
+    rows = fitted(lines, width - 4, max(1, height - 2))
+    body = Text("\n", no_wrap=True, overflow="ellipsis").join(rows)
     return Panel(body, title=title, height=height, width=width, border_style="dim")
 
 
@@ -338,7 +345,7 @@ def body(view: GameView, width: int, height: int, now: float, glyphs: Glyphs) ->
     if width >= WIDE:
         left = width * 6 // 10
         return beside(_scene(view, left, height, now, glyphs), _thoughts(view, width - left, height, glyphs))
-    log = max(4, height // 5)
+    log = max(5, height // 5)
     middle = max(SHORT, min(max(len(_goals_of(view)) + 4, height // 3), height - log - SHORT))
     left = width // 2
     return Group(

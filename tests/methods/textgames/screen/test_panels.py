@@ -264,7 +264,7 @@ def test_a_correction_is_shown_as_the_change_that_it_is(story: list[Event]) -> N
 def test_a_long_name_of_a_model_does_not_hide_the_meter(story: list[Event]) -> None:
     named = replace(view_of(story[:5]), model="reader+noise:0.1,seed=3,kinds=refusal+empty", mode="edit-no-feedback")
     line = header(named, 1.0, UNICODE, 100).plain
-    assert line.endswith("1.0 s")
+    assert line.endswith("1.0 s played")
     assert len(line) == 100
     assert "simulation" in header(named, 1.0, UNICODE, 200).plain
 

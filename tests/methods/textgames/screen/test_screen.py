@@ -61,7 +61,7 @@ def test_the_end(story: list[Event]) -> None:
 def test_a_rejected_answer_is_shown_with_its_reason(story: list[Event]) -> None:
     view = fold(view_of(story[:5]), ev.Rejected(1, Feedback("defects", "these:", ("(at x): no",))), 1.0)
     text = rendered(view, 120, 40)
-    assert "answer 2 rejected: defects" in text
+    assert "attempt 2 rejected: defects" in text
     assert "(at x): no" in text
 
 
@@ -211,7 +211,7 @@ def test_a_retry_is_seen_while_it_waits(story: list[Event]) -> None:
     asked = next(number for number, event in enumerate(story) if isinstance(event, ev.Asked))
     view = fold(view_of(story[: asked + 1]), ev.Retrying(1, RetryNotice("429: slow down", 2, 6, 7.0)), 3.0)
     text = rendered(view, 120, 40)
-    assert "429: slow down (try 2 of 6; next try in" in text
+    assert "429: slow down (attempt 2 of 6; next try in" in text
     stream = io.StringIO()
     display = LineDisplay(Console(file=stream, width=200), PICTURE.describe)
     display.show(ev.Retrying(1, RetryNotice("429: slow down", 2, 6, 7.0)), 3.0)
@@ -265,7 +265,7 @@ def test_an_answer_is_seen_as_it_is_written(story: list[Event], width: int, heig
     failed = view_of([*begun, ev.Retrying(1, RetryNotice("the stream broke off", 1, 6, 2.0))])
     assert failed.request is not None
     assert (failed.request.text, failed.request.thought) == ("", "")
-    assert "try 1 of 6" in rendered(failed, width, height)
+    assert "attempt 1 of 6" in rendered(failed, width, height)
 
 
 def test_what_takes_a_while_is_said(story: list[Event]) -> None:
