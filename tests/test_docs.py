@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from pddlego.cli.main import COMMANDS, loaded
 from pddlego.methods.textgames.games import Game
 from tests.scale import PATIENCE
 
@@ -88,6 +89,27 @@ def test_the_documentation_is_in_plain_english() -> None:
         if "paper" not in page.parts
     ]
     assert not found
+
+
+def _commands() -> list[tuple[str, str]]:
+    """Every command line of README and docs, with its page; comments, pipes and redirections are cut off."""
+    lines = []
+    for page in (DOCS.parent / "README.md", DOCS.parent / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))):
+        text = page.read_text(encoding="utf-8").replace("\\\n", " ")
+        for block in re.findall(r"^```(?:console)?\n(.*?)^```", text, re.M | re.S):
+            found = re.findall(r"(?:^|&& )(?:\$ )?pddlego ([^|\n]+)", block, re.M)
+            lines += [(page.name, line.partition(" #")[0].strip()) for line in found if line.split()[0] in COMMANDS]
+    return lines
+
+
+@pytest.mark.parametrize(("page", "line"), _commands())
+def test_each_command_of_the_documentation_is_accepted(page: str, line: str) -> None:
+    """Its arguments and options exist. What needs no model is run by the tests that follow a page."""
+    name, *arguments = shlex.split(line)
+    command = loaded(name)
+    while hasattr(command, "commands") and arguments and arguments[0] in command.commands:
+        command = command.commands[arguments.pop(0)]
+    assert command.make_context(name, arguments).params is not None
 
 
 @pytest.mark.site

@@ -19,7 +19,7 @@ from pddlego import __version__
 from pddlego.cli import exits
 from pddlego.errors import TOO_MANY_FILES, PddlegoError, UsageError, explained, is_too_many_files
 
-_COMMANDS: Mapping[str, str] = {
+COMMANDS: Mapping[str, str] = {
     "play": "Play one episode and watch it.",
     "games": "List games and other settings.",
     "doctor": "Check the installation, and explain how to fix what fails.",
@@ -49,11 +49,11 @@ class _Commands(typer.core.TyperGroup):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self.commands = {name: typer.core.TyperCommand(name, help=text) for name, text in _COMMANDS.items()}
+        self.commands = {name: typer.core.TyperCommand(name, help=text) for name, text in COMMANDS.items()}
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        if args and args[0] in _COMMANDS:
-            self.commands[args[0]] = _loaded(args[0])
+        if args and args[0] in COMMANDS:
+            self.commands[args[0]] = loaded(args[0])
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
@@ -93,7 +93,8 @@ _TYPES = re.compile(r"<([^<>]+)>")
 _METAVARS = {"int": "N", "float": "N", "int range": "N", "float range": "N", "path": "FILE"}
 
 
-def _loaded(name: str) -> Any:
+def loaded(name: str) -> Any:
+    """The command of that name, with its module imported."""
     command = import_module(f"pddlego.cli.{name}").command
     if not isinstance(command, typer.Typer):
         alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
