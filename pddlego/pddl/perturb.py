@@ -35,7 +35,7 @@ def anonymous(domain: Domain) -> Anonymous:
     names |= _numbered("operator", (action.name for action in domain.actions))
     names |= _numbered("object", (constant.name for constant in domain.constants))
     names |= _numbered("type", (name for name in domain.types if name != ANY_TYPE))
-    names |= _numbered("?v", dict.fromkeys(re.findall(r"\?[^\s()]+", domain.text.lower())))
+    names |= _numbered("?v", dict.fromkeys(re.findall(r"\?[^\s()]+", (domain.text or domain.canonical).lower())))
     renaming = Renaming(names, names, names)
 
     def head(predicate: Predicate) -> Predicate:

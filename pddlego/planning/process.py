@@ -100,7 +100,7 @@ class ProcessPlanner:
     ) -> PlanResult:
         spent, task = 0.0, None
         plain = Search(search.algorithm, search.heuristic)
-        message: object = Job(domain.text, problem, plain, *((how.graph, how.task) if how else ()))
+        message: object = Job(domain.text or domain.canonical, problem, plain, *((how.graph, how.task) if how else ()))
         while True:
             began = time.perf_counter()
             deadline = Deadline(max(0.01, timeout - spent), self._signal)

@@ -304,3 +304,11 @@ def test_the_plan_does_not_depend_on_the_hash_seed() -> None:
     }
     assert len(outputs) == 1
     assert "(move" in outputs.pop()
+
+
+def test_a_domain_that_was_made_in_code_is_planned_with() -> None:
+    """It has no text of its own; its canonical one goes to the planner."""
+    made = replace(HANOI, text="")
+    with ProcessPlanner(timeout=PATIENCE) as planner:
+        result = planner.solve(made, hanoi(2))
+    assert result.plan is not None and len(result.plan) == 3
