@@ -310,5 +310,5 @@ def test_a_domain_that_was_made_in_code_is_planned_with() -> None:
     """It has no text of its own; its canonical one goes to the planner."""
     made = replace(HANOI, text="")
     with ProcessPlanner(timeout=PATIENCE) as planner:
-        result = planner.solve(made, hanoi(2))
+        result = planner.solve(made, hanoi(2), BLIND)
     assert result.plan is not None and len(result.plan) == 3
