@@ -34,7 +34,7 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the episodes and 
 
 @with_options(groups().values(), without=("games",))
 def command(flags: dict[str, Any], games: Games = None, config: ConfigFile = None, dry_run: DryRun = False) -> None:
-    """Play many episodes: games x modes x models x seeds. The same command again continues.
+    """Play many episodes: games x modes x models x seeds. Run the same command again to resume.
 
     Exit code: 0 every episode has a result, 2 wrong usage, 3 some are lost to errors or the budget, 130 interrupted.
     """
@@ -135,6 +135,6 @@ def _farewell(console: Console, evaluation: Evaluation, good: int, planned: int)
     if good == planned:
         return exits.WON
     reason = evaluation.stopped.value if evaluation.stopped else "errors"
-    text = f"{planned - good} of {planned} episodes have no result ({reason}). The same command again continues."
+    text = f"{planned - good} of {planned} episodes have no result ({reason}). Run the same command again to resume."
     console.print(text, style="yellow", highlight=False, soft_wrap=True)
     return exits.INTERRUPTED if evaluation.stopped in (Stop.DRAINED, Stop.ABORTED) else exits.BROKEN

@@ -106,7 +106,7 @@ def loaded(name: str) -> Any:
 app = typer.Typer(
     name="pddlego",
     cls=_Commands,
-    help="Language models that plan through a planner: play, evaluate, watch, check, solve.",
+    help="Let language models plan with a classical planner: play, evaluate, watch, check.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -164,7 +164,7 @@ def _common(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Language models that plan through a planner: play, evaluate, watch, check, solve."""
+    """Let language models plan with a classical planner: play, evaluate, watch, check."""
 
 
 def _report(error: PddlegoError) -> None:

@@ -101,7 +101,7 @@ class LimitOptions(Options):
     model_config = ConfigDict(title="Limits")
 
     max_seconds: float | None = option(None, "Seconds per episode.", ge=0, le=1e7)
-    retries: int = option(5, "Retries after an unusable answer (mode tos: --set answers=N).", ge=0, le=1000)
+    retries: int = option(5, "Retries after an unusable answer (tos: --set answers=N).", ge=0, le=1000)
     max_calls: int | None = option(None, "Requests in total, including retries.", Flag(free=True), ge=0)
     max_tokens: int | None = option(None, "Input and output tokens in total.", Flag(free=True), ge=0)
     max_cost: float | None = option(None, "Cost in total, in US dollars; requires --prices.", Flag(free=True), ge=0)

@@ -24,4 +24,4 @@ class SandboxOptions(Options):
 
     isolation: Literal["required", "best-effort", "off"] = option("required", "Sandbox: required, best-effort or off.")
     eval_timeout: float | None = option(None, "Seconds of CPU time per evaluation task.", gt=0, le=86_400)
-    parity: Literal["off", "paper"] = option("off", "paper: behave as the paper's code where it differs.")
+    parity: Literal["off", "paper"] = option("off", "paper: behave like the paper's code.")

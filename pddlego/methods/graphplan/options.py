@@ -17,7 +17,7 @@ class PassOptions(Options):
 
     kappa: tuple[Annotated[float, Field(ge=0, le=1)], ...] = option(
         (1.0,),
-        "Probability of pruning a level, per pass, as in 0.8,0.64.",
+        "Probability that a level is pruned, one per pass: 0.8,0.64.",
         min_length=1,
         max_length=100,
     )
