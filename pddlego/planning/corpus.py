@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pddlego.errors import UsageError
 from pddlego.pddl.tolerant import read_pair
 from pddlego.planning import Planner, PlanResult, PlanStatus, Search
+from pddlego.util.text import count
 
 _VERDICTS = {
     "PLAN": PlanStatus.SOLVED,
@@ -149,4 +150,4 @@ def _contradiction(pair: Pair, result: PlanResult) -> str:
     lengths = [len(pair.recorded_actions)] if pair.recorded_actions else []
     lengths += [pair.reference_plan_length] if pair.reference_plan_length is not None else []
     other = next((length for length in lengths if length != len(result.plan)), None)
-    return "" if other is None else f"recorded a plan of {other} steps, now of {len(result.plan)}"
+    return "" if other is None else f"recorded a plan of {count(other, 'step')}, now of {len(result.plan)}"

@@ -13,7 +13,7 @@ from typing import Any
 
 from pddlego.errors import UsageError
 from pddlego.util.files import cannot_make
-from pddlego.util.text import suggestion
+from pddlego.util.text import count, suggestion
 
 MANIFEST, EPISODES = "manifest.json", "episodes"
 """What every run folder holds."""
@@ -116,7 +116,7 @@ def find_journals(place: Path, which: EpisodeFilter = EVERY) -> list[Path]:
     journals = sorted((journal for journal in (place / EPISODES).glob("*.jsonl") if journal.is_file()), key=_natural)
     matching = [journal for journal in journals if which.matches(journal)]
     if not matching:
-        number = "1 episode" if len(journals) == 1 else f"{len(journals)} episodes"
+        number = count(len(journals), "episode")
         reason = f"It has {number}, but none with {which}." if journals else "No episode has begun in it."
         raise UsageError(f"{place} has no such episode", reason, "Choose other values, or another run.")
     return matching

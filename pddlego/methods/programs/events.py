@@ -106,8 +106,8 @@ def _written(event: ProgramWritten, glyphs: Glyphs) -> Description:
 
 def _ran(event: Ran, glyphs: Glyphs) -> Description:
     mark, style = (glyphs.done, "green") if event.solved else (glyphs.failed, "red")
-    took = f"{event.length} steps, " if event.solved else ""
-    text = f"     {mark} {event.task} ({event.size} objects): {event.kind}, {took}{event.seconds:.2f} s"
+    took = f"{count(event.length, 'step')}, " if event.solved else ""
+    text = f"     {mark} {event.task} ({count(event.size, 'object')}): {event.kind}, {took}{event.seconds:.2f} s"
     line = Line(text, style)
     detail = (Line(f"       {event.message}", style),) if event.message else ()
     brief = () if event.solved or event.split == "evaluation" else (line,)

@@ -14,7 +14,7 @@ from pddlego.display.screens import Tab, marks, panel
 from pddlego.display.view import View, cleaned, fold_common
 from pddlego.episode.events import Event
 from pddlego.methods.programs.events import SOLVED, Began, Evaluated, ProgramWritten, Ran
-from pddlego.util.text import clean, one_line
+from pddlego.util.text import clean, count, one_line
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,8 @@ def _last(view: ProgramView, width: int) -> Text:
     ran, judged = view.last, view.judged
     if ran is not None and view.ended is None:
         how = f"plan of {ran.length}, {ran.seconds:.2f} s" if ran.solved else ran.kind
-        return Text(one_line(f"{ran.task} ({ran.size} objects): {how}", width), "green" if ran.solved else "red")
+        text = one_line(f"{ran.task} ({count(ran.size, 'object')}): {how}", width)
+        return Text(text, "green" if ran.solved else "red")
     if judged is None:
         return Text()
     return Text(
@@ -105,7 +106,7 @@ def _task_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
     for event in frame.events:
         if isinstance(event, Ran):
             how = f"plan of {event.length}" if event.solved else f"{event.kind}: {event.message}"
-            text = f"{event.split:<10} {event.task} ({event.size} objects) {event.seconds:.2f} s: {how}"
+            text = f"{event.split:<10} {event.task} ({count(event.size, 'object')}) {event.seconds:.2f} s: {how}"
             lines.append(marked(event.solved, text, glyphs))
     return lines or [Text("no task was tried", "dim")]
 
@@ -128,7 +129,7 @@ class ProgramScreen(CodeScreen[ProgramView]):
             return panel([Text("no program" if never else "no program yet", "dim")], "program", width, height)
         lines = _lines(view.before, view.code, view.text, glyphs)
         first = next((number for number, line in enumerate(lines) if line.style != "dim"), 0)
-        return code_panel(lines, first, f"program {view.answer}: {len(lines)} lines", width, height)
+        return code_panel(lines, first, f"program {view.answer}: {count(len(lines), 'line')}", width, height)
 
     def tests(self, view: ProgramView, width: int, glyphs: Glyphs) -> tuple[str, list[Text]]:
         """A mark for each task: solved, failed, being tried, not yet tried."""

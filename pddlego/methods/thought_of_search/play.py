@@ -28,6 +28,7 @@ from pddlego.models.base import Feedback, Message
 from pddlego.models.prompts import Prompts
 from pddlego.runs.cells import Cell
 from pddlego.sandbox import Sandbox
+from pddlego.util.text import count
 
 FunctionSteps = Generator[Event, None, bool]
 """Whether the functions pass."""
@@ -208,7 +209,7 @@ class _Episode:
         passed = yield from self.dialogue.run(chat, self.budget)
         if not passed:
             which = "goal test" if self.dialogue.failing == "goal" else "successor function"
-            raise EpisodeOver(Outcome.LOST, f"{_UNFINISHED}: the {which} still fails after {most} answers")
+            raise EpisodeOver(Outcome.LOST, f"{_UNFINISHED}: the {which} still fails after {count(most, 'answer')}")
         yield from self._evaluate()
 
     def _evaluate(self) -> Body:

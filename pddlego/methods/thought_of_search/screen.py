@@ -26,7 +26,7 @@ from pddlego.methods.thought_of_search.events import (
     TestStage,
 )
 from pddlego.methods.thought_of_search.space import Which
-from pddlego.util.text import clean, one_line
+from pddlego.util.text import clean, count, one_line
 
 _STAGES: tuple[TestStage, ...] = ("goal", "soundness", "completeness")
 
@@ -121,7 +121,7 @@ def _function_panel(view: SearchView, which: Which, width: int, height: int, gly
         return panel([Text(f"no {_TITLES[which]} yet", "dim")], _TITLES[which], width, height)
     lines = code_lines(function.text, 0, frozenset(function.before.splitlines()), glyphs)
     first = next((number for number, line in enumerate(lines) if line.style == "green"), 0)
-    title = f"{_TITLES[which]}: answer {function.answers}, {len(lines)} lines"
+    title = f"{_TITLES[which]}: answer {function.answers}, {count(len(lines), 'line')}"
     return code_panel(lines, first, title, width, height)
 
 
@@ -177,7 +177,7 @@ def _test_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
             message = f": {event.message}" if event.message else ""
             lines.append(marked(event.passed, f"{event.stage:<13}{event.number + 1:>3} {event.kind}{message}", glyphs))
         elif isinstance(event, Attempted):
-            message = f"{event.length} steps" if event.solved else f"{event.kind}: {event.message}"
+            message = count(event.length, "step") if event.solved else f"{event.kind}: {event.message}"
             text = f"{event.instance}: {message}, {event.expansions:,} states expanded"
             lines.append(marked(event.solved, text, glyphs))
     return lines or [Text("nothing was tested", "dim")]

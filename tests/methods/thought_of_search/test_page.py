@@ -164,5 +164,5 @@ def test_retries_have_no_effect_and_the_help_says_what_has(folder: Path, model_s
     model_server.replies = [lambda body: answer(fenced(OVERFULL if len(body["messages"]) == 2 else GOAL))]
     where = ("--model", "m", "--base-url", model_server.url, "--retries", "0")
     done = run("play", "jugs", "--mode", "tos", *where, "--set", "answers=1", cwd=folder)
-    assert "the successor function still fails after 1 answers" in done.stdout
+    assert "the successor function still fails after 1 answer" in done.stdout
     assert "--set answers=N" in (LimitOptions.model_fields["retries"].description or "")

@@ -179,7 +179,7 @@ def problem_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Pa
     text = view.problem if view.arriving is None else str(view.arriving)
     facts = [line.strip() for line in text.splitlines() if line.startswith("    ")]
     lines = [Text(clean(fact), "green" if fact in added else "") for fact in facts]
-    return _panel(lines, f"problem {glyphs.dot} {len(facts)} lines" if facts else "problem", width, height)
+    return _panel(lines, f"problem {glyphs.dot} {count(len(facts), 'line')}" if facts else "problem", width, height)
 
 
 def log_panel(view: GameView, width: int, height: int, now: float, glyphs: Glyphs) -> Panel:
