@@ -10,7 +10,7 @@ import errno
 
 
 class PddlegoError(Exception):
-    """Base of all expected errors. `what` happened, `reason`, and what to do `next` (both may be empty)."""
+    """Base of all expected errors. `what` happened, `reason`, and what to do in `next_step` (both may be empty)."""
 
     def __init__(self, what: str, reason: str = "", next_step: str = "") -> None:
         super().__init__(what)

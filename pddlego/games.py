@@ -1,4 +1,4 @@
-"""What a package that offers a game engine imports: stable names for what lives in the room of text games."""
+"""Stable imports for packages that add a game engine."""
 
 from pddlego.methods.textgames.games import Game, GameSpec, Observation
 

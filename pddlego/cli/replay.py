@@ -50,9 +50,9 @@ def _replayed(journal: Path, recorded: Recorded, replayed: Replayed) -> Iterator
     """What came of playing an episode again, in lines with their style."""
     different = replayed.difference
     if different is None:
-        yield f"{journal.name}: the same, {replayed.same} events", "green"
+        yield f"{journal.name}: identical, {replayed.same} events", "green"
         return
-    yield f"{journal.name}: another one at step {different.step}, after {replayed.same} events that are the same", "red"
+    yield f"{journal.name}: differs at step {different.step}, after {replayed.same} identical events", "red"
     yield f"  {different.kind}: {different.field}", ""
     yield f"  recorded: {different.recorded[:400]}", "red"
     yield f"  now:      {different.now[:400]}", "green"

@@ -93,14 +93,14 @@ def _export(
     console: Console,
     picture: Renderer,
     film: Timeline,
-    number: int,
+    digit: int,
     *,
     svg_file: str | None,
     gif_file: str | None,
     size: str,
 ) -> None:
     match = re.fullmatch(r"(\d{1,3})x(\d{1,3})", size)
-    width, height = (int(number) for number in match.groups()) if match else (0, 0)
+    width, height = (int(digit) for digit in match.groups()) if match else (0, 0)
     if width < MIN_WIDTH or height < MIN_HEIGHT:
         reason = f"It is columns x lines, at least {MIN_WIDTH}x{MIN_HEIGHT}, at most 999x999."
         raise UsageError(f"--size {size} is not possible", reason, "Example: --size 120x36.")
@@ -110,10 +110,10 @@ def _export(
         return whole(picture.screen, frame.after, width, height, frame.after.seconds, UNICODE)
 
     if svg_file is not None:
-        view = frames[number].after
-        title = f"pddlego: {view.title}, seed {view.seed}, step {frames[number].step}"
+        view = frames[digit].after
+        title = f"pddlego: {view.title}, seed {view.seed}, step {frames[digit].step}"
         try:
-            write_whole(Path(svg_file), export.svg(drawn(frames[number]), width, height, title))
+            write_whole(Path(svg_file), export.svg(drawn(frames[digit]), width, height, title))
         except JournalError as error:
             raise UsageError(error.what, error.reason, "Choose another place.") from error
         console.print(f"The picture is in {clean(svg_file)}", style="dim", highlight=False, soft_wrap=True)

@@ -86,7 +86,7 @@ def parse_whats(text: str) -> tuple[str, ...]:
 
 
 def _calm_at_the_end(event: Event, seconds: float) -> None:
-    """After the end a further interrupt has nothing to interrupt, and closing must not be cut short."""
+    """Ignore interrupts after the last event, so that files are closed properly."""
     if isinstance(event, Ended):
         ignore_interrupts()
 

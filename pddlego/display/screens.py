@@ -30,7 +30,7 @@ _OUTCOME_STYLE = {Outcome.WON: "bold green", Outcome.INTERRUPTED: "yellow"}
 
 
 def header(view: View, now: float, glyphs: Glyphs, width: int) -> Text:
-    """What is played, and the meter: steps, calls, tokens, seconds. Of a long model's name there is what fits."""
+    """The title line, with usage: steps, calls, tokens, seconds. A long model name is shortened."""
     separator = f" {glyphs.dot} "
     about, used = f"{separator}seed {view.seed}{separator}{view.mode}{separator}", separator + budget(view, now, glyphs)
     room = width - cell_len(clean(view.title) + about + used)

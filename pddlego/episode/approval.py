@@ -1,4 +1,4 @@
-"""A person who looks over the agent's shoulder: what is asked of them, and what they may say."""
+"""Approval by a person: questions, decisions, and recorded decisions."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Approver(Protocol):
 
 
 class RecordedApprover:
-    """Says again what a person said, in that order; accepts what they were not asked about."""
+    """Replays recorded decisions in their order, and accepts everything else."""
 
     def __init__(self, decisions: Iterable[tuple[str, Decision]]) -> None:
         self._left = list(decisions)
@@ -81,7 +81,7 @@ class RecordedApprover:
 def ask_approval(
     approver: Approver | None, what: str, question: Callable[[], Question], budget: Budget
 ) -> Generator[Event, None, Decision]:
-    """What a person says of it, if there is one who wants to be asked. Their time is not the episode's."""
+    """Ask for a person's decision, if there is an approver for it. Waiting does not count as episode time."""
     if approver is None or not approver.wants(what):
         return ACCEPTED
     with budget.paused():

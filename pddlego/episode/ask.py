@@ -82,7 +82,7 @@ def completed(model: Model, request: Request, call: int) -> Generator[Retrying |
             arrived.put(error)
 
     threading.Thread(target=work, daemon=True).start()
-    text, reasoning, text_sent, shown = "", "", time.monotonic(), 0
+    text, reasoning, last_sent, shown = "", "", time.monotonic(), 0
     try:
         while True:
             update: RetryNotice | Delta | Completion | BaseException | None = None
@@ -91,9 +91,9 @@ def completed(model: Model, request: Request, call: int) -> Generator[Retrying |
             if isinstance(update, Delta) and shown < _MAX_ANSWER:
                 text, reasoning = text + writable(update.text), reasoning + writable(update.reasoning)
                 shown += len(update.text) + len(update.reasoning)
-            if (text or reasoning) and (not isinstance(update, Delta) or time.monotonic() - text_sent >= OFTEN):
+            if (text or reasoning) and (not isinstance(update, Delta) or time.monotonic() - last_sent >= OFTEN):
                 yield Streamed(call, text, reasoning)
-                text, reasoning, text_sent = "", "", time.monotonic()
+                text, reasoning, last_sent = "", "", time.monotonic()
             if update is None or isinstance(update, Delta):
                 continue
             if isinstance(update, Completion):

@@ -1,4 +1,4 @@
-"""What an episode has used, and when that is as much as it may."""
+"""Usage and limits of an episode."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Budget:
         self.usage = replace(used, calls=used.calls + 1, characters=used.characters + characters)
 
     def not_sent(self, characters: int) -> None:
-        """What was about to be asked was not: the budget of the whole evaluation does not allow it."""
+        """Take back a request that the budget of the whole evaluation refused."""
         used = self.usage
         self.usage = replace(used, calls=used.calls - 1, characters=used.characters - characters)
 

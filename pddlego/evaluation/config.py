@@ -200,7 +200,7 @@ def resolve(
     names: Collection[str] | None = None,
     origin: str = FLAG,
 ) -> Resolved:
-    """Put the configuration together. `given` are the options that were typed or are arguments, by name.
+    """Combine the sources of the configuration. `explicit` are typed options or arguments, by name.
 
     In a file an option is a key at the top, or a key in the table of its group. An option that several methods have is
     set for all of them. Only the options with these `names` exist, and only their variables are read (default: all).

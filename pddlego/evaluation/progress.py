@@ -129,12 +129,12 @@ def waiting_line(stopping: Stopping, standing: Standing) -> str:
     """What an interrupt has brought about, and what is waited for."""
     flying = count(len(standing.in_flight), "episode")
     if stopping.broken_off:
-        return f"Interrupted again: {flying} in flight are broken off."
+        return f"Interrupted again: stopping {flying}."
     if not standing.in_flight:
-        return "Interrupted: no further episode begins."
+        return "Interrupted: no further episode starts."
     shown = [f"{_cell_line(cell)} ({what})" for cell, what in sorted(standing.in_flight.items())[:3]]
     more = f" and {len(standing.in_flight) - 3} more" if len(standing.in_flight) > 3 else ""
-    return f"Interrupted: waiting for {flying} in flight, {', '.join(shown)}{more}. Ctrl-C again breaks them off."
+    return f"Interrupted: waiting for {flying}, {', '.join(shown)}{more}. Press Ctrl-C again to stop them now."
 
 
 def trouble(event: Retrying) -> str:
@@ -177,8 +177,8 @@ def picture(standing: Standing, seconds: float, spent: str) -> RenderableType:
 
 def _compared(standing: Standing) -> str:
     """What the methods are compared by, if they all have one such number."""
-    compared = {(cell.setting, cell.mode) for cell in standing.cells}
-    names = {column.name for pair in compared for column in measuring(*pair).columns if column.compared}
+    pairs = {(cell.setting, cell.mode) for cell in standing.cells}
+    names = {column.name for pair in pairs for column in measuring(*pair).columns if column.compared}
     return names.pop() if len(names) == 1 else ""
 
 

@@ -23,9 +23,9 @@ class Stop(str, Enum):
     """Why an evaluation stopped before its last cell."""
 
     BUDGET = "the budget is spent"
-    DRAINED = "interrupted: the episodes in flight were played to their end"
-    ABORTED = "interrupted: the episodes in flight were broken off"
-    DISK = "what is played cannot be kept"
+    DRAINED = "interrupted: the running episodes were finished"
+    ABORTED = "interrupted: the running episodes were stopped"
+    DISK = "the results cannot be written"
 
 
 @dataclass(frozen=True)

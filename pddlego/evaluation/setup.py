@@ -33,7 +33,7 @@ _DETERMINING = ("pddlego", "textworld-express", "fast-downward.translate", "pype
 
 @dataclass(frozen=True)
 class SettingUse:
-    """A setting in one of its modes: who plays it, with what options, and the setting as that reads it."""
+    """A setting as one method plays it in one mode, with its options."""
 
     method_name: str
     options: BaseModel
@@ -102,7 +102,7 @@ class Setup:
         }
 
     def _settings(self) -> dict[str, Any]:
-        """Each setting by its name; of one that several methods play each by its name and theirs."""
+        """Settings by name; names that several methods use get the method as a suffix."""
         by_method = {(name, kind_played.method_name): kind_played for (name, _), kind_played in self.played.items()}
         names = [name for name, _ in by_method]
         return {

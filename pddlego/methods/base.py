@@ -1,4 +1,4 @@
-"""What a method is, and what it is given. `docs/adding-a-method.md` builds one."""
+"""The interface of a method, and the tools that it uses. `docs/adding-a-method.md` builds one."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Variant:
 
 
 def whole(mode: str) -> str:
-    """The mode that a mode without some of its parts is compared with; any other name as it is."""
+    """The mode without its removed parts; other names are returned unchanged."""
     return mode.partition(WITHOUT)[0]
 
 
@@ -291,11 +291,11 @@ class UpperBound:
 
 
 class Method(Protocol):
-    """A method: everything that the rest of the house knows of it."""
+    """A method: everything that other packages know about it."""
 
     @property
     def name(self) -> str:
-        """That of its room, and of its table in a configuration file."""
+        """The name of its package and of its configuration table."""
 
     @property
     def modes(self) -> tuple[Mode, ...]:

@@ -1,4 +1,4 @@
-"""Which methods there are. Only names are held; a method is loaded when something asks for it.
+"""The registry of methods. It holds names, and imports a method on first use.
 
 A package adds one with an entry point in the group `pddlego.methods` that names an object with what `Method` says.
 """

@@ -1,4 +1,4 @@
-"""What is asked of a model and what it answers."""
+"""Requests to models, and their answers."""
 
 from __future__ import annotations
 

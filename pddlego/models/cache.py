@@ -84,7 +84,7 @@ class AnswerCache:
         return Completion(row[0], attempts=0, finish=row[1], from_cache=True, not_taken=not_taken)
 
     def put(self, key: str, model: str, answer: Completion) -> None:
-        """Keep an answer. One that cannot be kept is no reason to lose it: it is only asked for again another time."""
+        """Store an answer. Failures are ignored: it is requested again another time."""
         if answer.finish == "content_filter":
             return
         tokens = answer.tokens_in + answer.tokens_out

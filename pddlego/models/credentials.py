@@ -46,7 +46,7 @@ def check_url(base_url: str | None) -> None:
         good = False
     if not good:
         raise UsageError(
-            "The endpoint's address is no URL",
+            "The endpoint's address is not a URL",
             f"It is '{_bare(base_url)[:100]}'.",
             "Write it like http://127.0.0.1:8000/v1.",
         )

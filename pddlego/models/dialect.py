@@ -93,7 +93,7 @@ class Dialect:
         return tuple(name for name, is_wanted in wanted.items() if is_wanted and name not in there)
 
     def learned(self, error: Exception, sent: Mapping[str, Any]) -> tuple[Dialect, str]:
-        """Without what a refusal names, and what that is; itself and nothing if it names nothing that was sent.
+        """The dialect without the field that an error names, and its name. Unchanged and '' if it names no sent field.
 
         What the endpoint says comes before the rest of its body, which may hold the request itself.
         """

@@ -86,7 +86,7 @@ class Permit(Protocol):
 
 
 class RequestLimiter(Protocol):
-    """Lets requests through. `admit_request` raises `BudgetSpentError` instead of letting one too many through.
+    """Admits requests. `admit_request` raises `BudgetSpentError` instead of letting one too many through.
 
     If the evaluation is stopped, both raise `KeyboardInterrupt` instead of waiting.
     """
@@ -98,7 +98,7 @@ class RequestLimiter(Protocol):
 
 
 class Gauge(Protocol):
-    """What was spent, for who shows it, and whether anything is left."""
+    """Spending so far, for the progress display."""
 
     @property
     def spent(self) -> Spending: ...
@@ -283,7 +283,7 @@ class SharedLimiter:
         if self._broken.is_set():
             raise KeyboardInterrupt
         if not wanted():
-            raise ConnectionError("who asked is gone")
+            raise ConnectionError("the request is no longer needed")
 
     def _pause(self, wanted: Callable[[], bool]) -> None:
         """Wait until the pause ends; it may grow meanwhile."""

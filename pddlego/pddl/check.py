@@ -158,7 +158,7 @@ class _Checker(ABC):
 
     @abstractmethod
     def numeric(self, node: Compare | Change) -> Defect:
-        """The defect that numbers are."""
+        """The defect for unsupported numbers."""
 
     @abstractmethod
     def undeclared_types(self, node: Formula, variable: TypedName) -> Iterator[Defect]:
@@ -405,7 +405,7 @@ def _repeated(items: Iterable[T], key: Callable[[T], object] = lambda item: item
 
 
 def check_domain(domain: Domain) -> tuple[Defect, ...]:
-    """What makes planning impossible, or means something else than it says, at most `MAX_DEFECTS`. Total."""
+    """The blocking defects of a domain, at most `MAX_DEFECTS`. Total."""
     return _some_defects(_domain_defects(domain))
 
 

@@ -126,7 +126,7 @@ def _effects(action: Action) -> _Effects:
 
 @dataclass(frozen=True)
 class Invariant:
-    """What cannot be otherwise, with `about` saying so in words.
+    """A condition that every valid problem satisfies; `about` describes it.
 
     `once` is a fact of which there is at most one for each value of its variables: `(connected ?a * ?d)` says that an
     exit leads to one room, `(at *)` that the agent is in one place. It holds only where all its variables have `names`

@@ -211,8 +211,8 @@ def needed_requirements(domain: Domain) -> dict[str, str]:
     needed: dict[str, str] = {}
     typed = [parameter for predicate in domain.predicates for parameter in predicate.parameters]
     typed += [parameter for action in domain.actions for parameter in action.parameters]
-    if any(supertype.name != ANY_TYPE for supertype in domain.supertypes) or any(
-        supertype.type != ANY_TYPE for supertype in typed
+    if any(parameter.name != ANY_TYPE for parameter in domain.supertypes) or any(
+        parameter.type != ANY_TYPE for parameter in typed
     ):
         needed[":typing"] = "a type"
     if domain.derived:

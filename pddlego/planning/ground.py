@@ -259,7 +259,7 @@ class _Compiler:
         conjunctions: list[Conjunction] = [frozenset()]
         for ways in choices:
             options = list(ways)
-            joined = dict.fromkeys(known | way for known in conjunctions for way in options)
+            joined = dict.fromkeys(conjunction | way for conjunction in conjunctions for way in options)
             consistent = [way for way in joined if not any((fact, not positive) in way for fact, positive in way)]
             conjunctions = self._bounded(_minimal(consistent) if len(options) > 1 else consistent, "a condition")
         return tuple(conjunctions)

@@ -117,7 +117,7 @@ def _method_order(method: tuple[str, str]) -> tuple[bool, str, int, str]:
     """As in the paper: what asks no model, then for each model its modes, the simplest first, each before its
     ablations."""
     model, mode = method
-    names = [mode_name.name for mode_name in reversed(modes())]
+    names = [mode.name for mode in reversed(modes())]
     base = whole(mode)
     return model != NO_MODEL, model, names.index(base) if base in names else len(names), mode
 
@@ -161,8 +161,8 @@ def _load(paths: Sequence[Path]) -> list[tuple[list[Summary], tuple[str, ...]]]:
         for name, value in _configuration(path).items():
             other, before = known.setdefault(name, (path, value))
             if before != value:
-                reason = f"{name} is another one in them: their episodes cannot be counted together."
-                raise UsageError(f"{other} and {path} do not fit together", reason, "Report them one by one.")
+                reason = f"{name} differs between them, so their episodes cannot be combined."
+                raise UsageError(f"{other} and {path} cannot be reported together", reason, "Report them one by one.")
     return [read_what_is_whole(path) for path in paths]
 
 

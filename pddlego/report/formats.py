@@ -17,7 +17,7 @@ from pddlego.runs.cells import NO_MODEL
 from pddlego.util.text import markdown_cell, money
 
 NOTE = (
-    "Success is the game's own word for it, over all episodes, with Wilson's interval (95 %). The score, from 0 to 1, "
+    "Success, as the game reports it, over all episodes, with Wilson's interval (95 %). The score, from 0 to 1, "
     "is the game's too, and its mean is over all episodes. Steps, or what else methods are compared by, are the mean "
     "over the episodes that were won; every command that was sent counts, refused ones too."
 )

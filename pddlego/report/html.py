@@ -90,12 +90,12 @@ def _plots(report: Report, anchors: set[str], optima: Optima) -> Iterator[tuple[
         known = [(result, optima[game, result.cell.seed]) for result in mine if (game, result.cell.seed) in optima]
         if known:
             line = [
-                svg.Point("as good as can be", best, best, True, f"{best} {compared}")
+                svg.Point("optimum", best, best, True, f"{best} {compared}")
                 for best in sorted({best for _, best in known})
             ]
             against = [*line, *(_point(result, compared, best, anchors) for result, best in known)]
             title = f"{game}: {compared} against the full-information optimum"
-            yield title, svg.scatter(against, f"{compared} of who knows everything", compared, colours)
+            yield title, svg.scatter(against, f"{compared}, full information", compared, colours)
     for drawn in report.figures:
         yield drawn.figure.title, line_plot(drawn, colours)
     if spent:

@@ -157,7 +157,7 @@ def scatter(points: Sequence[Point], x_name: str, y_name: str, colours: Mapping[
         size = max(2.0, 5.5 - list(series).index(point.series))
         plot.parts.append(_mark(point, *plot.place(point.x, point.y), series[point.series], size))
     ticks = {value: f"{value:g}" for value in (across.low, across.high)}
-    return plot.drawing(ticks, 6, (f"across: {x_name}", f"up: {y_name}; crosses: not won"))
+    return plot.drawing(ticks, 6, (f"x: {x_name}", f"y: {y_name}; ×: not won"))
 
 
 def bars(rows: Sequence[tuple[str, float, str]], unit: str) -> str:
@@ -219,7 +219,7 @@ def line_plot(drawn: DrawnFigure, colours: Mapping[str, str] | None = None) -> s
     ticks = {value: f"{value:.3g}" for value in (across.low, across.middle, across.high)}
     scale = " (logarithmic)" if figure.logarithmic else ""
     how = "median" if figure.combined == "median" else "mean, with its standard error"
-    return plot.drawing(ticks, 2, (f"across: {figure.x}{scale}", f"up: {figure.y}, {how}"))
+    return plot.drawing(ticks, 2, (f"x: {figure.x}{scale}", f"y: {figure.y}, {how}"))
 
 
 def _drawn(line: FigureLine, colour: str, at: Callable[[float, float], tuple[float, float]]) -> str:

@@ -274,7 +274,7 @@ def read_cells(path: Path) -> set[Cell]:
     try:
         asked = _matrices().validate_python(read_manifest(path).get(ASKED, []))
     except ValueError as error:
-        raise UsageError(f"{path} is damaged", f"{MANIFEST} says wrongly what was asked for.", "Restore it.") from error
+        raise UsageError(f"{path} is damaged", f"{MANIFEST} has an invalid list of cells.", "Restore it.") from error
     return {cell for request in asked for cell in request.cells()}
 
 

@@ -1,4 +1,4 @@
-"""Where programs that a model wrote are run: processes without files, network, environment or company.
+"""Runs programs written by models in processes without files, network or environment.
 
     with Sandbox() as sandbox, sandbox.open(source) as program:
         result = program.call("get_plan", objects, init, goal)

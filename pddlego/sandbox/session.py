@@ -227,7 +227,7 @@ class Session:
         `used` is the CPU time of the process before. What is not sent yet is sent meanwhile. Raises `_BrokenError`.
         """
         began = time.monotonic()
-        ends, deadline_told, left = began + wall, False, min(seconds, wall)
+        ends, stop_requested, left = began + wall, False, min(seconds, wall)
         while True:
             if self._unsent:
                 self._unsent = self._write(self._unsent)
@@ -235,14 +235,14 @@ class Session:
                 end = self._buffer.index(b"\n")
                 line = bytes(self._buffer[:end])
                 del self._buffer[: end + 1]
-                return line, deadline_told
+                return line, stop_requested
             now = time.monotonic()
             spent = now - began if used is None else (self._used() or 0.0) - used
             left = min(seconds - spent, ends - now)
             if left <= 0:
-                if deadline_told:
+                if stop_requested:
                     return None, True
-                deadline_told, ends = True, now + self.limits.grace
+                stop_requested, ends = True, now + self.limits.grace
                 seconds = spent + self.limits.grace
                 left = self.limits.grace
                 self._stop()
@@ -276,7 +276,7 @@ class Session:
         return b"\n" in got
 
     def _stop(self) -> None:
-        """Tell the program to stop. Whether it does is its own business: the next thing is its end."""
+        """Ask the program to stop. If it does not, it is killed."""
         if self.child is not None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(self.child, signal.SIGINT)

@@ -1,4 +1,4 @@
-"""Files that are whole whatever happens: written to their end or not at all, and on the disk."""
+"""Atomic, durable file writes, and reading files."""
 
 from __future__ import annotations
 

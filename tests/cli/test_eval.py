@@ -291,7 +291,7 @@ def test_the_second_interrupt_breaks_off_what_is_in_flight(tmp_path: Path, model
         out, err = playing.communicate(timeout=PATIENCE)
     assert playing.returncode == 130
     assert not err
-    assert "4 of 4 episodes have no result (interrupted: the episodes in flight were broken off)" in out
+    assert "4 of 4 episodes have no result (interrupted: the running episodes were stopped)" in out
     assert all(result.outcome.value == "interrupted" for result in read_results(folder(tmp_path)))
 
 
@@ -319,7 +319,7 @@ def test_a_kill_ends_at_once_what_ignores_ctrl_c(tmp_path: Path, model_server: M
     assert playing.returncode == 130
     if command == "eval":
         assert f"'kill {playing.pid}' ends" in shown.splitlines()[0]
-        assert "interrupted: the episodes in flight were broken off" in shown
+        assert "interrupted: the running episodes were stopped" in shown
 
 
 @pytest.mark.slow

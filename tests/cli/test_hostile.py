@@ -181,7 +181,7 @@ def test_a_report_knows_the_prices_that_the_evaluation_was_given(tmp_path: Path)
     (place / "ledger.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     row = json.loads(run("report", "runs/paid", "--format", "json", cwd=tmp_path).stdout)["rows"][0]
     assert (row["cost"], row["unanswered"]) == (2.5, 0.5)
-    assert "| 2.50 | 0.50 |" in run("report", "runs/paid", "--format", "markdown", cwd=tmp_path).stdout
+    assert "| $2.50 | $0.5000 |" in run("report", "runs/paid", "--format", "markdown", cwd=tmp_path).stdout
 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")

@@ -30,7 +30,7 @@ def test_an_answer_is_seen_as_it_is_written(tmp_path: Path, model_server: ModelS
         watching.wait_for("behind them.", "nothing is known yet")
         words.set()
         for terminal in (playing, watching):
-            for shown in ("● kitchen", "what arrives", "asking m (edit)"):  # a screen may be seen half drawn
+            for shown in ("● kitchen", "(streaming)", "asking m (edit)"):  # a screen may be seen half drawn
                 terminal.wait_for(shown)
         end.set()
         playing.wait_for("code 1")

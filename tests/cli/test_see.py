@@ -61,12 +61,12 @@ def test_pictures(recorded: Path) -> None:
 def test_replay_says_the_same_or_what_differs(recorded: Path) -> None:
     done = run("replay", "runs/one", cwd=recorded)
     assert done.returncode == 0, done.stderr
-    assert "coin-edit-reader-seed12.jsonl: the same, 64 events" in done.stdout
+    assert "coin-edit-reader-seed12.jsonl: identical, 64 events" in done.stdout
     journal = find_journal(recorded / "runs" / "one")
     journal.write_text(journal.read_text().replace("revealing the laundry room", "revealing the wine cellar", 1))
     done = run("replay", str(journal), cwd=recorded)
     assert done.returncode == 1
-    assert "another one at step 1" in done.stdout
+    assert "differs at step 1" in done.stdout
     assert "wine cellar" in done.stdout
 
 

@@ -109,7 +109,7 @@ def test_folders_with_other_configurations_are_not_counted_together(tmp_path: Pa
         kept = {"method": "textgames", "options": {"fold": "train"}}
         manifest = {"schema": 2, "configuration": {"settings": {"coin": kept}, "retries": retries}}
         (tmp_path / name / "manifest.json").write_text(json.dumps(manifest))
-    with pytest.raises(UsageError, match="do not fit together"):
+    with pytest.raises(UsageError, match="cannot be reported together"):
         load_results([tmp_path / "a", tmp_path / "b"])
 
 

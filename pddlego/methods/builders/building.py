@@ -57,10 +57,10 @@ class BuildOrder:
 
 @dataclass(frozen=True)
 class StepAsking:
-    """Who is asked for components, within which limits, and how often again about an unusable answer.
+    """The model that writes components, its limits, and the number of retries after an unusable answer.
 
-    Unusable is what cannot be read, and with `checks` what stops planning. What there is is given to `keep` after every
-    component, so that nothing is lost that was paid for.
+    An answer is unusable if it cannot be parsed or, with `checks`, if it stops planning. `keep` is called after every
+    component, so that paid answers survive a failure.
     """
 
     model: Model
@@ -177,7 +177,7 @@ def _read(answer: str, finish: str, draft: Draft, step: Step, checks: bool) -> A
         return Attempt(answer, feedback=cut_off() if error.cut_off or finish == "length" else feedback)
     named = getattr(component, "name", "")
     if step.action and named != step.action:
-        reason = f"the answer is about '{named}', and what was asked for is '{step.action}'"
+        reason = f"the answer defines '{named}' instead of '{step.action}'"
         return Attempt(answer, feedback=Feedback("invalid answer", reason))
     after = draft.with_component(component)
     old = _defects_of(draft, step)
@@ -185,7 +185,7 @@ def _read(answer: str, finish: str, draft: Draft, step: Step, checks: bool) -> A
     new = new or (_empty_effects(after, step) if checks else [])
     if new:
         lines = tuple(f"[{defect.kind.id}] {defect.message}" for defect in new)
-        return Attempt(answer, feedback=Feedback("defects", "with this answer the files have these defects:", lines))
+        return Attempt(answer, feedback=Feedback("defects", "this answer would introduce these defects:", lines))
     return Attempt(answer, after)
 
 

@@ -40,8 +40,8 @@ class PlanTried(BuilderEvent):
 
 @dataclass(frozen=True)
 class BuildConcluded(BuilderEvent):
-    """What came of it. `read`: both files are PDDL; `valid`: the checks find nothing that stops; `solvable`: there is a
-    plan. `plan_valid` says that the plan works in the gold domain, and `equivalent` that the task is the gold one but
+    """The result of a build. `read`: both files are PDDL; `valid`: no blocking defects; `solvable`: a plan was
+    found. `plan_valid` says that the plan works in the gold domain, and `equivalent` that the task is the gold one but
     for names; None without a gold task, if it is too large, or if no goal can be reached in either."""
 
     type = "concluded"

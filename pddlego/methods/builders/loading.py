@@ -62,7 +62,7 @@ class TextSetting(Setting):
         return next((task for task in tasks if not goal_holds(self.domain, task)), tasks[0])
 
     def wording(self, seed: int) -> Wording:
-        """Wordings take turns."""
+        """The wording for a seed: they alternate."""
         return self.wordings[seed % len(self.wordings)]
 
     def description(self, seed: int) -> str:
@@ -142,7 +142,7 @@ def load(name: str, options: BuilderOptions) -> TextSetting:
 
 
 def upper_bound(setting: TextSetting, mode: str, options: BuilderOptions, retries: int) -> UpperBound:
-    """Every component again and again, and four opinions a round."""
+    """Upper bound: every component with all retries, and four opinions per round."""
     without = parse_variant(mode, MODES).without
     rounds = options.rounds if options.feedback == "model" and "review" not in without else 0
     calls = _MOST_COMPONENTS * (1 + retries) + rounds * (4 + 1 + retries)

@@ -1,4 +1,4 @@
-"""The stand-in, erring on purpose as language models do: a simulation, and called one wherever it is shown.
+"""The built-in model with simulated errors: a simulation, and called one wherever it is shown.
 
 A component errs with probability P: a condition, an effect, a fact, an object, a predicate or a part of the goal is
 lost, or a fact is false. Its reviews compare with the gold files and name the first difference. How much rounds of
@@ -121,7 +121,7 @@ def erring(value: dict[str, Any], domain: Domain, rng: random.Random) -> dict[st
 
 
 def _false(facts: list[str], place: int, rng: random.Random) -> list[str]:
-    """A fact less, or one more in which two arguments have changed places."""
+    """Remove one fact, or add one with two arguments swapped."""
     words = facts[place].strip("()").split()
     if len(words) > 2 and rng.random() < 0.5:
         return [*facts, f"({' '.join([words[0], words[2], words[1], *words[3:]])})"]

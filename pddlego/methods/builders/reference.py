@@ -1,4 +1,4 @@
-"""The built-in stand-in: gives the components of the gold files, so that everything runs without a key."""
+"""The built-in model: it answers with the components of the gold files, so that everything runs without a key."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class BuilderReference:
         asked = request.context
         if not isinstance(asked, BuilderRequest) or asked.order.reference is None:
             reason = "It knows only what the built-in settings describe."
-            raise ModelError("The built-in stand-in cannot build this", reason, "Choose a language model with --model.")
+            raise ModelError("The built-in model cannot build this", reason, "Choose a language model with --model.")
         if asked.purpose == "review":
             return Completion(json.dumps({"score": 10, "passing": True, "intended": True}))
         gold: Any = asked.order.reference
@@ -73,7 +73,7 @@ def component_of(kind: str, domain: Domain, problem: Problem, action: str = "") 
                 for rule in domain.derived
             ]
         },
-        "action-list": {"actions": [{"name": planned.name, "about": ""} for planned in domain.actions]},
+        "action-list": {"actions": [{"name": action.name, "about": ""} for action in domain.actions]},
         "objects": {"objects": _typed(tuple(problem.sorted_objects()))},
         "init": {"facts": [str(fact) for fact in problem.sorted_facts() if fact.predicate not in derived]},
         "goal": {"goal": str(problem.goal)},

@@ -1,4 +1,4 @@
-"""Makes what was built right: checks first, then a planner, then opinions (L2P's seven feedbacks), with a stop rule.
+"""Review and revise a draft: checks first, then a planner, then opinions (L2P's seven feedbacks), with a stop rule.
 
 A round ends with one revised component. The review stops when nothing is found, when the rounds are used up, or when
 two revisions in a row change nothing.
@@ -210,7 +210,7 @@ def reviewed(how: Reviewing, draft: Draft) -> Generator[Event, None, tuple[Draft
 
 
 def _revised(how: Reviewing, draft: Draft, step: Step, advice: str) -> Generator[Event, None, Draft | None]:
-    """A component written again; None where no answer is of use: what was there is no worse for that."""
+    """Rewrite one component. Returns None if no answer is usable; the draft stays unchanged."""
     try:
         return (yield from component(how.order, how.asking, draft, step, advice))
     except EpisodeOver as over:
@@ -315,7 +315,7 @@ def _told(defect: Defect) -> str:
 def opinions(
     how: Reviewing, draft: Draft, review: Review, unchanged: Sequence[Step] = ()
 ) -> Generator[Event, None, Review]:
-    """Ask a model what to rewrite; no step means nothing. What the checks name comes before what it blames.
+    """Ask a model which component to rewrite; no step means none. A component that the checks name has priority.
 
     Writing one of `unchanged` again has changed nothing since the last change.
     """

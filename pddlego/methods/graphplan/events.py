@@ -47,7 +47,7 @@ class Proposed(GraphplanEvent):
 
 @dataclass(frozen=True)
 class Grown(GraphplanEvent):
-    """The graph has a level more."""
+    """A level was added to the graph."""
 
     type = "grown"
     step: int

@@ -79,7 +79,7 @@ class PlanProposal:
 
 
 class TaskEpisode(ABC):
-    """One episode, from the task to the verdict.
+    """One episode, from the task to its result.
 
     `domain` is the domain to plan with, which may be damaged; `removed` are the conditions that it has lost.
     """
@@ -270,9 +270,9 @@ class _TimedOutThenError(Exception):
 
 
 def _timed_out(events: Sequence[Event]) -> tuple[int, str] | None:
-    """After how many moments the planning of a recorded episode was out of time, and what was said then.
+    """The number of moments before a recorded timeout, and its message.
 
-    What a clock has ended does not end by itself when it is played again on another machine.
+    With them, a replay on another machine ends at the same place.
     """
     done = next((event for event in events if isinstance(event, PlanConcluded)), None)
     if done is None or done.kind != PlanStatus.TIMEOUT.value:

@@ -37,7 +37,7 @@ Solve = Callable[[Task, float], tuple[str, int, str]]
 
 @dataclass(frozen=True)
 class Baseline:
-    """Who solves tasks without a model, one by one: those for training, too, if it is a planner."""
+    """Solves tasks one by one without a model; a planner also solves the training tasks."""
 
     domain: Domain
     tasks: Tasks
@@ -46,7 +46,7 @@ class Baseline:
     budget: Budget
 
     def plan(self) -> Generator[Event, None, None]:
-        """A planner's time is that of the wall: it works in a process of its own."""
+        """Solve with the planner. Time is wall time, because it runs in its own process."""
         yield from self._tried("training", self._planned)
         yield from self._tried("evaluation", self._planned)
         raise judged_by(self.budget, len(self.tasks.evaluation))

@@ -30,7 +30,7 @@ from pddlego.util.answers import python_blocks, spoken
 
 
 def judged_by(budget: Budget, total: int) -> EpisodeOver:
-    """The end, to be raised: won if all of the `total` tasks were solved."""
+    """The `EpisodeOver` to raise: won if all of the `total` tasks were solved."""
     solved = round(budget.score * total)
     outcome = Outcome.WON if solved == total else Outcome.LOST
     return EpisodeOver(outcome, f"{solved} of {total} evaluation tasks solved")
@@ -60,7 +60,7 @@ def code_of(answer: str, paper: bool = False) -> str:
 
 
 def grown(kept: str, code: str) -> str:
-    """The program with what came now."""
+    """The program with new code appended."""
     return f"{kept}{_BETWEEN}{code}" if kept else code
 
 

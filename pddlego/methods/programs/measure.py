@@ -39,10 +39,10 @@ def measure(events: Sequence[Event], used: Usage) -> Measures:
     failed = [event for event in ran if event.split == "training" and not event.solved]
     trained = [event for event in ran if event.split == "training"]
     last = {event.number: event for event in trained}
-    training = next((len(event.training) for event in events if isinstance(event, Began)), 0)
+    training_count = next((len(event.training) for event in events if isinstance(event, Began)), 0)
     numbers: dict[str, int | float] = {
         "answers": len(written),
-        "trained": int(0 < len(last) == training and all(event.solved for event in last.values())),
+        "trained": int(0 < len(last) == training_count and all(event.solved for event in last.values())),
         "evaluated": len(evaluated),
         "timeouts": sum(event.kind == "timeout" for event in evaluated),
         "used_tasks": len({0, 1} | {event.number for event in failed}) if written else 0,

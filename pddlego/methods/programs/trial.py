@@ -147,7 +147,7 @@ def judged(value: Any, seconds: float, domain: Domain, task: Task, whole: bool) 
 
 
 def read_action(action: object, strict: bool = False) -> PlanStep | None:
-    """The action that a string is, or None. A `strict` reader takes blanks and capitals for what they are."""
+    """Parse an action; None for other strings. A `strict` reader does not normalize blanks or case."""
     if strict:
         if not isinstance(action, str) or not (action.startswith("(") and action.endswith(")")):
             return None

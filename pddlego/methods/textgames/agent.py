@@ -169,7 +169,7 @@ Intentions = tuple[Intention, ...]
 
 @dataclass(frozen=True)
 class Agents:
-    """Who is asked in an episode: how, which model, which planner, and a person where there is one."""
+    """The method, the model, the planner and the approver of an episode."""
 
     method: Formalizer
     model: Model
@@ -205,7 +205,7 @@ class PlanningPolicy:
         self._was_asked = self._takes_no_temperature = False
 
     def go_back(self, restart: Restart) -> None:
-        """Know what another episode knew there; what a person corrected is planned with at once."""
+        """Restore the state of a recorded episode. A corrected problem is planned with immediately."""
         self.known = self.known.with_problem(restart.before)
         if restart.written:
             self.known = self.setting.start.rewritten(read_written(restart.written), restart.before)
@@ -234,7 +234,7 @@ class PlanningPolicy:
         return attempt.value
 
     def _as_expected(self) -> Problem | None:
-        """The problem as the plan has left it, if the game answered exactly so and there is nothing else to read."""
+        """The problem that the plan predicted, if the game confirmed it and there is nothing else to read."""
         news = self._memory.news
         if (
             not self.episode.monitors
@@ -248,9 +248,9 @@ class PlanningPolicy:
 
     def _attempt(self, retry: Retry) -> Generator[Event, None, Attempt[Intentions]]:
         if self._given is not None:  # by a person, or by a record that needs no answer
-            feedback, self._given = self._given, None
-            attempt = yield from self._plan(retry, str(feedback), ProblemProposal(self.known.with_problem(feedback)))
-            self.known = self.known.with_problem(feedback)  # it is kept, even if it is not enough for a plan
+            problem, self._given = self._given, None
+            attempt = yield from self._plan(retry, str(problem), ProblemProposal(self.known.with_problem(problem)))
+            self.known = self.known.with_problem(problem)  # it is kept, even if it is not enough for a plan
             return attempt
         if self._memory.look_is_due(retry.attempt, retry.failed_with(UNREACHABLE)):
             yield from self._look()
@@ -441,7 +441,7 @@ class Agent:
         self._rules.plan_ended(self._policy.rung)
 
     def _follow_rules(self) -> Generator[Event, None, bool]:
-        """Send what fixed rules ask for. Whether there was anything."""
+        """Send the commands of fixed rules. Returns whether any was sent."""
         followed = False
         while (command := self._rules.due()) is not None:
             followed = True

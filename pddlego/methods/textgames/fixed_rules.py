@@ -171,10 +171,10 @@ class FixedRules:
 
     def due(self) -> str | None:
         """The next command to send immediately, or None."""
-        step = self._waiting.popleft() if self._waiting else self._script.due() if self._script else None
-        if step is not None:
-            self._sent.add(step)
-        return step
+        command = self._waiting.popleft() if self._waiting else self._script.due() if self._script else None
+        if command is not None:
+            self._sent.add(command)
+        return command
 
     def known(self, problem: Problem) -> Problem:
         """The problem with the facts that a script states itself."""

@@ -87,7 +87,7 @@ class Knowledge:
         return {parameter.name: arg for parameter, arg in zip(parameters, step.args, strict=True)}
 
     def rewritten(self, written: ModelDomain, problem: Problem) -> Knowledge:
-        """What a model wrote in place of this: its domain, its goals unless there are some, its commands."""
+        """The knowledge with the model's domain, goals and commands in place of the setting's."""
         goals = tuple(Rung(_name(goal), goal, SEARCH) for goal in written.goals or (problem.goal,))
         actions = dict(self.actions)
         for action in written.domain.actions:

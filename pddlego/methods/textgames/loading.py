@@ -181,7 +181,7 @@ def _read(name: str, table: SettingTable) -> SettingFile:
 
 
 def _build(name: str, is_baseline: bool = False) -> GameSetting:
-    """The setting in a file. What it is compared with has nothing to be compared with itself."""
+    """Load a setting. A baseline setting has no baseline of its own."""
     table = read_setting(name, TEXT_GAME)
     file = _read(name, table)
     sources = dict(table.sources)
@@ -424,7 +424,7 @@ def upper_bound(setting: GameSetting, mode: str, options: TextGameOptions, retri
 
 
 def setting_for(setting: GameSetting, variant: Variant, domain: str | None = None) -> GameSetting:
-    """The setting as a variant of a mode plays it. Where the model writes the domain it may begin with the `given` one,
+    """The setting as a variant of a mode plays it. Where the model writes the domain it may begin with `domain`,
     else with that which the setting has from a run.
 
     Raises `UsageError` for a part that the setting does not have, and for an invalid domain.

@@ -114,8 +114,8 @@ class Memory:
         return self._remedies and unreachable and attempt == REPEATED
 
     def to_read(self, attempt: int, unreachable: bool) -> list[Exchange]:
-        """What the model is shown: the news; after a surprise all since its last answer that changed something; and all
-        that ever happened where that leads nowhere again and again."""
+        """What the model reads: the news; after a mismatch everything since its last change; and the whole history if
+        this does not help."""
         if self._whole or (self._remedies and unreachable and attempt > REPEATED):
             return self.history
         surprised = self._remedies and any(exchange.unforeseen for exchange in self.news)
@@ -140,8 +140,8 @@ class Placeholders:
 
     def used(self, problem: Problem) -> None:
         """A problem was accepted, with whatever placeholders are in it."""
-        numbers = (re.fullmatch(rf"{re.escape(self._prefix)}(\d{{1,6}})", obj.name) for obj in problem.objects)
-        self._highest = max([self._highest, *(int(match.group(1)) for match in numbers if match)])
+        matches = (re.fullmatch(rf"{re.escape(self._prefix)}(\d{{1,6}})", obj.name) for obj in problem.objects)
+        self._highest = max([self._highest, *(int(match.group(1)) for match in matches if match)])
 
     @property
     def next(self) -> str:
@@ -192,7 +192,7 @@ def remedied(request: Request, situation: Situation) -> Request:
 
 
 def ablated(situation: Situation, without: Collection[str]) -> Situation:
-    """The situation as a mode `without` some of its parts sees it (`modes.ABLATIONS`)."""
+    """The situation as a mode `without` some of its parts sees it (`options.ABLATIONS`)."""
     if "remedies" in without or "feedback" in without:
         situation = replace(situation, retry=replace(situation.retry, repeated=0), reworded=0)
     if "feedback" in without:

@@ -64,9 +64,9 @@ class ReadingRule(_Strict):
 
 
 class Protocol(_Strict):
-    """How episodes are played where the paper's scripts do it otherwise than we do.
+    """How the paper's scripts play where pddlego deviates.
 
-    `without` are parts that no mode has here (`modes.ABLATIONS`). A question has so many `attempts`; None: as many as
+    `without` are parts that no mode has here (`options.ABLATIONS`). A question has so many `attempts`; None: as many as
     the evaluation says. One that `ignores_unmatched` takes edits without asking what became of their lines, where their
     reading is strict. `one_message`: what is fixed and what is new stand in one message of the user.
     """

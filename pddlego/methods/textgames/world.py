@@ -123,9 +123,8 @@ def _check_same(to: str, recorded: str, now: str) -> None:
 def mismatch(known: Knowledge, step: PlanStep, text: str, texts: Iterable[str]) -> str:
     """How `text` differs from what `step` should bring; empty if it does not.
 
-    A parameter whose name the game has never said (`said` are its answers so far) is a placeholder: it may turn out to
-    be anything new, but not something that the problem already knows under another name, because then the plan was
-    made for a map that is wrong.
+    A parameter whose name the game has never printed (`texts` are its answers so far) is a placeholder. It may turn out
+    to be anything new, but not something that the problem already knows under another name: then the map is wrong.
     """
     expect = known.actions[step.action].expect
     if not expect:
@@ -164,15 +163,15 @@ def _predicted(known: Knowledge, step: PlanStep) -> dict[str, str]:
     return {name.lstrip("?"): value for name, value in known.arguments(step).items()}
 
 
-def normalize_command(command: str, valid: Iterable[str]) -> str:
+def normalize_command(command: str, candidate: Iterable[str]) -> str:
     """The valid command with the same meaning, if `command` itself is not valid.
 
     Games distinguish `TV stand` and `tv stand`, PDDL does not, and a model may call it `tv-stand`.
     """
-    commands = list(valid)
+    commands = list(candidate)
     if command in commands or not command:
         return command
-    return next((valid for valid in commands if same_name(valid, command)), command)
+    return next((candidate for candidate in commands if same_name(candidate, command)), command)
 
 
 def _was_said(name: str, texts: Iterable[str]) -> bool:
@@ -205,10 +204,8 @@ def intended(known: Knowledge, ladder: LadderResult) -> tuple[tuple[Intention, .
         planned = PlannedStep(str(step), known.command(step), added, removed)
         intentions.append(Intention(planned.command, step, planned, after))
     shown = tuple(intention.planned for intention in intentions if intention.planned)
-    number_known = next(
-        (number for number, intention in enumerate(intentions) if not intention.command), len(intentions)
-    )
-    return tuple(intentions[:number_known]), Planned(ladder.tried, ladder.rung, shown)
+    end = next((number for number, intention in enumerate(intentions) if not intention.command), len(intentions))
+    return tuple(intentions[:end]), Planned(ladder.tried, ladder.rung, shown)
 
 
 def unforeseen(intention: Intention, difference: str, refused: bool) -> str:

@@ -37,7 +37,7 @@ SECONDS = 60.0
 MOST = 2_000
 """Successors that are looked at with one message."""
 
-MALFORMED = "it has not the form of a state"
+MALFORMED = "it is not a valid state"
 
 MODULE = "checks"
 

@@ -263,7 +263,7 @@ class ModelFunctions:
             self._session = None
 
     def _one_by_one(self, states: Sequence[Any], watched: bool) -> tuple[list[Visited], Fault | None]:
-        """The same with a call for each: together they failed in a way that does not say at which state."""
+        """Expand the states one call at a time, to find the state at which a batch failed."""
         done: list[Visited] = []
         for state in states:
             result = self._call("goal", self._search, state)

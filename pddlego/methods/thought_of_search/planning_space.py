@@ -93,7 +93,7 @@ class PlanningJudge:
             known = {self._key(_tuples(facts)) for _, facts in _successors(world, _atoms(state))}
             for number, successor in enumerate(successors):
                 if not _is_state(successor):
-                    return BadTransition(place, number, "a successor has not the form of a state: a set of tuples")
+                    return BadTransition(place, number, "a successor is not a valid state: a set of tuples")
                 if self._key(successor) not in known:
                     reason = "no action leads from the state to this successor"
                     return BadTransition(place, number, reason)
@@ -106,7 +106,7 @@ class PlanningJudge:
         if path is None:
             return "it can be solved, and no solution was found"
         if not all(map(_is_state, path)):
-            return "it has not the form of a state"
+            return "it is not a valid state"
         world, steps = World(self.domain, instance.item.problem), []
         for number, (before, after) in enumerate(pairwise(path)):
             fitting = [step for step, facts in _successors(world, _atoms(before)) if _tuples(facts) == set(after)]

@@ -1,4 +1,4 @@
-"""Our own functions in the part of the model: `reader`."""
+"""The built-in model: it answers with bundled functions."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def reference(space: str) -> dict[Which, str]:
     name = {"24game": "game24"}.get(space, space)  # the name of a module begins with no digit
     place = files("pddlego") / "methods" / "thought_of_search" / "reference" / f"{name}.py"
     if not place.is_file():
-        reason = "There are functions of ours for our own problems only."
+        reason = "The built-in reader covers only the bundled problems."
         raise UsageError(f"The reader cannot play {space}", reason, "Name a language model with --model.")
     _, both = place.read_text(encoding="utf-8").split("\n\n\n", 1)  # after what it is called
     successors, goal = both.split("\n\n\n", 1)

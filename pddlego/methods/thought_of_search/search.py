@@ -80,7 +80,7 @@ class StateSearch:
         functions.begin(search, self.limits.memory)
         used, clock, began = functions.seconds, time.thread_time(), time.monotonic()
         self.waiting: deque[tuple[int, int | None]] = deque([(0, None)])
-        size, size_pair = (FIRST if self.order == "breadth-first" else 1), began
+        size, last_report = (FIRST if self.order == "breadth-first" else 1), began
 
         def spent() -> float:
             return functions.seconds - used + time.thread_time() - clock
@@ -103,8 +103,8 @@ class StateSearch:
             if fault is not None:
                 yield ended(fault=fault)
                 return
-            if now - size_pair > 1.0:
-                size_pair = now
+            if now - last_report > 1.0:
+                last_report = now
                 yield self.expansions
             batch = flying.popleft()
             done, fault = functions.expanded()

@@ -82,7 +82,7 @@ class Judge(Protocol):
         """Whether a state is a goal of one of the searches; True where that is not known."""
 
     def fault(self, instance: Instance, search: int, path: Sequence[Any] | None) -> str:
-        """What is wrong with what was found, which may be nothing; empty if it is right.
+        """Why a result is wrong; empty if it is right.
 
         `path` leads to a goal of the search with that number, and is None where none of them found one.
         """

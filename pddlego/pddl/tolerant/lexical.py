@@ -92,7 +92,7 @@ def _closed_before_keys(text: str) -> tuple[str, list[str]]:
     Keys of one kind are equally deep in a file: sections, actions, and the fields of one action. A key that is
     deeper than the first of its kind shows that something before it was not closed.
     """
-    depth, first, depth_words, keys, done = 0, dict[str, int](), list[str](), list[str](), 0
+    depth, first, pieces, keys, done = 0, dict[str, int](), list[str](), list[str](), 0
     for match in _KEYS.finditer(text):
         opening, bare, parenthesis = match.groups()
         key = (opening or bare or "").lower()
@@ -100,13 +100,13 @@ def _closed_before_keys(text: str) -> tuple[str, list[str]]:
         if kind:
             over = depth - first.setdefault(kind, depth)
             if over > 0:
-                depth_words += [text[done : match.start()], ")" * over, " "]
+                pieces += [text[done : match.start()], ")" * over, " "]
                 done, depth = match.start(), depth - over
                 keys.append(key)
             if kind == ":action":
                 first.pop("field", None)
         depth += 1 if opening or parenthesis == "(" else -1 if parenthesis == ")" else 0
-    return "".join((*depth_words, text[done:])), keys
+    return "".join((*pieces, text[done:])), keys
 
 
 def is_cut_off(text: str, kind: str) -> bool:

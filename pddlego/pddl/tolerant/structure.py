@@ -193,8 +193,8 @@ def _literals(effect: Sexpr, note: Note) -> Sexpr:
     if word in _ADDING | _DELETING and rest and all(isinstance(part, tuple) for part in rest):
         note(f"an effect stood in '{word}'")
         literals = [one for part in rest for one in (part[1:] if part[:1] == ("and",) else (part,))]
-        literals_out = tuple(literal if word in _ADDING else ("not", literal) for literal in literals)
-        return literals_out[0] if len(literals_out) == 1 else ("and", *literals_out)
+        signed = tuple(literal if word in _ADDING else ("not", literal) for literal in literals)
+        return signed[0] if len(signed) == 1 else ("and", *signed)
     if word == "and":
         return (word, *(_literals(part, note) for part in rest))
     if word in ("when", "forall") and len(rest) == 2:

@@ -192,31 +192,31 @@ def relevance(task: GraphTask) -> Relevance:
     for action in range(task.real):
         for fact in bits(task.adds[action]):
             adders.setdefault(fact, []).append(action)
-    levels: dict[int, int] = {}
+    distances: dict[int, int] = {}
     needed = dict.fromkeys(bits(task.goal), 0)
     waiting = [fact for fact in needed if not task.initial >> fact & 1]
     restored: set[int] = set()
     while waiting:
         for fact in waiting:
             for action in _cheapest(task, adders.get(fact, ()), costs, fact if fact in restored else None):
-                if action not in levels:
-                    levels[action] = needed[fact]
+                if action not in distances:
+                    distances[action] = needed[fact]
                     for need in bits(task.needs[action]):
                         if need not in needed:
                             needed[need] = needed[fact] + 1
                             if not task.initial >> need & 1:
                                 waiting.append(need)
         deleted = 0
-        for action in levels:
+        for action in distances:
             deleted |= task.deletes[action]
         waiting = [fact for fact in needed if deleted >> fact & 1 and fact not in restored]
         restored.update(waiting)
     there = task.initial | sum(1 << fact for fact in needed)
     for action in range(task.real):
         helps = [needed[fact] for fact in bits(task.adds[action]) if fact in needed]
-        if helps and action not in levels and not task.needs[action] & ~there:
-            levels[action] = min(helps)
-    return Relevance(levels)
+        if helps and action not in distances and not task.needs[action] & ~there:
+            distances[action] = min(helps)
+    return Relevance(distances)
 
 
 def _cheapest(task: GraphTask, ways: Iterable[int], costs: list[int], restored: int | None) -> list[int]:

@@ -157,7 +157,7 @@ class Extraction:
         return False
 
     def _advance(self, top: _Choice, stack: list[_Choice]) -> int | None:
-        """Try the next action for a goal: None to go on, 0 if all is reached, else why it cannot be."""
+        """Try the next action for a goal. None to continue, 0 if all goals are reached, else the conflict."""
         graph, level = self.graph, top.level
         for action in top.ways:
             if not top.available >> action & 1:

@@ -78,10 +78,10 @@ def compile_task(task: GroundTask, others: Iterable[str] = (), complements: bool
     number_of = {name: number for number, name in enumerate(names)}
 
     def mask(facts: Iterable[str]) -> int:
-        bits = 0
+        result = 0
         for fact in facts:
-            bits |= 1 << number_of[fact]
-        return bits
+            result |= 1 << number_of[fact]
+        return result
 
     def flipped(facts: Iterable[str]) -> list[str]:
         return [opposite[fact] for fact in facts if fact in opposite]

@@ -643,7 +643,7 @@ def _note(house: House, recipe: Recipe) -> None:
 
 
 def _guess(house: House, history: Iterable[Exchange]) -> None:
-    """State anew where each missing thing is likely to be: the rules' common sense."""
+    """Recompute where each missing thing is likely to be."""
     house.drop("likely")
     closed = {container for container, _ in house.of_predicate("closed")}
     for thing in sorted(missing_things(house)):

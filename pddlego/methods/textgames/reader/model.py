@@ -40,11 +40,11 @@ class PatternRules:
 
 def _matches(rule: ReadingRule, exchange: Exchange) -> Iterable[Mapping[str, str]]:
     """What the groups of the rule matched, as PDDL names, once for each place in the text."""
-    command = re.search(rule.command, exchange.command or "")
-    if command is None:
+    command_match = re.search(rule.command, exchange.command or "")
+    if command_match is None:
         return
     for match in re.finditer(rule.text, exchange.text, re.MULTILINE):
-        groups = {**command.groupdict(), **match.groupdict()}
+        groups = {**command_match.groupdict(), **match.groupdict()}
         yield {name: to_name(value or "") for name, value in groups.items()}
 
 

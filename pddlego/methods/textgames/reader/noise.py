@@ -58,11 +58,11 @@ class InGoals:
 def lose(field: str, parts: list[Sexpr], rng: random.Random) -> None:
     """An action asks for one thing less than the game, or changes one thing less."""
     places = [
-        (number, place + 1, condition)
+        (number, place + 1, index)
         for number, part in _actions(parts)
         for place, word in enumerate(part)
         if word == field and part[place + 1][:1] == ("and",)
-        for condition in range(1, len(part[place + 1]))
+        for index in range(1, len(part[place + 1]))
     ]
     if places:
         number, place, index = rng.choice(places)
@@ -203,7 +203,7 @@ def _duplicate(parts: AnswerParts, rng: random.Random) -> None:
 
 
 def _stale(parts: AnswerParts, rng: random.Random) -> None:
-    """The place where the agent was is not taken back."""
+    """The agent's old position is not deleted."""
     parts["init"]["delete"] = [line for line in parts["init"]["delete"] if not line.startswith("(at ")]
     moved = [old for old in parts["init"]["replace"] if old.startswith("(at ")]
     for old in moved:

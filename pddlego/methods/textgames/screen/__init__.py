@@ -55,7 +55,7 @@ def changes_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Pa
     """What the last answer changed in the problem; why it was rejected, if it was."""
     lines: list[Text] = []
     if view.arriving is not None:
-        return _panel(_arriving_lines(view, glyphs)[-max(1, height - 2) :], "problem: what arrives", width, height)
+        return _panel(_arriving_lines(view, glyphs)[-max(1, height - 2) :], "problem (streaming)", width, height)
     if view.rejected is not None:
         feedback = view.rejected.feedback
         lines.append(Text(f"{glyphs.failed} {view.rejected.counted} rejected: {feedback.category}", "red"))

@@ -259,7 +259,7 @@ def test_an_answer_is_seen_as_it_is_written(story: list[Event], width: int, heig
     writing = rendered(view_of([*begun, ev.Streamed(1, ARRIVING)]), width, height)
     assert "● kitchen" in writing
     assert "+ (connected kitchen loc1 east)" in writing
-    assert "what arrives" in writing
+    assert "(streaming)" in writing
     assert max(len(line) for line in writing.split("\n")) <= width
     check_snapshot(f"arriving-{width}.txt", writing)
     failed = view_of([*begun, ev.Retrying(1, RetryNotice("the stream broke off", 1, 6, 2.0))])
