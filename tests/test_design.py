@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
 import pytest
+
+from pddlego.util.files import parse_toml
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "pddlego"
@@ -145,3 +148,25 @@ def test_every_wait_of_a_test_has_an_end() -> None:
                 if ast.unparse(node.func) == "subprocess.run" and "timeout=" not in ast.unparse(node):
                     endless.append(f"{path.name}:{node.lineno}: run")
     assert not endless
+
+
+def test_what_the_package_imports_is_declared_as_a_dependency() -> None:
+    """A package that is here only because another needs it, or only for tests, may be missing where a user installs."""
+    declared = parse_toml((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    required = [
+        *declared["dependencies"],
+        *(name for extra in declared["optional-dependencies"].values() for name in extra),
+    ]
+    names = {re.split(r"[\[<>=;]", requirement)[0].lower().replace("_", "-") for requirement in required}
+    names |= {"pddlego", "pydantic-core", "numpy", "pyparsing"}  # pydantic, scipy and unified-planning need these
+    top_levels = {"fast_downward": "fast-downward.translate", "PIL": "pillow"}
+    for module, path in modules().items():
+        if ".reference." in module:
+            continue
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.Import):
+                imported = [alias.name for alias in node.names]
+            else:
+                imported = [node.module] if isinstance(node, ast.ImportFrom) and node.module and not node.level else []
+            for top in {name.split(".")[0] for name in imported} - set(sys.stdlib_module_names):
+                assert top_levels.get(top, top.lower().replace("_", "-")) in names, f"{module} imports {top}"

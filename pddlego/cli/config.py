@@ -22,7 +22,7 @@ from pddlego.util.text import clean
 def command(
     config: ConfigFile = None,
     template: Annotated[
-        bool, typer.Option("--template", help="Print a TOML file with all options as comments.")
+        bool, typer.Option("--template", help="Print a TOML file with all options and their defaults as comments.")
     ] = False,
 ) -> None:
     """Show the configuration of 'pddlego eval': each value and its source."""
@@ -51,15 +51,13 @@ def _template() -> Iterator[str]:
         for option in options_of(kind):
             if option.flag is not None:
                 yield f"# {option.info.description}"
-                yield f"# {option.name} = {_toml(option)}"
+                yield f"# {option.name} ={_toml(option)}"
 
 
 def _toml(option: Option) -> str:
-    """The default value in TOML, or an example of the type if there is no default."""
+    """The default value in TOML after a space; nothing if there is no default."""
     value = option.info.get_default(call_default_factory=True)
-    if value is None:
-        value = 1 if "int" in str(option.info.annotation) else 1.0 if "float" in str(option.info.annotation) else ""
-    return json.dumps(value)
+    return "" if value in (None, "", ()) else f" {json.dumps(value)}"
 
 
 def _shown(value: object) -> str:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Union, get_args, get_origin
 
-import click
 import typer
 from pydantic import BaseModel
 
@@ -58,14 +57,20 @@ def place_named(run: str, runs: str | None, wanted: PathFilter = lambda path: Tr
 
 
 def choose_journal(journals: Sequence[Path]) -> Path | None:
-    """Let the user pick an episode from a numbered list; None if there is no terminal."""
+    """Let the user pick an episode from a numbered list; None if there is no terminal or nothing was typed."""
     if not (is_typed_at() and sys.stdout.isatty()):
         return None
     typer.echo("Episodes:")
     for position, journal in enumerate(journals, start=1):
         typer.echo(f"  {position:>3}  {clean(journal.stem)}")
-    number: int = typer.prompt("Number", type=click.IntRange(1, len(journals)))
-    return journals[number - 1]
+    while True:
+        try:
+            answer = input("Number: ").strip()
+        except EOFError:
+            return None
+        if answer.isdecimal() and 1 <= int(answer) <= len(journals):
+            return journals[int(answer) - 1]
+        typer.echo(f"Type a number from 1 to {len(journals)}, or press Ctrl-C to stop.")
 
 
 def with_options(

@@ -71,6 +71,8 @@ def command(
     Exit code: 0 won, 1 not won, 2 wrong usage, 3 the model or the engine failed, 130 interrupted.
     """
     handle_sigterm()
+    if mode:
+        parse_mode(mode)
     flags |= {"games": (game,), "seeds": str(seed), "repeats": 1, "ablate": ()} | ({"modes": (mode,)} if mode else {})
     flags |= {"executor": "threads", "workers": 1, "carry": False}
     if model is not None:

@@ -19,11 +19,11 @@ from pddlego.display.screens import MIN_HEIGHT, MIN_WIDTH, Renderer, whole
 from pddlego.display.show import Show, ShownPlace
 from pddlego.display.view import View, fold_common
 from pddlego.episode.events import Started
-from pddlego.errors import JournalError, UsageError
+from pddlego.errors import UsageError
 from pddlego.methods.registry import make_codec, renderer_of
 from pddlego.runs.folders import EpisodeFilter, find_journal
 from pddlego.runs.tail import JournalTail
-from pddlego.util.files import write_whole
+from pddlego.util.files import cannot_write, write_whole
 from pddlego.util.text import clean
 
 
@@ -93,14 +93,14 @@ def _export(
     console: Console,
     picture: Renderer,
     film: Timeline,
-    digit: int,
+    number: int,
     *,
     svg_file: str | None,
     gif_file: str | None,
     size: str,
 ) -> None:
     match = re.fullmatch(r"(\d{1,3})x(\d{1,3})", size)
-    width, height = (int(digit) for digit in match.groups()) if match else (0, 0)
+    width, height = map(int, match.groups()) if match else (0, 0)
     if width < MIN_WIDTH or height < MIN_HEIGHT:
         reason = f"It is columns x lines, at least {MIN_WIDTH}x{MIN_HEIGHT}, at most 999x999."
         raise UsageError(f"--size {size} is not possible", reason, "Example: --size 120x36.")
@@ -110,19 +110,15 @@ def _export(
         return whole(picture.screen, frame.after, width, height, frame.after.seconds, UNICODE)
 
     if svg_file is not None:
-        view = frames[digit].after
-        title = f"pddlego: {view.title}, seed {view.seed}, step {frames[digit].step}"
-        try:
-            write_whole(Path(svg_file), export.svg(drawn(frames[digit]), width, height, title))
-        except JournalError as error:
-            raise UsageError(error.what, error.reason, "Choose another place.") from error
+        view = frames[number].after
+        title = f"pddlego: {view.title}, seed {view.seed}, step {frames[number].step}"
+        write_whole(Path(svg_file), export.svg(drawn(frames[number]), width, height, title))
         console.print(f"The picture is in {clean(svg_file)}", style="dim", highlight=False, soft_wrap=True)
     if gif_file is not None:
         try:
             count = export.gif(map(drawn, frames), width, height, Path(gif_file))
         except OSError as error:
-            reason = f"{error.strerror or error}."
-            raise UsageError(f"Cannot write {gif_file}", reason, "Choose another place.") from error
+            raise cannot_write(Path(gif_file), error) from error
         message = f"The {count} pictures are in {clean(gif_file)}"
         console.print(message, style="dim", highlight=False, soft_wrap=True)
 

@@ -23,7 +23,7 @@ from pddlego.runs.tail import FolderTail
 def command(
     flags: dict[str, Any],
     run: Annotated[
-        str | None, typer.Argument(help="A run folder, its name or a unique prefix. Default: the newest.")
+        str | None, typer.Argument(help="A run folder, its name or a unique prefix. Default: the newest run.")
     ] = None,
     grid: Annotated[int, typer.Option(min=0, max=64, help="Number of small maps to show at once.")] = 0,
 ) -> None:

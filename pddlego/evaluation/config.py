@@ -299,7 +299,8 @@ def _validated(kind: type[T], values: Mapping[str, Any], origins: Mapping[str, s
         what = f"--{name.replace('_', '-')} {value}" if origin == FLAG else f"{name} = {value}"
         where = "" if origin in (FLAG, ARGUMENT) else f" It is set in: {origin}."
         advice = "Choose another value: see the command's --help."
-        raise UsageError(f"{what} is invalid", f"{first['msg']}.{where}", advice) from error
+        end = "" if first["msg"].endswith("?") else "."
+        raise UsageError(f"{what} is invalid", f"{first['msg']}{end}{where}", advice) from error
 
 
 def _from_environment(

@@ -55,11 +55,11 @@ class BuiltIn:
         pattern = r"noise:(\d*\.?\d+|\d+\.)(?:,seed=(\d{1,9}))?(?:,kinds=([a-z+-]+))?"
         match = re.fullmatch(pattern, name.removeprefix(f"{BUILT_IN_MODEL}+"))
         chosen = tuple(match[3].split("+")) if match and match[3] else ()
-        if match is None or float(match[1]) > 1 or not set(chosen) <= set(kinds):
-            known = f", kinds are {', '.join(kinds)}" if kinds else ""
-            reason = (
-                f"The built-in ones are {BUILT_IN_MODEL}, and {BUILT_IN_MODEL}+noise:P, which errs on purpose{known}."
-            )
+        unknown = [kind for kind in chosen if kind not in kinds]
+        if match is None or float(match[1]) > 1 or unknown:
+            reason = f"{BUILT_IN_MODEL}+noise:P errs with the probability P, from 0 to 1."
+            if unknown:
+                reason = f"It has no errors of the kind {unknown[0]}; its kinds are: {', '.join(kinds) or '(none)'}."
             raise UsageError(f"Unknown model {name}", reason, f"Example: {BUILT_IN_MODEL}+noise:0.1,seed=3.")
         return cls(float(match[1]), int(match[2] or 0), chosen)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -78,14 +78,29 @@ class EpisodeFilter:
 
     def matches(self, journal: Path) -> bool:
         """Whether the episode of a journal has these values."""
-        wanted = {"setting": self.game, "mode": self.mode, "model": self.model, "seed": self.seed}
-        wanted = {name: value for name, value in wanted.items() if value is not None}
+        wanted = self._wanted()
         started = started_of(journal) if wanted else {}
-        return all(started.get(name) == value for name, value in wanted.items())
+        return all(started.get(_FIELD.get(name, name)) == value for name, value in wanted.items())
+
+    def advice(self, journals: Iterable[Path]) -> str:
+        """What to do when none of these journals match: the values that there are for the first that none has."""
+        started = [started_of(journal) for journal in journals]
+        for name, value in self._wanted().items():
+            known = sorted({str(event.get(_FIELD.get(name, name))) for event in started})
+            if known and str(value) not in known:
+                return suggestion(str(value), known, f"Its values of --{name} are: {', '.join(known[:12])}.")
+        return "Choose other values, or another run."
+
+    def _wanted(self) -> Mapping[str, str | int]:
+        values = {"game": self.game, "mode": self.mode, "model": self.model, "seed": self.seed}
+        return {name: value for name, value in values.items() if value is not None}
 
     def __str__(self) -> str:
-        values = (("game", self.game), ("mode", self.mode), ("model", self.model), ("seed", self.seed))
-        return ", ".join(f"{name} {value}" for name, value in values if value is not None)
+        return ", ".join(f"{name} {value}" for name, value in self._wanted().items())
+
+
+_FIELD = {"game": "setting"}
+"""Names of the fields of `EpisodeStarted` where they differ from the options."""
 
 
 EVERY = EpisodeFilter()
@@ -118,7 +133,7 @@ def find_journals(place: Path, which: EpisodeFilter = EVERY) -> list[Path]:
     if not matching:
         number = count(len(journals), "episode")
         reason = f"It has {number}, but none with {which}." if journals else "No episode has begun in it."
-        raise UsageError(f"{place} has no such episode", reason, "Choose other values, or another run.")
+        raise UsageError(f"{place} has no such episode", reason, which.advice(journals))
     return matching
 
 
@@ -133,7 +148,7 @@ def find_journal(
     names = ", ".join(journal.stem for journal in journals[:4])
     more = f" and {len(journals) - 4} more" if len(journals) > 4 else ""
     what = f"{place} has {len(journals)} episodes" + (f" with {which}" if str(which) else "")
-    advice = f"Use --game, --mode, --model or --seed, or name a file in {place / EPISODES}."
+    advice = f"Select one with --game, --mode or --seed, or name a file in {place / EPISODES}."
     raise UsageError(what, f"{names}{more}.", advice)
 
 

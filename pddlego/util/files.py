@@ -174,7 +174,7 @@ def cannot_read(path: Path, error: OSError) -> JournalError:
 
 def cannot_write(path: Path, error: OSError) -> JournalError:
     reason = f"{error.strerror or error}."
-    advice = TOO_MANY_FILES if is_too_many_files(error) else "Free space or choose another place with --runs."
+    advice = TOO_MANY_FILES if is_too_many_files(error) else "Free space, or choose another place."
     return JournalError(f"Cannot write {path}", reason, advice)
 
 

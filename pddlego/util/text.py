@@ -73,18 +73,18 @@ _COMPARED, MOST_COMPARED = 40, 300
 """Maximum length of a name, and maximum number of names, that are compared with a misspelt word."""
 
 
-def nearest(word: str, known: Iterable[str]) -> str | None:
+def nearest(word: str, known: Iterable[str], cutoff: float = 0.75) -> str | None:
     """The known name that is most similar to `word`, if one is close. Comparing takes time: not for very many names."""
     import difflib
 
     candidates = [name for name in known if len(name) <= _COMPARED]
     if len(word) > _COMPARED or len(candidates) > MOST_COMPARED:
         return None
-    close = difflib.get_close_matches(word, sorted(candidates), n=1, cutoff=0.75)
+    close = difflib.get_close_matches(word, sorted(candidates), n=1, cutoff=cutoff)
     return close[0] if close else None
 
 
 def suggestion(word: str, known: Iterable[str], otherwise: str) -> str:
     """`Did you mean 'edit'?` if a known name is close to a misspelt word, else `otherwise`."""
-    close = nearest(word, known)
+    close = nearest(word, known, cutoff=0.6)
     return otherwise if close is None else f"Did you mean '{close}'?"

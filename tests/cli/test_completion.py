@@ -58,9 +58,7 @@ def test_runs_and_their_models_are_completed(tmp_path: Path) -> None:
 def test_the_template_holds_every_option_with_its_default(tmp_path: Path) -> None:
     template = run("config", "--template", cwd=tmp_path).stdout
     assert set(parse_toml(template)) == set(groups())
-    filled = re.sub(r"^# (\w+ = )(?!\"\"$)", r"\1", template, flags=re.MULTILINE)
+    filled = re.sub(r"^# (\w+ = )", r"\1", template, flags=re.MULTILINE)
     path = tmp_path / "all.toml"
-    path.write_text(
-        re.sub(r"^(modes|max_\w+|levels|eval_timeout) = .*$", "", filled, flags=re.MULTILINE), encoding="utf-8"
-    )
+    path.write_text(filled, encoding="utf-8")
     assert resolve({}, {}, path).config == resolve({}, {}).config

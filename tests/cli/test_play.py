@@ -83,9 +83,9 @@ def test_json_is_nothing_but_events(tmp_path: Path) -> None:
         (("play", "coin", "--set", "numLocations=²"), 2, "from 1 to 11"),
         (("play", "coin", "--model", "gpt-4o"), 2, "OPENAI_API_KEY is not set"),
         (("play", "coin", "--model", "transcript:nowhere"), 2, "is not a run folder"),
-        (("play", "coin", "--model", "m", "--base-url", "nonsense"), 2, "no URL"),
-        (("play", "coin", "--model", "m", "--base-url", "http://[bad"), 2, "no URL"),
-        (("play", "coin", "--model", "m", "--base-url", "http://me:secret@host:99999x/v1"), 2, "no URL"),
+        (("play", "coin", "--model", "m", "--base-url", "nonsense"), 2, "not a URL"),
+        (("play", "coin", "--model", "m", "--base-url", "http://[bad"), 2, "not a URL"),
+        (("play", "coin", "--model", "m", "--base-url", "http://me:secret@host:99999x/v1"), 2, "not a URL"),
         (("play", "coin", "--runs", "/proc/nowhere"), 2, "Cannot write"),
     ],
 )

@@ -136,7 +136,7 @@ def test_the_editor_shows_the_domain_that_was_played(tmp_path: Path, mode: str, 
         (("report", "one"), "coin"),
         (("show", "one", "--step", "7"), "7  "),
         (("watch", "one"), "runs/one"),
-        (("replay", "one"), "the same, 64 events"),
+        (("replay", "one"), "identical, 64 events"),
         (("resume", "one", "--from-step", "7", "--pace", "0"), "won after"),
     ],
 )

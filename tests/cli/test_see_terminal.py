@@ -212,3 +212,18 @@ def test_a_kill_at_a_prompt_leaves_the_terminal_as_it_was(terminal: Terminal, tm
     os.kill(int((tmp_path / "pid").read_text()), signal.SIGTERM)
     terminal.wait_for("code 130")
     still_usable(terminal)
+
+
+def test_an_episode_is_picked_from_a_list(terminal: Terminal, tmp_path: Path) -> None:
+    """A number that is not in the list is asked for again."""
+    episodes = tmp_path / "runs" / RUNS[0] / "episodes"
+    (journal,) = episodes.glob("*.jsonl")
+    shutil.copy(journal, journal.with_stem(f"{journal.stem}-again"))
+    terminal.type(f"{PDDLEGO} show runs/{RUNS[0]}; echo code $?")
+    terminal.wait_for("  2  ", "Number: ")
+    terminal.type("3")
+    terminal.wait_for("Type a number from 1 to 2", "Number: ")
+    terminal.type("1")
+    terminal.wait_for("step 0 of 21", " q  quit")
+    terminal.press("q")
+    terminal.wait_for("code 0")

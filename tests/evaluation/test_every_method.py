@@ -145,7 +145,7 @@ def test_every_episode_plays_again_and_stands_in_every_report(tmp_path: Path, co
     assert run(*command, cwd=tmp_path).returncode == 0
     again = run("replay", "runs/r", cwd=tmp_path)
     assert again.returncode == 0, again.stdout
-    assert again.stdout.count("the same") == 3
+    assert again.stdout.count("identical") == 3
     for form in ("markdown", "csv", "json", "html"):
         assert run("report", "runs/r", "--format", form, "--output", f"report.{form}", cwd=tmp_path).returncode == 0
     page = (tmp_path / "report.html").read_text()

@@ -246,7 +246,7 @@ def test_a_key_is_taken_without_the_line_end_of_its_file(model_server: ModelServ
 
 @pytest.mark.parametrize("url", ["nonsense", "http://[bad", "http://me:geheim@host:99999x/v1", "ftp://host", "http://"])
 def test_an_address_that_is_no_url_is_refused(url: str) -> None:
-    with pytest.raises(UsageError, match="no URL") as caught:
+    with pytest.raises(UsageError, match="not a URL") as caught:
         OpenAIModel("m", None, url)
     assert "geheim" not in str(caught.value)
 

@@ -68,7 +68,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "parameters": ({"name": "move", "parameters": [{"name": "?l", "type": "house"}]}, "undeclared-type"),
     "preconditions": ({"name": "move", "precondition": "(at ?where)", "new_predicates": []}, "unbound-variable"),
     "effects": ({"name": "move", "effect": "(or (at ?to) (at ?from))", "new_predicates": []}, "misplaced-connective"),
-    "action": ({"name": "fly", "parameters": [], "precondition": "(and)", "effect": "(and)"}, "is about 'fly'"),
+    "action": ({"name": "fly", "parameters": [], "precondition": "(and)", "effect": "(and)"}, "defines 'fly'"),
     "objects": ({"objects": [{"name": "loc0", "type": "house"}]}, "undeclared-type"),
     "init": ({"facts": ["(at loc0 loc1)"]}, "wrong-number-of-arguments"),
     "goal": ({"goal": "(have gold)"}, "undeclared-object"),
