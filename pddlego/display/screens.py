@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any, Protocol, TypeVar
@@ -120,14 +120,29 @@ def marks(label: str, good: Sequence[bool], total: int, width: int, glyphs: Glyp
 
 
 def wrapped(lines: list[Text], width: int) -> list[Text]:
-    """Lines as rows of at most `width` cells. Long ones are broken anywhere, so that nothing is hidden."""
+    """Lines as rows of at most `width` cells. Long ones are broken after a space, or in a word that is longer."""
     rows: list[Text] = []
     for line in lines:
         whole = line.copy()
         whole.no_wrap = True
-        pieces = chop_cells(whole.plain, width)
+        pieces = list(_pieces(whole.plain, width))
         rows += whole.divide(accumulate(map(len, pieces[:-1])))
     return rows
+
+
+def _pieces(line: str, width: int) -> Iterator[str]:
+    """The parts of a line that take a row each: together they are the line."""
+    indent = len(line) - len(line.lstrip())
+    start = 0
+    while cell_len(line[start : start + 2 * width]) > width:
+        piece = chop_cells(line[start : start + 2 * width], width)[0]
+        after_space = piece.rfind(" ") + 1
+        if line[start + len(piece)] != " " and start + after_space > indent and after_space:
+            piece = piece[:after_space]
+        piece = piece or line[start]
+        yield piece
+        start += len(piece)
+    yield line[start:]
 
 
 MIN_WIDTH, MIN_HEIGHT = 72, 20

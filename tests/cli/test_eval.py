@@ -144,7 +144,7 @@ def test_one_interrupt_plays_to_the_end_what_has_begun(tmp_path: Path, model_ser
         playing.send_signal(signal.SIGINT)
         shown, _ = playing.communicate(timeout=PATIENCE)
     assert playing.returncode == 130
-    assert "The same command again continues" in shown
+    assert "Run the same command again to resume." in shown
     assert [result.outcome.value for result in read_results(folder(tmp_path))] == ["step limit"] * 2
 
 

@@ -136,7 +136,7 @@ def test_an_interrupt_ends_it_and_the_same_command_continues(folder: Path, model
         go.set()
         text, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
-    assert "The same command again continues" in text
+    assert "Run the same command again to resume." in text
     assert run(*arguments, cwd=folder).returncode == 0
 
 
