@@ -137,9 +137,9 @@ def _pieces(line: str, width: int) -> Iterator[str]:
     while cell_len(line[start : start + 2 * width]) > width:
         piece = chop_cells(line[start : start + 2 * width], width)[0]
         after_space = piece.rfind(" ") + 1
-        if line[start + len(piece)] != " " and start + after_space > indent and after_space:
+        if after_space > max(0, indent - start) and line[start + len(piece)] != " ":
             piece = piece[:after_space]
-        piece = piece or line[start]
+        piece = piece or line[start]  # a wide character in a column of one cell
         yield piece
         start += len(piece)
     yield line[start:]

@@ -129,7 +129,7 @@ def make_endpoint(
 def _parse_extra_body(pairs: Iterable[str]) -> dict[str, Any]:
     """Fields for an endpoint from `KEY=VALUE`: a value that is JSON is that, any other is a text; `a.b=1` is nested.
 
-    Raises `UsageError` for what is no such pair.
+    Raises `UsageError` for anything else.
     """
     values: dict[str, Any] = {}
     for pair in pairs:

@@ -60,10 +60,12 @@ def place_of(run: str, root: Path = Path(RUNS), wanted: Callable[[Path], bool] =
     matches = [name for name in names if name.startswith(run)]
     if len(matches) > 1:
         shown = ", ".join(matches[:4]) + (" …" if len(matches) > 4 else "")
-        raise UsageError(f"{run} is not unique", f"{len(matches)} runs begin so: {shown}.", "Write more of the name.")
+        raise UsageError(
+            f"{run} is not unique", f"{len(matches)} runs begin with it: {shown}.", "Write more of the name."
+        )
     if matches:
         return root / matches[0]
-    reason = f"Neither {run} nor {root / run} exists, and no run in {root} begins so."
+    reason = f"Neither {run} nor {root / run} exists, and no run in {root} begins with that name."
     raise UsageError(f"Unknown run {run}", reason, suggestion(run, names, "List the runs with 'ls runs'."))
 
 

@@ -43,7 +43,7 @@ class Status(str, Enum):
 class CallResult:
     """What came of a call: `value` if it returned, else `message` in a line, and `traceback` where there is one.
 
-    `error` is the name of the exception's class; `unreadable` says that the text of a program is no Python. `seconds`
+    `error` is the name of the exception's class; `unreadable` says that the text of a program is not Python. `seconds`
     are of CPU time where that can be measured, else of wall time. `echo` are the arguments as they are after the call,
     if these were asked for. `size` estimates the bytes that all of it takes in memory. All of it is what the program
     says: check it.

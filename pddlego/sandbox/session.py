@@ -88,7 +88,7 @@ class Session:
         return tuple(name for name, reason in self.layer_faults.items() if not reason)
 
     def load(self, source: str, module: str = MODULE, names: Mapping[str, Any] | None = None) -> CallResult:
-        """Run a program's text, which defines its functions. One that is no Python is `unreadable`.
+        """Run a program's text, which defines its functions. One that is not Python is `unreadable`.
 
         Programs of one session see nothing of each other if they have different names as a `module`. `names` are values
         that the program knows from its beginning.

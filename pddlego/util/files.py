@@ -185,7 +185,7 @@ else:
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Raises `ValueError` for whatever is no TOML."""
+    """Raises `ValueError` for text that is not TOML."""
     try:
         table: dict[str, Any] = tomllib.loads(text)
     except RecursionError as error:

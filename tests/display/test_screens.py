@@ -18,6 +18,7 @@ def test_a_line_is_broken_after_a_space() -> None:
     assert rows("predicate conected is not declared", 20) == ["predicate conected ", "is not declared"]
     assert rows("    a-word-that-is-longer", 10) == ["    a-word", "-that-is-l", "onger"]
     assert rows("", 10) == [""]
+    assert "".join(rows("漢字 漢", 1)) == "漢字 漢"
 
 
 @given(st.text(st.sampled_from("ab (-)漢")), st.integers(2, 12))

@@ -159,7 +159,7 @@ def test_run_folders_and_journals_are_found(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="Did you mean 'old'"):
         place_of("olld", tmp_path)
     (tmp_path / "older").mkdir()
-    with pytest.raises(UsageError, match="2 runs begin so: old, older"):
+    with pytest.raises(UsageError, match="2 runs begin with it: old, older"):
         place_of("ol", tmp_path)
     assert [journal.name for journal in find_journals(tmp_path / "new", EpisodeFilter(seed=2))] == [
         "coin-0-seed2.jsonl",

@@ -77,7 +77,7 @@ class Ran(ProgramEvent):
 class Evaluated(ProgramEvent):
     """All tasks of a split were tried. `final` says that it is the last word, and not a point of a curve.
 
-    `program` is what was evaluated, which may be less than what was written: an answer that is no Python is not kept.
+    `program` is what was evaluated, which may be less than what was written: an answer that is not Python is not kept.
     """
 
     type = "evaluated"

@@ -51,7 +51,7 @@ class TrialKind(str, Enum):
 class Trial:
     """What came of one task. `message` says it in a line; the rest is what a prompt may show of it.
 
-    `unreadable` says that the text is no Python at all, `plan` is a valid one.
+    `unreadable` says that the text is not Python at all, `plan` is a valid one.
     """
 
     kind: TrialKind
