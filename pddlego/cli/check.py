@@ -25,7 +25,7 @@ PlanFile = Annotated[Path | None, typer.Option("--plan", help="A plan: (action o
 def command(domain: DomainFile, problem: ProblemFile = None, plan: PlanFile = None) -> None:
     """Find defects in a domain, a problem or a plan, and print three lines for each.
 
-    Exit code: 0 no defects (remarks are allowed), 1 defects, 2 wrong usage.
+    Exit code: 0 no defects (warnings are allowed), 1 defects, 2 wrong usage.
     """
     raise typer.Exit(_check(domain, problem, plan))
 
@@ -41,12 +41,13 @@ _TODO = {
 
 @dataclass(frozen=True)
 class FileFinding:
-    """A defect: position (`FILE:LINE:COLUMN`) and rule, reason, and advice. A `remark` does not fail the check."""
+    """A defect: position (`FILE:LINE:COLUMN`), rule, reason, and advice. A `warning` does not fail the check."""
 
-    what: str
+    place: str
+    rule: str
     reason: str
     todo: str
-    remark: bool = False
+    warning: bool = False
 
 
 def _check(domain_file: Path, problem_file: Path | None, plan_file: Path | None) -> int:
@@ -65,13 +66,14 @@ def _check(domain_file: Path, problem_file: Path | None, plan_file: Path | None)
     elif problem_file is not None:
         findings.append(_not_checked(problem_file, domain_file))
     for finding in findings:
-        style = "yellow" if finding.remark else "bold red"
-        for label, text in (("", finding.what), ("  why: ", finding.reason), ("  do:  ", finding.todo)):
+        severity, style = ("warning", "yellow") if finding.warning else ("error", "bold red")
+        head = f"{finding.place}: {severity}: {finding.rule}"
+        for label, text in (("", head), ("  why: ", finding.reason), ("  do:  ", finding.todo)):
             lines = clean(text).splitlines() or [""]
             console.print(f"{label}{lines[0]}", style="" if label else style, markup=False, highlight=False)
             for line in lines[1:]:
                 console.print(f"{' ' * len(label)}{line}", markup=False, highlight=False)
-    if all(finding.remark for finding in findings):
+    if all(finding.warning for finding in findings):
         for line in good:
             console.print(clean(line), style="green", markup=False, highlight=False)
         return 0
@@ -101,7 +103,7 @@ def _plan(domain: Domain, problem: Problem, plan_file: Path, good: list[str]) ->
         for defect in error.defects:
             line, column = defect.place or (1, 1)
             todo = "Write one action a line, each in parentheses."
-            yield FileFinding(f"{plan_file}:{line}:{column}: syntax", defect.message, todo)
+            yield FileFinding(f"{plan_file}:{line}:{column}", "syntax", defect.message, todo)
         return
     fault = validate(domain, problem, plan)
     if fault is not None:
@@ -112,7 +114,7 @@ def _plan(domain: Domain, problem: Problem, plan_file: Path, good: list[str]) ->
 
 
 def _not_checked(file: Path, cause: Path) -> FileFinding:
-    return FileFinding(f"{file}:1:1: not-checked", f"it depends on {cause}, which has defects", f"Fix {cause} first.")
+    return FileFinding(f"{file}:1:1", "not-checked", f"it depends on {cause}, which has defects", f"Fix {cause} first.")
 
 
 def _of_defect(file: Path, defect: Defect) -> FileFinding:
@@ -122,10 +124,10 @@ def _of_defect(file: Path, defect: Defect) -> FileFinding:
         reason, todo = defect.message, _TODO.get(defect.kind, "Fix it there.")
     todo = todo[:1].upper() + todo[1:]
     line, column = defect.place or (1, 1)
-    return FileFinding(f"{file}:{line}:{column}: {defect.kind.id}", reason, todo, not defect.blocking)
+    return FileFinding(f"{file}:{line}:{column}", defect.kind.id, reason, todo, not defect.blocking)
 
 
 def _of_fault(file: Path, fault: PlanFault, place: str) -> FileFinding:
     where = f"step {fault.time}" if fault.time is not None else "at the end"
     todo = fault.advice or "Use an action and objects that are declared."
-    return FileFinding(f"{file}:{place}: {fault.kind.value}, {where}", fault.what, todo)
+    return FileFinding(f"{file}:{place}", f"{fault.kind.value}, {where}", fault.what, todo)

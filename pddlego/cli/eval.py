@@ -21,7 +21,7 @@ from pddlego.evaluation.progress import LineProgress, LiveProgress, ProgressDisp
 from pddlego.evaluation.runner import Evaluation, Stop
 from pddlego.evaluation.setup import Setup, make_setup
 from pddlego.evaluation.table import played_of, results_table, rows, spent_elsewhere, upper_bound_table
-from pddlego.models.base import remarks
+from pddlego.models.base import notes
 from pddlego.models.limiter import Gauge
 from pddlego.util.text import money
 
@@ -54,8 +54,8 @@ def _evaluate(resolved: Resolved, dry_run: bool) -> int:
         console.print(text, style="yellow", highlight=False, soft_wrap=True)
     path = _run_path(setup)
     with evaluating(setup, path) as running:
-        for remark in running.remarks:
-            console.print(remark, style="yellow", soft_wrap=True)
+        for warning in running.warnings:
+            console.print(warning, style="yellow", soft_wrap=True)
         if running.known:
             text = f"{len(running.known)} of {len(running.cells)} episodes are finished already in {path}"
             console.print(text, style="dim", highlight=False, soft_wrap=True)
@@ -72,13 +72,13 @@ def _show_results(console: Console, running: Running) -> None:
         console.print(results_table(table, console.width), highlight=False)
     incomplete = played_of(mine, running.cells)
     elsewhere = spent_elsewhere(table, running.entries if running.prices else ())
-    for remark in (
+    for note in (
         f"{incomplete}." if incomplete else "",
         elsewhere,
-        *remarks({run_result.cell.model for run_result in mine}),
+        *notes({run_result.cell.model for run_result in mine}),
     ):
-        if remark:
-            console.print(remark, style="dim", highlight=False, soft_wrap=True)
+        if note:
+            console.print(note, style="dim", highlight=False, soft_wrap=True)
 
 
 def _run_path(setup: Setup) -> Path:

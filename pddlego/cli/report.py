@@ -97,8 +97,8 @@ def _show(console: Console, report: Report) -> None:
         _table(console, "Success", *success(report))
         console.print(Text("All numbers", "bold"))
         console.print(results_table(report.rows, console.width), highlight=False)
-    for remark in report.notes:
-        console.print(remark, style="dim", highlight=False)
+    for note in report.notes:
+        console.print(note, style="dim", highlight=False)
     console.print()
     for title, head, body in extra_tables(report):
         _table(console, title, head, body)

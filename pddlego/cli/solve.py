@@ -244,5 +244,5 @@ def _read(domain_file: Path, problem_file: Path) -> tuple[Domain, Problem]:
 
 
 def _say(text: str) -> None:
-    """A remark that is not part of the plan."""
+    """A comment that is not part of the plan."""
     typer.echo(clean(text), err=True)

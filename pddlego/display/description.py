@@ -140,10 +140,10 @@ def _accepted(event: Accepted, glyphs: Glyphs) -> Description:
     renamed = [f"{old} {glyphs.arrow} {new}" for old, new in event.renamed]
     changed = "  ".join(filter(None, [*renamed, changes(event.added, event.removed, glyphs)]))
     marked = (line for line in event.lines if line.kind.value in MARKED)
-    remarks = (Line(f"     ! {line.where} {line.line}: {line.kind.value}", "yellow") for line in marked)
+    marks = (Line(f"     ! {line.where} {line.line}: {line.kind.value}", "yellow") for line in marked)
     title = Line(f"the {event.kind} changed" if event.added or event.removed else "nothing changed")
     body = change_lines(event.added, event.removed, glyphs)
-    return Description("accepted", title, (Line(f"     {changed or 'no change'}", "dim"), *remarks), body)
+    return Description("accepted", title, (Line(f"     {changed or 'no change'}", "dim"), *marks), body)
 
 
 def _rejected(event: Rejected, glyphs: Glyphs) -> Description:

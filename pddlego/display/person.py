@@ -154,14 +154,14 @@ class AskingApprover:
 
     def __init__(self, stage: PersonScreen, kinds: Collection[str], glyphs: Glyphs, width: Callable[[], int]) -> None:
         self._stage, self._whats, self._glyphs, self._width = stage, kinds, glyphs, width
-        self._remark = ""
+        self._message = ""
         self._scroll = 0
 
     def wants(self, what: str) -> bool:
         return what in self._whats
 
     def decide(self, question: Question) -> Decision:
-        self._remark, self._scroll = "", 0
+        self._message, self._scroll = "", 0
         with Keyboard() as keyboard:
             keyboard.forget()  # keys typed before the question was shown do not answer it
         try:
@@ -175,7 +175,7 @@ class AskingApprover:
         """The meaning of the next key; None if it does not answer the question."""
         try:
             with Keyboard() as keyboard:
-                panel = question_panel(question, self._width(), self._glyphs, self._remark, self._scroll)
+                panel = question_panel(question, self._width(), self._glyphs, self._message, self._scroll)
                 self._stage.ask(panel, question.preview)
                 key = keyboard.one()
         except EOFError:
@@ -201,15 +201,15 @@ class AskingApprover:
                 return None
 
     def _edited(self, question: Question) -> Decision | None:
-        self._remark = ""
+        self._message = ""
         try:
             with self._stage.aside():
                 text = edit_text(question.text, question.faults, suffix=question.suffix)
         except UsageError as error:
-            self._remark = f"{error.what}: {error.reason}"
+            self._message = f"{error.what}: {error.reason}"
             return None
         if text is None:
-            self._remark = "Nothing was changed."
+            self._message = "Nothing was changed."
             return None
         return Decision("replaced", text if question.changes else text.strip())
 
@@ -226,15 +226,15 @@ def _question_rows(question: Question, width: int, glyphs: Glyphs) -> list[Text]
     return wrapped(lines, width - 4)
 
 
-def question_panel(question: Question, width: int, glyphs: Glyphs, remark: str = "", scroll: int = 0) -> Panel:
-    """What is about to take effect from row `scroll` on, with the keys that answer, and a remark on the last answer."""
+def question_panel(question: Question, width: int, glyphs: Glyphs, message: str = "", scroll: int = 0) -> Panel:
+    """What is about to take effect, from row `scroll` on, with the keys that answer and a message about the last key."""
     rows = _question_rows(question, width, glyphs)
     shown = rows[scroll : scroll + _ROWS]
     part = None if len(shown) == len(rows) else Text(f"{scroll + 1}-{scroll + len(shown)} of {len(rows)}")
     keys = KEYS if part is None else (*KEYS[:-1], _SCROLL_KEY, KEYS[-1])
     title = question.title + (f" for '{clean(question.reason)}'" if question.reason else "")
-    remarks = [Text(line, "red") for line in textwrap.wrap(clean(remark), width - 4)[:2]]
-    body = Text("\n").join([*shown, *remarks, keys_line(keys, glyphs)])
+    message_lines = [Text(line, "red") for line in textwrap.wrap(clean(message), width - 4)[:2]]
+    body = Text("\n").join([*shown, *message_lines, keys_line(keys, glyphs)])
     return Panel(body, title=Text(clean(title)), subtitle=part, width=width, border_style="bold yellow")
 
 

@@ -33,7 +33,7 @@ class Running:
 
     `limiter` is for what is played here; `gauge` says what was spent, wherever it is played.
     `attempts` are all that were ever made at its cells, and paid for; `entries` are the requests of all of them.
-    `remarks` say what was damaged in the folder.
+    `warnings` say what was damaged in the folder.
     """
 
     cells: tuple[Cell, ...]
@@ -49,8 +49,8 @@ class Running:
     entries: list[LedgerEntry] = field(default_factory=list)
 
     @property
-    def remarks(self) -> Sequence[str]:
-        return self.store.remarks
+    def warnings(self) -> Sequence[str]:
+        return self.store.warnings
 
 
 @contextmanager
@@ -67,7 +67,7 @@ def evaluating(setup: Setup, path: Path, about: Mapping[str, Any] | None = None)
         prices = setup.prices or read_recorded_prices(path)
         with closing(Ledger(path / LEDGER)) as ledger:
             limiter = make_limiter(setup, ledger, prices)
-            store.remarks += ledger.remarks
+            store.warnings += ledger.warnings
             store.recover(cells)
             _check_ledger(path, ledger, store)
             known = {cell: summary for cell in cells if (summary := store.finished(cell)) is not None}

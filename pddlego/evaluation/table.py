@@ -169,7 +169,7 @@ def _cost(summaries: Sequence[Summary], prices: Mapping[str, Price]) -> float | 
 
 
 def spent_elsewhere(rows: Iterable[Row], entries: Iterable[LedgerEntry]) -> str:
-    """A remark on what a ledger says was spent, and stands in no row: on cells that have no outcome."""
+    """A note on spending that is in no row of the table, because its cells have no outcome."""
     cost = sum(entry.cost for entry in entries) - sum(row.cost or 0.0 for row in rows)
     return f"Another {money(cost)} was spent on cells without a result." if cost >= 0.00005 else ""
 

@@ -137,10 +137,10 @@ def _is_simulation(name: str) -> bool:
     return name.startswith("reader+")
 
 
-def remarks(names: Collection[str]) -> list[str]:
+def notes(names: Collection[str]) -> list[str]:
     """What must be said of models of these names."""
-    remarks = [RULES] if "reader" in names else []
-    return [*remarks, *([SIMULATION] if any(map(_is_simulation, names)) else [])]
+    notes = [RULES] if "reader" in names else []
+    return [*notes, *([SIMULATION] if any(map(_is_simulation, names)) else [])]
 
 
 def label(name: str) -> str:

@@ -40,7 +40,7 @@ from pddlego.pddl.domain import (
 )
 from pddlego.pddl.names import MAX_NAME, is_name, natural
 from pddlego.pddl.problem import Problem, ProblemReading, read_problem
-from pddlego.pddl.rules import NUMBERS, Defect, DefectKind, Position, numbers_defect, remark
+from pddlego.pddl.rules import NUMBERS, Defect, DefectKind, Position, numbers_defect, warning
 from pddlego.util.text import nearest
 
 T = TypeVar("T")
@@ -105,7 +105,7 @@ def _text_defects(reading: ProblemReading) -> Iterator[Defect]:
         yield Defect(DefectKind.MISSING_SECTION, section, message)
     for duplicate in reading.duplicates:
         message = f"object {duplicate.name} is declared twice: once is enough"
-        yield remark(DefectKind.DUPLICATE_OBJECT, duplicate.name, message, duplicate.place)
+        yield warning(DefectKind.DUPLICATE_OBJECT, duplicate.name, message, duplicate.place)
     for atom in reading.negated:
         both = atom in reading.problem.facts
         message = (
@@ -184,7 +184,7 @@ class _ProblemChecker(_Checker):
     def defects(self) -> Iterator[Defect]:
         if self.problem.domain not in (self.domain.name, "unknown"):
             message = f"the problem names domain {self.problem.domain}; this one is {self.domain.name}"
-            yield remark(DefectKind.DOMAIN_NAME, self.problem.domain, message)
+            yield warning(DefectKind.DOMAIN_NAME, self.problem.domain, message)
         yield from self._objects()
         for atom in self.problem.sorted_facts():
             yield from self.atom(atom, {})
@@ -306,7 +306,7 @@ def _declaration_defects(domain: Domain) -> Iterator[Defect]:
                 yield Defect(DefectKind.PARAMETER_NAME, where, message, place=parameter.place)
 
 
-def declaration_remarks(domain: Domain) -> Iterator[Defect]:
+def declaration_warnings(domain: Domain) -> Iterator[Defect]:
     """What is most likely a mistake, though planning is possible. Total."""
     # Every type is below object anyway.
     below = sorted(
@@ -319,10 +319,10 @@ def declaration_remarks(domain: Domain) -> Iterator[Defect]:
     for supertype in _repeated(below, key=lambda supertype: supertype.name):
         both = " and ".join(parents[supertype.name])
         message = f"type {supertype.name} has the parents {both}; keep one unless both are meant"
-        yield remark(DefectKind.DUPLICATE_TYPE, supertype.name, message, supertype.place)
+        yield warning(DefectKind.DUPLICATE_TYPE, supertype.name, message, supertype.place)
     for supertype in _repeated(domain.supertypes):
         message = f"type {supertype.name} is declared twice; once is enough"
-        yield remark(DefectKind.DUPLICATE_TYPE, supertype.name, message, supertype.place)
+        yield warning(DefectKind.DUPLICATE_TYPE, supertype.name, message, supertype.place)
     declared = {supertype.name for supertype in domain.supertypes} | {ANY_TYPE}
     above = {
         kind: supertype.place
@@ -334,17 +334,17 @@ def declaration_remarks(domain: Domain) -> Iterator[Defect]:
         close = nearest(name, declared)  # being a parent type declares it, unless it is misspelt
         if close is not None:
             message = f"type {name} has types below it and is not declared itself; did you mean {close}?"
-            yield remark(DefectKind.UNDECLARED_SUPERTYPE, name, message, place)
+            yield warning(DefectKind.UNDECLARED_SUPERTYPE, name, message, place)
     for predicate, arities in _repeated_predicates(domain):
         if len(arities) == 1:
             message = f"predicate {predicate.name} is declared twice; keep one"
-            yield remark(DefectKind.DUPLICATE_PREDICATE, predicate.name, message, predicate.place)
+            yield warning(DefectKind.DUPLICATE_PREDICATE, predicate.name, message, predicate.place)
     for supertype in _repeated(domain.constants):
         message = f"constant {supertype.name} is declared twice; once is enough"
-        yield remark(DefectKind.DUPLICATE_CONSTANT, supertype.name, message, supertype.place)
+        yield warning(DefectKind.DUPLICATE_CONSTANT, supertype.name, message, supertype.place)
     if not domain.actions:
         message = "the domain has no action; add what can be done"
-        yield remark(DefectKind.NO_ACTIONS, domain.name, message)
+        yield warning(DefectKind.NO_ACTIONS, domain.name, message)
 
 
 def _names(domain: Domain) -> dict[tuple[str, str], Position | None]:

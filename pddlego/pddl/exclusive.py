@@ -4,7 +4,7 @@ A candidate says that for each object at most one fact of some predicates is tru
 `holding ?x`. It holds if every action that makes such a fact true makes one of the same object false that was true
 before (the balance of Helmert's *Concise finite-domain representations*, 2009); where an action does not, the candidate
 is widened by a fact that it makes false. Different parameters are taken for different objects, so what is found is
-evidence for a remark and no proof.
+evidence for a warning and no proof.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pddlego.pddl.conditions import Atom, Not, atoms_of, conjuncts, required_atoms
 from pddlego.pddl.domain import Action, Domain
 from pddlego.pddl.problem import Problem
-from pddlego.pddl.rules import Defect, DefectKind, remark
+from pddlego.pddl.rules import Defect, DefectKind, warning
 
 _MAX_CANDIDATES, _MAX_PARTS, _MAX_ARGUMENTS = 500, 5, 2
 """Candidates that are looked at, predicates of one, and arguments of a predicate in it."""
@@ -87,7 +87,7 @@ def broken_invariants(domain: Domain, problem: Problem) -> Iterator[Defect]:
                 atoms = " and ".join(map(str, facts))
                 message = f"{atoms}: every action that makes one of them true makes another false, for {name}"
                 message += "; keep the one that is true at the beginning"
-                yield remark(DefectKind.BROKEN_INVARIANT, name, message, facts[0].place)
+                yield warning(DefectKind.BROKEN_INVARIANT, name, message, facts[0].place)
 
 
 def _unbalanced(candidate: Candidate, action: _Effects) -> set[tuple[str, int]] | None:

@@ -11,7 +11,7 @@ from typing import TypeAlias
 class DefectKind(str, Enum):
     """The rule that a defect breaks. Its value is the name that journals and reports count by."""
 
-    # texts, and what makes planning impossible
+    # errors: planning is impossible, or the file means something else
     SYNTAX = "syntax"
     MISSING_SECTION = "missing section"
     BAD_NAME = "bad name"
@@ -36,7 +36,7 @@ class DefectKind(str, Enum):
     ONLY_PLANNED = "only planned"
     NOT_SUPPORTED = "not supported"
     TOO_LARGE = "too large"
-    # remarks: planning is possible, and it is most likely a mistake
+    # warnings: probably a mistake, but planning is possible
     DUPLICATE_TYPE = "duplicate type"
     DUPLICATE_CONSTANT = "duplicate constant"
     DUPLICATE_OBJECT = "duplicate object"
@@ -116,6 +116,6 @@ def numbers_defect(what: str, place: Position | None = None) -> Defect:
     return Defect(DefectKind.NOT_SUPPORTED, message, message, place=place)
 
 
-def remark(kind: DefectKind, subject: str, message: str, place: Position | None = None) -> Defect:
+def warning(kind: DefectKind, subject: str, message: str, place: Position | None = None) -> Defect:
     """A likely mistake that does not prevent planning."""
     return Defect(kind, subject, message, blocking=False, place=place)

@@ -10,9 +10,9 @@ from pddlego.pddl import Defect, DefectKind, Domain, Problem, check
 from pddlego.pddl.check import check_domain, check_reading
 from pddlego.pddl.conditions import TRUE
 from pddlego.pddl.domain import read_domain
+from pddlego.pddl.lint import domain_warnings, problem_warnings
 from pddlego.pddl.problem import read_problem
-from pddlego.pddl.remarks import domain_remarks, problem_remarks
-from pddlego.pddl.rules import remark
+from pddlego.pddl.rules import warning
 from pddlego.planning.result import NOTHING_THERE, Plan, PlanResult, PlanStatus, Search
 from pddlego.planning.validate import goal_holds, speaks_of_nothing, validate
 from pddlego.planning.world import World
@@ -102,7 +102,7 @@ def checked_domain(text: str) -> CheckedDomain:
     defects = reading.defects or check_domain(reading.domain)
     if any(defect.blocking for defect in defects):
         return CheckedDomain(None, defects)
-    return CheckedDomain(reading.domain, (*defects, *domain_remarks(reading.domain)))
+    return CheckedDomain(reading.domain, (*defects, *domain_warnings(reading.domain)))
 
 
 def checked_problem(domain: Domain, text: str) -> CheckedProblem:
@@ -111,8 +111,8 @@ def checked_problem(domain: Domain, text: str) -> CheckedProblem:
     defects = check_reading(domain, reading)
     if any(defect.blocking for defect in defects):
         return CheckedProblem(None, defects)
-    remarks = (*problem_remarks(domain, reading.problem), *_goal(domain, reading.problem))
-    return CheckedProblem(reading.problem, (*defects, *remarks))
+    warnings = (*problem_warnings(domain, reading.problem), *_goal(domain, reading.problem))
+    return CheckedProblem(reading.problem, (*defects, *warnings))
 
 
 def _goal(domain: Domain, problem: Problem) -> Iterator[Defect]:
@@ -121,9 +121,9 @@ def _goal(domain: Domain, problem: Problem) -> Iterator[Defect]:
     ways = World(domain, problem).cases(problem.goal)
     if ways > _MOST_CASES:
         message = f"the goal has {ways:,} ways to be true, and is not looked at; bind fewer variables at once"
-        yield remark(DefectKind.TOO_LARGE, ":goal", message, problem.goal.place)
+        yield warning(DefectKind.TOO_LARGE, ":goal", message, problem.goal.place)
         return
     if goal_holds(domain, problem):
         reason = NOTHING_THERE if speaks_of_nothing(domain, problem) else "there is nothing to plan"
         message = f"the goal is true in the initial state: {reason}; ask for what is not there yet"
-        yield remark(DefectKind.GOAL_TRUE, ":goal", message, problem.goal.place)
+        yield warning(DefectKind.GOAL_TRUE, ":goal", message, problem.goal.place)

@@ -14,7 +14,7 @@ from pddlego.evaluation.statistics import Comparison, Side, compare
 from pddlego.evaluation.table import Configuration, Row, by_configuration, measuring, played_of, rows, spent_elsewhere
 from pddlego.methods.base import CountTable, whole
 from pddlego.methods.registry import modes
-from pddlego.models.base import remarks
+from pddlego.models.base import notes
 from pddlego.models.limiter import Price
 from pddlego.pddl import EntryKind
 from pddlego.report.figures import DrawnFigure, PaperFigure, draw_figures, paper_figures
@@ -77,7 +77,7 @@ class Report:
     @property
     def notes(self) -> tuple[str, ...]:
         """What must be said beside the numbers."""
-        return (*([f"{self.incomplete}."] if self.incomplete else []), *remarks(self.models), *self.damage)
+        return (*([f"{self.incomplete}."] if self.incomplete else []), *notes(self.models), *self.damage)
 
     @property
     def games(self) -> tuple[str, ...]:
@@ -140,7 +140,7 @@ def _last(folders: Iterable[Sequence[Summary]]) -> list[Summary]:
 
 
 def _load(paths: Sequence[Path]) -> list[tuple[list[Summary], tuple[str, ...]]]:
-    """All attempts of each folder, and remarks on its damaged lines."""
+    """All attempts of each folder, and warnings on its damaged lines."""
     known: dict[str, tuple[Path, Any]] = {}
     for path in paths:
         if sum(path.resolve() == other.resolve() for other in paths) > 1:
@@ -189,7 +189,7 @@ def build_report(paths: Sequence[Path], prices: Mapping[str, Price] | None = Non
     results = _last(attempts for attempts, _ in folders)
     if not results:
         names = ", ".join(map(str, paths))
-        damaged = next((remark for _, remarks in folders for remark in remarks), "")
+        damaged = next((warning for _, warnings in folders for warning in warnings), "")
         if damaged:
             raise UsageError("There is nothing to report", damaged, f"Remove damaged lines: {RESULTS} is made anew.")
         raise UsageError("There is nothing to report", f"{names}: no episode is finished.", "Continue the evaluation.")
@@ -231,12 +231,12 @@ def _settings(paths: Sequence[Path]) -> dict[str, Any]:
 
 
 def _requests(path: Path) -> tuple[list[LedgerEntry], tuple[str, ...]]:
-    """The requests of a folder, and remarks on its ledger. None is refused: answers say the costs then."""
+    """The requests of a folder, and warnings on its ledger. None is refused: answers say the costs then."""
     try:
-        entries, remarks = read_ledger(path / LEDGER)
+        entries, warnings = read_ledger(path / LEDGER)
     except JournalError as error:
         return [], (f"{error.what}: {error.reason} The costs are those of the answers.",)
-    return list(entries.values()), remarks
+    return list(entries.values()), warnings
 
 
 def _trouble(summary: Summary) -> Mapping[str, int]:

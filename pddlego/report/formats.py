@@ -146,7 +146,7 @@ def as_json(report: Report) -> str:
     """Everything, for programs."""
     value = {
         "sources": report.sources,
-        "remarks": report.notes,
+        "notes": report.notes,
         "rows": [_row(row) for row in report.rows],
         "comparisons": [
             asdict(comparison) | {"conclusion": comparison.conclusion} for comparison in report.comparisons

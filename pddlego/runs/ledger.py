@@ -35,14 +35,14 @@ class LedgerEntry:
 class Ledger:
     """An append-only file. Safe for many threads. Raises `JournalError` when the disk does not take a line.
 
-    `remarks` say which of its lines could not be understood: these cost a remark and not the run.
+    `warnings` say which of its lines could not be understood: these cost a warning and not the run.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.Lock()
         cut_unfinished_line(path)
-        self._entries, self.remarks = read_ledger(path)
+        self._entries, self.warnings = read_ledger(path)
         try:
             self._file: FileIO = open_run_file(path, "ab")
         except OSError as error:
@@ -80,14 +80,14 @@ class Ledger:
 
 
 def read_ledger(path: Path) -> tuple[dict[int, LedgerEntry], tuple[str, ...]]:
-    """The requests of a ledger by number up to its last whole line, and remarks on unreadable lines.
+    """The requests of a ledger by number up to its last whole line, and warnings on unreadable lines.
 
     A line that says wrongly what was used is left out: the request counts as what was reserved for it. A line that
     cannot be read may have been a request: one whose number is missing counts as the most that any other took. Requests
     are numbered without a gap; where more are missing than lines are damaged, lines were lost: `JournalError`.
     """
     entries: dict[int, LedgerEntry] = {}
-    remarks: list[str] = []
+    warnings: list[str] = []
     missing: list[int] = []
     try:
         data = read_run_file(path) if path.exists() else b""
@@ -100,10 +100,10 @@ def read_ledger(path: Path) -> tuple[dict[int, LedgerEntry], tuple[str, ...]]:
             is_request = "sent" in entry
             key = int(entry["sent"] if is_request else entry["settled"])
         except (ValueError, KeyError, TypeError, ArithmeticError, RecursionError):
-            remarks.append(f"{where}: it is damaged; what it said counts as the most that a request took.")
+            warnings.append(f"{where}: it is damaged; what it said counts as the most that a request took.")
             continue
         expected = len(entries) + len(missing) + 1
-        if (key < expected or key - expected > len(remarks)) if is_request else key not in entries and not missing:
+        if (key < expected or key - expected > len(warnings)) if is_request else key not in entries and not missing:
             reason = f"Line {number} is not an entry that can follow those before it."
             raise JournalError(f"{path} is damaged", reason, "Restore it: it says what was spent.")
         try:
@@ -111,7 +111,7 @@ def read_ledger(path: Path) -> tuple[dict[int, LedgerEntry], tuple[str, ...]]:
         except (ValueError, KeyError, TypeError, ArithmeticError):
             if is_request:
                 missing.append(key)
-            remarks.append(f"{where}: no amount of tokens or money; what was reserved counts as spent.")
+            warnings.append(f"{where}: no amount of tokens or money; what was reserved counts as spent.")
             continue
         if is_request:
             missing += range(expected, key)
@@ -119,13 +119,13 @@ def read_ledger(path: Path) -> tuple[dict[int, LedgerEntry], tuple[str, ...]]:
         elif key in entries:
             answered = bool(entry.get("answered", True))
             entries[key] = replace(entries[key], tokens=amounts[0], cost=amounts[1], answered=answered)
-    if remarks and not entries and not missing:
+    if warnings and not entries and not missing:
         raise JournalError(f"{path} is damaged", "No line of it can be read.", "Restore it: it says what was spent.")
     known = entries.values()
     most = LedgerEntry(
         "", max((entry.tokens for entry in known), default=0.0), max((entry.cost for entry in known), default=0.0)
     )
-    return entries | dict.fromkeys(missing, most), tuple(remarks)
+    return entries | dict.fromkeys(missing, most), tuple(warnings)
 
 
 def _amount(value: object) -> float:

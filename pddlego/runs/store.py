@@ -76,7 +76,7 @@ class Store:
         self._attempts: dict[Cell, Summary] = {}
         self._begun: dict[Cell, int] = {}
         self._spent: list[Summary] = []
-        self.remarks: tuple[str, ...] = ()
+        self.warnings: tuple[str, ...] = ()
         try:
             (path / EPISODES).mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -102,10 +102,10 @@ class Store:
     def recover(self, cells: Iterable[Cell]) -> None:
         """Read what is there, and add the lines of attempts whose process was killed before it could write them.
 
-        Damage is reported in `remarks`: a cell whose journal cannot be read is played again.
+        Damage is reported in `warnings`: a cell whose journal cannot be read is played again.
         """
         summaries, damaged = read_what_is_whole(self.path)
-        self.remarks += (*damaged, *changed_journals(self.path, summaries))
+        self.warnings += (*damaged, *changed_journals(self.path, summaries))
         for summary in summaries:
             self._note(summary)
         cut_unfinished_line(self.path / RESULTS)
@@ -120,7 +120,7 @@ class Store:
                 try:
                     events = read_journal(journal, self._codec)
                 except JournalError as error:
-                    self.remarks += (f"{error.what}: {error.reason} Its cell is played again.",)
+                    self.warnings += (f"{error.what}: {error.reason} Its cell is played again.",)
                     self._begun[cell] = max(attempt, self._begun.get(cell, 0))
                     continue
                 _check_same(cell, events)
@@ -226,12 +226,12 @@ def read_results(path: Path) -> list[Summary]:
 
 
 def read_what_is_whole(path: Path) -> tuple[list[Summary], tuple[str, ...]]:
-    """Every line of `results.jsonl` that can be read, and a remark for each that cannot."""
+    """Every line of `results.jsonl` that can be read, and a warning for each that cannot."""
     summaries = list(_results(path))
-    remarks = (
+    warnings = (
         f"{path / RESULTS}: line {number} is damaged and left out." for number, result in summaries if result is None
     )
-    return [result for _, result in summaries if result is not None], tuple(remarks)
+    return [result for _, result in summaries if result is not None], tuple(warnings)
 
 
 def _results(path: Path) -> Iterator[tuple[int, Summary | None]]:
@@ -251,7 +251,7 @@ def _results(path: Path) -> Iterator[tuple[int, Summary | None]]:
 
 
 def changed_journals(path: Path, summaries: Iterable[Summary]) -> tuple[str, ...]:
-    """Remarks on journals of finished episodes whose bytes are not what they were when their results were written."""
+    """Warnings on journals of finished episodes whose bytes are not what they were when their results were written."""
     changed = []
     for summary in summaries:
         journal = path / EPISODES / journal_name(summary.cell, summary.attempt)

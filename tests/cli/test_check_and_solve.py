@@ -41,7 +41,7 @@ def test_good_files_are_said_to_be_good(tmp_path: Path, task: str) -> None:
         (
             "(sail l1 l0)",
             [
-                "a.plan:1:1: unsatisfied precondition, step 0",
+                "a.plan:1:1: error: unsatisfied precondition, step 0",
                 "  why: (sail l1 l0) has an unsatisfied precondition at time 0",
                 "  do:  (Set (at-ferry l1) to true)",
             ],
@@ -49,7 +49,7 @@ def test_good_files_are_said_to_be_good(tmp_path: Path, task: str) -> None:
         (
             "(sail l1 l1)",
             [
-                "a.plan:1:1: unsatisfied precondition, step 0",
+                "a.plan:1:1: error: unsatisfied precondition, step 0",
                 "  why: (sail l1 l1) has an unsatisfied precondition at time 0",
                 "  do:  (Follow each of:",
                 "           (Set (not-eq l1 l1) to true)",
@@ -60,7 +60,7 @@ def test_good_files_are_said_to_be_good(tmp_path: Path, task: str) -> None:
         (
             "(board c0 l0)",
             [
-                "a.plan:1:1: goal not reached, at the end",
+                "a.plan:1:1: error: goal not reached, at the end",
                 "  why: The goal is not satisfied",
                 "  do:  (Set (at c0 l1) to true)",
             ],
@@ -68,7 +68,7 @@ def test_good_files_are_said_to_be_good(tmp_path: Path, task: str) -> None:
         (
             "(sail l0 l7)",
             [
-                "a.plan:1:1: unknown object, step 0",
+                "a.plan:1:1: error: unknown object, step 0",
                 "  why: (sail l0 l7) at time 0: unknown object l7",
                 "  do:  Use an action and objects that are declared.",
             ],
@@ -76,7 +76,7 @@ def test_good_files_are_said_to_be_good(tmp_path: Path, task: str) -> None:
         (
             "sail l0 l1",
             [
-                "a.plan:1:1: syntax",
+                "a.plan:1:1: error: syntax",
                 "  why: line 1, 'sail l0 l1', is not an action: write (action object …)",
                 "  do:  Write one action a line, each in parentheses.",
             ],
@@ -96,7 +96,7 @@ def test_what_is_wrong_with_files_is_said(tmp_path: Path) -> None:
     (tmp_path / "d.pddl").write_text("(define (domain d) (:predicates (p ?x)) (:action a :parameters () :effect (q)))")
     done = run("check", "d.pddl", cwd=tmp_path)
     assert done.returncode == 1
-    assert done.stdout.splitlines()[0] == "d.pddl:1:75: undeclared-predicate"
+    assert done.stdout.splitlines()[0] == "d.pddl:1:75: error: undeclared-predicate"
     (tmp_path / "t.pddl").write_text(TASK.replace("(at c0 l1)", "(at c9 l1)"))
     done = run("check", str(FERRY), "t.pddl", cwd=tmp_path)
     assert done.returncode == 1
@@ -108,14 +108,14 @@ def test_what_is_not_checked_is_said(tmp_path: Path, task: str) -> None:
     done = run("check", "d.pddl", task, cwd=tmp_path)
     assert done.returncode == 1
     assert done.stdout.splitlines()[3:] == [
-        "task.pddl:1:1: not-checked",
+        "task.pddl:1:1: error: not-checked",
         "  why: it depends on d.pddl, which has defects",
         "  do:  Fix d.pddl first.",
     ]
     (tmp_path / "t.pddl").write_text(TASK.replace("(at c0 l1)", "(at c9 l1)"))
     (tmp_path / "a.plan").write_text(PLAN)
     done = run("check", str(FERRY), "t.pddl", "--plan", "a.plan", cwd=tmp_path)
-    assert "a.plan:1:1: not-checked" in done.stdout.splitlines()
+    assert "a.plan:1:1: error: not-checked" in done.stdout.splitlines()
 
 
 def test_files_in_the_wrong_order_are_said_to_be_so(tmp_path: Path, task: str) -> None:
@@ -123,7 +123,7 @@ def test_files_in_the_wrong_order_are_said_to_be_so(tmp_path: Path, task: str) -
     assert (done.returncode, done.stdout.splitlines()) == (
         1,
         [
-            "task.pddl:1:1: syntax",
+            "task.pddl:1:1: error: syntax",
             "  why: the file defines a problem, not a domain",
             "  do:  Give the domain file in its place",
         ],

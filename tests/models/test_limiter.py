@@ -188,18 +188,18 @@ def test_more_cached_than_sent_writes_a_ledger_that_can_be_read(tmp_path: Path) 
     assert send(limiter, (100, 10, 5_000))
     ledger.close()
     again = Ledger(tmp_path / "ledger.jsonl")
-    assert again.remarks == ()
+    assert again.warnings == ()
     assert (again.spent.cost or 0) > 0
 
 
 @pytest.mark.parametrize("odd", ['"tokens": -3, "cost": -0.19', '"tokens": 5, "cost": NaN', '"tokens": "many"', ""])
-def test_an_odd_line_costs_a_remark_and_not_the_run(tmp_path: Path, odd: str) -> None:
+def test_an_odd_line_costs_a_warning_and_not_the_run(tmp_path: Path, odd: str) -> None:
     path = tmp_path / "ledger.jsonl"
     sent, settled = '{"sent": 1, "model": "m", "tokens": 100, "cost": 2.0}', '{"settled": 1' + f", {odd}" * bool(odd)
     path.write_text(f"{sent}\n{settled}}}\n")
     ledger = Ledger(path)
     assert ledger.spent == Spending(1, 100, 2.0), "what was reserved counts as spent"
-    assert "line 2" in ledger.remarks[0]
+    assert "line 2" in ledger.warnings[0]
 
 
 @pytest.mark.parametrize("line", ["\0" * 40, '{"settled": 1, "tok', "[]", "7"])
@@ -208,7 +208,7 @@ def test_a_line_that_cannot_be_read_costs_a_remark(tmp_path: Path, line: str) ->
     path.write_text('{"sent": 1, "model": "m", "tokens": 100, "cost": 2.0}\n' + line + "\n")
     ledger = Ledger(path)
     assert ledger.spent == Spending(1, 100, 2.0)
-    assert "line 2" in ledger.remarks[0]
+    assert "line 2" in ledger.warnings[0]
     assert ledger.sent("m", 1, 0.1, "") == 2
 
 

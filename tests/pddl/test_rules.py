@@ -9,7 +9,7 @@ import pytest
 
 from pddlego.pddl import Defect, DefectKind, check, parse_domain, parse_problem
 from pddlego.pddl.check import check_domain
-from pddlego.pddl.remarks import problem_remarks
+from pddlego.pddl.lint import problem_warnings
 from pddlego.planning.solve import checked_domain, checked_problem
 
 COMPETITION = sorted((Path(__file__).parents[1] / "data" / "competition").glob("*.pddl"))
@@ -170,21 +170,21 @@ def test_numbers_in_actions_are_not_syntax_errors() -> None:
     assert [defect.kind for defect in result] == [DefectKind.NOT_SUPPORTED] * 2
 
 
-def stops(kind: DefectKind, section: str) -> bool:
-    """Whether the table in the documents says that a rule stops."""
-    (cell,) = re.findall(rf"^\| `{kind.id}` \| .* \| (yes|remark)(?:;.*)? \|$", TABLES[section], re.MULTILINE)
-    return bool(cell == "yes")
+def is_error(kind: DefectKind, section: str) -> bool:
+    """Whether the table in the documents calls a broken rule an error."""
+    (cell,) = re.findall(rf"^\| `{kind.id}` \| .* \| (error|warning)(?:;.*)? \|$", TABLES[section], re.MULTILINE)
+    return bool(cell == "error")
 
 
-def test_the_documents_say_which_rules_stop() -> None:
+def test_the_documents_say_which_rules_are_errors() -> None:
     for kind, change in DOMAINS.items():
-        assert {defect.blocking for defect in defects(mutated(DOMAIN, *change))} == {stops(kind, "domains")}, kind
+        assert {defect.blocking for defect in defects(mutated(DOMAIN, *change))} == {is_error(kind, "domains")}, kind
     for kind, change in PROBLEMS.items():
         result = defects(DOMAIN, mutated(PROBLEM, *change))
-        assert {defect.blocking for defect in result} == {stops(kind, "problems")}, kind
+        assert {defect.blocking for defect in result} == {is_error(kind, "problems")}, kind
 
 
-def test_a_fact_that_is_listed_and_negated_stops() -> None:
+def test_a_fact_that_is_listed_and_negated_is_an_error() -> None:
     (result,) = defects(DOMAIN, mutated(PROBLEM, "(open dock)", "(open dock) (not (open dock))"))
     assert (result.kind, result.blocking) == (DefectKind.NEGATED_INIT, True)
 
@@ -262,5 +262,7 @@ def test_the_false_fact_that_the_papers_review_missed_is_found() -> None:
         (clear blue_block) (clear red_block) (clear yellow_block) (clear green_block) (hand-empty))
       (:goal (on red_block green_block)))""")
     assert check(domain, problem) == ()
-    (result,) = (remark for remark in problem_remarks(domain, problem) if remark.kind is DefectKind.BROKEN_INVARIANT)
+    (result,) = (
+        warning for warning in problem_warnings(domain, problem) if warning.kind is DefectKind.BROKEN_INVARIANT
+    )
     assert "(clear yellow_block) and (on red_block yellow_block)" in result.message

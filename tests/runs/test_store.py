@@ -206,10 +206,10 @@ def test_a_torn_line_costs_one_line_and_is_told(tmp_path: Path, torn: bytes) -> 
         store.recover([CELL, OTHER])
         assert {result.cell for result in store.results()} == {CELL, OTHER}, "made anew from its journal"
         assert all(result.won for result in store.results())
-        assert any("line 1 is damaged" in remark for remark in store.remarks)
-    result, remarks = read_what_is_whole(tmp_path)
+        assert any("line 1 is damaged" in warning for warning in store.warnings)
+    result, warnings = read_what_is_whole(tmp_path)
     assert {item.cell for item in result} == {CELL, OTHER}
-    assert len(remarks) == 1
+    assert len(warnings) == 1
 
 
 @pytest.mark.parametrize("torn", [b"\0" * 300, b'{"v":1,"t":0.1,"event":{"ty'])
@@ -222,7 +222,7 @@ def test_a_torn_journal_costs_its_cell_and_is_told(tmp_path: Path, torn: bytes) 
     with open_store(tmp_path, {}) as store:
         store.recover([CELL, OTHER])
         assert [result.cell for result in store.results()] == [OTHER]
-        assert any("played again" in remark for remark in store.remarks)
+        assert any("played again" in warning for warning in store.warnings)
         number, writer = store.begin(CELL)
         writer.close()
         assert number == 2, "what was torn stays to be looked at"
@@ -237,11 +237,11 @@ def test_a_finished_journal_whose_bytes_changed_is_noticed(tmp_path: Path) -> No
     journal = tmp_path / "episodes" / f"{CELL.label}.jsonl"
     with open_store(tmp_path, {}) as store:
         store.recover([CELL])
-        assert store.remarks == ()
+        assert store.warnings == ()
     journal.write_bytes(journal.read_bytes().replace(b'"score":1.0', b'"score":0.0'))
     with open_store(tmp_path, {}) as store:
         store.recover([CELL])
-        assert "has changed since" in store.remarks[0]
+        assert "has changed since" in store.warnings[0]
         assert store.results()[0].score == 1.0
 
 

@@ -19,8 +19,8 @@ from pddlego.pddl import Defect
 from pddlego.pddl.check import check_domain, check_reading
 from pddlego.pddl.conditions import TRUE
 from pddlego.pddl.diff import domain_diff
+from pddlego.pddl.lint import domain_warnings
 from pddlego.pddl.problem import read_problem
-from pddlego.pddl.remarks import domain_remarks
 from pddlego.pddl.rules import DefectKind
 from pddlego.util.answers import spoken
 
@@ -190,11 +190,11 @@ def _read(answer: str, finish: str, draft: Draft, step: Step, checks: bool) -> A
 
 
 def _empty_effects(draft: Draft, step: Step) -> list[Defect]:
-    """Actions that the component completes and that change nothing: a remark, but no later component can fix it."""
+    """Actions that the component completes and that change nothing: a warning, but no later component can fix it."""
     if step.kind not in ("effects", "action", "domain"):
         return []
-    remarks = domain_remarks(draft.reading.domain)
-    empty = [defect for defect in remarks if defect.kind is DefectKind.EMPTY_EFFECT]
+    warnings = domain_warnings(draft.reading.domain)
+    empty = [defect for defect in warnings if defect.kind is DefectKind.EMPTY_EFFECT]
     return [defect for defect in empty if step.kind == "domain" or defect.subject == f"action {step.action}"]
 
 

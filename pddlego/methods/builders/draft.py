@@ -33,8 +33,8 @@ from pddlego.pddl import Domain, parse_domain
 from pddlego.pddl.check import check_domain
 from pddlego.pddl.domain import DomainReading, read_domain
 from pddlego.pddl.edit import Lines, domain_text, sections_of
+from pddlego.pddl.lint import needed_requirements
 from pddlego.pddl.problem import read_problem
-from pddlego.pddl.remarks import needed_requirements
 from pddlego.pddl.sexpr import read_sexprs, show
 from pddlego.pddl.tolerant import Repaired, RepairKind, repair
 from pddlego.util.answers import file_in

@@ -168,14 +168,14 @@ T = TypeVar("T", bound=BaseModel)
 
 @dataclass(frozen=True)
 class Review:
-    """What is known of a draft: what the checks found, `defects` that stop and `remarks`, the components that these
+    """What is known of a draft: what the checks found, `defects` that stop and `warnings`, the components that these
     `named`, what the planner said, and the plan.
 
     `advice` says what to do about it, `step` to which component; empty where nothing was found.
     """
 
     defects: tuple[str, ...] = ()
-    remarks: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     named: tuple[Step, ...] = ()
     status: PlanStatus | None = None
     plan: str = ""
@@ -295,17 +295,17 @@ def look(how: Reviewing, draft: Draft) -> Generator[Event, None, Review]:
         findings += problem.defects
     ignored = (DefectKind.UNUSED_OBJECT,)  # a description may well name what is of no use
     shown = [finding for finding in findings if finding.kind not in ignored]
-    defects, remarks = (
+    defects, warnings = (
         tuple(_told(finding) for finding in shown if finding.blocking is stops) for stops in (True, False)
     )
-    yield DefectsFound("checks", not shown, (*defects, *remarks))
+    yield DefectsFound("checks", not shown, (*defects, *warnings))
     named = _named_by(shown, draft, how.order.what)
     if domain.domain is None or problem is None or problem.problem is None:
-        return Review(defects, remarks, named)
+        return Review(defects, warnings, named)
     result = how.planner.solve(domain.domain, problem.problem, SEARCH)
     plan = str(result.plan) if result.plan is not None else ""
     yield PlanTried(result.status, result.message, tuple(plan.splitlines()))
-    return Review(defects, remarks, named, result.status, plan)
+    return Review(defects, warnings, named, result.status, plan)
 
 
 def _told(defect: Defect) -> str:
@@ -319,7 +319,7 @@ def opinions(
 
     Writing one of `unchanged` again has changed nothing since the last change.
     """
-    findings = (*review.defects, *review.remarks)
+    findings = (*review.defects, *review.warnings)
     if findings:
         diagnosis = yield from opinion(how, draft, "diagnose", Diagnosis, "\n".join(findings))
         todo = _to_do(how, draft, review, diagnosis, diagnosis.repair if diagnosis else "")

@@ -100,8 +100,8 @@ def _observed(event: Observed, glyphs: Glyphs) -> Description:
     if event.mismatch:
         brief.append(Line(f"     ! {event.mismatch}", "yellow"))
     title = "the game begins" if event.command is None else event.command
-    remark = "refused" if event.refused else event.mismatch
-    body = (Line(event.text), *([Line(remark)] if remark else []))
+    note = "refused" if event.refused else event.mismatch
+    body = (Line(event.text), *([Line(note)] if note else []))
     return Description("observed", Line(f"{event.step}. {title}"), tuple(brief), body)
 
 

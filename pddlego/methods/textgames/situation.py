@@ -58,10 +58,10 @@ class Terms:
 class Situation:
     """What a request is rendered from, and what its answer is read with.
 
-    `retry` holds the last answer to this same question, which could not be used. `notes` are remarks on the last
-    accepted answer (edit lines that matched nothing), `contradictions` say how the problem contradicts itself.
-    `placeholder` is the first name for a room not yet seen that was never used. `reworded` counts the repetitions that
-    are met with other words, because the endpoint takes no temperature. `reader` is for the built-in reader.
+    `retry` holds the last answer to the same request if it could not be used. `notes` are about the last accepted
+    answer (edit lines that matched nothing); `contradictions` say how the problem contradicts itself. `placeholder`
+    is the first unused name for a room not yet seen. `reworded` counts the retries that are phrased differently
+    because the endpoint accepts no temperature. `reader` is for the built-in reader.
     """
 
     knowledge: Knowledge

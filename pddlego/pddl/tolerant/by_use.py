@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from pddlego.pddl.conditions import ANY_TYPE, Atom, TypedName, atoms_of, changed_atoms, read_condition
+from pddlego.pddl.lint import with_implied
 from pddlego.pddl.names import is_name
-from pddlego.pddl.remarks import with_implied
 from pddlego.pddl.sexpr import show
 from pddlego.pddl.tolerant import declare as uses
 from pddlego.pddl.tolerant.lexical import Note

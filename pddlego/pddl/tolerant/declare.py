@@ -25,8 +25,8 @@ from pddlego.pddl.conditions import (
     word_of,
 )
 from pddlego.pddl.domain import Action
+from pddlego.pddl.lint import IMPLIED, NEEDS
 from pddlego.pddl.names import is_name
-from pddlego.pddl.remarks import IMPLIED, NEEDS
 from pddlego.pddl.sexpr import Sexpr, show
 from pddlego.pddl.tolerant.structure import FIELDS, Section
 

@@ -123,7 +123,7 @@ def test_a_revision_that_changes_nothing_moves_on_to_what_a_check_names(planner:
     assert of(events, BuildConcluded)[0].equivalent
 
 
-def test_a_remark_that_the_model_does_not_mind_costs_no_revision_of_what_works(planner: ProcessPlanner) -> None:
+def test_a_warning_that_the_model_does_not_mind_costs_no_revision_of_what_works(planner: ProcessPlanner) -> None:
     content = dumped({"summary": "s", "component": "", "repair": ""})
     model = Scripted({"init": [under_another()], "diagnose": [content] * 9})
     build("text-blocks", "build-problem", model, planner, feedback="model")

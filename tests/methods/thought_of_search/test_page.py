@@ -73,7 +73,7 @@ def test_the_problem_of_the_page_is_played(
     assert [message["role"] for message in first] == ["system", "user"]
     assert "successors(state, sizes)" in first[1]["content"]
     text = model_server.requests[-1]["messages"][-1]["content"]
-    assert "A jug holds no less than nothing" in text
+    assert "An amount is negative or larger than the jug" in text
     assert "wrong successor" in text
 
 

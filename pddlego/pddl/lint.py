@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from pddlego.pddl.check import declaration_remarks
+from pddlego.pddl.check import declaration_warnings
 from pddlego.pddl.conditions import (
     ANY_TYPE,
     Atom,
@@ -32,7 +32,7 @@ from pddlego.pddl.conditions import (
 from pddlego.pddl.domain import Action, Domain, either
 from pddlego.pddl.exclusive import broken_invariants
 from pddlego.pddl.problem import Problem
-from pddlego.pddl.rules import Defect, DefectKind, remark
+from pddlego.pddl.rules import Defect, DefectKind, warning
 
 NEEDS = {
     "not": ":negative-preconditions",
@@ -73,49 +73,49 @@ def with_implied(requirements: Iterable[str]) -> set[str]:
     return declared.union(*(IMPLIED.get(name, ()) for name in declared))
 
 
-def domain_remarks(domain: Domain) -> tuple[Defect, ...]:
+def domain_warnings(domain: Domain) -> tuple[Defect, ...]:
     """What is most likely a mistake in a domain. Total; says most of a domain without defects."""
-    remarks = list(declaration_remarks(domain))
+    warnings = list(declaration_warnings(domain))
     for action in domain.actions:
         where, scope = f"action {action.name}", scope_of(action.parameters)
-        remarks += _of_part(domain, action.precondition, f"{where}, precondition", scope)
-        remarks += _of_part(domain, action.effect, f"{where}, effect", scope)
-        remarks += _contradictions(action.precondition, f"{where}, precondition", DefectKind.CONTRADICTING_CONDITION)
+        warnings += _of_part(domain, action.precondition, f"{where}, precondition", scope)
+        warnings += _of_part(domain, action.effect, f"{where}, effect", scope)
+        warnings += _contradictions(action.precondition, f"{where}, precondition", DefectKind.CONTRADICTING_CONDITION)
         # What is asked for, and made false and true again, is a lock: some domains of the competitions have those.
         asked = frozenset(conjuncts(action.precondition))
-        remarks += _contradictions(action.effect, f"{where}, effect", DefectKind.CONTRADICTING_EFFECT, asked)
+        warnings += _contradictions(action.effect, f"{where}, effect", DefectKind.CONTRADICTING_EFFECT, asked)
         if not any(changed_atoms(action.effect)):
             message = f"{where} changes nothing; write its effect"
-            remarks.append(remark(DefectKind.EMPTY_EFFECT, where, message, action.place))
+            warnings.append(warning(DefectKind.EMPTY_EFFECT, where, message, action.place))
     for rule in domain.derived:
         where, scope = f"derived predicate {rule.predicate.name}", scope_of(rule.predicate.parameters)
-        remarks += _of_part(domain, rule.condition, where, scope)
-    return (*remarks, *_requirements(domain))
+        warnings += _of_part(domain, rule.condition, where, scope)
+    return (*warnings, *_requirements(domain))
 
 
-def problem_remarks(domain: Domain, problem: Problem) -> tuple[Defect, ...]:
+def problem_warnings(domain: Domain, problem: Problem) -> tuple[Defect, ...]:
     """What is most likely a mistake in a problem of a domain. Total; says most of a problem without defects."""
-    remarks: list[Defect] = []
+    warnings: list[Defect] = []
     constants = {constant.name for constant in domain.constants}
     for obj in problem.sorted_objects():
         if obj.name in constants:
             message = f"object {obj.name} is a constant of the domain; leave it out of :objects"
-            remarks.append(remark(DefectKind.OBJECT_IS_CONSTANT, obj.name, message, obj.place))
+            warnings.append(warning(DefectKind.OBJECT_IS_CONSTANT, obj.name, message, obj.place))
     if not any(isinstance(node, Atom | Equal) for node, _ in walk(problem.goal)):
         message = "the goal asks for nothing; write what is to be reached"
-        remarks.append(remark(DefectKind.EMPTY_GOAL, ":goal", message, problem.goal.place))
+        warnings.append(warning(DefectKind.EMPTY_GOAL, ":goal", message, problem.goal.place))
     named = {*(arg for fact in problem.facts for arg in fact.args), *arguments_in(problem.goal)}
     for obj in problem.sorted_objects():
         if obj.name not in named | constants and not _may_be_used(domain, problem, obj):
             message = f"object {obj.name} is in no fact and not in the goal; use it, or leave it out"
-            remarks.append(remark(DefectKind.UNUSED_OBJECT, obj.name, message, obj.place))
+            warnings.append(warning(DefectKind.UNUSED_OBJECT, obj.name, message, obj.place))
     used = {*domain.rules, *(fact.predicate for fact in problem.facts)}
     used |= {atom.predicate for part in (problem.goal, *domain.conditions()) for atom in atoms_of(part)}
     for name in dict.fromkeys(predicate.name for predicate in domain.predicates):
         if name not in used:
             message = f"predicate {name} is used by no action, no fact and not by the goal; use it, or leave it out"
-            remarks.append(remark(DefectKind.UNUSED_PREDICATE, name, message))
-    return (*remarks, *_never_true(domain, problem), *broken_invariants(domain, problem))
+            warnings.append(warning(DefectKind.UNUSED_PREDICATE, name, message))
+    return (*warnings, *_never_true(domain, problem), *broken_invariants(domain, problem))
 
 
 def _of_part(domain: Domain, part: Formula, where: str, scope: Scope) -> Iterator[Defect]:
@@ -125,14 +125,14 @@ def _of_part(domain: Domain, part: Formula, where: str, scope: Scope) -> Iterato
             for variable in node.variables:
                 if variable.name in bound:
                     message = f"{where}: {node}: {variable.name} is bound already; give it another name"
-                    yield remark(DefectKind.SHADOWED_VARIABLE, where, message, variable.place)
+                    yield warning(DefectKind.SHADOWED_VARIABLE, where, message, variable.place)
         elif isinstance(node, Atom):
             predicate = domain.predicates_by_name.get(node.predicate)
             for arg, wanted in zip(node.args, predicate.parameters if predicate else (), strict=False):
                 kind = bound.get(arg)
                 if kind is not None and _is_wider(domain, kind, wanted.type):
                     message = f"{where}: {node}: {arg} is a {kind}, and {node.predicate} takes a {wanted.type}"
-                    yield remark(DefectKind.WIDER_TYPE, where, f"{message}; give it that type", node.place)
+                    yield warning(DefectKind.WIDER_TYPE, where, f"{message}; give it that type", node.place)
 
 
 def _is_wider(domain: Domain, kind: str, wanted: str) -> bool:
@@ -151,7 +151,7 @@ def _contradictions(
         match conjunct:
             case Not(part=Atom() as atom) if atom in true and atom not in meant:
                 message = f"{where}: {atom} and (not {atom}) contradict each other; keep one"
-                yield remark(kind, where, message, atom.place)
+                yield warning(kind, where, message, atom.place)
     for inner in parts_of(part):
         if not isinstance(part, Not) and not isinstance(inner, Not):
             yield from _contradictions(inner, where, kind, meant)
@@ -187,7 +187,7 @@ def _never_true(domain: Domain, problem: Problem) -> Iterator[Defect]:
         for name in sorted((asked[action.name] - there) & set(domain.predicates_by_name)):
             message = f"action {action.name} asks for {name}, of which no fact is listed and which no action can make"
             message += f" true before; add the facts of {name} to :init, or an effect to an action"
-            yield remark(DefectKind.NEVER_TRUE, name, message)
+            yield warning(DefectKind.NEVER_TRUE, name, message)
 
 
 def _made(action: Action) -> set[str]:
@@ -198,12 +198,12 @@ def _made(action: Action) -> set[str]:
 def _requirements(domain: Domain) -> Iterator[Defect]:
     for name in sorted(set(domain.requirements) - KNOWN):
         message = f"PDDL has no requirement {name}; leave it out"
-        yield remark(DefectKind.UNKNOWN_REQUIREMENT, name, message)
+        yield warning(DefectKind.UNKNOWN_REQUIREMENT, name, message)
     declared = with_implied(domain.requirements)
     for name, reason in sorted(needed_requirements(domain).items()):
         if name not in declared:
             message = f"{reason} needs {name}; add it to (:requirements …)"
-            yield remark(DefectKind.MISSING_REQUIREMENT, name, message)
+            yield warning(DefectKind.MISSING_REQUIREMENT, name, message)
 
 
 def needed_requirements(domain: Domain) -> dict[str, str]:
