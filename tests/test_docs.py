@@ -32,37 +32,6 @@ def test_the_examples_in_evaluating_md(tmp_path: Path) -> None:
     assert result.failed == 0
 
 
-@pytest.mark.slow
-def test_adding_a_game_followed_literally(tmp_path: Path) -> None:
-    """Writes the files of the page into an empty folder, runs its commands there and compares what they print."""
-    page = (DOCS / "adding-a-game.md").read_text(encoding="utf-8")
-    files = re.findall(r"^`([\w./-]+)`:\n\n```\w+\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    assert len(files) == 6
-    for name, text in files:
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    runs = [run for block in re.findall(r"^```console\n(.*?)^```", page, re.M | re.S) for run in block.split("$ ")[1:]]
-    assert len(runs) == 4
-    for run in runs:
-        command, _, wanted = run.partition("\n")
-        printed = _run(command, tmp_path)
-        assert doctest.OutputChecker().check_output(wanted, printed, doctest.ELLIPSIS), f"{command} printed:\n{printed}"
-
-
-@pytest.mark.slow
-def test_the_tutorial_followed_literally(tmp_path: Path) -> None:
-    """Runs the commands of the tutorial in an empty folder, in their order, and compares what they print."""
-    page = (DOCS / "tutorial.md").read_text(encoding="utf-8")
-    runs = [run for block in re.findall(r"^```console\n(.*?)^```", page, re.M | re.S) for run in block.split("$ ")[1:]]
-    assert len(runs) == 5
-    for run in runs:
-        command, _, wanted = run.partition("\n")
-        printed = _run(command, tmp_path)
-        flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-        assert doctest.OutputChecker().check_output(wanted, printed, flags), f"{command} printed:\n{printed}"
-
-
 PHRASES = (
     r"\bfor each in\b",
     r"\b(is|are|was|were) none\b",
@@ -127,21 +96,6 @@ def test_the_report_on_the_corpus_is_what_is_printed() -> None:
     (block,) = re.findall(r"^```\n\$ (pddlego corpus check .*?)^```", page, re.MULTILINE | re.DOTALL)
     command, _, wanted = block.partition("\n")
     assert _run(command, DOCS.parent) == wanted
-
-
-@pytest.mark.slow
-def test_the_readme_s_evaluation_needs_nothing_that_the_readme_does_not_make(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"^```\nexport OPENAI_API_KEY=…\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
-    (prices,) = [line for line in block.splitlines() if line.endswith("> prices.toml")]
-    (command,) = [line for line in block.splitlines() if line.startswith("pddlego eval")]
-    subprocess.run(["sh", "-c", prices], cwd=tmp_path, check=True, timeout=PATIENCE)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789abcdef")
-    printed = _run(f"{command} --seeds 10 --dry-run", tmp_path)
-    assert "Error" not in printed, printed
-    assert printed.splitlines()[-1].startswith("all "), printed
 
 
 def _run(command: str, folder: Path) -> str:

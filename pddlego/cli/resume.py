@@ -123,7 +123,7 @@ def _again(console: Console, recorded: Recorded, step: int, model: str | None, e
         raise UsageError(f"After step {step} nothing is left", reason, "Raise --max-steps.")
     asks = parse_mode(started.mode).mode.asks_model
     matrix = Matrix(
-        seeds={started.setting: (started.seed,)},
+        seeds={started.setting: (started.seed or 0,)},
         modes=(started.mode,),
         models=(model or started.model,),
         without_model=() if asks else (started.mode,),

@@ -111,7 +111,8 @@ def _export(
 
     if svg_file is not None:
         view = frames[number].after
-        title = f"pddlego: {view.title}, seed {view.seed}, step {frames[number].step}"
+        seed = "" if view.seed is None else f", seed {view.seed}"
+        title = f"pddlego: {view.title}{seed}, step {frames[number].step}"
         write_whole(Path(svg_file), export.svg(drawn(frames[number]), width, height, title))
         console.print(f"The picture is in {clean(svg_file)}", style="dim", highlight=False, soft_wrap=True)
     if gif_file is not None:

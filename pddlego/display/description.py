@@ -95,7 +95,7 @@ def changes(added: Iterable[str], removed: Iterable[str], glyphs: Glyphs) -> str
 
 def _started(event: Started, glyphs: Glyphs) -> Description:
     most = event.limits.steps
-    parts = [f"seed {event.seed}", event.mode, label(event.model)]
+    parts = [*([] if event.seed is None else [f"seed {event.seed}"]), event.mode, label(event.model)]
     parts += [f"at most {count(most, 'step')}"] if most is not None else []
     return in_one_line("", f"{event.title}: {', '.join(parts)}", "bold")
 

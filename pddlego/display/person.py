@@ -227,7 +227,7 @@ def _question_rows(question: Question, width: int, glyphs: Glyphs) -> list[Text]
 
 
 def question_panel(question: Question, width: int, glyphs: Glyphs, message: str = "", scroll: int = 0) -> Panel:
-    """What is about to take effect, from row `scroll` on, with the keys that answer and a message about the last key."""
+    """What is about to take effect, from row `scroll` on, its keys, and a message about the last key."""
     rows = _question_rows(question, width, glyphs)
     shown = rows[scroll : scroll + _ROWS]
     part = None if len(shown) == len(rows) else Text(f"{scroll + 1}-{scroll + len(shown)} of {len(rows)}")

@@ -32,7 +32,8 @@ _OUTCOME_STYLE = {Outcome.WON: "bold green", Outcome.INTERRUPTED: "yellow"}
 def header(view: View, now: float, glyphs: Glyphs, width: int) -> Text:
     """The title line, with usage: steps, calls, tokens, seconds. A long model name is shortened."""
     separator = f" {glyphs.dot} "
-    about, used = f"{separator}seed {view.seed}{separator}{view.mode}{separator}", separator + budget(view, now, glyphs)
+    seed = "" if view.seed is None else f"{separator}seed {view.seed}"
+    about, used = f"{seed}{separator}{view.mode}{separator}", separator + budget(view, now, glyphs)
     room = width - cell_len(clean(view.title) + about + used)
     line = Text(no_wrap=True, overflow="ellipsis")
     line.append(clean(view.title), style="bold")
@@ -42,9 +43,8 @@ def header(view: View, now: float, glyphs: Glyphs, width: int) -> Text:
 
 
 def budget(view: View, now: float, glyphs: Glyphs) -> str:
-    """Steps, the score at the end, refused commands (if any), calls, tokens (if any) and seconds."""
-    most = "" if view.limits.steps is None else f"/{view.limits.steps}"
-    parts = [f"step {view.step}{most}"]
+    """Steps, the score at the end, refused commands, calls, tokens (each if there are any) and seconds."""
+    parts = [] if view.limits.steps is None else [f"step {view.step}/{view.limits.steps}"]
     if view.ended is not None:
         parts.append(f"score {view.ended.score:.2f}")
     if view.refused:
@@ -59,12 +59,12 @@ def budget(view: View, now: float, glyphs: Glyphs) -> str:
 
 
 def result_line(view: View) -> Text:
-    """How the episode ended, on one line; empty while it runs."""
+    """How the episode ended, on one line, after how many steps if they are limited; empty while it runs."""
     if view.ended is None:
         return Text("")
     ended = view.ended
     style = _OUTCOME_STYLE.get(ended.outcome, "bold red")
-    steps = f" after {count(ended.usage.steps, 'step')}" if ended.usage.steps or view.limits.steps is not None else ""
+    steps = "" if view.limits.steps is None else f" after {count(ended.usage.steps, 'step')}"
     line = Text(f"{ended.outcome.value}{steps}", style=style)
     if ended.message:
         line.append(f": {clean(' '.join(ended.message.split()))}", style="")

@@ -43,7 +43,7 @@ class View:
     title: str = ""
     mode: str = ""
     model: str = ""
-    seed: int = 0
+    seed: int | None = None
     limits: Limits = field(default_factory=lambda: Limits(0))
     step: int = 0
     refused: int = 0

@@ -59,7 +59,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Started(Event):
-    """The first event: what is played, by which method and model, under which limits.
+    """The first event: what is played, by which method and model, under which limits. `seed` is None without seeds.
 
     `details` is what the method's picture needs besides: plain JSON values.
     """
@@ -69,7 +69,7 @@ class Started(Event):
     title: str
     mode: str
     model: str
-    seed: int
+    seed: int | None
     task: str
     limits: Limits
     played_by: str

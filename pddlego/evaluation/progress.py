@@ -155,7 +155,7 @@ def result_line(summary: Summary) -> str:
     """`coin edit reader seed 12: won in 21 steps`."""
     message = f" ({summary.message})" if summary.message else ""
     score = "" if summary.won else f", score {summary.score:.2f}"
-    steps = f" in {count(summary.usage.steps, 'step')}"
+    steps = f" in {count(summary.usage.steps, 'step')}" if "steps" in summary.measures.numbers else ""
     return clean(f"{_cell_line(summary.cell)}: {summary.outcome.value}{steps}{score}{message}")
 
 

@@ -46,7 +46,7 @@ class Recorded:
     @property
     def cell(self) -> Cell:
         """What was played. Which repeat of it it was, its journal does not say."""
-        return Cell(self.started.setting, self.started.mode, self.started.model, self.started.seed)
+        return Cell(self.started.setting, self.started.mode, self.started.model, self.started.seed or 0)
 
     @property
     def events(self) -> tuple[Event, ...]:

@@ -183,7 +183,7 @@ class _ProblemChecker(_Checker):
 
     def defects(self) -> Iterator[Defect]:
         if self.problem.domain not in (self.domain.name, "unknown"):
-            message = f"the problem names domain {self.problem.domain}; this one is {self.domain.name}"
+            message = f"the problem's :domain is {self.problem.domain}, but the domain is called {self.domain.name}"
             yield warning(DefectKind.DOMAIN_NAME, self.problem.domain, message)
         yield from self._objects()
         for atom in self.problem.sorted_facts():
@@ -333,7 +333,7 @@ def declaration_warnings(domain: Domain) -> Iterator[Defect]:
     for name, place in sorted(above.items()):
         close = nearest(name, declared)  # being a parent type declares it, unless it is misspelt
         if close is not None:
-            message = f"type {name} has types below it and is not declared itself; did you mean {close}?"
+            message = f"type {name} is used as a parent but not declared; did you mean {close}?"
             yield warning(DefectKind.UNDECLARED_SUPERTYPE, name, message, place)
     for predicate, arities in _repeated_predicates(domain):
         if len(arities) == 1:
@@ -343,7 +343,7 @@ def declaration_warnings(domain: Domain) -> Iterator[Defect]:
         message = f"constant {supertype.name} is declared twice; once is enough"
         yield warning(DefectKind.DUPLICATE_CONSTANT, supertype.name, message, supertype.place)
     if not domain.actions:
-        message = "the domain has no action; add what can be done"
+        message = "the domain has no actions; add an (:action …)"
         yield warning(DefectKind.NO_ACTIONS, domain.name, message)
 
 

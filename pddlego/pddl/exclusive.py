@@ -85,8 +85,8 @@ def broken_invariants(domain: Domain, problem: Problem) -> Iterator[Defect]:
             if frozenset(facts) not in reported:
                 reported.add(frozenset(facts))
                 atoms = " and ".join(map(str, facts))
-                message = f"{atoms}: every action that makes one of them true makes another false, for {name}"
-                message += "; keep the one that is true at the beginning"
+                message = f"{atoms} exclude each other for {name}: every action that makes one of them true makes"
+                message += " another false; keep the one that is true at the beginning"
                 yield warning(DefectKind.BROKEN_INVARIANT, name, message, facts[0].place)
 
 

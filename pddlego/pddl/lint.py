@@ -99,21 +99,21 @@ def problem_warnings(domain: Domain, problem: Problem) -> tuple[Defect, ...]:
     constants = {constant.name for constant in domain.constants}
     for obj in problem.sorted_objects():
         if obj.name in constants:
-            message = f"object {obj.name} is a constant of the domain; leave it out of :objects"
+            message = f"object {obj.name} is a constant of the domain; remove it from :objects"
             warnings.append(warning(DefectKind.OBJECT_IS_CONSTANT, obj.name, message, obj.place))
     if not any(isinstance(node, Atom | Equal) for node, _ in walk(problem.goal)):
-        message = "the goal asks for nothing; write what is to be reached"
+        message = "the goal is empty; write what must be true at the end"
         warnings.append(warning(DefectKind.EMPTY_GOAL, ":goal", message, problem.goal.place))
     named = {*(arg for fact in problem.facts for arg in fact.args), *arguments_in(problem.goal)}
     for obj in problem.sorted_objects():
         if obj.name not in named | constants and not _may_be_used(domain, problem, obj):
-            message = f"object {obj.name} is in no fact and not in the goal; use it, or leave it out"
+            message = f"object {obj.name} does not occur in :init or in the goal; use or remove it"
             warnings.append(warning(DefectKind.UNUSED_OBJECT, obj.name, message, obj.place))
     used = {*domain.rules, *(fact.predicate for fact in problem.facts)}
     used |= {atom.predicate for part in (problem.goal, *domain.conditions()) for atom in atoms_of(part)}
     for name in dict.fromkeys(predicate.name for predicate in domain.predicates):
         if name not in used:
-            message = f"predicate {name} is used by no action, no fact and not by the goal; use it, or leave it out"
+            message = f"no action, fact or goal uses predicate {name}; use or remove it"
             warnings.append(warning(DefectKind.UNUSED_PREDICATE, name, message))
     return (*warnings, *_never_true(domain, problem), *broken_invariants(domain, problem))
 
@@ -124,7 +124,7 @@ def _of_part(domain: Domain, part: Formula, where: str, scope: Scope) -> Iterato
         if isinstance(node, Exists | Forall):
             for variable in node.variables:
                 if variable.name in bound:
-                    message = f"{where}: {node}: {variable.name} is bound already; give it another name"
+                    message = f"{where}: {node}: {variable.name} is already bound; rename it"
                     yield warning(DefectKind.SHADOWED_VARIABLE, where, message, variable.place)
         elif isinstance(node, Atom):
             predicate = domain.predicates_by_name.get(node.predicate)
@@ -185,8 +185,8 @@ def _never_true(domain: Domain, problem: Problem) -> Iterator[Defect]:
         return
     for action in domain.actions:
         for name in sorted((asked[action.name] - there) & set(domain.predicates_by_name)):
-            message = f"action {action.name} asks for {name}, of which no fact is listed and which no action can make"
-            message += f" true before; add the facts of {name} to :init, or an effect to an action"
+            message = f"action {action.name} requires {name}, which is not in :init and which no possible action adds"
+            message += f"; add facts of {name} to :init, or an effect to an action"
             yield warning(DefectKind.NEVER_TRUE, name, message)
 
 
@@ -197,7 +197,7 @@ def _made(action: Action) -> set[str]:
 
 def _requirements(domain: Domain) -> Iterator[Defect]:
     for name in sorted(set(domain.requirements) - KNOWN):
-        message = f"PDDL has no requirement {name}; leave it out"
+        message = f"PDDL has no requirement {name}; remove it"
         yield warning(DefectKind.UNKNOWN_REQUIREMENT, name, message)
     declared = with_implied(domain.requirements)
     for name, reason in sorted(needed_requirements(domain).items()):

@@ -120,10 +120,10 @@ def _goal(domain: Domain, problem: Problem) -> Iterator[Defect]:
         return  # said already
     ways = World(domain, problem).cases(problem.goal)
     if ways > _MOST_CASES:
-        message = f"the goal has {ways:,} ways to be true, and is not looked at; bind fewer variables at once"
+        message = f"the goal can be true in {ways:,} ways, too many to check; quantify over fewer variables"
         yield warning(DefectKind.TOO_LARGE, ":goal", message, problem.goal.place)
         return
     if goal_holds(domain, problem):
         reason = NOTHING_THERE if speaks_of_nothing(domain, problem) else "there is nothing to plan"
-        message = f"the goal is true in the initial state: {reason}; ask for what is not there yet"
+        message = f"the goal is already true in the initial state: {reason}; use a goal that is not yet true"
         yield warning(DefectKind.GOAL_TRUE, ":goal", message, problem.goal.place)

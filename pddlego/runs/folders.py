@@ -102,7 +102,7 @@ class EpisodeFilter:
 
 
 _FIELD = {"game": "setting"}
-"""Names of the fields of `EpisodeStarted` where they differ from the options."""
+"""Names of the fields of `Started` where they differ from the options."""
 
 
 EVERY = EpisodeFilter()

@@ -43,7 +43,7 @@ def test_ctrl_c_while_everything_is_starting(tmp_path: Path, delay: float) -> No
         _, errors = playing.communicate(timeout=PATIENCE)
     assert playing.returncode in (0, 130), (playing.returncode, errors)  # 0: it was faster than the interrupt
     assert "Traceback" not in errors
-    for journal in tmp_path.rglob("*.jsonl"):
+    for journal in tmp_path.rglob("episodes/*.jsonl"):
         assert read(journal).complete
 
 

@@ -51,7 +51,7 @@ def test_a_sound_problem_has_no_defect() -> None:
         (problem(goal="(exists (at a))"), DefectKind.SYNTAX, "write (exists"),
         (problem(goal="(not (at a) (at b))"), DefectKind.SYNTAX, "takes 1 part"),
         (problem(init="(near a)"), DefectKind.DERIVED_INIT, "leave it out of :init"),
-        ("(define (problem p) (:domain e) (:objects) (:init) (:goal (and)))", DefectKind.DOMAIN_NAME, "names domain e"),
+        ("(define (problem p) (:domain e) (:objects) (:init) (:goal (and)))", DefectKind.DOMAIN_NAME, "domain is e"),
     ],
 )
 def test_every_defect_is_found_and_says_what_to_do(text: str, kind: DefectKind, says: str) -> None:

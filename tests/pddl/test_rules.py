@@ -124,7 +124,7 @@ def mutated(text: str, old: str, new: str) -> str:
 
 
 PAGE = (Path(__file__).parents[2] / "docs" / "checking.md").read_text()
-TABLES = dict(zip(("domains", "problems"), PAGE.split("\n## ")[1:], strict=False))
+TABLES = {part.partition("\n")[0].lower(): part for part in PAGE.split("\n## ")[1:]}
 
 
 def documented(section: str) -> list[DefectKind]:

@@ -75,10 +75,10 @@ class Build:
         options = self._options
         yield Started(
             setting="description",
-            title=f"a {self.order.what} from words",
+            title=f"a {self.order.what} from a description",
             mode=f"build ({options.steps})",
             model=self._model.name,
-            seed=0,
+            seed=None,
             task=self.order.description.strip().splitlines()[0][:200] if self.order.description.strip() else "",
             limits=options.limits,
             played_by="builders",

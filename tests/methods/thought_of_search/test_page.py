@@ -17,7 +17,7 @@ from tests.sandbox.ordinary import needs_locks
 
 ROOT = Path(__file__).parent.parent.parent.parent
 PAGE = (ROOT / "docs" / "search.md").read_text(encoding="utf-8")
-FILES = dict(re.findall(r"`((?:envs|domains)/[\w./-]+)`:\n\n```\w+\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
+FILES = dict(re.findall(r"`((?:envs|domains)/jugs[\w./-]+)`:\n\n```\w+\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
 
 SUCCESSORS = """def successors(state, sizes):
     results = []

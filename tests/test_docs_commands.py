@@ -1,0 +1,122 @@
+"""The commands that README and docs print are run, page by page and in their order, in an empty folder.
+
+A command that needs a language model gets a local server. An evaluation plays its first game and first seed only,
+and a planner has one second.
+"""
+
+from __future__ import annotations
+
+import doctest
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pddlego.methods.builders.reference import component_of
+from pddlego.pddl import parse_domain, parse_problem
+from tests.model_server import ModelServer, Reply, answer
+from tests.scale import PATIENCE
+
+ROOT = Path(__file__).parent.parent
+PAGES = {
+    str(page.relative_to(ROOT)): page.read_text(encoding="utf-8")
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+}
+"""README and the pages of docs, by their paths."""
+SESSIONS = {name: re.findall(r"^```console\n(.*?)^```", text, re.MULTILINE | re.DOTALL) for name, text in PAGES.items()}
+"""Commands after a `$` and what they print."""
+SCRIPTS = {name: re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL) for name, text in PAGES.items()}
+"""Commands whose output is not shown."""
+
+DOMAIN = """(define (domain warehouse)
+  (:requirements :strips :typing)
+  (:types box room)
+  (:predicates (robot-in ?r - room) (in ?b - box ?r - room) (holding ?b - box) (empty))
+  (:action move :parameters (?from - room ?to - room)
+    :precondition (robot-in ?from) :effect (and (not (robot-in ?from)) (robot-in ?to)))
+  (:action pick-up :parameters (?b - box ?r - room) :precondition (and (robot-in ?r) (in ?b ?r) (empty))
+    :effect (and (not (in ?b ?r)) (not (empty)) (holding ?b)))
+  (:action put-down :parameters (?b - box ?r - room) :precondition (and (robot-in ?r) (holding ?b))
+    :effect (and (in ?b ?r) (empty) (not (holding ?b)))))"""
+PROBLEM = """(define (problem p) (:domain warehouse) (:objects office store garage - room box1 box2 - box)
+  (:init (robot-in office) (empty) (in box1 store) (in box2 office))
+  (:goal (and (in box1 garage) (in box2 garage))))"""
+ROLES = {
+    path.stem: path.read_text(encoding="utf-8").partition("ROLE\n")[2].partition("\n")[0]
+    for path in (ROOT / "prompts" / "builders" / "kinds").glob("*.j2")
+}
+"""The first sentence of each request for a component."""
+
+
+def warehouse(body: dict[str, Any]) -> Reply:
+    """The components of the domain above, whatever is described; for other requests a text without an answer."""
+    text = body["messages"][-1]["content"]
+    kind = next((kind for kind, role in ROLES.items() if role in text), "")
+    action = re.search(r"^The action is ([\w-]+)", text, re.MULTILINE)
+    if not kind:
+        return answer("I have no answer.")
+    return answer(
+        json.dumps(component_of(kind, parse_domain(DOMAIN), parse_problem(PROBLEM), action[1] if action else ""))
+    )
+
+
+def _files(page: str) -> dict[str, str]:
+    """The files that a page shows after their names."""
+    return dict(re.findall(r"^`([\w./-]+)`:\n\n```\w+\n(.*?)^```", page, re.MULTILINE | re.DOTALL))
+
+
+def _write_files(page: str, folder: Path) -> None:
+    for name, text in _files(page).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in SESSIONS if SESSIONS[name] and name != "docs/adding-a-method.md"])
+def test_the_commands_of_a_page_print_what_it_shows(name: str, tmp_path: Path) -> None:
+    """That of `adding-a-method.md` needs the package of the page: see `methods/test_adding_a_method.py`."""
+    _write_files(PAGES[name], tmp_path)
+    for session in "".join(SESSIONS[name]).split("$ ")[1:]:
+        command, _, wanted = session.partition("\n")
+        printed = _bash(command, tmp_path).stdout
+        flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+        assert doctest.OutputChecker().check_output(wanted, printed, flags), f"{command} printed:\n{printed}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name, blocks in SCRIPTS.items() if blocks])
+def test_the_commands_of_a_page_run_in_their_order(name: str, tmp_path: Path) -> None:
+    for page in (PAGES["docs/checking.md"], PAGES[name]):  # several pages use the files of the first
+        _write_files(page, tmp_path)
+    (tmp_path / "tests").symlink_to(ROOT / "tests")  # the recorded conversations
+    script = "".join(SCRIPTS[name]).replace("\\\n", " ")
+    script = re.sub(r"--seeds (\d+)-\d+", r"--seeds \1", script.replace("--seeds test", "--seeds 10-59"))
+    script = re.sub(r"pddlego eval ([\w-]+)( [\w-]+)*? -", r"pddlego eval \1 -", script)
+    with ModelServer() as server:
+        server.replies = [warehouse]
+        checked = "\n".join(f'{line}\necho "exit code $?"' for line in script.splitlines())
+        done = _bash(checked, tmp_path, OPENAI_BASE_URL=server.url, PDDLEGO_PLANNER_TIMEOUT="1")
+    codes = re.findall(r"^exit code (\d+)$", done.stdout, re.MULTILINE)
+    assert len(codes) == len(script.splitlines())
+    assert set(codes) <= {"0", "1"}, f"1 is a game that was not won\n{done.stdout}"
+    assert not re.search(r"^(Traceback|Error: )", done.stdout, re.MULTILINE), done.stdout
+
+
+def _bash(script: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    return subprocess.run(
+        ["bash", "-c", script],
+        cwd=folder,
+        env={**os.environ, "COLUMNS": "100", "PYTHONPATH": str(ROOT), **variables, "PATH": path},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
