@@ -73,7 +73,7 @@ def _tried(event: PlanTried, glyphs: Glyphs) -> Description:
 def _concluded(event: BuildConcluded, glyphs: Glyphs) -> Description:
     marks = {True: glyphs.done, False: glyphs.failed, None: "?"}
     named = {"read": event.read, "valid": event.valid, "solvable": event.solvable, "plan works": event.plan_valid}
-    named["equivalent to gold"] = event.equivalent
+    named["equivalent to the reference"] = event.equivalent
     line = Line("     " + "  ".join(f"{marks[value]} {name}" for name, value in named.items()), "bold")
     return Description("", line, (line,))
 

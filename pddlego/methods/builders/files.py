@@ -91,7 +91,8 @@ class Build:
         budget.score = float(self.review.sound)
         if not self.review.sound:
             raise EpisodeOver(Outcome.LOST, "what was built has defects, or no plan")
-        raise EpisodeOver(Outcome.WON)
+        valid = "the domain is valid" if self.order.what == "domain" else "the files are valid, and a plan was found"
+        raise EpisodeOver(Outcome.WON, valid)
 
 
 def _check(what: str, description: str, options: BuildOptions, begin: Draft) -> None:
@@ -112,7 +113,7 @@ def _check(what: str, description: str, options: BuildOptions, begin: Draft) -> 
 @dataclass(frozen=True)
 class Built:
     """The texts of the files that were built, and a plan where there is one. `sound`: the checks find nothing, and a
-    task has a plan; `message` says what is missing."""
+    task has a plan. `message` is the outcome in words."""
 
     domain: str
     problem: str

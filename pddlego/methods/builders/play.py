@@ -67,8 +67,8 @@ def _episode(
     budget.score = float(bool(done.plan_valid))
     yield done
     if done.plan_valid:
-        raise EpisodeOver(Outcome.WON)
-    reason = "the plan does not work in the gold domain" if done.solvable else "the built task has no plan"
+        raise EpisodeOver(Outcome.WON, "the plan works in the reference domain")
+    reason = "the plan does not work in the reference domain" if done.solvable else "the built task has no plan"
     raise EpisodeOver(Outcome.LOST, reason if done.valid else "what was built has defects")
 
 

@@ -134,7 +134,9 @@ class TaskEpisode(ABC):
             bound=bound,
             unit=self._unit,
         )
-        raise EpisodeOver(Outcome.WON if kind == SOLVED else Outcome.LOST, "" if kind == SOLVED else message or kind)
+        if kind == SOLVED:
+            raise EpisodeOver(Outcome.WON, f"a valid plan of {count(len(proposal.plan or ()), 'action')}")
+        raise EpisodeOver(Outcome.LOST, message or kind)
 
     def _kind(self, proposal: PlanProposal, valid: bool, bound: int | None) -> str:
         if not valid:
