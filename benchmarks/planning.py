@@ -51,7 +51,7 @@ def main() -> None:
         rows += _others(problems, planner)
         for row in rows:
             row.append(f"{float(row[2]) / (statistics.median(ours) * 1000):.1f}x")
-        title = f"Nearest unvisited room, {ROOMS} rooms, {len(problems)} half-explored houses; milliseconds a call"
+        title = f"Nearest unvisited room, {ROOMS} rooms, {len(problems)} half-explored houses; milliseconds per call"
         show(title, ["planner", "problem", "median", "slowest", "against pddlego"], rows)
         print("  'plain STRIPS': pyperplan refuses `exists` and `not`, so it gets the nearest room as its goal and")
         print("  positive preconditions, made for it outside the measured time.")
@@ -65,7 +65,7 @@ def _sizes(planner: ProcessPlanner) -> None:
         problems = [explored(rooms, int(rooms * share), seed) for share in (0.3, 0.6, 0.95, 0.99) for seed in range(4)]
         times = _timed(problems, lambda problem: _solve(planner, problem))
         rows.append([str(rooms), *_milliseconds(times)])
-    title = "pddlego by size of the house (30, 60, 95 and 99 % explored, 4 houses each); milliseconds a call"
+    title = "pddlego by size of the house (30, 60, 95 and 99 % explored, 4 houses each); milliseconds per call"
     show(title, ["rooms", "median", "slowest"], rows)
 
 

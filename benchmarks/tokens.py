@@ -38,7 +38,7 @@ def main() -> None:
                 before = BEFORE.get((name, model), ("-",) * 4)
                 rows.append([name, model, *before, *now, most if model == "reader" else ""])
     head = ["", "model", "won", "steps", "calls", "before", "won", "steps", "calls", "now", "at most"]
-    show("Characters sent an episode, edit, test seeds (10-59): before and now", head, rows)
+    show("Characters sent per episode, edit, test seeds (10-59): before and now", head, rows)
 
 
 def _model(name: str, seed: int) -> ReaderModel:

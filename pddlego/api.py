@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 def play(game: str, mode: str | None = None, seed: int = 0, model: str | None = None, **options: Any) -> Ended:
-    """Play one episode and return its last event: the outcome, the score and what was used. Writes no files.
+    """Play one episode and return its last event: the outcome, the score and the resources used. Writes no files.
 
-    If `mode` is None, the most important mode of the game is played, as by `pddlego play`; if `model` is None, the
+    If `mode` is None, the game's default mode is played, as with `pddlego play`; if `model` is None, the
     built-in model plays.
 
-    `options` are those of `pddlego eval` that belong to an episode, by the same names: `base_url`, `temperature`,
-    `fold`, `max_steps`, `retries`, `set` … Raises `PddlegoError` for what goes wrong before the first event.
+    `options` takes the episode-level options of `pddlego eval`, under the same names: `base_url`, `temperature`,
+    `fold`, `max_steps`, `retries`, `set` … Raises `PddlegoError` for errors that occur before the first event.
     """
     from pddlego.evaluation.playing import make_limiter, make_planners
     from pddlego.evaluation.playing import play as play_cell
@@ -44,11 +44,13 @@ def play(game: str, mode: str | None = None, seed: int = 0, model: str | None = 
 
 
 def evaluate(games: Sequence[str] | str, run: str | Path, **options: Any) -> list[Summary]:
-    """Play many episodes, or continue, and return the last attempt at each, sorted. `run` is the folder it is kept in.
+    """Play many episodes, or resume an interrupted evaluation, and return the last attempt at each, sorted.
 
-    `options` are those of `pddlego eval`, by the same names: `modes`, `models`, `seeds`, `workers`, `max_calls` …
-    An interrupt ends the episodes in flight as interrupted. Raises `PddlegoError`, as for a folder that was begun with
-    another configuration.
+    `run` is the folder in which the evaluation is saved.
+
+    `options` takes the options of `pddlego eval`, under the same names: `modes`, `models`, `seeds`, `workers`, `max_calls` …
+    An interrupt ends the episodes in flight as interrupted. Raises `PddlegoError`, for example
+    if the folder was created with a different configuration.
     """
     from pddlego.evaluation.assemble import evaluating
     from pddlego.evaluation.setup import make_setup
@@ -75,7 +77,7 @@ def build(
 ) -> Built:
     """Build PDDL from a description; a `problem` needs the text of its `domain`. Writes no files.
 
-    `options` are those of the endpoint, the planner and the limits, as of `pddlego build`: `base_url`, `temperature` …
+    `options` takes the options of the endpoint, the planner and the limits, as for `pddlego build`: `base_url`, `temperature` …
     Raises `PddlegoError` for errors before the first request, and `PddlSyntaxError` for an invalid domain.
     """
     import os
@@ -100,7 +102,7 @@ def build(
 def load_runs(runs: Iterable[str | Path] | str | Path) -> list[dict[str, Any]]:
     """Every episode of one or several run folders as a flat row: `pandas.DataFrame(load_runs(…))` is a table.
 
-    The columns are those of `results.csv`, with numbers as numbers, and besides `won`, `counts` (not lost to an error),
+    The columns are those of `results.csv`, with numbers as numbers, plus `won`, `counts` (not lost to an error),
     `seconds`, `model_seconds`, `attempt` and `message`. Raises `UsageError` for a folder that holds no evaluation.
     """
     from pddlego.evaluation.table import as_values, columns

@@ -66,9 +66,9 @@ class ProcessPlanner:
     def solve(self, domain: Domain, problem: Problem, search: Search, seconds: float | None = None) -> PlanResult:
         """Plan for `problem.goal`; `timeout`, `out of memory` and `crashed` are answers like any other.
 
-        `seconds` may be fewer than the planner's own time-out, and are no more. A `Graphplan` plans in that way
-        whatever the engine; waiting for its answers does not count. Raises `UsageError` for an argument of another
-        type, such as text in place of a domain.
+        `seconds` may shorten the planner's own time-out but never exceeds it. A `Graphplan` search is used with any
+        engine; the time it waits for answers does not count. Raises `UsageError` for an argument of the wrong type,
+        such as text in place of a domain.
         """
         _check_type("domain", domain, Domain, "parse_domain(text)")
         _check_type("problem", problem, Problem, "parse_problem(text)")

@@ -112,8 +112,10 @@ def _check(what: str, description: str, options: BuildOptions, begin: Draft) -> 
 
 @dataclass(frozen=True)
 class Built:
-    """The texts of the files that were built, and a plan where there is one. `sound`: the checks find nothing, and a
-    task has a plan. `message` is the outcome in words."""
+    """The texts of the files that were built, and a plan if one was found.
+
+    `sound` is true if the checks find no errors and, for a task, a plan exists. `message` is the outcome in words.
+    """
 
     domain: str
     problem: str
