@@ -48,7 +48,8 @@ def evaluate(games: Sequence[str] | str, run: str | Path, **options: Any) -> lis
 
     `run` is the folder in which the evaluation is saved.
 
-    `options` takes the options of `pddlego eval`, under the same names: `modes`, `models`, `seeds`, `workers`, `max_calls` …
+    `options` takes the options of `pddlego eval`, under the same names: `modes`, `models`, `seeds`,
+    `workers`, `max_calls` …
     An interrupt ends the episodes in flight as interrupted. Raises `PddlegoError`, for example
     if the folder was created with a different configuration.
     """
@@ -77,7 +78,8 @@ def build(
 ) -> Built:
     """Build PDDL from a description; a `problem` needs the text of its `domain`. Writes no files.
 
-    `options` takes the options of the endpoint, the planner and the limits, as for `pddlego build`: `base_url`, `temperature` …
+    `options` takes the options of the endpoint, the planner and the limits, as for `pddlego build`: `base_url`,
+    `temperature` …
     Raises `PddlegoError` for errors before the first request, and `PddlSyntaxError` for an invalid domain.
     """
     import os

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pddlego.cli.main import COMMANDS, loaded
+from pddlego.cli.commands import COMMANDS, loaded
 from pddlego.methods.textgames.games import Game
 from tests.scale import PATIENCE
 

@@ -8,7 +8,7 @@ import sys
 def main() -> None:
     """The entry point of `pddlego`. An interrupt while its modules are still loading is an interrupt like any other."""
     try:
-        from pddlego.cli.main import run
+        from pddlego.cli.commands import run
 
         run()
     except KeyboardInterrupt:

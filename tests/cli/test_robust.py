@@ -50,7 +50,7 @@ def test_ctrl_c_while_everything_is_starting(tmp_path: Path, delay: float) -> No
 def test_an_interrupt_of_code_from_a_string_is_an_exit_code_too(tmp_path: Path) -> None:
     """So dataclasses are made while modules load: CPython died of the signal, although it was caught."""
     program = (
-        "from pddlego.cli import main; import pddlego.cli.main as loaded\n"
+        "from pddlego.cli import main; import pddlego.cli.commands as loaded\n"
         "loaded.run = lambda: exec('raise KeyboardInterrupt')\n"
         "main()"
     )
