@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+import time
 import types
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
@@ -60,17 +61,24 @@ def choose_journal(journals: Sequence[Path]) -> Path | None:
     """Let the user pick an episode from a numbered list; None if there is no terminal or nothing was typed."""
     if not (is_typed_at() and sys.stdout.isatty()):
         return None
+    from pddlego.runs.tail import FolderTail  # only needed here, and every command loads this module
+
+    tail = FolderTail(journals[0].parent.parent)
+    tail.poll()
     typer.echo("Episodes:")
     for position, journal in enumerate(journals, start=1):
-        typer.echo(f"  {position:>3}  {clean(journal.stem)}")
+        state = tail.peeks[journal.name].state(time.time()) if journal.name in tail.peeks else ""
+        typer.echo(f"  {position:>3}  {clean(journal.stem)}  {state}")
     while True:
         try:
-            answer = input("Number: ").strip()
+            answer = input("Number (q to quit): ").strip()
         except EOFError:
             return None
+        if answer == "q":
+            raise typer.Exit
         if answer.isdecimal() and 1 <= int(answer) <= len(journals):
             return journals[int(answer) - 1]
-        typer.echo(f"Type a number from 1 to {len(journals)}, or press Ctrl-C to stop.")
+        typer.echo(f"Type a number from 1 to {len(journals)}, or q to quit.")
 
 
 def with_options(

@@ -16,6 +16,7 @@ from pddlego.cli.options import Runs, place_named, with_options
 from pddlego.display.console import Console
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import LimitOptions
+from pddlego.evaluation.progress import result_line
 from pddlego.evaluation.setup import read_prices
 from pddlego.evaluation.table import results_table
 from pddlego.report.build import Report, build_report, is_reportable
@@ -23,7 +24,7 @@ from pddlego.report.formats import as_csv, as_json, counts, extra_tables, markdo
 from pddlego.report.html import html
 from pddlego.report.optima import find_optima
 from pddlego.util.files import write_whole
-from pddlego.util.text import clean, suggestion
+from pddlego.util.text import clean, one_line, suggestion
 
 
 @with_options((LimitOptions,), only=("prices",))
@@ -55,9 +56,15 @@ _SUFFIXES = {".txt": "text", ".md": "markdown", ".csv": "csv", ".json": "json", 
 
 def _format(to: str | None, output: str | None) -> str:
     """The format: as named, or by the suffix of the file. Raises `UsageError` for an unknown one."""
-    if to is None:
-        return _SUFFIXES.get(Path(output or "").suffix, "text")
     names = tuple(_SUFFIXES.values())
+    if to is None and output is not None:
+        suffix = Path(output).suffix
+        if suffix not in _SUFFIXES:
+            reason = f"The suffixes are: {', '.join(_SUFFIXES)}."
+            raise UsageError(f"{output} has no suffix of a report", reason, "Choose one of them, or add --format.")
+        return _SUFFIXES[suffix]
+    if to is None:
+        return "text"
     if to not in names:
         advice = suggestion(to, names, "Choose one with --format.")
         raise UsageError(f"Unknown format '{to}'", f"The formats are: {', '.join(names)}.", advice)
@@ -93,6 +100,7 @@ def _text(report: Report) -> str:
 
 def _show(console: Console, report: Report) -> None:
     """The report on a terminal."""
+    console.print(f"From {', '.join(report.sources)}", style="dim", highlight=False, soft_wrap=True)
     if report.rows:
         _table(console, "Success", *success(report))
         console.print(Text("All numbers", "bold"))
@@ -104,10 +112,26 @@ def _show(console: Console, report: Report) -> None:
         _table(console, title, head, body)
     for title, what, rows in report.sections:
         _table(console, title, *counts(rows, what))
+    _lost(console, report)
     for comparison in report.comparisons:
         console.print(
             f"{comparison.game}, {comparison.first} and {comparison.second}: {comparison.conclusion}", highlight=False
         )
+
+
+def _lost(console: Console, report: Report) -> None:
+    """The first episodes that were not won, each with its reason."""
+    lost = [summary for summary in report.played if not summary.won]
+    if lost:
+        console.print(Text("Episodes that were not won", "bold"))
+        for summary in lost[:_LOST]:
+            console.print(one_line(result_line(summary), console.width), highlight=False, markup=False)
+        if len(lost) > _LOST:
+            console.print(f"… {len(lost) - _LOST} more", style="dim", highlight=False)
+        console.print()
+
+
+_LOST = 10
 
 
 def _table(console: Console, title: str, head: list[str], body: list[list[str]]) -> None:

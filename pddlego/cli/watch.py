@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -37,7 +38,8 @@ def command(
         reason = f"It has no folder {EPISODES}/." if folder.is_dir() else "There is no such folder."
         raise UsageError(f"{folder} is not a run folder", reason, "Name one that 'pddlego play' or 'eval' made.")
     console = Console()
-    watch = Watch(FolderTail(folder), make_codec(), renderer_of, glyphs_for(console.encoding), grid=grid)
+    tail = FolderTail(folder, partial(newest_run, runs) if run is None else None)
+    watch = Watch(tail, make_codec(), renderer_of, glyphs_for(console.encoding), grid=grid)
     if is_terminal(console):
         fill(watch, console)
     else:

@@ -71,6 +71,19 @@ def result_line(view: View) -> Text:
     return line
 
 
+def result_rows(view: View, width: int) -> list[Text]:
+    """How the episode ended, on one to three rows."""
+    rows = wrapped([result_line(view)], width)
+    if len(rows) > _RESULT_ROWS:
+        rows = rows[:_RESULT_ROWS]
+        rows[-1].truncate(width - 2)
+        rows[-1].append(" …")
+    return rows
+
+
+_RESULT_ROWS = 3
+
+
 def text_panel(lines: list[Text], title: str, width: int, height: int, scroll: int = 0) -> Panel:
     """Lines in a panel of exactly this size, wrapped, from line `scroll` on; says how far it is when not all fit."""
     room, inner = max(1, height - 2), max(1, width - 4)
@@ -222,9 +235,9 @@ RendererOf = Callable[[str], Renderer]
 
 def whole(screen: Screen[Any], view: View, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
     """The picture with its header and result line, exactly `width` wide and at most `height` lines high."""
-    height = min(height, _MAX_HEIGHT)
-    body = screen.body(view, width, height - 2, now, glyphs)
-    return Group(header(view, now, glyphs, width), body, result_line(view))
+    result = result_rows(view, width)
+    body = screen.body(view, width, min(height, _MAX_HEIGHT) - 1 - len(result), now, glyphs)
+    return Group(header(view, now, glyphs, width), body, *result)
 
 
 LOG_LENGTH = 200

@@ -12,7 +12,7 @@ from pddlego.display.app import MOVES
 from pddlego.display.console import Glyphs
 from pddlego.display.description import Describer, blamed
 from pddlego.display.frames import Frame, Timeline
-from pddlego.display.screens import Renderer, Size, Tab, header, result_line, text_panel, whole, wrapped
+from pddlego.display.screens import Renderer, Size, Tab, header, result_rows, text_panel, whole, wrapped
 from pddlego.display.view import View
 from pddlego.episode.events import Answered, Asked, Event, Judged, Rejected, Retrying
 from pddlego.util.text import clean
@@ -95,8 +95,10 @@ def frame_picture(
     tab = _tabs_of(picture, frame.after)[place.tab]
     if tab is None:
         return whole(picture.screen, view, size.width, size.height, now, glyphs)
-    body = text_panel(list(tab.lines(frame, glyphs)), tab.title, size.width, size.height - 3, place.scroll)
-    return Group(header(view, now, glyphs, size.width), _done(picture, frame, glyphs), body, result_line(view))
+    result = result_rows(view, size.width)
+    height = size.height - 2 - len(result)
+    body = text_panel(list(tab.lines(frame, glyphs)), tab.title, size.width, height, place.scroll)
+    return Group(header(view, now, glyphs, size.width), _done(picture, frame, glyphs), body, *result)
 
 
 def request_lines(frame: Frame, describe: Describer, glyphs: Glyphs) -> list[Text]:
@@ -127,7 +129,8 @@ def furthest(picture: Renderer, frame: Frame, place: ShownPlace, size: Size, gly
     """How far a view of this size can be scrolled."""
     tab = _tabs_of(picture, frame.after)[place.tab]
     lines = list(tab.lines(frame, glyphs)) if tab else []
-    return max(0, len(wrapped(lines, size.width - 4)) - (size.height - 5))
+    room = size.height - 4 - len(result_rows(frame.after, size.width))
+    return max(0, len(wrapped(lines, size.width - 4)) - room)
 
 
 def _done(picture: Renderer, frame: Frame, glyphs: Glyphs) -> Text:

@@ -207,7 +207,10 @@ class Watch:
         return self._ordered
 
     def _look(self) -> bool:
+        run = self.folder.run
         grown = self.folder.poll()
+        if self.folder.run != run:
+            self.show = None  # back to the list, which is that of the new run
         if grown:
             self._ordered = ordered(list(self.folder.peeks.values()))
         return grown

@@ -50,6 +50,6 @@ def _to_its_end(body: Body, budget: Budget) -> Body:
     except PddlegoError as error:
         yield ended(Outcome.CRASHED, error.sentence)
     except KeyboardInterrupt:
-        yield ended(Outcome.INTERRUPTED, "interrupted by the user")
+        yield ended(Outcome.INTERRUPTED, "stopped by the user")
     except (Exception, SystemExit) as error:  # noqa: BLE001 -- the episode's border: a bug ends only this episode
         yield ended(Outcome.CRASHED, explained(error, owner))

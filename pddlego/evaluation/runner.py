@@ -16,7 +16,7 @@ from pddlego.runs.journal import follow
 from pddlego.runs.store import Recorder, Store
 from pddlego.runs.summary import Summary
 
-INTERRUPTED = "interrupted by the user"
+INTERRUPTED = "stopped by the user"
 
 
 class Stop(str, Enum):

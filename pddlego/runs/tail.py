@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from io import BufferedReader
 from pathlib import Path
@@ -75,14 +75,21 @@ class EpisodeStatus:
 
 
 class FolderTail:
-    """All episodes of a run folder, at a glance; new ones appear by themselves. Ended ones are not looked at again."""
+    """All episodes of a run folder, at a glance; new ones appear by themselves. Ended ones are not looked at again.
 
-    def __init__(self, run: Path) -> None:
+    `newest` names the run folder to continue with when all episodes have ended.
+    """
+
+    def __init__(self, run: Path, newest: Callable[[], Path] | None = None) -> None:
         self.run = run
         self.peeks: dict[str, EpisodeStatus] = {}
+        self._newest = newest
 
     def poll(self) -> bool:
         """Look again. Whether anything is new."""
+        ended = bool(self.peeks) and all(peek.outcome is not None for peek in self.peeks.values())
+        if ended and self._newest is not None and (run := self._newest()) != self.run:
+            self.run, self.peeks = run, {}
         new = False
         try:
             entries = list(os.scandir(self.run / EPISODES))
