@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from benchmarks.episodes import play
 from benchmarks.table import show
-from pddlego.methods.textgames.loading import load_setting
+from pddlego.methods.textgames.loading import load
+from pddlego.methods.textgames.options import TextGameOptions
 from pddlego.planning import ProcessPlanner
 
 PAPER = {
@@ -36,7 +37,7 @@ def main() -> None:
 def _table_1(planner: ProcessPlanner) -> None:
     rows = []
     for name, paper in PAPER.items():
-        ours = [play(load_setting(name), mode, TEST_SEEDS, planner).success for mode in ("random", "gen", "edit")]
+        ours = [play(load(name), mode, TEST_SEEDS, planner).success for mode in ("random", "gen", "edit")]
         rows.append([name, *paper, *ours])
     head = [
         "",
@@ -64,7 +65,7 @@ def _all(planner: ProcessPlanner) -> None:
     rows = []
     for name in GAMES:
         for mode in ("edit", "gen"):
-            done = play(load_setting(name), mode, SEEDS, planner)
+            done = play(load(name), mode, SEEDS, planner)
             numbers = [done.won, done.steps, done.most_steps, done.refused, done.lost, done.calls, done.characters]
             rows.append([f"{name} {mode}", *numbers])
     head = ["", "won", "steps", "most", "refused", "lost", "calls", "characters sent"]
@@ -76,7 +77,7 @@ def _untuned(planner: ProcessPlanner) -> None:
     for name in GAMES:
         cells = []
         for fold, _, seeds in UNTUNED:
-            done = play(load_setting(name, fold=fold), "edit", seeds, planner)
+            done = play(load(name, TextGameOptions(fold=fold)), "edit", seeds, planner)
             cells += [done.won, done.steps, done.refused]
         rows.append([name, *cells])
     head = [""]

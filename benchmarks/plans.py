@@ -20,7 +20,7 @@ from typing import Any
 
 from benchmarks.episodes import play
 from benchmarks.table import show
-from pddlego.methods.textgames.loading import load_setting
+from pddlego.methods.textgames.loading import load
 from pddlego.pddl import Domain, Problem
 from pddlego.planning import Planner, PlanResult, ProcessPlanner, Search
 from pddlego.planning.ground import GOAL_STEP, GroundTask, ground
@@ -56,9 +56,9 @@ def main() -> None:
     for name in GAMES:
         with ProcessPlanner() as planner:
             recorder = RecordingPlanner(planner)
-            play(load_setting(name), "edit", SEEDS, recorder)
-        goals = {rung.goal: rung.name for rung in load_setting(name).start.ladder}
-        searches = {rung.name: str(rung.search) for rung in load_setting(name).start.ladder}
+            play(load(name), "edit", SEEDS, recorder)
+        goals = {rung.goal: rung.name for rung in load(name).start.ladder}
+        searches = {rung.name: str(rung.search) for rung in load(name).start.ladder}
         optimal = _optima(recorder.calls)
         for goal, rung in goals.items():
             mine = [

@@ -8,7 +8,7 @@ from pathlib import Path
 from benchmarks.episodes import play
 from benchmarks.table import show
 from pddlego.methods.textgames.games.textworld import shared_machine
-from pddlego.methods.textgames.loading import load_setting
+from pddlego.methods.textgames.loading import load
 from pddlego.planning import ProcessPlanner
 
 
@@ -25,7 +25,7 @@ def main() -> None:
 
 
 def _play(title: str, seeds: range, planner: ProcessPlanner) -> None:
-    setting = load_setting("coin")
+    setting = load("coin")
     rows = []
     for mode in ("edit", "gen", "act", "random"):
         done = play(setting, mode, seeds, planner)

@@ -7,7 +7,7 @@ from functools import partial
 from benchmarks.episodes import play
 from benchmarks.table import show
 from pddlego.methods.base import BuiltIn
-from pddlego.methods.textgames.loading import load_setting
+from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.reader.model import ReaderModel
 from pddlego.methods.textgames.reader.noise import NoisyReader
 from pddlego.planning import ProcessPlanner
@@ -33,7 +33,7 @@ def main() -> None:
     with ProcessPlanner() as planner:
         for name, most in MOST.items():
             for model in ("reader", NOISE):
-                done = play(load_setting(name), "edit", SEEDS, planner, partial(_model, model))
+                done = play(load(name), "edit", SEEDS, planner, partial(_model, model))
                 now = (done.won, done.steps, done.calls, done.characters)
                 before = BEFORE.get((name, model), ("-",) * 4)
                 rows.append([name, model, *before, *now, most if model == "reader" else ""])

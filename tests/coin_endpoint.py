@@ -9,7 +9,7 @@ from functools import lru_cache
 from threading import Event
 from typing import Any
 
-from pddlego.methods.textgames.loading import load_setting
+from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.reader.houses import CoinRules
 from pddlego.methods.textgames.reader.model import as_json
 from pddlego.methods.textgames.settings import GameSetting
@@ -21,7 +21,7 @@ from tests.model_server import Reply, streamed_slowly
 
 @lru_cache(maxsize=1)
 def _coin() -> GameSetting:
-    return load_setting("coin")
+    return load("coin")
 
 
 def next_command(body: dict[str, Any]) -> str:

@@ -16,7 +16,7 @@ from hypothesis import settings
 from pddlego.episode.events import Event, Limits
 from pddlego.methods.textgames.agent import Agent, Agents
 from pddlego.methods.textgames.events import Planned
-from pddlego.methods.textgames.loading import load_setting
+from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.play import make_method
 from pddlego.methods.textgames.reader.model import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
@@ -86,7 +86,7 @@ def _missing(reason: str) -> None:
 
 @pytest.fixture(scope="session")
 def coin() -> GameSetting:
-    return load_setting("coin")
+    return load("coin")
 
 
 @pytest.fixture(scope="session")

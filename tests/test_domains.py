@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from pddlego.methods.setting_files import setting_names
-from pddlego.methods.textgames.loading import load_setting
+from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.options import TEXT_GAME
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.pddl import Atom, Problem, TypedName, check, parse_problem
@@ -22,7 +22,7 @@ WAYS = ("sliced", "chopped", "diced", "fried", "roasted", "grilled")
 
 @pytest.fixture(scope="module")
 def cooking() -> GameSetting:
-    return load_setting("cooking-hard")
+    return load("cooking-hard")
 
 
 def kitchen(*facts: str, foods: tuple[str, ...] = FOODS) -> Problem:
@@ -132,7 +132,7 @@ def test_what_a_recipe_takes_is_sought(cooking: GameSetting, planner: ProcessPla
 
 
 def test_a_map_is_followed_without_directions(planner: ProcessPlanner) -> None:
-    setting = load_setting("mapreader")
+    setting = load("mapreader")
     text = """(define (problem p) (:domain map-reader) (:objects a b c - location)
       (:init (at a) (visited a) (box_at a) (connected a b east) (connected b a west) (on_map b c) (item_at coin c))
       (:goal (and)))"""
@@ -150,7 +150,7 @@ def test_a_map_is_followed_without_directions(planner: ProcessPlanner) -> None:
 
 def test_a_map_is_followed_only_from_rooms_that_were_not_seen(planner: ProcessPlanner) -> None:
     """Of a room that was seen all exits are known: a map that knows better is no way out."""
-    setting = load_setting("mapreader")
+    setting = load("mapreader")
     text = """(define (problem p) (:domain map-reader) (:objects a b c - location)
       (:init (at a) (visited a) (map_known) (on_map a c) (item_at coin c) (box_at a) (connected a b east))
       (:goal (and)))"""
@@ -161,7 +161,7 @@ def test_a_map_is_followed_only_from_rooms_that_were_not_seen(planner: ProcessPl
 
 
 def test_a_place_that_was_wrong_is_not_tried_again(planner: ProcessPlanner) -> None:
-    setting = load_setting("twc")
+    setting = load("twc")
 
     def rung(facts: str) -> str | None:
         text = f"""(define (problem p) (:domain text-world-commonsense)
@@ -177,7 +177,7 @@ def test_a_place_that_was_wrong_is_not_tried_again(planner: ProcessPlanner) -> N
 
 @pytest.mark.parametrize("name", setting_names(TEXT_GAME))
 def test_every_setting_starts_sound_and_says_every_step(name: str) -> None:
-    setting = load_setting(name)
+    setting = load(name)
     assert not check(setting.start.domain, setting.start.problem)
     assert set(setting.start.actions) == set(setting.start.domain.actions_by_name)
     spans = sorted((fold.start, fold.stop) for fold in setting.game.folds.values())

@@ -13,7 +13,8 @@ import pytest
 
 from pddlego.episode.events import Ended, Limits, Outcome
 from pddlego.methods.textgames.events import Observed
-from pddlego.methods.textgames.loading import load_setting
+from pddlego.methods.textgames.loading import load
+from pddlego.methods.textgames.options import TextGameOptions
 from pddlego.methods.textgames.play import episode_events, make_game
 from pddlego.methods.textgames.reader.model import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
@@ -64,7 +65,7 @@ def test_every_seed_is_won(coin: GameSetting, planner: ProcessPlanner, mode: str
     ],
 )
 def test_the_other_games(planner: ProcessPlanner, name: str, mode: str, fold: str, seeds: range, steps: float) -> None:
-    ends = play(load_setting(name, fold=fold), mode, seeds, planner)
+    ends = play(load(name, TextGameOptions(fold=fold)), mode, seeds, planner)
     assert [end.outcome for end in ends] == [Outcome.WON] * len(seeds)
     assert sum(end.usage.refused for end in ends) == 0
     assert statistics.mean(end.usage.steps for end in ends) <= steps

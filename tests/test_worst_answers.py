@@ -29,7 +29,7 @@ from pddlego.methods.textgames.formalize.act import ActionGen
 from pddlego.methods.textgames.formalize.full import FullEditor, FullFormalizer, in_braces, read_goals, take_apart
 from pddlego.methods.textgames.formalize.problems import PddlEdit, PddlGen
 from pddlego.methods.textgames.knowledge import EMPTY_DOMAIN, Knowledge
-from pddlego.methods.textgames.loading import load_setting
+from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.situation import Exchange, Terms
 from pddlego.methods.thought_of_search.functions import code_as_the_paper
 from pddlego.methods.thought_of_search.functions import code_of as function_of
@@ -181,7 +181,7 @@ class Reader:
     texts: Texts
 
 
-COIN = load_setting("coin")
+COIN = load("coin")
 PROMPTS = Prompts(COIN.asking.prompts)
 LOOKED = (Exchange(None, "You are in the kitchen."),)
 SITUATION = situation_with(

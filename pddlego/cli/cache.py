@@ -28,27 +28,13 @@ command = typer.Typer(
 @command.command()
 def info() -> None:
     """Show the location of the cache, and its entries by model."""
-    raise typer.Exit(_info())
-
-
-@command.command()
-def clear(
-    model: Annotated[str | None, typer.Option(help="Only the answers of this model.")] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
-) -> None:
-    """Delete cached answers (asks for confirmation)."""
-    raise typer.Exit(_clear(model, yes))
-
-
-def _info() -> int:
-    """Print the location of the cache, and its entries."""
     handle_sigterm()
     console = Console()
     cache = AnswerCache(default_path())
     held = cache.held()
     if not held:
         console.print(f"{cache.path}: no answers are kept.", highlight=False, markup=False, soft_wrap=True)
-        return exits.WON
+        return
     size = decimal(cache.path.stat().st_size)
     console.print(f"{cache.path}, {size}", highlight=False, markup=False, soft_wrap=True)
     table = Table(box=None, pad_edge=False)
@@ -61,11 +47,14 @@ def _info() -> int:
         numbers = (f"{entry.answers:,}", f"{entry.tokens:,}", _day(entry.first), _day(entry.last))
         table.add_row(Text(clean(entry.model)), *numbers)
     console.print(table, highlight=False)
-    return exits.WON
 
 
-def _clear(model: str | None, yes: bool) -> int:
-    """Delete answers. Exit code 1 if the user does not confirm."""
+@command.command()
+def clear(
+    model: Annotated[str | None, typer.Option(help="Only the answers of this model.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+) -> None:
+    """Delete cached answers (asks for confirmation)."""
     handle_sigterm()
     cache = AnswerCache(default_path())
     what = "all answers" if model is None else f"all answers of {clean(model)}"
@@ -74,10 +63,9 @@ def _clear(model: str | None, yes: bool) -> int:
             f"Cannot ask for confirmation to remove {what}", "Standard input is not a terminal.", "Use --yes."
         )
     if not yes and not typer.confirm(f"Remove {what} in {cache.path}?"):
-        return exits.NOT_WON
+        raise typer.Exit(exits.NOT_WON)
     removed = cache.clear(model)
     Console().print(f"Removed: {removed:,} answers.", highlight=False)
-    return exits.WON
 
 
 def _day(seconds: float) -> str:

@@ -14,7 +14,7 @@ from pddlego.cli import exits
 from pddlego.cli.exits import handle_sigterm
 from pddlego.display.console import Console
 from pddlego.planning import ProcessPlanner
-from pddlego.planning.corpus import CorpusReport, check_corpus, read_pairs
+from pddlego.planning.corpus import KNOWN, Checked, check_pair, read_pairs
 from pddlego.util.text import clean
 
 command = typer.Typer(
@@ -41,35 +41,39 @@ def check(
     handle_sigterm()
     pairs = list(read_pairs(Path(file)))
     with ProcessPlanner() as planner:
-        report = check_corpus(pairs, planner)
-    _show(Console(), report)
-    raise typer.Exit(exits.NOT_WON if report.contradictions else exits.WON)
+        checked = [check_pair(pair, planner) for pair in pairs]
+    _show(Console(), checked)
+    raise typer.Exit(exits.NOT_WON if any(pair.contradiction for pair in checked) else exits.WON)
 
 
-def _show(console: Console, report: CorpusReport) -> None:
-    total = len(report.checked)
+def _show(console: Console, checked: list[Checked]) -> None:
+    total = len(checked)
+    planned = [pair for pair in checked if not pair.refused]
+    contradictions = [pair for pair in checked if pair.contradiction]
+    refused = sum(bool(pair.refused) for pair in contradictions)
+    unknown = sum((pair.pair.recorded_verdict or "") not in KNOWN for pair in checked)
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(justify="left")
     table.add_column(justify="right")
     table.add_column(justify="right")
     for name, number in (
         ("pairs of a domain and a problem", total),
-        ("read", report.readable),
-        ("planned with", report.planned),
-        ("planned with after repairs", report.repaired),
-        ("refused", total - report.planned),
-        ("contradictions to what was recorded", len(report.contradictions) - report.refused_though_recorded),
-        ("refused, and a plan or a verdict is recorded", report.refused_though_recorded),
-        *([("unknown recorded verdicts", report.unknown)] if report.unknown else []),
+        ("read", sum(pair.readable for pair in checked)),
+        ("planned with", len(planned)),
+        ("planned with after repairs", sum(bool(pair.repairs) for pair in planned)),
+        ("refused", total - len(planned)),
+        ("contradictions to what was recorded", len(contradictions) - refused),
+        ("refused, and a plan or a verdict is recorded", refused),
+        *([("unknown recorded verdicts", unknown)] if unknown else []),
     ):
         table.add_row(name, str(number), f"{100 * number / total:.1f}%" if total else "")
     console.print(table, highlight=False)
-    _counts(console, "Refused, by class", report.refused)
-    repairs = Counter(kind for checked in report.checked for kind in _kinds(checked.repairs))
+    _counts(console, "Refused, by class", Counter(pair.refused for pair in checked if pair.refused))
+    repairs = Counter(kind for pair in checked for kind in _kinds(pair.repairs))
     _counts(console, "Repairs, in pairs", repairs)
-    for checked in report.contradictions:
-        reason = f" ({checked.refused}: {checked.message})" if checked.refused else ""
-        console.print(Text(clean(f"{checked.pair.id}: {checked.contradiction}{reason}"), "red"), soft_wrap=True)
+    for pair in contradictions:
+        reason = f" ({pair.refused}: {pair.message})" if pair.refused else ""
+        console.print(Text(clean(f"{pair.pair.id}: {pair.contradiction}{reason}"), "red"), soft_wrap=True)
 
 
 def _kinds(repairs: tuple[str, ...]) -> set[str]:

@@ -83,11 +83,11 @@ def _java(java: str | None) -> str:
 def _engine(java: str | None) -> str:
     from importlib.metadata import PackageNotFoundError, version
 
-    from pddlego.methods.textgames.loading import load_setting
+    from pddlego.methods.textgames.loading import load
     from pddlego.methods.textgames.play import make_game
 
     began = time.perf_counter()
-    setting = load_setting("coin")
+    setting = load("coin")
     observation = make_game(setting, setting.all_seeds.start, java).start()
     try:
         engine = version("textworld-express")

@@ -17,7 +17,7 @@ from pddlego.display.console import Console
 from pddlego.evaluation.assemble import Running, evaluating
 from pddlego.evaluation.config import Resolved, groups, resolve
 from pddlego.evaluation.estimate import estimates
-from pddlego.evaluation.progress import LineProgress, LiveProgress, ProgressDisplay, Standing
+from pddlego.evaluation.progress import LineProgress, LiveProgress, Standing
 from pddlego.evaluation.runner import Evaluation, Stop
 from pddlego.evaluation.setup import Setup, make_setup
 from pddlego.evaluation.table import played_of, results_table, rows, spent_elsewhere, upper_bound_table
@@ -91,7 +91,7 @@ def _run_path(setup: Setup) -> Path:
     return Path(run.runs) / f"eval-{'+'.join(setup.config.what.games)[:60]}-{digest}"
 
 
-def _display(console: Console, standing: Standing, gauge: Gauge) -> ProgressDisplay:
+def _display(console: Console, standing: Standing, gauge: Gauge) -> LiveProgress | LineProgress:
     if console.is_terminal and not console.is_dumb_terminal:
         return LiveProgress(console, standing, lambda: _spent(gauge))
     return LineProgress(console, standing)
@@ -106,7 +106,7 @@ def _spent(gauge: Gauge) -> str:
     return f"{spent.calls:.0f} requests{flying}, {spent.tokens:,.0f} tokens{cost}"
 
 
-def _run(evaluation: Evaluation, display: ProgressDisplay) -> None:
+def _run(evaluation: Evaluation, display: LiveProgress | LineProgress) -> None:
     """Show the progress until the evaluation stops. The first interrupt drains it, the second aborts it.
 
     Where Ctrl-C is ignored the first one, a kill, aborts it.

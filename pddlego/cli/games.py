@@ -6,10 +6,10 @@ from rich.table import Table
 from rich.text import Text
 
 from pddlego.display.console import Console
-from pddlego.errors import PddlegoError, UsageError
+from pddlego.errors import PddlegoError
 from pddlego.methods.base import Setting
-from pddlego.methods.registry import method_of_kind
-from pddlego.methods.setting_files import read_setting, setting_names
+from pddlego.methods.registry import first_mode, method_of
+from pddlego.methods.setting_files import setting_names
 from pddlego.util.text import clean
 
 
@@ -34,10 +34,5 @@ def command() -> None:
 
 def _load(name: str) -> Setting:
     """The setting, as the first method that plays its kind reads it. Raises `PddlegoError`."""
-    kind = read_setting(name).kind
-    player = method_of_kind(kind)
-    if player is None:
-        raise UsageError(
-            f"Unknown kind '{kind}'", "No installed method plays settings of that kind.", "Check the file."
-        )
+    player = method_of(name, first_mode(name))
     return player.load(name, player.options())

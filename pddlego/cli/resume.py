@@ -37,14 +37,14 @@ from pddlego.methods.textgames.options import TextGameOptions
 from pddlego.methods.textgames.play import episode_of, first_domain, play
 from pddlego.methods.textgames.resume import (
     RecordedGame,
-    ResumePoint,
     check_not_over,
     known_at,
     moment_at,
     read_correction,
-    restart_at,
+    with_correction,
 )
 from pddlego.methods.textgames.settings import GameSetting
+from pddlego.methods.textgames.world import Restart
 from pddlego.models.endpoint import Access, Endpoint
 from pddlego.pddl import Problem, check
 from pddlego.runs.cells import Matrix
@@ -95,7 +95,7 @@ def command(
     panels = recorded.played.method.screen()
     display = make_display(console, pace, panels, picture.describe, lines=own_mode.needs_person)
     approver = make_approver(console, display, kinds, own_mode)
-    restart = restart_at(played, from_step, moment, _corrected(played, moment, from_step, problem, edit))
+    restart = with_correction(moment, _corrected(played, moment, from_step, problem, edit))
     path = fresh_folder(runs_folder(flags.get("runs")), f"{cell.label}-resumed")
     about: dict[str, Any] = {RESUMED: {"source": restart.source, "step": restart.step}}
     about |= {CONFIRMED: kinds} if kinds else {}
@@ -156,7 +156,7 @@ def _endpoint(
     return there.model_copy(update={"base_url": base_url}), Access(key)
 
 
-def _corrected(played: RecordedGame, moment: ResumePoint, step: int, file: str | None, edit: bool) -> Problem | None:
+def _corrected(played: RecordedGame, moment: Restart, step: int, file: str | None, edit: bool) -> Problem | None:
     """The problem as a person corrected it; None if they did not. Raises `UsageError` for one with faults."""
     if not edit and file is None:
         return None
@@ -188,7 +188,7 @@ def _corrected(played: RecordedGame, moment: ResumePoint, step: int, file: str |
     return corrected.problem
 
 
-def _about(played: RecordedGame, moment: ResumePoint, step: int) -> Iterator[str]:
+def _about(played: RecordedGame, moment: Restart, step: int) -> Iterator[str]:
     """The comment above a problem that a person edits."""
     known = known_at(played, moment)
     yield f"{played.episode.setting.title}, seed {played.episode.seed}: the problem after step {step}."

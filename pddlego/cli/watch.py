@@ -43,6 +43,6 @@ def command(
     if is_terminal(console):
         fill(watch, console)
     else:
-        peeks = watch.peeks()
+        peeks = watch.peeks
         size = Size(100, len(peeks) + 4)
         console.print(list_picture(peeks, -1, str(folder), time.time(), size, watch.glyphs, keys=False))

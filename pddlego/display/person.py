@@ -10,20 +10,17 @@ import sys
 import tempfile
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Protocol
 
-from rich.console import RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
 from pddlego.display.app import MOVES, Keyboard
 from pddlego.display.console import Glyphs
+from pddlego.display.lines import LineDisplay, LiveDisplay
 from pddlego.display.screens import wrapped
 from pddlego.display.show import keys_line
 from pddlego.episode.approval import ACCEPTED, Decision, Question
-from pddlego.episode.events import Event
 from pddlego.errors import UsageError
 from pddlego.util.children import for_children
 from pddlego.util.files import read_run_file
@@ -78,7 +75,8 @@ def _edited(text: str, suffix: str) -> str:
         path = Path(folder) / f"edit{suffix}"
         path.write_text(text, encoding="utf-8")
         try:
-            code = _run([*shlex.split(editor), str(path)])
+            with _terminal_as_it_was():
+                code = subprocess.run([*shlex.split(editor), str(path)], env=for_children(), check=False).returncode
         except (OSError, ValueError) as error:
             reason = f"'{editor}': {getattr(error, 'strerror', None) or error}."
             raise UsageError("The editor cannot be started", reason, "Set EDITOR to one, such as nano.") from error
@@ -90,19 +88,6 @@ def _edited(text: str, suffix: str) -> str:
             return ""  # to remove the file is to give up, as to empty it
         except OSError as error:
             raise UsageError("The edited text cannot be read", f"{error.strerror}.", "Use another EDITOR.") from error
-
-
-def _run(command: list[str]) -> int:
-    """Run an editor. When it is interrupted from outside it is ended politely, and the terminal is as it was."""
-    with _terminal_as_it_was(), subprocess.Popen(command, env=for_children()) as editor:
-        try:
-            return editor.wait()
-        except KeyboardInterrupt:
-            editor.terminate()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                editor.wait(timeout=5)
-            editor.kill()
-            raise
 
 
 @contextlib.contextmanager
@@ -139,20 +124,12 @@ _ROWS = 9
 _SCROLLS = {**MOVES, "pagedown": _ROWS, "pageup": -_ROWS}
 
 
-class PersonScreen(Protocol):
-    """Where questions are shown."""
-
-    def ask(self, question: RenderableType | None, preview: tuple[Event, ...] = ()) -> None:
-        """Show a question below everything else, which is shown as the `preview` makes it; None takes it away."""
-
-    def aside(self) -> AbstractContextManager[None]:
-        """Leave the terminal to another program until the block ends."""
-
-
 class AskingApprover:
     """Shows what is about to take effect and waits for a key. Ctrl-C raises `KeyboardInterrupt`."""
 
-    def __init__(self, stage: PersonScreen, kinds: Collection[str], glyphs: Glyphs, width: Callable[[], int]) -> None:
+    def __init__(
+        self, stage: LiveDisplay | LineDisplay, kinds: Collection[str], glyphs: Glyphs, width: Callable[[], int]
+    ) -> None:
         self._stage, self._whats, self._glyphs, self._width = stage, kinds, glyphs, width
         self._message = ""
         self._scroll = 0

@@ -47,54 +47,32 @@ def list_picture(
     keys: bool = True,
 ) -> RenderableType:
     """The episodes with their state, as many as fit, around the chosen one; with the `keys` that work."""
-    width, height = size.width, size.height
-    room = max(1, height - 4)
+    room = max(1, size.height - 4)
     first = max(0, min(chosen - room // 2, len(peeks) - room))
     shown = peeks[first : first + room]
-    rows = [_cells(peek, now) for peek in shown]
-    widths = _widths(rows, width)
-    lines = [_summary(peeks, title), _row(HEAD, widths, (), " ", "bold")]
-    for number, (peek, row) in enumerate(zip(shown, rows, strict=True), start=first):
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    for head in ("", *HEAD):
+        table.add_column(
+            head, justify="right" if head in NUMBERS else "left", no_wrap=head not in CUT, overflow="ellipsis"
+        )
+    for number, peek in enumerate(shown, start=first):
         mark, style = (glyphs.used, "reverse") if number == chosen else (" ", "")
-        lines.append(_row(row, widths, (_style(peek, now), "dim"), mark, style))
-    if keys:
-        lines += [Text() for _ in range(room - len(shown))]
-        lines.append(keys_line(_LIST_KEYS, glyphs))
-    return Text("\n", no_wrap=True, overflow="crop").join(lines)
+        cells = (peek.setting, peek.mode, peek.model, str(peek.seed), _steps(peek))
+        state = Text(peek.state(now), _style(peek, now))
+        texts = [Text(clean(cell), no_wrap=True, overflow="ellipsis") for cell in cells]
+        table.add_row(
+            mark, *texts, state, Text(clean(peek.command), "dim", no_wrap=True, overflow="ellipsis"), style=style
+        )
+    below = [*(Text() for _ in range(room - len(shown))), keys_line(_LIST_KEYS, glyphs)] if keys else []
+    return Group(_summary(peeks, title), table, *below)
 
 
 HEAD = ("game", "mode", "model", "seed", "step", "state", "last command")
-NUMBERS = (3, 4)
+NUMBERS = ("seed", "step")
 """Columns that are aligned to the right."""
 
-_LAST_COMMAND = 16
-"""Columns that are kept for the last command, whatever a model is called."""
-
-
-def _cells(peek: EpisodeStatus, now: float) -> list[str]:
-    cells = peek.setting, peek.mode, peek.model, str(peek.seed), _steps(peek), peek.state(now), peek.command
-    return [clean(cell) for cell in cells]
-
-
-def _widths(rows: Sequence[Sequence[str]], width: int) -> list[int]:
-    """The width of each column; the model's name is cut first, then the game's."""
-    widths = [max(map(len, column)) for column in zip(HEAD, *rows, strict=True)][:-1]
-    over = sum(widths) + 2 * len(widths) + 2 + _LAST_COMMAND - width
-    for number in (2, 0):
-        cut = max(0, min(over, widths[number] - 6))
-        widths[number], over = widths[number] - cut, over - cut
-    return [*widths, max(1, width - sum(widths) - 2 * len(widths) - 2)]
-
-
-def _row(cells: Sequence[str], widths: Sequence[int], last_styles: Sequence[str], mark: str, style: str) -> Text:
-    """One line of the list. Drawn by hand: a table of rich takes six times as long, and this is drawn all the time."""
-    line = Text(f"{mark} ", style, no_wrap=True)
-    styles = ("",) * (len(cells) - len(last_styles)) + tuple(last_styles)
-    for number, (cell, width, own) in enumerate(zip(cells, widths, styles, strict=True)):
-        text = cell if len(cell) <= width else cell[: max(0, width - 1)] + "…"
-        line.append(text.rjust(width) if number in NUMBERS else text.ljust(width), own).append("  ")
-    line.rstrip()
-    return line
+CUT = ("game", "model", "last command")
+"""Columns that are cut where there is not enough room."""
 
 
 def _summary(peeks: Sequence[EpisodeStatus], title: str) -> Text:
@@ -199,12 +177,8 @@ class Watch:
         self.show: Show | None = None
         self._opened: dict[Path, _Opened] = {}
         self._second = 0
-        self._ordered: list[EpisodeStatus] = []
+        self.peeks: list[EpisodeStatus] = []  # in the order of the list
         self._look()
-
-    def peeks(self) -> list[EpisodeStatus]:
-        """The episodes in the order of the list."""
-        return self._ordered
 
     def _look(self) -> bool:
         run = self.folder.run
@@ -212,7 +186,7 @@ class Watch:
         if self.folder.run != run:
             self.show = None  # back to the list, which is that of the new run
         if grown:
-            self._ordered = ordered(list(self.folder.peeks.values()))
+            self.peeks = ordered(list(self.folder.peeks.values()))
         return grown
 
     def picture(self, width: int, height: int) -> RenderableType:
@@ -220,7 +194,7 @@ class Watch:
             fault = self._open(self.chosen).fault
             picture = self.show.picture(width, height - bool(fault))
             return Group(Text(clean(fault), "red", no_wrap=True, overflow="ellipsis"), picture) if fault else picture
-        peeks, now = self.peeks(), self.clock()
+        peeks, now = self.peeks, self.clock()
         if not peeks:
             return Group(Text(f"no episode has begun in {self.folder.run}", "dim"), keys_line(_GRID_KEYS, self.glyphs))
         if self.showing_grid:
@@ -252,24 +226,24 @@ class Watch:
             grown = self._open(path).poll() or grown
         second = int(self.clock())
         passed, self._second = second != self._second, second
-        return grown or (passed and bool(self._ordered) and self._ordered[0].outcome is None)
+        return grown or (passed and bool(self.peeks) and self.peeks[0].outcome is None)
 
     def _followed(self) -> list[Path]:
         """The journals that are read whole: those on screen."""
         if self.show is not None and self.chosen is not None:
             return [self.chosen]
-        return [peek.path for peek in self.peeks()[: self.grid]] if self.showing_grid else []
+        return [peek.path for peek in self.peeks[: self.grid]] if self.showing_grid else []
 
     def _open(self, path: Path) -> _Opened:
         if path not in self._opened:
-            method = next((peek.method for peek in self._ordered if peek.path == path), "")
+            method = next((peek.method for peek in self.peeks if peek.path == path), "")
             picture = self._picture_of(method)
             self._opened[path] = _Opened(JournalTail(path, self._codec), picture, self.glyphs)
             self._opened[path].poll()
         return self._opened[path]
 
     def _enter(self) -> None:
-        peeks = self.peeks()
+        peeks = self.peeks
         if not peeks:
             return
         self.chosen = peeks[self._number(peeks)].path
@@ -278,7 +252,7 @@ class Watch:
 
     def _waited(self) -> float:
         """Seconds since the chosen episode's journal last grew."""
-        changed = next((peek.changed for peek in self.peeks() if peek.path == self.chosen), self.clock())
+        changed = next((peek.changed for peek in self.peeks if peek.path == self.chosen), self.clock())
         return max(0.0, self.clock() - changed)
 
     def _number(self, peeks: Sequence[EpisodeStatus]) -> int:
@@ -286,7 +260,7 @@ class Watch:
         return next((number for number, peek in enumerate(peeks) if peek.path == self.chosen), 0)
 
     def _choose(self, key: str) -> None:
-        peeks = self.peeks()
+        peeks = self.peeks
         if peeks and key in MOVES:
             number = self._number(peeks) + MOVES[key]
             self.chosen = peeks[max(0, min(len(peeks) - 1, number))].path

@@ -23,7 +23,7 @@ from pddlego.runs.cells import Cell
 from pddlego.runs.ledger import LEDGER, Ledger, LedgerEntry, read_ledger
 from pddlego.runs.manifest import environment_manifest
 from pddlego.runs.store import Store, kept_domain, read_recorded_prices
-from pddlego.runs.summary import Measure, Measures, Summary
+from pddlego.runs.summary import Summary
 from pddlego.util.files import write_run_file
 
 
@@ -61,7 +61,13 @@ def evaluating(setup: Setup, path: Path, about: Mapping[str, Any] | None = None)
     """
     cells = setup.cells()
     record = {**(about or {}), **environment_manifest()}
-    opened = Store(path, setup.configuration(), codec=make_codec(), measure_of=measure_of, about=record)
+    opened = Store(
+        path,
+        setup.configuration(),
+        codec=make_codec(),
+        measure_of=lambda cell: measuring_of(cell.setting, cell.mode).of,
+        about=record,
+    )
     with opened as store, make_planners(setup) as planner:
         store.plan(setup.matrix, setup.prices)
         prices = setup.prices or read_recorded_prices(path)
@@ -92,14 +98,6 @@ def evaluating(setup: Setup, path: Path, about: Mapping[str, Any] | None = None)
         running.attempts += [summary for summary in store.attempts if summary.cell in mine]
         running.entries += read_ledger(path / LEDGER)[0].values()
         write_run_file(path / "results.csv", result_table(results))
-
-
-def measure_of(cell: Cell) -> Measure:
-    """What the cell's method measures; nothing where no method of its mode is installed any more."""
-    try:
-        return measuring_of(cell.setting, cell.mode).of
-    except UsageError:
-        return lambda events, used: Measures()
 
 
 def _check_ledger(path: Path, ledger: Ledger, store: Store) -> None:

@@ -14,7 +14,7 @@ from pddlego.evaluation.playing import make_planners, play
 from pddlego.evaluation.setup import Setup
 from pddlego.methods.base import BUILT_IN_MODEL
 from pddlego.models.base import ATTEMPTS
-from pddlego.models.limiter import OUTPUT_ESTIMATE, NoLimiter
+from pddlego.models.limiter import OUTPUT_ESTIMATE, SharedLimiter
 from pddlego.planning import Planner
 from pddlego.runs.cells import Cell
 from pddlego.runs.summary import LOST_TO_ERRORS
@@ -121,7 +121,7 @@ def _played(cells: list[Cell], setup: Setup, planner: Planner) -> Iterator[tuple
     """Calls, and characters in and out, of each episode. Nothing where no such model plays, or no engine is there."""
     for cell in filter(is_free, cells):
         try:
-            events = list(play(cell, setup, planner, NoLimiter()))
+            events = list(play(cell, setup, planner, SharedLimiter(1)))
         except PddlegoError:
             return
         ended = events[-1]

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import time
-from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 import rich.console
@@ -17,7 +15,7 @@ from rich.text import Text
 from pddlego.episode.events import Retrying, step_of
 from pddlego.evaluation.runner import Begun, Happened, Progress, Stopping, WorkerDone
 from pddlego.evaluation.statistics import wilson
-from pddlego.evaluation.table import measuring
+from pddlego.methods.registry import measuring_of
 from pddlego.runs.cells import Cell
 from pddlego.runs.summary import Summary
 from pddlego.util.heartbeat import Heartbeat
@@ -52,18 +50,7 @@ class Standing:
             self.in_flight[progress.cell] = f"step {step}"
 
 
-class ProgressDisplay(AbstractContextManager["ProgressDisplay"]):
-    """Takes progress and shows it, between `__enter__` and `__exit__`."""
-
-    def __exit__(self, *_: object) -> None:
-        """Leave the output as it is."""
-
-    @abstractmethod
-    def show(self, progress: Progress) -> None:
-        """Take in what happened, and show it."""
-
-
-class LiveProgress(ProgressDisplay):
+class LiveProgress:
     """Drawn a few times a second on a terminal. `spent` is a line on what the budget has seen."""
 
     def __init__(self, console: rich.console.Console, standing: Standing, spent: Callable[[], str]) -> None:
@@ -89,7 +76,7 @@ class LiveProgress(ProgressDisplay):
         return picture(self.standing, time.monotonic() - self._began, self._spent())
 
 
-class LineProgress(ProgressDisplay):
+class LineProgress:
     """A line for each result, for pipes and logs."""
 
     def __init__(self, console: rich.console.Console, standing: Standing) -> None:
@@ -178,7 +165,7 @@ def picture(standing: Standing, seconds: float, spent: str) -> RenderableType:
 def _compared(standing: Standing) -> str:
     """What the methods are compared by, if they all have one such number."""
     pairs = {(cell.setting, cell.mode) for cell in standing.cells}
-    names = {column.name for pair in pairs for column in measuring(*pair).columns if column.compared}
+    names = {column.name for pair in pairs for column in measuring_of(*pair).columns if column.compared}
     return names.pop() if len(names) == 1 else ""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -126,19 +126,15 @@ class Replayed:
     difference: Difference | None = None
 
 
-Play = Callable[[Tools], Iterator[Event]]
-"""Plays a cell with these tools."""
-
-
-def replay(recorded: Recorded, planner: Planner, play: Play | None = None) -> Replayed:
+def replay(recorded: Recorded, planner: Planner) -> Replayed:
     """Play a recorded episode again with its answers and its person's decisions, up to the first difference.
 
     Times are not compared, and neither is an ending that came from outside: a Ctrl-C, a failing endpoint, the budget of
-    an evaluation. `play` plays the cell, if its method is not to. Raises `KeyboardInterrupt` if it is interrupted
+    an evaluation. Raises `KeyboardInterrupt` if it is interrupted
     itself, and `EngineError` if the engine fails now.
     """
     same, step = 0, 0
-    with closing(_again(recorded, planner, play)) as events:
+    with closing(_again(recorded, planner)) as events:
         for then in _comparable(recorded):
             now = next((event for event in events if not event.passing), None)
             _check_itself(then, now)
@@ -170,7 +166,7 @@ def _check_itself(then: Event, now: Event | None) -> None:
             raise EngineError("The episode could not be played to its end", now.message, "Run 'pddlego doctor'.")
 
 
-def _again(recorded: Recorded, planner: Planner, play: Play | None) -> Timed:
+def _again(recorded: Recorded, planner: Planner) -> Timed:
     """The events of the recorded episode as it is played again."""
     events, played = recorded.events, recorded.played
     judged = [(event.what, Decision(event.decision, event.text)) for event in events if isinstance(event, Judged)]
@@ -183,7 +179,7 @@ def _again(recorded: Recorded, planner: Planner, play: Play | None) -> Timed:
         approver=RecordedApprover(judged),
         recorded=events,
     )
-    again = play(tools) if play else played.method.run(recorded.cell, played.setting, played.options, tools)
+    again = played.method.run(recorded.cell, played.setting, played.options, tools)
     return again if isinstance(again, Timed) else Timed(again)
 
 

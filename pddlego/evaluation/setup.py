@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from pddlego.episode.events import Limits
 from pddlego.errors import UsageError
@@ -116,7 +116,7 @@ def _recorded(played: SettingUse) -> dict[str, Any]:
     texts = played.setting.sources
     digests = {name: hashlib.sha256(text.encode()).hexdigest()[:16] for name, text in sorted(texts.items())}
     options = recorded(played.options) | played.setting.resolved()
-    return {"method": played.method_name, "options": options, **played.setting.manifest(), "files": digests}
+    return {"method": played.method_name, "options": options, "files": digests}
 
 
 def make_setup(resolved: Resolved, sends: bool = True, somebody_types: bool = False) -> Setup:
@@ -268,25 +268,17 @@ def _range(word: str, setting: Setting) -> Iterable[int]:
     return range(first, last + 1)
 
 
-class _Price(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-    tokens_in: float = Field(ge=0, allow_inf_nan=False)
-    tokens_out: float = Field(ge=0, allow_inf_nan=False)
-    tokens_cached: float | None = Field(None, ge=0, allow_inf_nan=False)
-
-
 def read_prices(path: Path | None) -> dict[str, Price]:
     """The prices in a file, by model: money for a million tokens; none without a file. Raises `UsageError`."""
     if path is None:
         return {}
     try:
-        prices = TypeAdapter(dict[str, _Price]).validate_python(read_toml(path, "--prices"))
+        return TypeAdapter(dict[str, Price]).validate_python(read_toml(path, "--prices"))
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
         example = "Example: ['gpt-4o-mini'] tokens_in = 0.15, tokens_out = 0.60 (for a million tokens)."
         raise UsageError(f"{path} is not a price list", f"{where}: {first['msg']}.", example) from error
-    return {name: Price(price.tokens_in, price.tokens_out, price.tokens_cached) for name, price in prices.items()}
 
 
 def _check_prices(paid: Iterable[Cell], prices: Mapping[str, Price]) -> None:

@@ -12,16 +12,15 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from pddlego.errors import UsageError
 from pddlego.evaluation.estimate import Estimate, Expected
 from pddlego.evaluation.models import is_free
 from pddlego.evaluation.statistics import Interval, wilson
-from pddlego.methods.base import Column, Measuring
+from pddlego.methods.base import Column
 from pddlego.methods.registry import measuring_of
 from pddlego.models.limiter import Price
 from pddlego.runs.cells import Cell
 from pddlego.runs.ledger import LedgerEntry
-from pddlego.runs.summary import FIRST, LAST, Measures, Summary
+from pddlego.runs.summary import FIRST, LAST, Summary
 from pddlego.util.text import both_ends, clean, csv_cell, money
 
 Configuration = tuple[str, str, str]
@@ -72,14 +71,6 @@ class Row:
     def number(self, name: str) -> Measured | None:
         """What was measured under that name; None where the method does not measure it."""
         return next((measured for measured in self.measured if measured.column.name == name), None)
-
-
-def measuring(setting: str, mode: str) -> Measuring:
-    """What is measured of a setting in a mode; nothing where its method is not installed any more."""
-    try:
-        return measuring_of(setting, mode)
-    except UsageError:
-        return Measuring(lambda events, used: Measures())
 
 
 def rows(
@@ -138,7 +129,7 @@ def _row(configuration: Configuration, summaries: Sequence[Summary], cost: float
         counted=sum(summary.counts for summary in summaries),
         interval=wilson(won, len(summaries)),
         score=statistics.mean(summary.score for summary in summaries),
-        measured=tuple(_measured(column, summaries) for column in measuring(setting, mode).columns),
+        measured=tuple(_measured(column, summaries) for column in measuring_of(setting, mode).columns),
         calls=statistics.mean(usage.calls for usage in tallies),
         from_cache=statistics.mean(usage.from_cache for usage in tallies),
         tokens=statistics.mean(usage.tokens_in + usage.tokens_out for usage in tallies),
@@ -185,7 +176,7 @@ def columns(results: Iterable[Summary]) -> tuple[str, ...]:
     """The columns of the result table: what stands in all, with what the methods measured in between, but no times."""
     measured: dict[str, None] = {}
     for (setting, mode, _), group in by_configuration(results).items():
-        timed = {column.name for column in measuring(setting, mode).columns if column.timed}
+        timed = {column.name for column in measuring_of(setting, mode).columns if column.timed}
         measured |= dict.fromkeys(name for summary in group for name in summary.measures.numbers if name not in timed)
     return (*FIRST, *measured, *LAST)
 
@@ -228,7 +219,7 @@ def results_table(rows: Iterable[Row], width: int) -> RenderableType:
     ordered = list(rows)
     names = [[clean(part) for part in (row.setting, row.mode, row.model)] for row in ordered]
     room = width - sum(min(NAME, max(map(len, part))) + 2 for part in zip(*names, strict=True))
-    columns = {name: cells for name, cells in _columns(ordered).items() if any(cells)}
+    columns = {name: cells for name, cells in row_columns(ordered).items() if any(cells)}
     shown = dict(columns)
     for name in _order(ordered):
         if _width(shown) <= room:
@@ -247,7 +238,7 @@ def results_table(rows: Iterable[Row], width: int) -> RenderableType:
     return Group(table, Text(f"A wider terminal also shows: {', '.join(hidden)}.", "dim"))
 
 
-def _columns(rows: Sequence[Row]) -> dict[str, list[str]]:
+def row_columns(rows: Sequence[Row]) -> dict[str, list[str]]:
     """Every column with its cells: those of all methods, and in between what each of them measures."""
     columns = {
         "won": [f"{row.won}/{row.episodes}" for row in rows],
@@ -258,7 +249,7 @@ def _columns(rows: Sequence[Row]) -> dict[str, list[str]]:
     }
     for name in _measured_names(rows):
         values = [row.number(name) for row in rows]
-        columns[name] = [mean_of(value) for value in values]
+        columns[name] = [_mean(value) for value in values]
         if any(value is not None and value.column.median for value in values):
             columns["median"] = [_number(value.median if value else None, 1) for value in values]
     return columns | {
@@ -276,7 +267,7 @@ def _measured_names(rows: Iterable[Row]) -> list[str]:
     return list(dict.fromkeys(value.column.name for row in rows for value in row.measured if value.column.shown))
 
 
-def mean_of(measured: Measured | None) -> str:
+def _mean(measured: Measured | None) -> str:
     """A mean as a cell; empty if it does not exist, or if 0 is left blank."""
     if measured is None or measured.mean is None or (measured.column.blank_zero and not measured.mean):
         return ""

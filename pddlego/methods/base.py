@@ -142,10 +142,6 @@ class Setting:
         """What others may call the variant of a recorded conversation that leaves these parts out."""
         return ()
 
-    def manifest(self) -> dict[str, Any]:
-        """What a run folder records of it besides: plain JSON values."""
-        return {"name": self.name}
-
     def resolved(self) -> Mapping[str, Any]:
         """Options whose value follows from the files where it is left open: plain JSON values by their names.
 

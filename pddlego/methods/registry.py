@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel
 
 from pddlego.errors import UsageError
-from pddlego.methods.base import Measuring, Method, Mode, Variant, parse_variant
+from pddlego.methods.base import Measuring, Method, Mode, Variant, parse_variant, whole
 from pddlego.methods.setting_files import read_setting
 from pddlego.util.text import suggestion
 
 if TYPE_CHECKING:
     from pddlego.display.screens import Renderer
-    from pddlego.episode.events import Event
     from pddlego.runs.journal import Codec
 
 BUILT_IN: Mapping[str, str] = {
@@ -149,11 +148,6 @@ def method_of(setting: str, mode: str) -> Method:
     raise UsageError(f"{setting} cannot be played in mode {mode}", reason, "Choose one of them.")
 
 
-def method_of_kind(kind: str) -> Method | None:
-    """The first method that plays settings of a kind."""
-    return next((method for method in methods() if any(mode.plays == kind for mode in method.modes)), None)
-
-
 def first_mode(setting: str) -> str:
     """The most important mode of a setting: that in which it is played where none is named. Raises `UsageError`."""
     kind = read_setting(setting).kind
@@ -183,27 +177,24 @@ def ablated(chosen: Iterable[str], ablations: Iterable[str]) -> tuple[str, ...]:
 
 
 def measuring_of(setting: str, mode: str) -> Measuring:
-    """What is measured of a setting in a mode. Raises `UsageError` if no method has the mode.
+    """What is measured of a setting in a mode; nothing if no method that is installed has the mode.
 
     Of a setting that is gone it is what the first method with that mode measures.
     """
+    from pddlego.runs.summary import Measures
+
     try:
         return method_of(setting, mode).measuring
     except UsageError:
-        name = parse_mode(mode).mode.name
-        return next(method.measuring for method in methods() if any(mode.name == name for mode in method.modes))
-
-
-def events_of(name: str) -> Iterable[type[Event]]:
-    """The events that only a method has. Raises `UsageError` if it is not installed."""
-    return tuple(method(name).events)
+        known = (method for method in methods() if whole(mode) in (known.name for known in method.modes))
+        return next((method.measuring for method in known), Measuring(lambda events, used: Measures()))
 
 
 def make_codec() -> Codec:
     """Reads the journals of every method that is installed."""
     from pddlego.runs.journal import Codec
 
-    return Codec(events_of)
+    return Codec(lambda name: method(name).events)
 
 
 def forget() -> None:

@@ -7,7 +7,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Annotated, Protocol
+
+from pydantic import ConfigDict, Field
 
 from pddlego.errors import BudgetSpentError
 from pddlego.models.base import Request
@@ -35,13 +37,18 @@ class Spending:
 _NO_LIMITS = Spending()
 
 
+Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
 @dataclass(frozen=True)
 class Price:
     """Money for a million tokens, in the currency of the price list."""
 
-    tokens_in: float
-    tokens_out: float
-    tokens_cached: float | None = None
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    tokens_in: Amount
+    tokens_out: Amount
+    tokens_cached: Amount | None = None
 
     def cost(self, tokens_in: int, tokens_out: int, tokens_cached: int = 0) -> float:
         """What these tokens cost; `tokens_cached` are those of `tokens_in` that the endpoint had read before.
@@ -142,25 +149,6 @@ class _Reservation:
     def refused(self, pause: float) -> None:
         self.limiter.hold(pause)
         self.tokens = self.cost = 0.0
-
-
-class NoLimiter:
-    """Lets everything through, and is the permit for it."""
-
-    wanted = True
-
-    @contextmanager
-    def admit_request(self, model: str, request: Request) -> Iterator[Permit]:
-        yield self
-
-    def sleep(self, seconds: float) -> None:
-        time.sleep(seconds)
-
-    def used(self, tokens_in: int, tokens_out: int, tokens_cached: int, whole: bool = True) -> None:
-        return
-
-    def refused(self, pause: float) -> None:
-        return
 
 
 class SharedLimiter:

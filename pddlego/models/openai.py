@@ -34,7 +34,7 @@ from pddlego.models.dialect import (
     is_about_room,
     says_nothing_of_options,
 )
-from pddlego.models.limiter import SLICE, NoLimiter, Permit, RequestLimiter
+from pddlego.models.limiter import SLICE, Permit, RequestLimiter, SharedLimiter
 from pddlego.models.replies import BrokenOffError, NoReplyError, Reply, Stream, error_of, lines_of, whole
 
 if TYPE_CHECKING:
@@ -375,7 +375,7 @@ class OpenAIModel:
         self._learned = learned or Learned()
         self._attempts = attempts
         self._timeout = timeout
-        self._limiter: RequestLimiter = limiter or NoLimiter()
+        self._limiter: RequestLimiter = limiter or SharedLimiter(1)
         self._sleep = sleep
         address, query = split_query(base_url)
         self._connection = Connection(api_key, address, query, timeout)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pddlego.pddl.conditions import Atom, Renaming, TypedName
+from pddlego.pddl.conditions import Renaming
 from pddlego.pddl.domain import Domain
 from pddlego.pddl.edit import Edit, SectionEdit
 from pddlego.pddl.problem import Problem, rename
@@ -13,15 +13,13 @@ from pddlego.pddl.problem import Problem, rename
 
 @dataclass(frozen=True)
 class Diff:
-    """Objects and facts that only the later (`added`) or only the earlier problem (`removed`) has, sorted."""
+    """What came and what went, one line each; a part that was changed is in both."""
 
-    added_objects: tuple[TypedName, ...]
-    removed_objects: tuple[TypedName, ...]
-    added_facts: tuple[Atom, ...]
-    removed_facts: tuple[Atom, ...]
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.added_objects or self.removed_objects or self.added_facts or self.removed_facts)
+        return bool(self.added or self.removed)
 
 
 def diff(before: Problem, after: Problem, renamed: Mapping[str, str] | None = None) -> Diff:
@@ -29,31 +27,17 @@ def diff(before: Problem, after: Problem, renamed: Mapping[str, str] | None = No
 
     With `renamed` (old name: new name) what only got another name counts as unchanged.
     """
-    if renamed:
-        before = rename(before, Renaming(renamed))
-    return Diff(
-        tuple(obj for obj in after.sorted_objects() if obj not in before.objects),
-        tuple(obj for obj in before.sorted_objects() if obj not in after.objects),
-        tuple(fact for fact in after.sorted_facts() if fact not in before.facts),
-        tuple(fact for fact in before.sorted_facts() if fact not in after.facts),
-    )
+    edit = edit_between(rename(before, Renaming(renamed)) if renamed else before, after)
+    return Diff((*edit.objects.add, *edit.init.add), (*edit.objects.delete, *edit.init.delete))
 
 
 def edit_between(before: Problem, after: Problem) -> Edit:
     """The edit that makes `before` into `after`, without renaming: what is new is added, what is gone deleted."""
-    changed = diff(before, after)
-    return Edit(
-        SectionEdit(tuple(map(str, changed.added_objects)), (), tuple(map(str, changed.removed_objects))),
-        SectionEdit(tuple(map(str, changed.added_facts)), (), tuple(map(str, changed.removed_facts))),
-    )
-
-
-@dataclass(frozen=True)
-class DomainDiff:
-    """Parts that came and parts that went, one line each; an action that was changed is in both."""
-
-    added: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
+    added_objects = tuple(str(obj) for obj in after.sorted_objects() if obj not in before.objects)
+    removed_objects = tuple(str(obj) for obj in before.sorted_objects() if obj not in after.objects)
+    added_facts = tuple(str(fact) for fact in after.sorted_facts() if fact not in before.facts)
+    removed_facts = tuple(str(fact) for fact in before.sorted_facts() if fact not in after.facts)
+    return Edit(SectionEdit(added_objects, (), removed_objects), SectionEdit(added_facts, (), removed_facts))
 
 
 def domain_parts(domain: Domain) -> dict[str, str]:
@@ -70,8 +54,8 @@ def domain_parts(domain: Domain) -> dict[str, str]:
     return parts
 
 
-def domain_diff(before: Domain, after: Domain) -> DomainDiff:
+def domain_diff(before: Domain, after: Domain) -> Diff:
     """What must be added to `before` and removed from it to get `after`."""
     old, new = domain_parts(before), domain_parts(after)
     added = tuple(line for name, line in new.items() if old.get(name) != line)
-    return DomainDiff(added, tuple(line for name, line in old.items() if new.get(name) != line))
+    return Diff(added, tuple(line for name, line in old.items() if new.get(name) != line))

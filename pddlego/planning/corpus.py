@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,47 +53,6 @@ class Checked:
     contradiction: str = ""
 
 
-@dataclass(frozen=True)
-class CorpusReport:
-    """All pairs of a file."""
-
-    checked: tuple[Checked, ...]
-
-    @property
-    def readable(self) -> int:
-        return sum(pair.readable for pair in self.checked)
-
-    @property
-    def planned(self) -> int:
-        """Pairs that could be planned with."""
-        return sum(not pair.refused for pair in self.checked)
-
-    @property
-    def repaired(self) -> int:
-        """Those of them that needed a repair."""
-        return sum(bool(pair.repairs) and not pair.refused for pair in self.checked)
-
-    @property
-    def refused(self) -> Counter[str]:
-        """How many pairs were refused, by class."""
-        return Counter(pair.refused for pair in self.checked if pair.refused)
-
-    @property
-    def unknown(self) -> int:
-        """Pairs whose recorded verdict is not in `KNOWN`: it is not compared."""
-        return sum((pair.pair.recorded_verdict or "") not in KNOWN for pair in self.checked)
-
-    @property
-    def contradictions(self) -> tuple[Checked, ...]:
-        """Pairs of which another thing was recorded, those that are refused too."""
-        return tuple(pair for pair in self.checked if pair.contradiction)
-
-    @property
-    def refused_though_recorded(self) -> int:
-        """Those of them that are refused, though a plan or a verdict is recorded."""
-        return sum(bool(contradiction.refused) for contradiction in self.contradictions)
-
-
 def read_pairs(path: Path) -> Iterator[Pair]:
     """The pairs of a file of JSON lines. Raises `UsageError`."""
     try:
@@ -108,11 +66,6 @@ def read_pairs(path: Path) -> Iterator[Pair]:
             first = error.errors()[0]
             reason = f"Line {number}: {'.'.join(map(str, first['loc']))} {first['msg']}."
             raise UsageError(f"{path} is not a corpus", reason, "A line needs id, domain and problem.") from error
-
-
-def check_corpus(pairs: Iterable[Pair], planner: Planner) -> CorpusReport:
-    """Check every pair."""
-    return CorpusReport(tuple(check_pair(pair, planner) for pair in pairs))
 
 
 def check_pair(pair: Pair, planner: Planner) -> Checked:

@@ -11,9 +11,9 @@ from typing import Any
 
 from pddlego.errors import JournalError, UsageError
 from pddlego.evaluation.statistics import Comparison, Side, compare
-from pddlego.evaluation.table import Configuration, Row, by_configuration, measuring, played_of, rows, spent_elsewhere
+from pddlego.evaluation.table import Configuration, Row, by_configuration, played_of, rows, spent_elsewhere
 from pddlego.methods.base import CountTable, whole
-from pddlego.methods.registry import modes
+from pddlego.methods.registry import measuring_of, modes
 from pddlego.models.base import notes
 from pddlego.models.limiter import Price
 from pddlego.pddl import EntryKind
@@ -22,7 +22,7 @@ from pddlego.runs.cells import NO_MODEL, Cell
 from pddlego.runs.folders import EPISODES
 from pddlego.runs.ledger import LEDGER, LedgerEntry, read_ledger
 from pddlego.runs.manifest import CONFIRMED, RESUMED, read_configuration, read_manifest
-from pddlego.runs.store import RESULTS, changed_journals, read_cells, read_recorded_prices, read_what_is_whole
+from pddlego.runs.store import RESULTS, changed_journals, read_cells, read_recorded_prices, read_results
 from pddlego.runs.summary import DEFECTS, LINES, REJECTED, UNMEASURED, Summary
 
 _TROUBLE = frozenset({EntryKind.UNMATCHED.value, EntryKind.REFUSED.value})
@@ -163,7 +163,7 @@ def _load(paths: Sequence[Path]) -> list[tuple[list[Summary], tuple[str, ...]]]:
             if before != value:
                 reason = f"{name} differs between them, so their episodes cannot be combined."
                 raise UsageError(f"{other} and {path} cannot be reported together", reason, "Report them one by one.")
-    return [read_what_is_whole(path) for path in paths]
+    return [read_results(path) for path in paths]
 
 
 def is_reportable(path: Path) -> bool:
@@ -248,7 +248,7 @@ def _trouble(summary: Summary) -> Mapping[str, int]:
 
 def _measured(grouped: Mapping[Configuration, list[Summary]]) -> Iterator[tuple[CountTable, tuple[CountRow, ...]]]:
     """What each method counted besides, a table for each group."""
-    tables = dict.fromkeys(table for setting, mode, _ in grouped for table in measuring(setting, mode).counts)
+    tables = dict.fromkeys(table for setting, mode, _ in grouped for table in measuring_of(setting, mode).counts)
     for table in tables:
         yield table, _counts(grouped, lambda summary, group=table.group: summary.counts_of(group))  # type: ignore[misc]
 
@@ -283,7 +283,7 @@ def _comparisons(results: Sequence[Summary]) -> tuple[Comparison, ...]:
 def _compared(game: str, first: tuple[str, str], second: tuple[str, str]) -> str:
     """The number that both methods are compared by; empty without one."""
     names = [
-        {column.name for column in measuring(game, mode).columns if column.compared} for _, mode in (first, second)
+        {column.name for column in measuring_of(game, mode).columns if column.compared} for _, mode in (first, second)
     ]
     return next(iter(names[0] & names[1]), "")
 

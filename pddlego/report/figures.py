@@ -9,9 +9,9 @@ from typing import Any
 
 from pddlego.errors import UsageError
 from pddlego.evaluation.models import answered_by
-from pddlego.evaluation.table import Row, measuring
+from pddlego.evaluation.table import Row
 from pddlego.methods.base import Figure
-from pddlego.methods.registry import method_of
+from pddlego.methods.registry import measuring_of, method_of
 from pddlego.runs.cells import NO_MODEL, Cell
 from pddlego.runs.manifest import recorded_setting
 from pddlego.runs.summary import Summary
@@ -78,7 +78,7 @@ def draw_figures(results: Sequence[Summary]) -> tuple[DrawnFigure, ...]:
     """Every figure that has points. Means are over all settings, medians for each of them."""
     points: dict[Figure, dict[str, list[tuple[float, float]]]] = {}
     for summary in results:
-        for figure in measuring(summary.cell.setting, summary.cell.mode).figures:
+        for figure in measuring_of(summary.cell.setting, summary.cell.mode).figures:
             series = summary.measures.series.get(figure.series, ())
             points.setdefault(figure, {}).setdefault(_label(summary.cell, figure), []).extend(series)
     drawn = (

@@ -10,11 +10,10 @@ from dataclasses import asdict
 from pydantic_core import to_jsonable_python
 
 from pddlego.evaluation.models import answered_by
-from pddlego.evaluation.table import Row, columns, mean_of, result_table
-from pddlego.methods.base import Column
+from pddlego.evaluation.table import NAMES, Row, columns, result_table, row_columns
 from pddlego.report.build import CountRow, Report
 from pddlego.runs.cells import NO_MODEL
-from pddlego.util.text import markdown_cell, money
+from pddlego.util.text import markdown_cell
 
 NOTE = (
     "Success, as the game reports it, over all episodes, with Wilson's interval (95 %). The score, from 0 to 1, "
@@ -44,28 +43,13 @@ def success(report: Report) -> tuple[list[str], list[list[str]]]:
 
 
 def details(report: Report) -> tuple[list[str], list[list[str]]]:
-    """A row for each configuration with all of its numbers."""
-    measured = list(dict.fromkeys(value.column for row in report.rows for value in row.measured if value.column.shown))
-    head = ["game", "mode", "model", "won", "success", "95 %", "score", "without errors"]
-    head += [name for column in measured for name in (column.name, *(["median"] if column.median else []))]
-    head += ["calls", "tokens", "seconds", "cost", "of it without an answer"]
-    body = [_details(row, measured) for row in report.rows]
-    if not any(row[-1] for row in body):  # every request was answered
-        return head[:-1], [row[:-1] for row in body]
-    return head, body
-
-
-def _details(row: Row, measured: Sequence[Column]) -> list[str]:
-    interval = f"{100 * row.interval.low:.0f}-{100 * row.interval.high:.0f}%"
-    cells = [row.setting, row.mode, row.model, f"{row.won}/{row.episodes}", f"{100 * row.success:.0f}%", interval]
-    cells += [f"{row.score:.2f}", f"{row.won}/{row.counted}"]
-    for column in measured:
-        value = row.number(column.name)
-        cells.append(mean_of(value) if column.counted else _number(value.mean if value else None, column.digits))
-        cells += [_number(value.median if value else None, 1)] if column.median else []
-    cells += [f"{row.calls:.2f}", f"{row.tokens:,.0f}", f"{row.seconds:.1f}"]
-    cells += [money(row.cost), money(row.unanswered) if row.unanswered else ""]
-    return cells
+    """A row for each configuration with all of its numbers; a column without values is left out."""
+    columns = {name: cells for name, cells in row_columns(report.rows).items() if any(cells)}
+    body = [
+        [row.setting, row.mode, row.model, *(cells[number] for cells in columns.values())]
+        for number, row in enumerate(report.rows)
+    ]
+    return [*NAMES, *columns], body
 
 
 def tables(report: Report) -> list[tuple[str, list[str], list[list[str]]]]:
@@ -170,10 +154,6 @@ def _row(row: Row) -> dict[str, object]:
 
 def _percent(row: Row | None) -> str:
     return "" if row is None else f"{100 * row.success:.0f}%"
-
-
-def _number(value: float | None, digits: int) -> str:
-    return "" if value is None else f"{value:.{digits}f}"
 
 
 def _markdown(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:

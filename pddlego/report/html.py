@@ -14,7 +14,6 @@ from pddlego.display.description import Description, Line
 from pddlego.display.view import cleaned
 from pddlego.errors import JournalError
 from pddlego.evaluation.progress import result_line
-from pddlego.evaluation.table import Row
 from pddlego.methods.registry import make_codec, renderer_of
 from pddlego.report import svg
 from pddlego.report.build import Report
@@ -71,14 +70,12 @@ def anchor(summary: Summary) -> str:
 
 def _plots(report: Report, anchors: set[str], optima: Optima) -> Iterator[tuple[str, str]]:
     colours = svg.colours_of(f"{mode} {model}" for model, mode in report.methods)
-    shown, spent = [], []
+    shown = []
     for row in report.rows:
         name, colour = f"{row.setting} {row.mode} {row.model}", colours[f"{row.mode} {row.model}"]
         low, high = row.interval.low, row.interval.high
         note = f"{row.won} of {row.episodes}, 95 %: {low:.0%} to {high:.0%}"
         shown.append(svg.Bar(name, row.success, low, high, note, colour))
-        if row.tokens:
-            spent.append((name, _tokens_a_step(report, row), colour))
     yield "Success with 95 % intervals", svg.intervals(shown)
     for game in report.games:
         compared = _compared(report, game)
@@ -98,8 +95,6 @@ def _plots(report: Report, anchors: set[str], optima: Optima) -> Iterator[tuple[
             yield title, svg.scatter(against, f"{compared}, full information", compared, colours)
     for drawn in report.figures:
         yield drawn.figure.title, line_plot(drawn, colours)
-    if spent:
-        yield "Tokens a step", svg.bars(spent, "tokens")
 
 
 def _compared(report: Report, game: str) -> str:
@@ -113,12 +108,6 @@ def _point(summary: Summary, compared: str, x: float, anchors: set[str]) -> svg.
     link = anchor(summary) if anchor(summary) in anchors else ""
     y = summary.measures.numbers.get(compared, 0)
     return svg.Point(series=series, x=x, y=y, filled=summary.won, note=result_line(summary), link=link)
-
-
-def _tokens_a_step(report: Report, row: Row) -> float:
-    mine = [result.usage for result in report.played if result.cell.configuration == (row.setting, row.mode, row.model)]
-    steps = sum(usage.steps for usage in mine)
-    return sum(usage.tokens_in + usage.tokens_out for usage in mine) / max(1, steps)
 
 
 def _page(summary: Summary, folders: Sequence[Path]) -> Iterator[Page]:

@@ -160,21 +160,6 @@ def scatter(points: Sequence[Point], x_name: str, y_name: str, colours: Mapping[
     return plot.drawing(ticks, 6, (f"x: {x_name}", f"y: {y_name}; ×: not won"))
 
 
-def bars(rows: Sequence[tuple[str, float, str]], unit: str) -> str:
-    """Plain bars, a row for each: its name, its value and its colour."""
-    left = 16
-    most = max([value for _, value, _ in rows] + [1e-9])
-    parts = []
-    for number, (name, value, colour) in enumerate(rows):
-        y = 4 + _ROW * number
-        width = value / most * (WIDTH - left - 110)
-        parts.append(label(left, y + 14, name, "start"))
-        bar = f'x="{left}" y="{y + 20}" width="{width:.1f}" height="14" rx="2" fill="{colour}"'
-        parts.append(f"<rect {bar}/>")
-        parts.append(label(left + width + 6, y + 32, f"{value:,.0f} {unit}", "start"))
-    return drawing(8 + _ROW * len(rows), parts)
-
-
 def _mark(point: Point, x: float, y: float, colour: str, size: float) -> str:
     title = f"<title>{escape(point.note)}</title>"
     if point.filled:

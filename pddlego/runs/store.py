@@ -15,7 +15,7 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
 from functools import lru_cache
@@ -104,7 +104,7 @@ class Store:
 
         Damage is reported in `warnings`: a cell whose journal cannot be read is played again.
         """
-        summaries, damaged = read_what_is_whole(self.path)
+        summaries, damaged = read_results(self.path)
         self.warnings += (*damaged, *changed_journals(self.path, summaries))
         for summary in summaries:
             self._note(summary)
@@ -212,42 +212,20 @@ def journal_name(cell: Cell, attempt: int) -> str:
     return f"{cell.label}.jsonl" if attempt == 1 else f"{cell.label}.{attempt}.jsonl"
 
 
-def read_results(path: Path) -> list[Summary]:
-    """Every line of `results.jsonl` up to the last whole one. Raises `JournalError` for a damaged one."""
-    summaries = []
-    for number, result in _results(path):
-        if result is None:
-            reason = f"Line {number} is not a result."
-            raise JournalError(
-                f"{path / RESULTS} is damaged", reason, "Remove the line: it is made anew from its journal."
-            )
-        summaries.append(result)
-    return summaries
-
-
-def read_what_is_whole(path: Path) -> tuple[list[Summary], tuple[str, ...]]:
-    """Every line of `results.jsonl` that can be read, and a warning for each that cannot."""
-    summaries = list(_results(path))
-    warnings = (
-        f"{path / RESULTS}: line {number} is damaged and left out." for number, result in summaries if result is None
-    )
-    return [result for _, result in summaries if result is not None], tuple(warnings)
-
-
-def _results(path: Path) -> Iterator[tuple[int, Summary | None]]:
-    """The lines of `results.jsonl` with their numbers; None for one that is damaged. Raises `UsageError`."""
+def read_results(path: Path) -> tuple[list[Summary], tuple[str, ...]]:
+    """Every line of `results.jsonl` that can be read, and a warning for each that cannot. Raises `UsageError`."""
     place = path / RESULTS
-    if not place.exists():
-        return
     try:
-        data = read_run_file(place)
+        data = read_run_file(place) if place.exists() else b""
     except OSError as error:
         raise UsageError(f"{place} cannot be read", f"{error.strerror}.", "Check the path.") from error
+    summaries, warnings = [], []
     for number, line in enumerate(data.split(b"\n")[:-1], start=1):
         try:
-            yield number, load_summary(line)
+            summaries.append(load_summary(line))
         except ValueError:
-            yield number, None
+            warnings.append(f"{place}: line {number} is damaged and left out.")
+    return summaries, tuple(warnings)
 
 
 def changed_journals(path: Path, summaries: Iterable[Summary]) -> tuple[str, ...]:

@@ -75,7 +75,7 @@ def test_a_budget_is_never_exceeded_and_can_be_raised(tmp_path: Path, model_serv
     assert first.returncode == 3, first.stderr
     assert len(model_server.requests) == 20
     assert "the budget is spent" in first.stdout
-    outcomes = {result.outcome.value for result in read_results(folder(tmp_path))}
+    outcomes = {result.outcome.value for result in read_results(folder(tmp_path))[0]}
     assert "budget" in outcomes
     second = run(*arguments, "--max-calls", "100", cwd=tmp_path, OPENAI_API_KEY=KEY)
     assert second.returncode == 0, second.stdout
@@ -145,7 +145,7 @@ def test_one_interrupt_plays_to_the_end_what_has_begun(tmp_path: Path, model_ser
         shown, _ = playing.communicate(timeout=PATIENCE)
     assert playing.returncode == 130
     assert "Run the same command again to resume." in shown
-    assert [result.outcome.value for result in read_results(folder(tmp_path))] == ["step limit"] * 2
+    assert [result.outcome.value for result in read_results(folder(tmp_path))[0]] == ["step limit"] * 2
 
 
 def test_a_dry_run_plays_nothing(tmp_path: Path) -> None:
@@ -292,7 +292,7 @@ def test_the_second_interrupt_breaks_off_what_is_in_flight(tmp_path: Path, model
     assert playing.returncode == 130
     assert not err
     assert "4 of 4 episodes have no result (interrupted: the running episodes were stopped)" in out
-    assert all(result.outcome.value == "interrupted" for result in read_results(folder(tmp_path)))
+    assert all(result.outcome.value == "interrupted" for result in read_results(folder(tmp_path))[0])
 
 
 @pytest.mark.slow
@@ -335,7 +335,7 @@ def test_interrupted_cells_are_no_losses(tmp_path: Path) -> None:
             time.sleep(0.1)
         rest = playing.stdout.read()
     assert playing.returncode == 130
-    results = read_results(tmp_path / "runs" / "cut")
+    results = read_results(tmp_path / "runs" / "cut")[0]
     played = sum(result.played for result in results)
     assert 4 <= played < 60
     assert f"{played} of 60 cells played" in rest
@@ -352,7 +352,7 @@ def test_parameters_of_a_game_from_a_file_are_numbers_as_well(tmp_path: Path) ->
     assert done.returncode in (0, 1), done.stderr
     manifest = json.loads((folder(tmp_path) / "manifest.json").read_text())
     options = manifest["configuration"]["settings"]["coin"]["options"]
-    assert options["parameters"] == {"includeDoors": "1", "numLocations": "5"}
+    assert options["parameters"].items() >= {"includeDoors": "1", "numLocations": "5"}.items()
 
 
 def test_a_report_needs_options_that_it_understands(tmp_path: Path) -> None:

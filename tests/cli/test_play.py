@@ -37,7 +37,7 @@ def test_one_line_wins_a_game(tmp_path: Path) -> None:
     assert "coin-edit-reader-seed12" in folder.name
     manifest = json.loads((folder / "manifest.json").read_text())
     coin = manifest["configuration"]["settings"]["coin"]
-    assert coin["parameters"]["numLocations"] == 11
+    assert coin["options"]["parameters"]["numLocations"] == "11"
     assert "prompts/coin/notes.j2" in coin["files"]
     assert manifest["asked"][0]["seeds"] == {"coin": [12]}
     assert manifest["versions"]["textworld-express"]

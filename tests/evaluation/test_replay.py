@@ -24,11 +24,9 @@ from pddlego.evaluation.replay import Recorded, Replayed, load_recorded, replay
 from pddlego.methods.textgames.events import Observed
 from pddlego.methods.textgames.formalize.act import typed_before
 from pddlego.methods.textgames.games import Game, Observation
-from pddlego.methods.textgames.options import TextGameOptions
 from pddlego.methods.textgames.play import episode_events
-from pddlego.methods.textgames.play import play as play_game
 from pddlego.methods.textgames.reader.model import ReaderModel
-from pddlego.methods.textgames.resume import moment_at, restart_at
+from pddlego.methods.textgames.resume import moment_at, with_correction
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.world import Episode
 from pddlego.models.base import ScriptedModel
@@ -47,10 +45,9 @@ def again(journal: Path, planner: ProcessPlanner) -> Replayed:
 
 def replay_in(game: Game, recorded: Recorded, planner: ProcessPlanner) -> Replayed:
     """Play a recorded episode again in another game than its setting's."""
-    cell, played = recorded.cell, recorded.played
-    assert isinstance(played.options, TextGameOptions)
-    options = played.options
-    return replay(recorded, planner, lambda tools: play_game(cell, played.setting, options, tools, game))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pddlego.methods.textgames.play.make_game", lambda *_: game)
+        return replay(recorded, planner)
 
 
 @pytest.mark.parametrize("run", RUNS)
@@ -250,7 +247,7 @@ def test_a_person_who_played_is_played_again_also_after_a_resumption(
     recorded = kept(tmp_path, coin, planner, "human", Limits(4), person=typed_before(typed))
     assert replay_in(small_house(), recorded, planner).difference is None
     moment = moment_at(recorded_game(recorded), 2)
-    restart = restart_at(recorded_game(recorded), 2, moment, None)
+    restart = with_correction(moment, None)
     again = kept(tmp_path, coin, planner, "human", Limits(4), person=typed_before(typed[2:]), restart=restart)
     assert replay_in(small_house(), again, planner).difference is None
 

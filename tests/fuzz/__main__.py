@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from pddlego.methods.textgames.loading import load_setting
+from pddlego.methods.textgames.loading import load
 from pddlego.planning import ProcessPlanner
 from tests.fuzz.targets import Bench, fuzz, targets
 
@@ -24,7 +24,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
-    known = tuple(load_setting(name) for name in ("coin", "cooking-hard", "twc"))
+    known = tuple(load(name) for name in ("coin", "cooking-hard", "twc"))
     counts: Counter[str] = Counter()
     end = time.monotonic() + arguments.seconds
     with tempfile.TemporaryDirectory() as folder, ProcessPlanner("pyperplan", 2.0, 1024) as planner:

@@ -17,7 +17,7 @@ from pddlego.evaluation.setup import read_prices
 from pddlego.methods.registry import make_codec
 from pddlego.methods.textgames.formalize.act import ActionGen
 from pddlego.methods.textgames.formalize.problems import PddlEdit, PddlGen
-from pddlego.methods.textgames.loading import load_setting
+from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.screen.view import GameView, fold
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange, Situation
@@ -118,7 +118,7 @@ def toml(bench: Bench, text: str) -> None:
     place = bench.folder / "envs" / "fuzz.toml"
     place.parent.mkdir(exist_ok=True)
     place.write_bytes(data)
-    for call in (lambda: load_setting("fuzz"), lambda: resolve({}, {}, place), lambda: read_prices(place)):
+    for call in (lambda: load("fuzz"), lambda: resolve({}, {}, place), lambda: read_prices(place)):
         try:
             call()
         except PddlegoError as error:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pddlego.methods.textgames.loading import load_setting
+from pddlego.methods.textgames.loading import load
 from pddlego.planning import ProcessPlanner
 from tests.fuzz.targets import Bench, Target, fuzz, targets
 from tests.fuzz.texts import changed
@@ -20,7 +20,7 @@ def test_nothing_but_typed_errors(
     target: Target, planner: ProcessPlanner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    known = tuple(load_setting(name) for name in ("coin", "cooking-hard", "twc"))
+    known = tuple(load(name) for name in ("coin", "cooking-hard", "twc"))
     cases = scaled(15, in_ci=40)
     assert fuzz(target, Bench(tmp_path, planner, known), 1, cases) >= cases
 

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from pddlego.methods.textgames.loading import load_setting
+from pddlego.methods.textgames.loading import load
 from pddlego.pddl import TRUE, Atom, Domain, Problem, TypedName, parse_condition, parse_domain
 from pddlego.pddl.derived import recursive_predicate, write_out
 from pddlego.planning import ProcessPlanner, Search
@@ -46,7 +46,7 @@ def test_conditions_and_effects_of_actions_are_written_out() -> None:
 
 
 def test_the_ladder_of_cooking_means_the_same_without_its_derived_predicates() -> None:
-    setting = load_setting("cooking-hard")
+    setting = load("cooking-hard")
     seen: set[tuple[str, bool]] = set()
     for number in range(40):
         problem = _cooking(setting.start.domain, random.Random(number))
@@ -84,7 +84,7 @@ def test_a_recursive_definition_is_named() -> None:
 
 
 def test_a_domain_without_derived_predicates_stays_as_it_is(coin: object) -> None:
-    domain = load_setting("coin").start.domain
+    domain = load("coin").start.domain
     goal = Atom("at", ("x",))
     assert write_out(domain, goal) == (domain, goal)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pddlego.episode import events as ev
 from pddlego.methods.setting_files import setting_names
-from pddlego.methods.textgames.loading import load_setting
+from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.options import TEXT_GAME
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.pddl import Atom, Problem, parse_problem
@@ -26,7 +26,7 @@ def problem(*facts: str) -> Problem:
 
 def test_every_setting_says_what_cannot_be(coin: GameSetting) -> None:
     for name in setting_names(TEXT_GAME):
-        setting = load_setting(name)
+        setting = load(name)
         if "feedback" not in setting.asking.protocol.without:  # who is told of nothing needs no words for it
             assert setting.start.invariants, name
         assert contradictions(setting.start.problem, setting.start.invariants) == ()

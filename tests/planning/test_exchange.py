@@ -11,7 +11,7 @@ from pddlego.errors import PddlegoError
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.methods.registry import make_codec
 from pddlego.methods.setting_files import setting_names
-from pddlego.methods.textgames.loading import load_setting
+from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.options import TEXT_GAME
 from pddlego.pddl import Domain, Problem, parse_domain, parse_problem
 from pddlego.pddl.conditions import parse_condition
@@ -78,14 +78,14 @@ def test_problems_that_were_played_come_back_as_the_same_task(name: str, tmp_pat
     assert done.returncode in (0, 1), done.stderr
     (journal,) = find_journals(newest_run(tmp_path / "runs"))
     texts = [event.text for event in read_journal(journal, make_codec()).events if isinstance(event, Accepted)]
-    setting = load_setting(name)
+    setting = load(name)
     problem = parse_problem(texts[-1]) if texts else setting.start.problem
     for rung in setting.start.ladder:
         there_and_back(setting.start.domain, problem.with_goal(rung.goal))
 
 
 def test_a_recipe_comes_back_as_the_same_task() -> None:
-    domain = load_setting("cooking-hard").start.domain
+    domain = load("cooking-hard").start.domain
     facts = ("recipe_known", "ingredient carrot", "wanted carrot sliced", "have carrot", "have knife")
     there_and_back(domain, kitchen(*facts).with_goal(parse_condition("(eaten meal)")))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pddlego.methods.textgames.loading import load_setting
+from pddlego.methods.textgames.loading import load
 from pddlego.pddl import Domain, Problem
 from pddlego.planning import PlanStatus, ProcessPlanner, Search
 from pddlego.planning.validate import validate
@@ -62,7 +62,7 @@ def test_breadth_first_plans_are_as_short_as_those_of_a_star(planner: ProcessPla
 @pytest.mark.oracle
 def test_fast_downward_plans_for_derived_predicates_too(planner: ProcessPlanner) -> None:
     """They are written out for unified-planning; the plans are those of the problem as it stands."""
-    setting = load_setting("cooking-hard")
+    setting = load("cooking-hard")
     ready = ("recipe_known", "ingredient carrot", "wanted carrot sliced", "thing_at carrot kitchen", "have salt")
     missing = ("recipe_known", "ingredient carrot", "closed fridge kitchen", "likely carrot fridge")
     with ProcessPlanner("fast-downward", timeout=60) as oracle:

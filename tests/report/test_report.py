@@ -121,7 +121,7 @@ def test_table_1_has_the_layout_of_the_paper(run: Path) -> None:
 
 def test_markdown_says_why_and_what_may_be_concluded(run: Path) -> None:
     text = markdown(build_report([run]))
-    assert "| coin | edit | m | 10/11 | 91% | 62-98% | 1.00 | 10/10 | 8.50 | 8.5 |" in text
+    assert "| coin | edit | m | 10/11 | 91% | 62-98 | 1.00 | 10/10 | 8.50 | 8.5 |" in text
     assert "| coin | act | m | step limit | 8 |" in text
     assert "| coin | edit | m | line: matched nothing | 11 |" in text
     assert "line: applied" not in text
@@ -260,6 +260,6 @@ def test_the_mean_score_stands_beside_the_success(tmp_path: Path) -> None:
     (tmp_path / "results.jsonl").write_text("".join(map(dump_summary, halves)))
     (tmp_path / "manifest.json").write_text("{}")
     report = build_report([tmp_path])
-    assert "| 0% | 0-66% | 0.38 |" in markdown(report)
+    assert "| 0% | 0-66 | 0.38 |" in markdown(report)
     assert json.loads(as_json(report))["rows"][0]["score"] == 0.375
     assert "0.38" in html(report, [tmp_path], 10)

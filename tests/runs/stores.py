@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from pddlego.episode.events import Event, Limits
-from pddlego.evaluation.assemble import measure_of
 from pddlego.evaluation.config import Config, LimitOptions
 from pddlego.evaluation.replay import Recorded, load_recorded
 from pddlego.evaluation.runner import Executor, Player
 from pddlego.evaluation.setup import SettingUse, Setup
-from pddlego.methods.registry import make_codec
+from pddlego.methods.registry import make_codec, measuring_of
 from pddlego.methods.textgames.options import TextGameOptions
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.runs.cells import Cell, Matrix
@@ -22,7 +21,13 @@ from pddlego.runs.store import Recorder, Store
 
 
 def open_store(path: Path, configuration: Mapping[str, Any], about: Mapping[str, Any] | None = None) -> Store:
-    return Store(path, configuration, codec=make_codec(), measure_of=measure_of, about=about)
+    return Store(
+        path,
+        configuration,
+        codec=make_codec(),
+        measure_of=lambda cell: measuring_of(cell.setting, cell.mode).of,
+        about=about,
+    )
 
 
 def executor(player: Player) -> Executor:

@@ -89,7 +89,7 @@ def test_damage_stops_nobody(run: Path, data: bytes) -> None:
     (run / "episodes" / "folder.jsonl").mkdir()
     os.mkfifo(run / "episodes" / "pipe.jsonl")
     watch = Watch(FolderTail(run), make_codec(), renderer_of, UNICODE)
-    assert len(watch.peeks()) == 2
+    assert len(watch.peeks) == 2
     assert "take coin" in drawn(watch.picture(100, 24), 100, 24)
 
 

@@ -70,9 +70,6 @@ class TextSetting(Setting):
         wording, task = self.wording(seed), self.task(seed)
         return "\n\n".join((wording.domain.strip(), described(wording, task)))
 
-    def manifest(self) -> dict[str, Any]:
-        return {"name": self.name, "gold": self.gold.name, "wordings": len(self.wordings)}
-
 
 def described(wording: Wording, task: Problem) -> str:
     """A problem in the words of a wording: its objects, what is true, and what is wanted."""

@@ -155,13 +155,6 @@ class Lesson(BaseModel):
     lesson: str
 
 
-class Choice(BaseModel):
-    """Which of several candidates is the best, counted from 1."""
-
-    best: int = Field(ge=1)
-    why: str = ""
-
-
 T = TypeVar("T", bound=BaseModel)
 """What a model says in a review."""
 
@@ -384,7 +377,7 @@ def opinion(how: Reviewing, draft: Draft, kind: str, model: type[T], matter: str
             first = error.errors()[0]
             fault = f"{'.'.join(map(str, first['loc'])) or 'the object'}: {first['msg']}"
         else:
-            fine = getattr(opinion, "passing", getattr(opinion, "intended", kind in ("reflect", "select")))
+            fine = getattr(opinion, "passing", getattr(opinion, "intended", kind == "reflect"))
             lines = tuple(f"{name}: {value}" for name, value in opinion.model_dump().items() if value not in ("", ()))
             yield DefectsFound(kind, bool(fine), lines)
             return opinion
@@ -395,10 +388,3 @@ def opinion(how: Reviewing, draft: Draft, kind: str, model: type[T], matter: str
 
 _READINGS = 2
 """Tries at an opinion."""
-
-
-def selected(how: Reviewing, draft: Draft, candidates: tuple[str, ...]) -> Generator[Event, None, int]:
-    """The place of the best of several candidates, by a model; the first where its choice cannot be read."""
-    numbered = "\n\n".join(f"{number}:\n{text}" for number, text in enumerate(candidates, start=1))
-    choice = yield from opinion(how, draft, "select", Choice, numbered)
-    return choice.best - 1 if choice is not None and choice.best <= len(candidates) else 0

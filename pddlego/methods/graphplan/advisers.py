@@ -122,7 +122,7 @@ class Relaxed:
         assert task is not None
         if self._known is None or self._known[0] is not task:
             distances: dict[str, int] = {}
-            for action, distance in relevance(task).distances.items():
+            for action, distance in relevance(task).items():
                 name = task.actions[action]
                 distances[name] = min(distance, distances.get(name, distance))
             self._known = task, distances

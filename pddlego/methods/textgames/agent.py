@@ -39,7 +39,7 @@ from pddlego.methods.textgames.situation import Observations, Situation
 from pddlego.methods.textgames.world import Episode, GameSession, Intention, Restart, intended, normalize_command
 from pddlego.models import Completion, Model
 from pddlego.models.base import Feedback
-from pddlego.pddl import Defect, DefectKind, Diff, Problem, diff
+from pddlego.pddl import Defect, DefectKind, Problem, diff
 from pddlego.pddl.diff import domain_diff
 from pddlego.pddl.exclusive import contradictions
 from pddlego.planning import Planner, PlanStatus, PlanStep
@@ -94,8 +94,8 @@ def accepted(before: Problem, proposal: ProblemProposal, source: Source = "model
     return Accepted(
         kind="problem",
         text=str(proposal.problem),
-        added=added(changed),
-        removed=removed(changed),
+        added=changed.added,
+        removed=changed.removed,
         renamed=renamed,
         lines=report.entries if report else (),
         defects=tuple(defect.message for defect in defects),
@@ -111,19 +111,9 @@ def _domain_accepted(before: Knowledge, after: Knowledge) -> tuple[Accepted, ...
         return ()
     changed = domain_diff(before.domain, written.domain)
     same_commands = last is not None and last.commands == written.commands
-    if not changed.added and not changed.removed and same_commands:
+    if not changed and same_commands:
         return ()
     return (Accepted(kind=DOMAIN, text=written_text(written), added=changed.added, removed=changed.removed),)
-
-
-def added(changed: Diff) -> tuple[str, ...]:
-    """Objects and facts that are new."""
-    return tuple(str(change) for change in (*changed.added_objects, *changed.added_facts))
-
-
-def removed(changed: Diff) -> tuple[str, ...]:
-    """Objects and facts that are gone."""
-    return tuple(str(change) for change in (*changed.removed_objects, *changed.removed_facts))
 
 
 def resumed(restart: Restart) -> Resumed:
@@ -137,8 +127,8 @@ def resumed(restart: Restart) -> Resumed:
         known=restart.known,
         corrected=str(corrected) if corrected else None,
         written=restart.written,
-        added=added(changed),
-        removed=removed(changed),
+        added=changed.added,
+        removed=changed.removed,
     )
 
 
@@ -151,8 +141,8 @@ def _edit_question(before: Problem, proposal: ProblemProposal, situation: Situat
         title="a change of the problem",
         text=str(proposal.problem),
         changes=True,
-        added=added(changed),
-        removed=removed(changed),
+        added=changed.added,
+        removed=changed.removed,
         renamed=renamed,
         faults=lambda text: read_file(text, situation).faults,
         suffix=".pddl",

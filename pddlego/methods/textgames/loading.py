@@ -22,9 +22,7 @@ from pddlego.methods.textgames.settings import (
     Fixed,
     FixedRule,
     GameSetting,
-    GameUse,
     MapRule,
-    Observing,
     Parameter,
     ReaderRules,
     ReadingRule,
@@ -57,28 +55,14 @@ from pddlego.util.files import read_text
 from pddlego.util.text import names_in
 
 
-def _groups_of(where: str, pattern: str) -> set[str]:
-    """The names of the pattern's groups. Raises `ValueError`, which says where, if it is not a regular expression."""
-    try:
-        return set(re.compile(pattern).groupindex)
-    except (re.error, OverflowError, RecursionError) as error:
-        raise ValueError(f"{where}: '{pattern}' is not a regular expression ({error})") from error
-
-
-def _checked_command(where: str, text: str) -> str:
-    """The command, or nothing. Raises `ValueError`, which says where, if it cannot be sent."""
-    if not text.isprintable() or text != text.strip():
-        raise ValueError(f"{where}: {text!r} is not a command: one line without blanks at its ends")
-    if re.search(r"[{}]", re.sub(r"\{\w+\}", "", text)):
-        raise ValueError(f"{where}: '{text}' has a brace that belongs to no {{name}}")
-    return text
+def _groups_of(pattern: str) -> set[str]:
+    """The names of the pattern's groups."""
+    return set(re.compile(pattern).groupindex)
 
 
 def _reading_rule(domain: Domain, number: int, read: ReadingRule) -> ReadingRule:
     """The rule, its templates tried out with a name in place of every group."""
-    groups = _groups_of(f"reading rule {number}", read.text) | _groups_of(f"reading rule {number}", read.command)
-    if not read.text:
-        raise ValueError(f"reading rule {number}: its text matches everything")
+    groups = _groups_of(read.text) | _groups_of(read.command)
     for template in (*read.forget, *read.objects, *read.add):
         unknown = sorted(names_in(template) - groups)
         if unknown:
@@ -103,13 +87,10 @@ def _is_facts(text: str) -> bool:
 
 
 def _fixed_rule(rule: FixedRule) -> FixedRule:
-    """The rule, its pattern and its command checked."""
-    unknown = names_in(rule.command) - _groups_of("rule.when", rule.when)
-    if not rule.when or not rule.command:
-        raise ValueError("rule: it needs a regular expression in 'when' and a command")
+    """The rule. Raises `ValueError` where its command names what its pattern does not match."""
+    unknown = names_in(rule.command) - _groups_of(rule.when)
     if unknown:
         raise ValueError(f"rule: '{rule.command}' names {sorted(unknown)}, which no group of '{rule.when}' matches")
-    _checked_command("rule.command", rule.command)
     return rule
 
 
@@ -128,38 +109,34 @@ def _looked_up_in(domain: Domain, name: str, text: str) -> Atom | None:
 T = TypeVar("T")
 
 
-def load_setting(
-    name: str,
-    overrides: Mapping[str, str] | None = None,
-    max_steps: int | None = None,
-    fold: str | None = None,
-    search: str | None = None,
-) -> GameSetting:
+def load(name: str, options: TextGameOptions | None = None) -> GameSetting:
     """Read `envs/NAME.toml` with its domain, and apply what the user changed.
 
-    `overrides` are game parameters as text, `search` replaces the search of every rung. Raises `UsageError` for an
-    unknown name, parameter, value, fold or search, listing what there is, and `SettingError` if a file is wrong.
+    Raises `UsageError` for an unknown name, parameter, value, fold or search, listing what there is, and
+    `SettingError` if a file is wrong.
     """
-    setting = _build(name)
-    setting = _with_parameters(setting, overrides or {})
-    if fold is not None:
+    options = options or TextGameOptions()
+    setting = _with_parameters(_build(name), options.parameters)
+    if options.fold is not None:
         game = setting.game
-        if fold not in game.folds:
+        if options.fold not in game.folds:
             folds = ", ".join(game.folds)
-            raise UsageError(f"{name} has no fold '{fold}'", f"Its folds are: {folds}.", "Choose one with --fold.")
-        setting = replace(setting, game=replace(game, fold=fold), all_seeds=game.folds[fold])
-    if max_steps is not None:
-        setting = replace(setting, max_steps=max_steps)
-    if search is not None:
-        chosen = _parse_search(search)
-        setting = _with_searches(setting, lambda rung: chosen)
-    return setting
-
-
-def _with_searches(setting: GameSetting, chosen: Callable[[Rung], Search]) -> GameSetting:
-    """The setting with a search for each goal of its ladder."""
-    ladder = tuple(replace(rung, search=chosen(rung)) for rung in setting.start.ladder)
-    return replace(setting, start=replace(setting.start, ladder=ladder))
+            what = f"{name} has no fold '{options.fold}'"
+            raise UsageError(what, f"Its folds are: {folds}.", "Choose one with --fold.")
+        setting = replace(
+            setting, game=game.model_copy(update={"fold": options.fold}), all_seeds=game.folds[options.fold]
+        )
+    if options.max_steps is not None:
+        setting = replace(setting, max_steps=options.max_steps)
+    searches = {rung.name: options.search for rung in setting.start.ladder if options.search} | options.searches
+    ladder = tuple(
+        replace(rung, search=_parse_search(searches[rung.name])) if rung.name in searches else rung
+        for rung in setting.start.ladder
+    )
+    setting = replace(setting, start=replace(setting.start, ladder=ladder))
+    if options.domain_from is None:
+        return setting
+    return replace(setting, sources={**setting.sources, DOMAIN_FROM: _domain_of(options.domain_from, name)})
 
 
 def _parse_search(text: str) -> Search:
@@ -195,31 +172,21 @@ def _build(name: str, is_baseline: bool = False) -> GameSetting:
     baseline = _build(file.baseline, is_baseline=True) if file.baseline and not is_baseline else None
     sources |= baseline.sources if baseline is not None else {}
     try:
-        _check_patterns(file)
         _check_problem("planning.problem", domain, start)
         ladder = tuple(_rung(domain, start, rung) for rung in file.ladder)
-        folds = {name: parse_range(seeds) for name, seeds in file.game.folds.items()}
-        fold = file.game.fold
-        if fold not in folds:
-            raise ValueError(f"'{fold}' is not one of {', '.join(folds)}")
         start = start if file.planning.problem else start.with_goal(ladder[0].goal)
         return GameSetting(
             name=name,
             title=file.title,
             about=file.about,
             max_steps=file.game.max_steps,
-            seeds={split: parse_range(seeds) for split, seeds in file.seeds.items()},
-            all_seeds=folds[fold],
+            seeds=file.seeds,
+            all_seeds=file.game.folds[file.game.fold],
             sources=sources,
-            game=GameUse(
-                file.game.engine,
-                file.game.name,
-                fold,
-                folds,
-                {key: _parameter(key, parameter) for key, parameter in file.parameters.items()},
-            ),
+            game=file.game,
+            parameters={key: _parameter(key, parameter) for key, parameter in file.parameters.items()},
             start=_knowledge(file, domain, start, ladder),
-            observing=_observing(file),
+            observing=file.observation,
             asking=EndpointAsking(file.prompts.folder, file.prompts.hidden, file.protocol),
             reader=ReaderRules(
                 file.prompts.reader or file.prompts.folder,
@@ -243,20 +210,6 @@ def _knowledge(file: SettingFile, domain: Domain, start: Problem, ladder: tuple[
         invariants=tuple(parse_invariant(domain, **invariant.model_dump()) for invariant in file.invariant),
         placeholder=file.planning.placeholder,
     )
-
-
-def _observing(file: SettingFile) -> Observing:
-    table = file.observation
-    look = _checked_command("observation.look", table.look)
-    return Observing(file.game.refused, table.drop, table.keep, table.score, look)
-
-
-def _check_patterns(file: SettingFile) -> None:
-    patterns = (("game.refused", file.game.refused), ("observation.drop", file.observation.drop))
-    shown = (("prompts.recipe", file.prompts.recipe), ("prompts.hidden", file.prompts.hidden))
-    for where, texts in (*patterns, ("observation.keep", file.observation.keep), *shown):
-        for pattern in texts:
-            _groups_of(where, pattern)
 
 
 def _parsed(kind: str, parse: Callable[[str], T], name: str, sources: Mapping[str, str]) -> T:
@@ -310,8 +263,7 @@ def _action_rules(domain: Domain, rules: Mapping[str, ActionTable]) -> dict[str,
         parameters = {parameter.name.lstrip("?") for parameter in domain.actions_by_name[name].parameters}
         where = _looked_up_in(domain, name, rule.where)
         parameters |= {arg.lstrip("?") for arg in where.args} if where else set()
-        used = names_in(rule.command) | _groups_of(f"actions.{name}.expect", rule.expect)
-        _checked_command(f"actions.{name}", rule.command)
+        used = names_in(rule.command) | _groups_of(rule.expect)
         if used - parameters:
             raise ValueError(f"actions.{name}: {sorted(used - parameters)} is not a parameter of the action")
         checked_rules[name] = ActionRule(rule.command, rule.expect, where)
@@ -332,7 +284,7 @@ def _stated(domain: Domain, name: str) -> str:
 
 
 def _with_parameters(setting: GameSetting, overrides: Mapping[str, str]) -> GameSetting:
-    parameters = dict(setting.game.parameters)
+    parameters = dict(setting.parameters)
     for key, text in overrides.items():
         if key not in parameters:
             raise UsageError(f"{setting.name} has no parameter '{key}'", _describe(parameters), "Use --set KEY=VALUE.")
@@ -345,8 +297,7 @@ def _with_parameters(setting: GameSetting, overrides: Mapping[str, str]) -> Game
             reason = f"It takes a whole number from {known.min} to {known.max} ({known.about})."
             raise UsageError(f"{key}={text} is not possible", reason, _describe(parameters))
         parameters[key] = known.model_copy(update={"value": value})
-    game = replace(setting.game, parameters=parameters, overrides=dict(overrides))
-    return replace(setting, game=game)
+    return replace(setting, parameters=parameters)
 
 
 def _describe(parameters: Mapping[str, Parameter]) -> str:
@@ -354,17 +305,6 @@ def _describe(parameters: Mapping[str, Parameter]) -> str:
         f"{name} ({parameter.min}-{parameter.max}, now {parameter.value})" for name, parameter in parameters.items()
     ]
     return f"The parameters are: {', '.join(lines)}." if lines else "It has none."
-
-
-def parse_range(text: str) -> range:
-    """`10-59` as a range that holds both ends; `7` alone. Raises `ValueError` otherwise."""
-    match = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", text)
-    if not match:
-        raise ValueError(f"'{text}' is not a range of seeds: write FIRST-LAST")
-    first, last = int(match.group(1)), int(match.group(2) or match.group(1))
-    if last < first:
-        raise ValueError(f"'{text}' is not a range of seeds: the last is before the first")
-    return range(first, last + 1)
 
 
 _SHARED = "textgames"
@@ -389,23 +329,12 @@ _GROWTH = 12_000
 """Characters that problem file, news and history may add to a request; a rejected answer comes on top."""
 
 
-def load(name: str, options: TextGameOptions) -> GameSetting:
-    """The setting with what the user changed. Raises `UsageError` and `SettingError`."""
-    setting = load_setting(name, options.parameters, options.max_steps, options.fold, options.search)
-    searches = {rung: _parse_search(text) for rung, text in options.searches.items()}
-    setting = _with_searches(setting, lambda rung: searches.get(rung.name, rung.search))
-    if options.domain_from is None:
-        return setting
-    text = _domain_of(options.domain_from, name)
-    return replace(setting, sources={**setting.sources, DOMAIN_FROM: text})
-
-
 def _domain_of(place: str, setting: str) -> str:
     """The domain in a file, or that with which a run won the setting last. Raises `UsageError` if it does not exist."""
     path = place_of(place)
     if path.is_file():
         return read_text(path)
-    results = read_results(path) if path.is_dir() else []
+    results = read_results(path)[0] if path.is_dir() else []
     domain = kept_domain(path, results, make_codec(), lambda result: result.cell.setting == setting)
     if not domain:
         reason = f"It holds no episode of {setting} that was won with a domain of the model's."

@@ -36,23 +36,6 @@ def measure(events: Sequence[Event], used: Usage) -> Measures:
     return Measures(numbers, {"rungs": dict(rungs)})
 
 
-def _best(setting: GameSetting, seed: int, planner: Planner) -> int | None:
-    return optimum(setting, seed, planner)
-
-
-MEASURING = Measuring(
-    of=measure,
-    columns=(
-        Column("steps", over="won", median=True, compared=True),
-        Column("refused", blank_zero=True),
-        Column("surprises", shown=False),
-        Column("repeated", blank_zero=True),
-    ),
-    counts=(CountTable("rungs", "Goals that plans were made for", "goal"),),
-    best=_best,
-)
-
-
 _EXPLORING_STEPS = 1_000
 """Commands that seeing everything may take; 48 rooms need about 200."""
 
@@ -66,8 +49,7 @@ def optimum(setting: GameSetting, seed: int, planner: Planner) -> int | None:
     Raises `EngineError` if the game cannot be played.
     """
     readable = can_answer(setting.reader.name, bool(setting.reader.rules), "edit") is None
-    played = setting.game
-    if played.name not in _DOORS_ONLY or not readable or played.parameters["limitInventorySize"].value:
+    if setting.game.name not in _DOORS_ONLY or not readable or setting.parameters["limitInventorySize"].value:
         return None
     game = make_game(setting, seed)
     looks = _explore(setting, seed, game, planner)
@@ -100,3 +82,16 @@ def _as_at_the_start(setting: GameSetting, task: str, looks: list[Exchange]) -> 
     closed = {Atom("closed_door", pair) for one, other in pairs for pair in ((one, other), (other, one))}
     kept = {fact for fact in problem.facts if fact.predicate not in ("at", "closed_door")}
     return replace(problem, facts=frozenset(kept | closed | {Atom("at", (to_name(rooms[0].name),))}))
+
+
+MEASURING = Measuring(
+    of=measure,
+    columns=(
+        Column("steps", over="won", median=True, compared=True),
+        Column("refused", blank_zero=True),
+        Column("surprises", shown=False),
+        Column("repeated", blank_zero=True),
+    ),
+    counts=(CountTable("rungs", "Goals that plans were made for", "goal"),),
+    best=optimum,
+)

@@ -20,7 +20,7 @@ from pddlego.methods.textgames.loading import setting_for
 from pddlego.methods.textgames.options import MODES, WRITES_DOMAIN, TextGameOptions
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange, Observations, Situation, Terms
-from pddlego.methods.textgames.world import Episode, Repeated, Restart
+from pddlego.methods.textgames.world import Episode, Restart
 from pddlego.models import Model
 from pddlego.models.base import Feedback
 from pddlego.models.prompts import Prompts
@@ -80,7 +80,7 @@ def make_game(setting: GameSetting, seed: int, java: str | None = None) -> Game:
     """The game of a setting. Raises `UsageError` for an unknown engine or seed, `EngineError` if the engine fails."""
     check_seed(setting, seed)
     played = setting.game
-    values = {name: parameter.value for name, parameter in played.parameters.items()}
+    values = {name: parameter.value for name, parameter in setting.parameters.items()}
     spec = GameSpec(played.name, values, seed, played.fold)
     if played.engine != BUILT_IN:
         return foreign_game(played.engine, spec)
@@ -177,15 +177,10 @@ def _restart_of(events: Sequence[Event]) -> Restart | None:
     if resumed is None:
         return None
     observed = [event for event in events[: events.index(resumed)] if isinstance(event, Observed)]
-    commands = [
-        Repeated(event.command, event.text, event.unforeseen, event.free)
-        for event in observed
-        if event.command is not None and not event.repeated
-    ]
     return Restart(
         source=resumed.source,
         step=resumed.step,
-        commands=commands,
+        commands=[event for event in observed if event.command is not None and not event.repeated],
         before=parse_problem(resumed.before),
         known=resumed.known,
         corrected=None if resumed.corrected is None else parse_problem(resumed.corrected),

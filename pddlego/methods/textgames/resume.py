@@ -12,7 +12,7 @@ from pddlego.methods.textgames.formalize.problems import ProblemProposal, read_f
 from pddlego.methods.textgames.knowledge import Knowledge, beginning_with
 from pddlego.methods.textgames.play import make_method
 from pddlego.methods.textgames.situation import Situation
-from pddlego.methods.textgames.world import Episode, Repeated, Restart
+from pddlego.methods.textgames.world import Episode, Restart
 from pddlego.pddl import PddlSyntaxError, Problem, parse_problem
 from pddlego.runs.store import DOMAIN, DOMAIN_FROM
 
@@ -30,28 +30,7 @@ class RecordedGame:
         return tuple(event for event in self.events if isinstance(event, Observed))
 
 
-@dataclass(frozen=True)
-class ResumePoint:
-    """A recorded episode after a step: its commands with their answers, and the problem that the agent had there.
-
-    The problem was made from the first `known` observations. `written` is the domain of the model's, if it wrote one.
-    `rejected` is what the last answer of the step would have
-    made of it, where that could be read and led to no plan.
-    """
-
-    commands: tuple[Repeated, ...]
-    problem: Problem
-    known: int
-    rejected: Problem | None = None
-    written: str = ""
-
-    @property
-    def latest(self) -> Problem:
-        """What is best corrected: all that the model made of what it saw, accepted or not."""
-        return self.rejected or self.problem
-
-
-def moment_at(played: RecordedGame, step: int) -> ResumePoint:
+def moment_at(played: RecordedGame, step: int) -> Restart:
     """The episode after `step`, with all that the model made of it there. Raises `UsageError` for no such step."""
     last = played.observed[-1].step if played.observed else -1
     if not 0 <= step <= last:
@@ -59,7 +38,7 @@ def moment_at(played: RecordedGame, step: int) -> ResumePoint:
         raise UsageError(f"Unknown step {step}", reason, "Choose another.")
     _check_not_before_resumption(played, step)
     problem, known, seen = played.episode.setting.start.problem, 0, 0
-    commands: list[Repeated] = []
+    commands: list[Observed] = []
     answer, written = "", played.episode.setting.sources.get(DOMAIN_FROM, "")
     for event in played.events:
         if isinstance(event, Observed) and event.repeated:
@@ -71,7 +50,7 @@ def moment_at(played: RecordedGame, step: int) -> ResumePoint:
                 break
             seen, answer = seen + 1, ""
             if event.command is not None:
-                commands.append(Repeated(event.command or "", event.text, event.unforeseen, event.free))
+                commands.append(event)
         elif isinstance(event, Answered):
             answer = event.completion.text
         elif isinstance(event, (Accepted, Resumed)):
@@ -83,7 +62,8 @@ def moment_at(played: RecordedGame, step: int) -> ResumePoint:
                 covers_all = bool(answer) or event.source == "plan"
                 problem, known = _recorded_problem(played, event.text), seen if covers_all else known
             answer = ""
-    moment = ResumePoint(tuple(commands), problem, known, written=written)
+    source, look = str(played.journal), played.observed[0].text
+    moment = Restart(source, step, commands, problem, known, look=look, written=written)
     return replace(moment, rejected=_proposed(played, moment, answer)) if answer else moment
 
 
@@ -95,7 +75,7 @@ def _recorded_problem(played: RecordedGame, text: str) -> Problem:
         raise JournalError(f"{played.journal} is damaged", reason, "Choose another run.") from error
 
 
-def _proposed(played: RecordedGame, moment: ResumePoint, answer: str) -> Problem | None:
+def _proposed(played: RecordedGame, moment: Restart, answer: str) -> Problem | None:
     """The problem in an answer that was not accepted; None if it cannot be read."""
     episode = played.episode
     if not episode.plans or episode.writes_domain:
@@ -104,22 +84,22 @@ def _proposed(played: RecordedGame, moment: ResumePoint, answer: str) -> Problem
     proposal = method.read(answer, _situation(played, moment))
     assert isinstance(proposal, ProblemProposal)
     problem = proposal.problem
-    return problem if problem.facts and problem != moment.problem else None
+    return problem if problem.facts and problem != moment.before else None
 
 
-def read_correction(played: RecordedGame, moment: ResumePoint, text: str) -> ProblemProposal:
+def read_correction(played: RecordedGame, moment: Restart, text: str) -> ProblemProposal:
     """A person's problem file, read as a model's is. `feedback` says what is wrong with it."""
     return read_file(text, _situation(played, moment))
 
 
-def known_at(played: RecordedGame, moment: ResumePoint) -> Knowledge:
+def known_at(played: RecordedGame, moment: Restart) -> Knowledge:
     """What the agent knew at that moment, with the domain that the model had written, if any."""
     start = played.episode.setting.start
     known = beginning_with(start, moment.written) if moment.written else start
-    return known.with_problem(moment.problem)
+    return known.with_problem(moment.before)
 
 
-def _situation(played: RecordedGame, moment: ResumePoint) -> Situation:
+def _situation(played: RecordedGame, moment: Restart) -> Situation:
     return Situation(known_at(played, moment), reader=played.episode.setting.reader)
 
 
@@ -129,17 +109,14 @@ def check_not_over(played: RecordedGame, step: int) -> None:
         raise UsageError(f"Cannot resume from step {step}", "The game was over.", "Choose an earlier one.")
 
 
-def restart_at(played: RecordedGame, step: int, moment: ResumePoint, corrected: Problem | None) -> Restart:
-    """Where the new episode begins.
+def with_correction(moment: Restart, corrected: Problem | None) -> Restart:
+    """The moment with what a person made of its problem.
 
     A correction of what the model made of everything that was seen covers all of that.
     """
-    source, look = str(played.journal), played.observed[0].text
-    if corrected is None:
-        return Restart(source, step, moment.commands, moment.problem, moment.known, look=look, written=moment.written)
-    known = moment.known if moment.rejected is None else len(moment.commands) + 1
-    begun = Restart(source, step, moment.commands, moment.latest, known, corrected=corrected)
-    return replace(begun, look=look, written=moment.written)
+    if corrected is None or moment.rejected is None:
+        return replace(moment, corrected=corrected)
+    return replace(moment, before=moment.rejected, known=len(moment.commands) + 1, corrected=corrected)
 
 
 def _check_not_before_resumption(played: RecordedGame, step: int) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, InstanceOf, model_validator
 
 from pddlego.errors import EngineError, SettingError
 from pddlego.methods import base
@@ -20,6 +20,28 @@ from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.planning import Planner, PlanStatus, Rung
 
 Offset = Annotated[int, Field(ge=-1, le=1)]
+
+
+def _regex(text: str) -> str:
+    """The text. Raises `ValueError` if it is not a regular expression."""
+    try:
+        re.compile(text)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise ValueError(f"'{text}' is not a regular expression ({error})") from error
+    return text
+
+
+def _command(text: str) -> str:
+    """The command, or nothing. Raises `ValueError` if it cannot be sent."""
+    if not text.isprintable() or text != text.strip():
+        raise ValueError(f"{text!r} is not a command: one line without blanks at its ends")
+    if re.search(r"[{}]", re.sub(r"\{\w+\}", "", text)):
+        raise ValueError(f"'{text}' has a brace that belongs to no {{name}}")
+    return text
+
+
+Regex = Annotated[str, AfterValidator(_regex)]
+Command = Annotated[str, AfterValidator(_command)]
 
 
 class _Strict(BaseModel):
@@ -42,8 +64,8 @@ class FixedRule(_Strict):
     `ablated`: only where the ladder of ours is taken out.
     """
 
-    when: str
-    command: str
+    when: Regex = Field(min_length=1)
+    command: Command = Field(min_length=1)
     once: bool = False
     ablated: bool = False
 
@@ -56,8 +78,8 @@ class ReadingRule(_Strict):
     the group of that name matched, as a PDDL name; if that is not a name, the rule does not apply.
     """
 
-    text: str
-    command: str = ""
+    text: Regex = Field(min_length=1)
+    command: Regex = ""
     forget: tuple[str, ...] = ()
     objects: tuple[str, ...] = ()
     add: tuple[str, ...] = ()
@@ -94,20 +116,66 @@ class MapRule(_Strict):
     holding: str = ""
 
 
+def parse_range(text: str) -> range:
+    """`10-59` as a range that holds both ends; `7` alone. Raises `ValueError` otherwise."""
+    match = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", text)
+    if not match:
+        raise ValueError(f"'{text}' is not a range of seeds: write FIRST-LAST")
+    first, last = int(match.group(1)), int(match.group(2) or match.group(1))
+    if last < first:
+        raise ValueError(f"'{text}' is not a range of seeds: the last is before the first")
+    return range(first, last + 1)
+
+
+Seeds = Annotated[InstanceOf[range], BeforeValidator(parse_range)]
+
+
+def _fits(patterns: tuple[str, ...], text: str) -> bool:
+    return any(re.search(pattern, text) for pattern in patterns)
+
+
 class GameTable(_Strict):
+    """Which game an engine plays: its name and the fold of its variations, and what it answers if nothing happened."""
+
     engine: str
     name: str
     fold: str
     max_steps: int = Field(gt=0)
-    refused: tuple[str, ...] = ()
-    folds: dict[str, str]
+    refused: tuple[Regex, ...] = ()
+    folds: dict[str, Seeds]
+
+    @model_validator(mode="after")
+    def _has_its_fold(self) -> GameTable:
+        if self.fold not in self.folds:
+            raise ValueError(f"'{self.fold}' is not one of {', '.join(self.folds)}")
+        return self
+
+    def is_refused(self, text: str) -> bool:
+        """Whether the game answered that nothing happened."""
+        return _fits(self.refused, text)
 
 
-class ObservationTable(_Strict):
-    drop: tuple[str, ...] = ()
-    keep: tuple[str, ...] = ()
+class Observing(_Strict):
+    """What is read of the game's answers. `drop` and `keep` are patterns; `look` is a command."""
+
+    drop: tuple[Regex, ...] = ()
+    keep: tuple[Regex, ...] = ()
     score: bool = False
-    look: str = ""
+    look: Command = ""
+
+    def read(self, text: str) -> str:
+        """What the formalizer reads of an observation: whole sentences, without those that are dropped."""
+        lines = []
+        for line in text.split("\n"):
+            sentences = [sentence.strip() for sentence in re.split(r"(?<=\.)\s+", line)]
+            kept = [
+                sentence
+                for sentence in sentences
+                if sentence and (_fits(self.keep, sentence) or not _fits(self.drop, sentence))
+            ]
+            if kept:
+                lines.append(" ".join(kept))
+        return "\n".join(lines)
 
 
 class PlanningTable(_Strict):
@@ -126,9 +194,9 @@ class RungTable(_Strict):
 
 
 class ActionTable(_Strict):
-    command: str
+    command: Command
     where: str = ""
-    expect: str = ""
+    expect: Regex = ""
 
 
 class InvariantTable(_Strict):
@@ -142,8 +210,8 @@ class InvariantTable(_Strict):
 class PromptsTable(_Strict):
     folder: str
     reader: str = ""
-    recipe: tuple[str, ...] = ()
-    hidden: tuple[str, ...] = ()
+    recipe: tuple[Regex, ...] = ()
+    hidden: tuple[Regex, ...] = ()
 
 
 class SettingFile(SettingHead):
@@ -152,9 +220,9 @@ class SettingFile(SettingHead):
     title: str
     baseline: str = ""
     game: GameTable
-    seeds: dict[str, str] = Field(default_factory=dict)
+    seeds: dict[str, Seeds] = Field(default_factory=dict)
     parameters: dict[str, Parameter] = Field(default_factory=dict)
-    observation: ObservationTable = ObservationTable()
+    observation: Observing = Observing()
     planning: PlanningTable
     ladder: list[RungTable] = Field(min_length=1)
     actions: dict[str, ActionTable]
@@ -178,54 +246,6 @@ class Removable:
     rules: tuple[FixedRule, ...] = ()
     baseline: GameSetting | None = None
     recipe: tuple[str, ...] = ()
-
-
-def _fits(patterns: tuple[str, ...], text: str) -> bool:
-    return any(re.search(pattern, text) for pattern in patterns)
-
-
-@dataclass(frozen=True)
-class GameUse:
-    """Which game an engine plays: its name, the fold of its variations, and its parameters.
-
-    `overrides` are the parameters that the user changed, as text.
-    """
-
-    engine: str
-    name: str
-    fold: str
-    folds: Mapping[str, range]
-    parameters: Mapping[str, Parameter] = field(default_factory=dict)
-    overrides: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Observing:
-    """What is read of the game's answers. `refused`, `drop` and `keep` are patterns; `look` is a command."""
-
-    refused: tuple[str, ...] = ()
-    drop: tuple[str, ...] = ()
-    keep: tuple[str, ...] = ()
-    score: bool = False
-    look: str = ""
-
-    def read(self, text: str) -> str:
-        """What the formalizer reads of an observation: whole sentences, without those that are dropped."""
-        lines = []
-        for line in text.split("\n"):
-            sentences = [sentence.strip() for sentence in re.split(r"(?<=\.)\s+", line)]
-            kept = [
-                sentence
-                for sentence in sentences
-                if sentence and (_fits(self.keep, sentence) or not _fits(self.drop, sentence))
-            ]
-            if kept:
-                lines.append(" ".join(kept))
-        return "\n".join(lines)
-
-    def is_refused(self, text: str) -> bool:
-        """Whether the game answered that nothing happened."""
-        return _fits(self.refused, text)
 
 
 @dataclass(frozen=True)
@@ -266,9 +286,10 @@ class GameSetting(base.Setting):
     """One playable setting: what its file says, checked. `start` is what is known before the first observation."""
 
     max_steps: int
-    game: GameUse
+    game: GameTable
+    parameters: Mapping[str, Parameter]
     start: Knowledge
-    observing: Observing = Observing()
+    observing: Observing = field(default_factory=Observing)
     asking: EndpointAsking = field(default_factory=EndpointAsking)
     reader: ReaderRules = ReaderRules()
     fixed: Fixed = Fixed()
@@ -285,33 +306,13 @@ class GameSetting(base.Setting):
             if result.status is PlanStatus.CRASHED:
                 raise EngineError("The planner does not work", f"{result.message}.", "Run 'pddlego doctor'.")
 
-    def manifest(self) -> dict[str, Any]:
-        """What a run folder records of the setting: plain JSON values."""
-        observing, start = self.observing, self.start
-        return {
-            "name": self.name,
-            "engine": self.game.engine,
-            "game": self.game.name,
-            "fold": self.game.fold,
-            "max_steps": self.max_steps,
-            "parameters": {name: parameter.value for name, parameter in self.game.parameters.items()},
-            "overrides": dict(self.game.overrides),
-            "observation": {
-                "drop": observing.drop,
-                "keep": observing.keep,
-                "score": observing.score,
-                "look": observing.look,
-            },
-            "domain": start.domain.name,
-            "only_planned": start.only_planned,
-            "reading": [rule.model_dump() for rule in self.reader.rules],
-            "invariants": [invariant.about for invariant in start.invariants],
-            "ladder": [
-                {"name": rung.name, "goal": str(rung.goal), "search": str(rung.search)} for rung in start.ladder
-            ],
-            "map": self.map.model_dump() if self.map else None,
-        }
-
     def resolved(self) -> dict[str, Any]:
         searches = {rung.name: str(rung.search) for rung in self.start.ladder}
-        return {"fold": self.game.fold, "max_steps": self.max_steps, "search": None, "searches": searches}
+        parameters = {name: str(read.value) for name, read in self.parameters.items()}
+        return {
+            "parameters": parameters,
+            "fold": self.game.fold,
+            "max_steps": self.max_steps,
+            "search": None,
+            "searches": searches,
+        }

@@ -79,37 +79,30 @@ class Episode:
 
 
 @dataclass(frozen=True)
-class Repeated:
-    """A command with the recorded answer, and what the model read if the plan expected another.
-
-    `free` is a look around that took no step.
-    """
-
-    command: str
-    text: str
-    unforeseen: str = ""
-    free: bool = False
-
-
-@dataclass(frozen=True)
 class Restart:
-    """The episode that was recorded at `source` goes on after `step`.
+    """Where the episode that was recorded at `source` continues: after `step`.
 
-    `commands` bring the game there: each with its answer, which must come again. `before` is the
-    problem that the agent had there, made from the first `known` observations. `corrected` is what a person made of it,
-    with which the agent plans at once. Without it the agent asks the model about what came since; where that is nothing
-    it plans at once, too. `look` is the game's first answer, where it is known, and `written` the domain of the model's
-    with its commands, where it wrote one.
+    `commands` bring the game there; its responses must equal the recorded ones. `before` is the problem that the agent
+    had there, made from the first `known` observations. `corrected` is the user's version of it, with which the agent
+    plans immediately. Without it, the agent asks the model about the observations since then, if there are any.
+    `look` is the game's first response, if it is known, and `written` the model's own domain with its commands, if it
+    wrote one. `rejected` is the problem in the last answer of the step, if it could be read and led to no plan.
     """
 
     source: str
     step: int
-    commands: Sequence[Repeated]
+    commands: Sequence[Observed]
     before: Problem
     known: int
     corrected: Problem | None = None
     look: str = ""
     written: str = ""
+    rejected: Problem | None = None
+
+    @property
+    def latest(self) -> Problem:
+        """What is best corrected: all that the model made of what it saw, accepted or not."""
+        return self.rejected or self.before
 
 
 def _check_same(to: str, recorded: str, now: str) -> None:
@@ -225,7 +218,7 @@ class GameSession:
 
     def __init__(self, episode: Episode, game: Game, memory: Memory, budget: Budget) -> None:
         self.seen = Observation("")
-        self.observing, fixed = episode.setting.observing, episode.setting.fixed
+        self._use, self.observing, fixed = episode.setting.game, episode.setting.observing, episode.setting.fixed
         self.game, self.memory, self.budget = game, memory, budget
         self.rules = FixedRules(fixed.rules, fixed.script if episode.plans else "")
         self._worked: list[tuple[str, str]] = []
@@ -246,10 +239,10 @@ class GameSession:
         """Bring the game to where another episode was, by its commands. Raises `ReplayError`."""
         _check_same("the first look", restart.look, self.seen.text)
         for repeated in restart.commands:
-            answer = self._looked() if repeated.free else self.game.step(repeated.command)
-            _check_same(f"'{repeated.command}'", repeated.text, answer.text)
-            intention = Intention(repeated.command)
-            yield self._taken_in(intention, answer, None, repeated.unforeseen, repeated.free)
+            command = repeated.command or ""
+            answer = self._looked() if repeated.free else self.game.step(command)
+            _check_same(f"'{command}'", repeated.text, answer.text)
+            yield self._taken_in(Intention(command), answer, None, repeated.unforeseen, repeated.free)
 
     def rewind(self) -> Iterator[Observed]:
         """Begin the game anew and repeat the commands that had worked (PDDLego+). Raises `ReplayError`."""
@@ -273,7 +266,7 @@ class GameSession:
     ) -> Observed:
         """Take in what the game answered, and say whether it was refused or surprising. `recorded` is what the model
         read about it when the episode was first played."""
-        refused = self.observing.is_refused(answer.text)
+        refused = self._use.is_refused(answer.text)
         read = self.observing.read(answer.text)
         difference, exchange = "", Exchange(intention.command if intention else None, read)
         if known is not None and intention is not None and intention.step is not None and not answer.won:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import replace
 
 from pddlego.episode.ask import Chat
 from pddlego.episode.budget import Budget, EpisodeOver
@@ -34,24 +34,14 @@ FunctionSteps = Generator[Event, None, bool]
 """Whether the functions pass."""
 
 
-@dataclass(frozen=True)
-class Stages:
-    """Which tests are made. `paper` makes them as the paper's code does where that is otherwise (docs/search.md)."""
-
-    goal: bool = True
-    soundness: bool = True
-    completeness: bool = True
-    paper: bool = False
-
-
 class Dialogue:
     """The conversation about both functions. Each function has at most so many `answers`."""
 
     def __init__(
-        self, space: Space, judge: Judge, functions: ModelFunctions, tests: Tests, stages: Stages, answers: int
+        self, space: Space, judge: Judge, functions: ModelFunctions, tests: Tests, without: Sequence[str], answers: int
     ) -> None:
         self.space, self.judge, self.functions, self.tests = space, judge, functions, tests
-        self.stages, self.most = stages, answers
+        self.without, self.most = without, answers
         self.answers: dict[Which, int] = {"successors": 0, "goal": 0}
         self.failing: Which | None = None  # the function that has no answer left
         self._passed = 0  # answers with a goal test that passed
@@ -69,7 +59,7 @@ class Dialogue:
             fault = yield from self._function_fault()
             if fault is None:
                 return True
-            if self.stages.paper and fault.kind is not FunctionFault.GOAL:
+            if self.tests.paper and fault.kind is not FunctionFault.GOAL:
                 fault = _as_successors(fault)
             if fault.which == "goal":
                 if not (yield from self._again(fault)):
@@ -81,14 +71,14 @@ class Dialogue:
     def _again(self, fault: Fault) -> FunctionSteps:
         """The goal test is to blame for what a search found: back to step 2."""
         passed = yield from self._goal(self._told(fault), fault)
-        if not self.stages.paper:
+        if not self.tests.paper:
             return passed
         # The paper's code sends the same words once more, as a question about the other function, passed or not.
         return (yield from self._readable("successors", self._told(fault), fault))
 
     def _function_fault(self) -> Generator[Event, None, Fault | None]:
-        fault = (yield from self.tests.soundness()) if self.stages.soundness else None
-        if fault is None and self.stages.completeness:
+        fault = (yield from self.tests.soundness()) if NO_SOUNDNESS not in self.without else None
+        if fault is None and NO_COMPLETENESS not in self.without:
             fault = yield from self.tests.completeness()
         return fault
 
@@ -97,7 +87,7 @@ class Dialogue:
         while True:
             if not (yield from self._readable("goal", text, fault)):
                 return False
-            fault = (yield from self.tests.goal()) if self.stages.goal else None
+            fault = (yield from self.tests.goal()) if NO_GOAL_TESTS not in self.without else None
             if fault is None:
                 self._passed += 1
                 return True
@@ -115,7 +105,7 @@ class Dialogue:
             limit = f"{fault.limit} ({fault.message})" if fault is not None and fault.limit else ""
             answer = yield from self._chat.say(purpose, text, max(0, self.answers[which] - 1), limit=limit)
             self.answers[which] += 1
-            code = (code_as_the_paper if self.stages.paper else code_of)(answer, which)
+            code = (code_as_the_paper if self.tests.paper else code_of)(answer, which)
             yield self._coded(which, code)
             fault = Fault(FunctionFault.UNREADABLE, which, "the answer holds no function")
             fault = self.functions.put(which, code) if code is not None else fault
@@ -125,7 +115,7 @@ class Dialogue:
 
     def _may_ask(self, which: Which) -> bool:
         counted = self.answers[which]
-        if self.stages.paper and which == "goal":  # the paper's code counts those that failed
+        if self.tests.paper and which == "goal":  # the paper's code counts those that failed
             counted -= self._passed
         return counted < self.most
 
@@ -189,17 +179,13 @@ class _Episode:
         budget: Budget,
     ) -> None:
         without = parse_variant(cell.mode, MODES).without
-        paper = options.parity == "paper"
         self.options, self.judge, self.functions, self.budget = options, judge, functions, budget
         self.space = setting.space
         self.instances = judge.instances[: options.instances]
         self.tests = Tests(setting.space, judge, functions, search_limits(options, False), NO_CHECK not in without)
-        if paper:
+        if options.parity == "paper":
             self.tests.as_the_paper()
-        stages = Stages(
-            NO_GOAL_TESTS not in without, NO_SOUNDNESS not in without, NO_COMPLETENESS not in without, paper
-        )
-        self.dialogue = Dialogue(setting.space, judge, functions, self.tests, stages, options.answers)
+        self.dialogue = Dialogue(setting.space, judge, functions, self.tests, without, options.answers)
 
     def run(self, chat: Chat) -> Body:
         """Ends by raising `EpisodeOver`."""

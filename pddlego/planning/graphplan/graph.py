@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from pddlego.planning.graphplan.values import GraphTask, bits
 
@@ -173,15 +172,10 @@ _FAR = 1 << 30
 """The cost of what is out of reach."""
 
 
-@dataclass(frozen=True)
-class Relevance:
-    """The real actions that may help, each with its distance: how many actions lie between it and the goal."""
+def relevance(task: GraphTask) -> dict[int, int]:
+    """The real actions that may help, each with its distance: how many actions lie between it and the goal.
 
-    distances: dict[int, int]
-
-
-def relevance(task: GraphTask) -> Relevance:
-    """The actions of all cheapest relaxed plans, by additive costs, and of those that restore what these delete.
+    These are the actions of all cheapest relaxed plans, by additive costs, and of those that restore what these delete.
 
     A relaxed plan never needs a fact twice. So for every fact that is needed, and that an action found deletes, the
     cheapest actions that add it again are added, with what they need, until nothing is missing. In the end every action
@@ -216,7 +210,7 @@ def relevance(task: GraphTask) -> Relevance:
         helps = [needed[fact] for fact in bits(task.adds[action]) if fact in needed]
         if helps and action not in distances and not task.needs[action] & ~there:
             distances[action] = min(helps)
-    return Relevance(distances)
+    return distances
 
 
 def _cheapest(task: GraphTask, ways: Iterable[int], costs: list[int], restored: int | None) -> list[int]:

@@ -65,16 +65,9 @@ class GraphTask:
         return tuple(self.facts[number] for number in bits(facts))
 
 
-def compile_task(task: GroundTask, others: Iterable[str] = (), complements: bool = False) -> GraphTask:
-    """Number a ground task. `others` are facts that are always true, and have a no-op of their own like any other.
-
-    With `complements` the negation of every fact is a fact, too: level 0 holds then those of all that is not true.
-    """
-    opposite: dict[str, str] = {}
-    changing = task.initial.union(task.goals, *(operator.adds | operator.deletes for operator in task.operators))
-    if complements:
-        opposite = {fact: f"(not {fact})" for fact in changing if not fact.startswith("(not ")}
-    names = sorted({*task.facts, *others, *opposite.values()}, key=_written)
+def compile_task(task: GroundTask, others: Iterable[str] = ()) -> GraphTask:
+    """Number a ground task. `others` are facts that are always true, and have a no-op of their own like any other."""
+    names = sorted({*task.facts, *others}, key=_written)
     number_of = {name: number for number, name in enumerate(names)}
 
     def mask(facts: Iterable[str]) -> int:
@@ -83,17 +76,12 @@ def compile_task(task: GroundTask, others: Iterable[str] = (), complements: bool
             result |= 1 << number_of[fact]
         return result
 
-    def flipped(facts: Iterable[str]) -> list[str]:
-        return [opposite[fact] for fact in facts if fact in opposite]
-
-    initial = {*task.initial, *others}
-    initial |= {negation for fact, negation in opposite.items() if fact not in initial}
     rows = [
         (
             operator.action,
             mask(operator.preconditions),
-            mask([*operator.adds, *flipped(operator.deletes - operator.adds)]),
-            mask([*(operator.deletes - operator.adds), *flipped(operator.adds)]),
+            mask(operator.adds),
+            mask(operator.deletes - operator.adds),
         )
         for operator in task.operators
     ]
@@ -105,7 +93,7 @@ def compile_task(task: GroundTask, others: Iterable[str] = (), complements: bool
         needs=needs,
         adds=adds,
         deletes=deletes,
-        initial=mask(initial),
+        initial=mask({*task.initial, *others}),
         goal=mask(task.goals),
         real=len(rows),
     )

@@ -8,12 +8,9 @@ from typing import Any
 import pytest
 
 from pddlego.episode.approval import Decision, Question
-from pddlego.episode.budget import Budget
 from pddlego.episode.events import Ended, Judged, Limits, Outcome, Rejected
 from pddlego.errors import UsageError
 from pddlego.methods.base import Tools
-from pddlego.methods.builders.building import BuildOrder, StepAsking
-from pddlego.methods.builders.draft import Draft
 from pddlego.methods.builders.events import BuildConcluded, DefectsFound
 from pddlego.methods.builders.loading import load
 from pddlego.methods.builders.measure import MEASURING
@@ -22,8 +19,6 @@ from pddlego.methods.builders.options import BuilderOptions
 from pddlego.methods.builders.play import play
 from pddlego.methods.builders.reference import component_of
 from pddlego.methods.builders.reference_model import builtin_model
-from pddlego.methods.builders.reviewing import Reviewing, selected
-from pddlego.models.prompts import Prompts
 from pddlego.pddl.conditions import conjuncts
 from pddlego.planning import ProcessPlanner
 from pddlego.runs.cells import Cell
@@ -185,22 +180,6 @@ def test_an_action_beside_a_component_that_has_none_does_no_harm(planner: Proces
     events = build("text-blocks", "build", model, planner, feedback="model")
     assert len(model.of("predicates")) == 2
     assert of(events, Ended)[0].outcome is Outcome.WON
-
-
-@pytest.mark.parametrize("candidate", [1, 2])
-def test_the_best_of_several_candidates_is_chosen(candidate: int, planner: ProcessPlanner) -> None:
-    model = Scripted({"select": [dumped({"best": candidate, "why": "shorter"})]})
-    budget = Budget(Limits(None))
-    order = BuildOrder("task", "A tower.")
-    how = Reviewing(order, StepAsking(model, budget, Prompts("builders")), planner)
-    work, chosen = selected(how, Draft(), ("one", "two")), -1
-    try:
-        while True:
-            next(work)
-    except StopIteration as done:
-        chosen = done.value
-    assert chosen == candidate - 1
-    assert "1:\none" in model.of("select")[0]
 
 
 def test_what_ends_early_counts_as_not_reached(planner: ProcessPlanner) -> None:

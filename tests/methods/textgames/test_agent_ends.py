@@ -214,7 +214,7 @@ def test_the_score_is_read_where_the_setting_says_so(coin: GameSetting, planner:
         return [message.content for each in asked for message in each.messages[1:]]
 
     assert not any("Score:" in text for text in text(coin))
-    scored = text(replace(coin, observing=replace(coin.observing, score=True)))
+    scored = text(replace(coin, observing=coin.observing.model_copy(update={"score": True})))
     assert "Score:" not in scored[0], "before the first command there is nothing to tell"
     assert any("Score: 0.00" in text for text in scored)
 
@@ -229,7 +229,12 @@ def test_the_model_is_told_when_the_score_went_up_or_down(coin: GameSetting, pla
 
     exits = {("kitchen", "north"): "hall", ("hall", "north"): "attic", ("attic", "north"): "loft"}
     asked = of(
-        play(replace(coin, observing=replace(coin.observing, score=True)), planner, Rated(exits), ReaderModel()),
+        play(
+            replace(coin, observing=coin.observing.model_copy(update={"score": True})),
+            planner,
+            Rated(exits),
+            ReaderModel(),
+        ),
         ev.Asked,
     )
     assert "Score: 0.50 (it went up)" in asked[1].messages[1].content

@@ -7,7 +7,7 @@ import json
 from pddlego.episode.approval import Decision, Question
 from pddlego.episode.events import Accepted, Asked, Judged, Outcome
 from pddlego.methods.textgames.events import Observed
-from pddlego.methods.textgames.loading import load_setting
+from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.reader.model import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.world import says_nothing_new
@@ -30,7 +30,7 @@ KNOWN = json.dumps(
 
 
 def test_what_was_said_before_or_is_expected_to_the_word_is_nothing_new() -> None:
-    setting = load_setting("cooking-easy")
+    setting = load("cooking-easy")
     take, move = PlanStep("take", ("red_potato", "kitchen")), PlanStep("move", ("kitchen", "hall", "north"))
     assert says_nothing_new(setting.start, take, "You take the red potato.", ())
     assert not says_nothing_new(setting.start, take, "You take the red potato. It is hot.", ())
@@ -45,7 +45,7 @@ def test_after_moves_that_bring_nothing_new_no_model_is_asked(planner: ProcessPl
     """In Cooking World things that were found are taken: the game says so, and nothing else."""
     from pddlego.methods.textgames.play import make_game
 
-    setting = load_setting("cooking-easy")
+    setting = load("cooking-easy")
     monitored = play(setting, planner, make_game(setting, 3), ReaderModel())
     asked = play(setting, planner, make_game(setting, 3), ReaderModel(), "edit-no-replanning")
     assert ended(monitored).outcome is ended(asked).outcome is Outcome.WON
@@ -95,7 +95,7 @@ class Doubtful:
 def test_what_a_person_says_of_such_a_plan_reaches_the_model(planner: ProcessPlanner) -> None:
     from pddlego.methods.textgames.play import make_game
 
-    setting = load_setting("cooking-easy")
+    setting = load("cooking-easy")
     events = play(setting, planner, make_game(setting, 3), ReaderModel(), approver=Doubtful())
     judged = next(number for number, event in enumerate(events) if isinstance(event, Judged) and event.text)
     asked = next(event for event in events[judged:] if isinstance(event, Asked))

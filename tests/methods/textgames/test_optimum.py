@@ -4,7 +4,7 @@ import statistics
 
 import pytest
 
-from pddlego.methods.textgames.loading import load_setting
+from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.measure import optimum
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.planning import ProcessPlanner
@@ -23,12 +23,12 @@ def test_the_optimum_of_coin_collector(coin: GameSetting, planner: ProcessPlanne
 
 
 def test_where_containers_are_in_the_way_there_is_none(planner: ProcessPlanner) -> None:
-    assert optimum(load_setting("cooking-easy"), 1, planner) is None
+    assert optimum(load("cooking-easy"), 1, planner) is None
 
 
 @pytest.mark.parametrize("seed", [1, 5])
 def test_the_map_is_known_to_who_knows_everything(planner: ProcessPlanner, seed: int) -> None:
     """No need to read the map: one step less than the reader, who takes the same way."""
-    result = optimum(load_setting("mapreader"), seed, planner)
+    result = optimum(load("mapreader"), seed, planner)
     assert result is not None
     assert 3 <= result <= 10

@@ -26,10 +26,10 @@ from pddlego.methods.textgames.resume import (
     known_at,
     moment_at,
     read_correction,
-    restart_at,
+    with_correction,
 )
 from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.world import Episode, Repeated, Restart
+from pddlego.methods.textgames.world import Episode, Restart
 from pddlego.pddl import parse_problem
 from pddlego.planning import ProcessPlanner
 from pddlego.runs.cells import Cell
@@ -69,7 +69,7 @@ def test_one_corrected_fact_brings_a_failed_episode_to_success(
     text = str(moment.latest).replace("(:init", f"(:init {fact}")
     corrected = read_correction(failed, moment, text)
     assert corrected.feedback is None
-    restart = restart_at(failed, 13, moment, corrected.problem)
+    restart = with_correction(moment, corrected.problem)
     events = resumed(failed, restart, planner)
     (told,) = of(events, Resumed)
     assert told.added == (fact,)
@@ -86,26 +86,26 @@ def test_a_resumed_episode_can_be_replayed_and_resumed(
 ) -> None:
     moment = moment_at(failed, 13)
     corrected = parse_problem(str(moment.latest).replace("(:init", "(:init (connected kitchen corridor west)"))
-    restart = restart_at(failed, 13, moment, corrected)
+    restart = with_correction(moment, corrected)
     events = resumed(failed, restart, planner)
     recorded = kept(tmp_path, coin, 4, "edit", events, retries=1)
     assert replay(recorded, planner).difference is None
     again = recorded_game(recorded)
     later = moment_at(again, 15)
     assert len(later.commands) == 15
-    events = resumed(again, restart_at(again, 15, later, None), planner)
+    events = resumed(again, with_correction(later, None), planner)
     assert ended(events).outcome is Outcome.WON
 
 
 def test_without_a_correction_the_model_is_asked_again(coin: GameSetting, planner: ProcessPlanner) -> None:
     recorded = first_recorded()
     moment = moment_at(recorded, 7)
-    events = resumed(recorded, restart_at(recorded, 7, moment, None), planner)
+    events = resumed(recorded, with_correction(moment, None), planner)
     (text,) = of(events, Resumed)
     assert (text.step, text.corrected, text.added) == (7, None, ())
     assert ended(events).outcome is Outcome.WON
     asked = of(events, ev.Asked)[0].messages[-1].content
-    assert str(moment.problem) in asked
+    assert str(moment.before) in asked
     assert asked.count("The agent did:") == 8 - moment.known
 
 
@@ -118,7 +118,7 @@ def test_what_a_correction_does_not_cover_is_still_news(coin: GameSetting, plann
     game = small_house()
     game.start()
     moved = game.step("move east").text
-    restart = Restart("elsewhere", 1, (Repeated("move east", moved),), before, 1, before)
+    restart = Restart("elsewhere", 1, (Observed(1, "move east", moved, ""),), before, 1, before)
     events = play(coin, planner, small_house(), ReaderModel(), restart=restart)
     asked = of(events, ev.Asked)[0].messages[-1].content
     assert asked.count("The agent did:") >= 2
@@ -126,7 +126,7 @@ def test_what_a_correction_does_not_cover_is_still_news(coin: GameSetting, plann
 
 
 def test_another_game_is_noticed(coin: GameSetting, planner: ProcessPlanner) -> None:
-    restart = Restart("elsewhere", 1, (Repeated("move east", "You are on the moon."),), coin.start.problem, 1)
+    restart = Restart("elsewhere", 1, (Observed(1, "move east", "You are on the moon.", ""),), coin.start.problem, 1)
     events = play(coin, planner, small_house(), ReaderModel(), restart=restart)
     assert ended(events).outcome is Outcome.CRASHED
     assert "answers otherwise than recorded to 'move east'" in ended(events).message
@@ -165,7 +165,7 @@ def test_where_the_model_had_accepted_there_is_nothing_to_ask(planner: ProcessPl
     recorded = first_recorded()
     moment = moment_at(recorded, 2)
     assert moment.known == 3
-    events = resumed(recorded, restart_at(recorded, 2, moment, None), planner)
+    events = resumed(recorded, with_correction(moment, None), planner)
     assert ended(events).outcome is Outcome.WON
     after = events[events.index(of(events, Resumed)[0]) + 1 :]
     assert next(item.type for item in after if item.type in ("asked", "planned")) == "planned"
@@ -179,7 +179,7 @@ def test_a_correction_stands_even_if_it_takes_more_for_a_plan(coin: GameSetting,
         "(define (problem h) (:domain coin-collector) (:objects kitchen attic - location)"
         " (:init (at kitchen) (visited kitchen) (visited attic)) (:goal (have coin)))"
     )
-    events = resumed(recorded, restart_at(recorded, 2, moment, blocked), planner)
+    events = resumed(recorded, with_correction(moment, blocked), planner)
     assert [event.type for event in events if event.type in ("resumed", "rejected", "asked")][:3] == [
         "resumed",
         "rejected",
@@ -192,7 +192,7 @@ def test_the_steps_before_a_resumption_are_in_the_other_journal(
     planner: ProcessPlanner, coin: GameSetting, tmp_path: Path
 ) -> None:
     recorded = first_recorded()
-    restart = restart_at(recorded, 7, moment_at(recorded, 7), None)
+    restart = with_correction(moment_at(recorded, 7), None)
     again = recorded_game(kept(tmp_path, coin, 12, "edit", resumed(recorded, restart, planner)))
     with pytest.raises(UsageError, match="Step 6 was only repeated here"):
         moment_at(again, 6)
@@ -215,12 +215,9 @@ def test_what_the_plan_had_expected_is_known_after_a_resumption(coin: GameSettin
     first = play(coin, planner, small_house(), model)
     before, refused = of(first, Observed)[:2]
     assert "was to make (at loc1) true" in refused.unforeseen
-    repeated = Repeated(refused.command, refused.text, refused.unforeseen)
     problem = parse_problem(of(first, ev.Accepted)[0].text)
     again = ForgetfulModel([])
-    play(
-        coin, planner, small_house(), again, restart=Restart("elsewhere", 1, (repeated,), problem, 1, look=before.text)
-    )
+    play(coin, planner, small_house(), again, restart=Restart("elsewhere", 1, (refused,), problem, 1, look=before.text))
     assert again.requests[0].messages == model.requests[1].messages
 
 
@@ -245,7 +242,7 @@ def test_a_variant_with_another_domain_is_resumed_with_that_domain(
     assert "visited" in str(played.episode.setting.start.ladder[0].goal)
     item = str(first.latest).replace("(:init", "(:init (have coin)")
     assert any("have" in fault for fault in read_correction(played, first, item).faults)
-    events = resumed(played, restart_at(played, 0, first, corrected.problem), planner)
+    events = resumed(played, with_correction(first, corrected.problem), planner)
     assert of(events, Planned)[0].plan[0].action == "(move kitchen corridor south)"
 
 
@@ -256,8 +253,8 @@ def test_an_episode_that_began_with_a_domain_is_resumed_with_it(
     played = recorded_in("full", tmp_path, coin, planner, carried=domain)
     first = moment_at(played, 0)
     assert first.written == domain
-    assert first.problem.domain == "carried"
+    assert first.before.domain == "carried"
     assert known_at(played, first).domain.name == "carried"
-    events = resumed(played, restart_at(played, 0, first, None), planner)
+    events = resumed(played, with_correction(first, None), planner)
     assert ended(events).outcome is Outcome.WON
     assert not [event for event in of(events, ev.Accepted) if event.kind == "domain"]

@@ -7,15 +7,16 @@ import pytest
 from pddlego.errors import SettingError, UsageError
 from pddlego.methods.base import check_seed
 from pddlego.methods.setting_files import parse_overrides, setting_names
-from pddlego.methods.textgames.loading import load_setting, parse_range
-from pddlego.methods.textgames.settings import GameSetting
+from pddlego.methods.textgames.loading import load
+from pddlego.methods.textgames.options import TextGameOptions
+from pddlego.methods.textgames.settings import GameSetting, parse_range
 from pddlego.pddl.conditions import parse_condition
 from pddlego.planning import PlanStep
 from pddlego.util import resources
 
 
 def test_the_paper_s_setting(coin: GameSetting) -> None:
-    assert {name: parameter.value for name, parameter in coin.game.parameters.items()} == {
+    assert {name: parameter.value for name, parameter in coin.parameters.items()} == {
         "numLocations": 11,
         "includeDoors": 1,
         "numDistractorItems": 0,
@@ -38,27 +39,29 @@ def test_a_name_is_never_a_template(coin: GameSetting) -> None:
 
 
 def test_what_the_user_may_change() -> None:
-    setting = load_setting("coin", {"numLocations": "5"}, 9, "dev", "astar(hmax)")
-    assert setting.game.parameters["numLocations"].value == 5
+    setting = load(
+        "coin", TextGameOptions(parameters={"numLocations": "5"}, max_steps=9, fold="dev", search="astar(hmax)")
+    )
+    assert setting.parameters["numLocations"].value == 5
     assert (setting.max_steps, setting.game.fold) == (9, "dev")
     assert {str(rung.search) for rung in setting.start.ladder} == {"astar(hmax)"}
-    assert setting.manifest()["overrides"] == {"numLocations": "5"}
+    assert setting.resolved()["parameters"]["numLocations"] == "5"
 
 
 @pytest.mark.parametrize(
     ("arguments", "lists"),
     [
         ({"name": "chess"}, "coin"),
-        ({"name": "coin", "overrides": {"rooms": "3"}}, "numLocations (1-11, now 11)"),
-        ({"name": "coin", "overrides": {"numLocations": "12"}}, "from 1 to 11"),
-        ({"name": "coin", "overrides": {"numLocations": "x"}}, "from 1 to 11"),
+        ({"name": "coin", "parameters": {"rooms": "3"}}, "numLocations (1-11, now 11)"),
+        ({"name": "coin", "parameters": {"numLocations": "12"}}, "from 1 to 11"),
+        ({"name": "coin", "parameters": {"numLocations": "x"}}, "from 1 to 11"),
         ({"name": "coin", "fold": "exam"}, "train, dev, test"),
         ({"name": "coin", "search": "dfs"}, "bfs, astar"),
     ],
 )
 def test_what_does_not_exist_is_refused_with_what_does(arguments: dict[str, object], lists: str) -> None:
     with pytest.raises(UsageError) as caught:
-        load_setting(**arguments)  # type: ignore[arg-type]
+        load(str(arguments.pop("name")), TextGameOptions.model_validate(arguments))
     assert lists in str(caught.value)
 
 
@@ -69,7 +72,7 @@ def test_seeds_belong_to_the_fold(coin: GameSetting) -> None:
         check_seed(coin, 1000)
     assert "dev 0-9, test 10-59" in str(caught.value)
     with pytest.raises(UsageError, match="10000-10999"):
-        check_seed(load_setting("coin", fold="dev"), 3)
+        check_seed(load("coin", TextGameOptions(fold="dev")), 3)
 
 
 @pytest.mark.parametrize("pair", ["x", "=3", " = 3"])
@@ -97,8 +100,8 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_folder_in_the_working_directory_adds_to_ours_and_wins(own: Path) -> None:
     assert {"coin", "mine"} <= set(setting_names())
     own.with_name("coin.toml").write_text(own.read_text().replace("max_steps = 50", "max_steps = 7"))
-    assert load_setting("coin").max_steps == 7
-    assert load_setting("mine").max_steps == 50
+    assert load("coin").max_steps == 7
+    assert load("mine").max_steps == 50
 
 
 @pytest.mark.parametrize(
@@ -135,21 +138,21 @@ def test_a_wrong_file_says_what_is_wrong(own: Path, old: str, new: str, says: st
     assert old in text
     own.write_text(text.replace(old, new, 1))
     with pytest.raises(SettingError) as caught:
-        load_setting("mine")
+        load("mine")
     assert says in str(caught.value) or re.search(says.replace("[", r"\["), str(caught.value))
 
 
 def test_a_setting_may_extend_another() -> None:
-    easy, full = load_setting("cooking-easy"), load_setting("cooking-full")
+    easy, full = load("cooking-easy"), load("cooking-full")
     assert (easy.max_steps, full.max_steps) == (20, 150)
-    assert full.game.parameters["numLocations"].value == 11
-    assert full.game.parameters["numLocations"].about == easy.game.parameters["numLocations"].about
+    assert full.parameters["numLocations"].value == 11
+    assert full.parameters["numLocations"].about == easy.parameters["numLocations"].about
     assert full.start.ladder == easy.start.ladder
     files = ["envs/cooking-full.toml", "envs/cooking-easy.toml", "envs/_house.toml", "envs/_engine.toml"]
     assert [source for source in full.sources if source.startswith("envs/")] == files, "a run records them all"
     assert "_house" not in setting_names()
     with pytest.raises(UsageError, match="Unknown game '_house'"):
-        load_setting("_house")
+        load("_house")
 
 
 @pytest.mark.parametrize(
@@ -159,11 +162,11 @@ def test_a_setting_may_extend_another() -> None:
 def test_an_extension_that_leads_nowhere(own: Path, extends: str, says: str) -> None:
     own.write_text(own.read_text().replace('extends = "_house"', f"extends = {extends}"))
     with pytest.raises(SettingError, match=r"mine\.toml is not a valid setting") as caught:
-        load_setting("mine")
+        load("mine")
     assert says in str(caught.value)
 
 
 def test_tables_are_merged_and_lists_replaced(own: Path) -> None:
     own.with_name("other.toml").write_text('extends = "mine"\ntitle = "Other"\n[game]\nrefused = ["no"]\n')
-    other = load_setting("other")
-    assert (other.title, other.max_steps, other.observing.refused) == ("Other", 50, ("no",))
+    other = load("other")
+    assert (other.title, other.max_steps, other.game.refused) == ("Other", 50, ("no",))

@@ -23,10 +23,10 @@ TASK = parse_problem("""(define (problem p) (:domain d) (:objects) (:init (dirty
 Pairs = set[frozenset[str]]
 
 
-def compiled(complements: bool = False) -> GraphTask:
+def compiled() -> GraphTask:
     task = ground(VACUUM, TASK)
     assert task is not None
-    return compile_task(task, complements=complements)
+    return compile_task(task)
 
 
 def pairs(*words: str) -> Pairs:
@@ -49,8 +49,8 @@ def exclusive_facts(graph: PlanningGraph, level: int) -> Pairs:
     return {frozenset((name[fact], name[other])) for fact, others in result for other in bits(others)}
 
 
-def grown(levels: int, complements: bool = False) -> PlanningGraph:
-    graph = PlanningGraph(compiled(complements))
+def grown(levels: int) -> PlanningGraph:
+    graph = PlanningGraph(compiled())
     for _ in range(levels):
         graph.expand(graph.candidates())
     return graph
@@ -82,15 +82,6 @@ def test_the_vacuum_of_the_papers_figure_5() -> None:
     assert [graph.mutexes(level) for level in (1, 2)] == [1, 10]
     assert [graph.fact_mutexes(level) for level in (1, 2, 3)] == [1, 3, 2]
     assert graph.satisfied
-
-
-def test_with_negations_level_0_holds_those_of_all_that_is_not_true() -> None:
-    graph = grown(2, complements=True)
-    negated = {"(not (clean))", "(not (bedroom))"}
-    assert set(graph.task.named(graph.facts[0])) == {"(dirty)", "(toolroom)", *negated}
-    assert frozenset(("(clean)", "(not (clean))")) in exclusive_facts(graph, 2)
-    assert frozenset(("(bedroom)", "(not (bedroom))")) in exclusive_facts(graph, 1)
-    assert exclusive_facts(graph, 2) >= exclusive_facts(grown(2), 2)  # what excludes each other does so with them, too
 
 
 def by_definition(graph: PlanningGraph, level: int) -> tuple[Pairs, Pairs]:

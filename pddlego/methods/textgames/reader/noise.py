@@ -228,14 +228,6 @@ def _cut_off(text: str, rng: random.Random) -> str:
     return text[: rng.randrange(len(text) // 3, max(len(text) // 3 + 1, len(text) * 9 // 10))]
 
 
-def _refusal(text: str, rng: random.Random) -> str:
-    return "I'm sorry, but I can't help with that."
-
-
-def _empty(text: str, rng: random.Random) -> str:
-    return ""
-
-
 BOTH = ("edit", "gen")
 _ALSO_FULL = (*BOTH, "full")
 FULL = ("full",)
@@ -250,8 +242,8 @@ KINDS: Mapping[str, Misreading] = {
     "missing-parenthesis": Misreading(3, ("gen", "full"), _missing_parenthesis),
     "fence-and-prose": Misreading(8, _ALSO_FULL, _fenced),
     "cut-off": Misreading(4, _ALSO_FULL, _cut_off),
-    "refusal": Misreading(1, _ALSO_FULL, _refusal),
-    "empty": Misreading(2, _ALSO_FULL, _empty),
+    "refusal": Misreading(1, _ALSO_FULL, lambda text, rng: "I'm sorry, but I can't help with that."),
+    "empty": Misreading(2, _ALSO_FULL, lambda text, rng: ""),
     "lost-condition": Misreading(21, DOMAIN, InDomain(partial(lose, ":precondition"))),
     "lost-effect": Misreading(22, DOMAIN, InDomain(partial(lose, ":effect"))),
     "undeclared-types": Misreading(15, DOMAIN, InDomain(undeclared_types)),

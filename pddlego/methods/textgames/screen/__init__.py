@@ -18,7 +18,7 @@ from pddlego.episode.events import Accepted, Rejected
 from pddlego.methods.textgames.events import Observed, Planned, status_of
 from pddlego.methods.textgames.screen.map import draw, fits, house_of
 from pddlego.methods.textgames.screen.view import GameView, expected_problem, fold, problem_of
-from pddlego.pddl import EntryKind, PddlSyntaxError, diff, from_name, parse_problem
+from pddlego.pddl import EntryKind, diff, from_name
 from pddlego.pddl.conditions import Renaming
 from pddlego.pddl.diff import domain_parts
 from pddlego.pddl.domain import read_domain
@@ -80,10 +80,8 @@ def _arriving_lines(view: GameView, glyphs: Glyphs) -> list[Text]:
     """What the answer that is under way changes so far."""
     before = problem_of(view)
     changed = diff(before, view.arriving or before)
-    came = [*changed.added_objects, *changed.added_facts]
-    gone = [*changed.removed_objects, *changed.removed_facts]
-    lines = [_change(glyphs.added, str(change), "green") for change in came]
-    return [*(_change(glyphs.removed, str(change), "red") for change in gone), *lines]
+    lines = [_change(glyphs.removed, change, "red") for change in changed.removed]
+    return [*lines, *(_change(glyphs.added, change, "green") for change in changed.added)]
 
 
 def _words_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
@@ -212,8 +210,8 @@ def speaks(view: GameView) -> bool:
 
 def _waiting_lines(view: GameView, now: float) -> list[Text]:
     """What is waited for besides a model, when that takes a while."""
-    passed = now - view.waiting.since
-    return [Text(f"   {view.waiting.what} … {passed:.0f} s", "cyan")] if view.waiting.what and passed >= 1 else []
+    passed = now - view.waiting_since
+    return [Text(f"   {view.waiting} … {passed:.0f} s", "cyan")] if view.waiting and passed >= 1 else []
 
 
 def _answer(event: Observed, width: int, height: int, glyphs: Glyphs) -> list[Text]:
@@ -405,11 +403,7 @@ class GameScreen:
         """The map as known at the end."""
         if view.map_rule is None or not view.problem:
             return ""
-        try:
-            house = house_of(parse_problem(view.problem), view.map_rule)
-        except PddlSyntaxError:
-            return ""
-        return draw(house, *_PORTRAIT, UNICODE).plain
+        return draw(house_of(problem_of(view), view.map_rule), *_PORTRAIT, UNICODE).plain
 
 
 SCREEN = GameScreen

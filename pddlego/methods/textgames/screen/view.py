@@ -10,7 +10,7 @@ from pddlego.display.view import View, cleaned, fold_common
 from pddlego.episode.events import Accepted, Answered, Event, Started, Streamed
 from pddlego.methods.textgames.events import Observed, Planned, PlannedStep, Resumed
 from pddlego.methods.textgames.settings import MapRule
-from pddlego.pddl import Atom, Entry, PddlSyntaxError, Problem, parse_problem
+from pddlego.pddl import Atom, PddlSyntaxError, Problem, parse_problem
 from pddlego.pddl.partial import problem_so_far
 from pddlego.planning import TriedRung
 from pddlego.runs.store import DOMAIN
@@ -18,36 +18,24 @@ from pddlego.runs.store import DOMAIN
 LOG_LENGTH = 50
 
 
-@dataclass(frozen=True)
-class ProblemChange:
-    """What the last answer changed of a file: facts or parts of it, renamed objects, and the lines of an edit."""
-
-    added: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-    renamed: tuple[tuple[str, str], ...] = ()
-    lines: tuple[Entry, ...] = ()
-
-
-@dataclass(frozen=True)
-class Waiting:
-    """What is waited for (empty: nothing), and since when, in seconds from the start."""
-
-    what: str = ""
-    since: float = 0.0
+NO_CHANGE = Accepted("", "")
+"""What an answer changed that changed nothing."""
 
 
 @dataclass(frozen=True)
 class GameView(View):
-    """The state of one episode as far as it is shown. `executed` counts the steps of the current plan that were sent,
-    and `mismatch` says how the answer to the last of them differs from what the plan expected. `arriving` is what the
-    lines of an answer that is under way make of the problem, `waiting` what else is waited for, and since when. Where
-    the model `writes_domain` the `domain` is its own, and the last answer that changed it did so.
+    """The state of one episode as it is shown.
+
+    `executed` counts the commands of the current plan that were sent; `mismatch` says how the last response differs
+    from the plan. `arriving` is the problem with the complete lines of an answer in progress. `waiting` is what the
+    agent waits for besides a model (empty: nothing), since `waiting_since` in seconds. `domain` is the model's own
+    domain if it `writes_domain`. `change` and `domain_change` are what the last answer changed in each file.
     """
 
     goals: tuple[str, ...] = ()
     map_rule: MapRule | None = None
     problem: str = ""
-    change: ProblemChange = ProblemChange()
+    change: Accepted = NO_CHANGE
     tried: tuple[TriedRung, ...] = ()
     rung: str | None = None
     plan: tuple[PlannedStep, ...] = ()
@@ -55,10 +43,11 @@ class GameView(View):
     mismatch: str = ""
     log: tuple[Observed, ...] = ()
     arriving: Problem | None = None
-    waiting: Waiting = Waiting()
+    waiting: str = ""
+    waiting_since: float = 0.0
     writes_domain: bool = False
     domain: str = ""
-    domain_change: ProblemChange = ProblemChange()
+    domain_change: Accepted = NO_CHANGE
 
     @property
     def has_map(self) -> bool:
@@ -110,7 +99,7 @@ def fold(view: GameView, event: Event, seconds: float) -> GameView:
         answer = view.request.text if view.request else ""
         arriving = problem_so_far(problem_of(view), answer) if view.goals and answer else None
         return replace(view, arriving=arriving)
-    view = replace(view, arriving=None, waiting=Waiting(_waiting(view, event), seconds))
+    view = replace(view, arriving=None, waiting=_waiting(view, event), waiting_since=seconds)
     if isinstance(event, Started):
         goals = event.details.get("goals")
         shown = tuple(map(str, goals)) if isinstance(goals, (list, tuple)) else ()
@@ -129,19 +118,18 @@ def fold(view: GameView, event: Event, seconds: float) -> GameView:
             mismatch=view.mismatch if event.free else event.mismatch,
         )
     if isinstance(event, Accepted) and event.kind == DOMAIN:
-        view = replace(view, rejected=None, domain=event.text)
-        return replace(view, domain_change=ProblemChange(event.added, event.removed))
+        return replace(view, rejected=None, domain=event.text, domain_change=event)
     if isinstance(event, Answered):
-        return replace(view, domain_change=ProblemChange())
+        return replace(view, domain_change=NO_CHANGE)
     if isinstance(event, Accepted):
         # The plan was made of another problem, with other names: what was done of it is in this one.
         view = replace(view, rejected=None, tried=(), rung=None, plan=(), executed=0, mismatch="")
-        change = ProblemChange(event.added, event.removed, event.renamed, event.lines)
-        return replace(view, problem=event.text, change=change)
+        return replace(view, problem=event.text, change=event)
     if isinstance(event, Planned):
         return replace(view, tried=event.tried, rung=event.rung, plan=event.plan, executed=0, mismatch="")
     if isinstance(event, Resumed):
-        return replace(view, problem=event.corrected or event.before, change=ProblemChange(event.added, event.removed))
+        problem = event.corrected or event.before
+        return replace(view, problem=problem, change=Accepted("problem", problem, event.added, event.removed))
     return view
 
 

@@ -9,7 +9,7 @@ import pytest
 from pddlego.errors import SettingError
 from pddlego.methods.textgames.formalize.act import ActionGen, RandomActions
 from pddlego.methods.textgames.formalize.problems import PddlEdit, PddlGen
-from pddlego.methods.textgames.loading import load_setting, prompt_texts
+from pddlego.methods.textgames.loading import load, prompt_texts
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange, Situation
 from pddlego.models import Request
@@ -83,7 +83,7 @@ TASK = "Your task is to take the coin that is located in the attic, and put it i
 @pytest.mark.parametrize("name", GAMES[1:])
 @pytest.mark.parametrize("method", [PddlEdit, PddlGen, ActionGen])
 def test_the_prompts_of_each_game(name: str, method: type[PddlEdit | PddlGen | ActionGen]) -> None:
-    setting = load_setting(name)
+    setting = load(name)
     score, gained = (0.25, 0.25) if setting.observing.score else (None, 0.0)
     looked = (Exchange(None, "You are in the kitchen."), Exchange("take key", "You take the key.", score, gained))
     asked = situation_with(
@@ -96,7 +96,7 @@ def test_the_prompts_of_each_game(name: str, method: type[PddlEdit | PddlGen | A
 @pytest.mark.parametrize("name", GAMES)
 def test_the_demonstrations_are_what_the_reader_would_answer(name: str) -> None:
     """They speak the game's own language, fit the domain, and one begins where the other ends."""
-    setting = load_setting(name)
+    setting = load(name)
     prompts = Prompts(setting.asking.prompts)
     shown = {item: prompts.render(f"{setting.asking.prompts}/{item}-example") for item in ("gen", "edit")}
     first, file = shown["gen"].split("begins:\n")[1].split("\nAnswer:\n")

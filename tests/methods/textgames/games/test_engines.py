@@ -11,7 +11,7 @@ import pytest
 from pddlego.episode.events import Limits, Outcome
 from pddlego.errors import EngineError, UsageError
 from pddlego.methods.textgames.games import ForeignGame, Observation, engine_names
-from pddlego.methods.textgames.loading import load_setting
+from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.play import episode_events, make_game
 from pddlego.methods.textgames.reader.model import ReaderModel
 from pddlego.methods.textgames.settings import GameSetting
@@ -66,7 +66,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str) -> GameSe
     monkeypatch.chdir(tmp_path)
     (tmp_path / "envs").mkdir(exist_ok=True)
     (tmp_path / "envs" / "mine.toml").write_text(f'extends = "coin"\ntitle = "Mine"\n[game]\nengine = "{engine}"\n')
-    return load_setting("mine")
+    return load("mine")
 
 
 def test_an_engine_is_found_and_plays(

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from pddlego.errors import ModelError, UsageError
-from pddlego.methods.textgames.loading import load_setting
+from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.reader.houses import House, missing_things
 from pddlego.methods.textgames.reader.model import ReaderModel
 from pddlego.methods.textgames.reference_model import check_reader
@@ -32,7 +32,7 @@ RECIPE = (
 
 @pytest.fixture
 def setting() -> GameSetting:
-    return load_setting("cooking-hard")
+    return load("cooking-hard")
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ def test_what_a_person_wrote_into_the_problem_stays(diary: Diary) -> None:
 
 
 def test_where_it_does_not_choose_commands_it_says_so() -> None:
-    setting = load_setting("twc")
+    setting = load("twc")
     asked = situation_with("twc", "", setting.start.domain, setting.start.problem)
     with pytest.raises(ModelError, match="cannot answer for 'act'"):
         ReaderModel().complete(Request("act", (Message("user", ""),), asked))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pddlego.methods.textgames.loading import load_setting
+from pddlego.methods.textgames.loading import load
 from tests.methods.textgames.reader.asking import Diary
 
 TASK = "Your task is to take the coin that is located in the alley, and put it into the box found in the side yard."
@@ -13,7 +13,7 @@ START = (
 
 @pytest.fixture
 def diary() -> Diary:
-    diary = Diary(load_setting("mapreader"), TASK)
+    diary = Diary(load("mapreader"), TASK)
     diary.tell(None, START)
     return diary
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pddlego.methods.textgames.games import GameSpec
 from pddlego.methods.textgames.games.textworld import TextWorldGame
-from pddlego.methods.textgames.loading import load_setting
+from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.reader.text import (
     ADJECTIVES,
     Exit,
@@ -86,8 +86,8 @@ def test_lists_with_and_without_and(things: tuple[Thing, ...]) -> None:
 @pytest.mark.parametrize("name", ["cooking-full", "twc", "mapreader", "coin"])
 def test_every_room_of_the_real_games_is_read_and_said_again(name: str) -> None:
     """What is read of a room, said again, is the room's text: nothing is lost, nothing is taken for another thing."""
-    setting = load_setting(name)
-    parameters = {key: parameter.value for key, parameter in setting.game.parameters.items()}
+    setting = load(name)
+    parameters = {key: parameter.value for key, parameter in setting.parameters.items()}
     rooms = 0
     for seed in range(6):
         rng, game = random.Random(seed), TextWorldGame(GameSpec(setting.game.name, parameters, seed, setting.game.fold))

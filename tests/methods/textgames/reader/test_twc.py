@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pddlego.methods.textgames.loading import load_setting
+from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.reader.houses import last_resort, places
 from tests.methods.textgames.reader.asking import Diary
 
@@ -15,7 +15,7 @@ LAUNDRY = (
 
 @pytest.fixture
 def diary() -> Diary:
-    diary = Diary(load_setting("twc"))
+    diary = Diary(load("twc"))
     diary.tell(None, LAUNDRY)
     return diary
 

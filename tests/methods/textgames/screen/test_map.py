@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pddlego.display.console import ASCII, UNICODE
-from pddlego.methods.textgames.loading import load_setting
+from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.screen.map import draw, house_of
 from pddlego.pddl import Problem, parse_problem
 from tests.methods.textgames.houses import explored
 
-COIN_MAP = load_setting("coin").map
+COIN_MAP = load("coin").map
 assert COIN_MAP is not None
 RULE = COIN_MAP
 
