@@ -110,9 +110,9 @@ def _show(console: Console, report: Report) -> None:
     console.print()
     for title, head, body in extra_tables(report):
         _table(console, title, head, body)
+    _lost(console, report)
     for title, what, rows in report.sections:
         _table(console, title, *counts(rows, what))
-    _lost(console, report)
     for comparison in report.comparisons:
         console.print(
             f"{comparison.game}, {comparison.first} and {comparison.second}: {comparison.conclusion}", highlight=False

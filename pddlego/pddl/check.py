@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -116,12 +115,12 @@ def _text_defects(reading: ProblemReading) -> Iterator[Defect]:
         yield Defect(DefectKind.NEGATED_INIT, str(atom), message, blocking=both, place=atom.place)
 
 
-class _Checker(ABC):
-    """Checks conditions and effects against the declarations of a domain. Subclasses know the context: which names
-    there are, and how a defect is worded."""
+class _Checker:
+    """Checks one precondition, effect or rule of a domain, or a problem (see the subclass). `where` says which."""
 
-    def __init__(self, domain: Domain, names: Iterable[TypedName]) -> None:
+    def __init__(self, domain: Domain, where: str, names: Iterable[TypedName]) -> None:
         self.domain = domain
+        self.where = where
         self.kinds: dict[str, set[str]] = defaultdict(set)
         for name in names:
             self.kinds[name.name].add(name.type)
@@ -152,34 +151,72 @@ class _Checker(ABC):
             message = f"{node}: variable {variable.name} is bound twice; rename one"
             yield self.defect(DefectKind.DUPLICATE_PARAMETER, node, message)
 
-    @abstractmethod
+    def effect(self, effect: Formula, scope: Scope) -> Iterator[Defect]:
+        """The defects of an effect, which must not change what follows by a rule."""
+        yield from self.formula(effect, scope)
+        for atom, _ in changed_atoms(effect):
+            if atom.predicate in self.domain.rules:
+                message = f"{atom}: {atom.predicate} follows by rule; change what the rule asks for"
+                yield self.defect(DefectKind.DERIVED_EFFECT, atom, message)
+
     def defect(self, kind: DefectKind, node: Formula, message: str) -> Defect:
-        """A defect of a condition or effect, worded for the context."""
+        return Defect(kind, self.where, f"{self.where}: {message}", place=node.place)
 
-    @abstractmethod
     def numeric(self, node: Compare | Change) -> Defect:
-        """The defect for unsupported numbers."""
+        return self.defect(DefectKind.NOT_SUPPORTED, node, f"{node}: {NUMBERS}")
 
-    @abstractmethod
     def undeclared_types(self, node: Formula, variable: TypedName) -> Iterator[Defect]:
-        """The types of a quantified variable that are not declared."""
+        for kind in either(variable.type):
+            if kind not in self.domain.types:
+                message = f"{node}: type {kind} is not declared; add it to (:types …)"
+                yield self.defect(DefectKind.UNDECLARED_TYPE, node, message)
 
-    @abstractmethod
     def atom(self, atom: Atom, scope: Scope) -> Iterator[Defect]:
-        """The defects of an atom: its predicate and its arguments."""
+        name = atom.predicate
+        predicate = self.domain.predicates_by_name.get(name)
+        wanted: tuple[str | None, ...] = (None,) * len(atom.args)
+        if predicate is None:
+            close = nearest(name, self.domain.predicates_by_name)
+            hint = f"did you mean {close}? Else add it" if close else "add it"
+            message = f"{atom}: predicate {name} is not declared; {hint} to (:predicates …)"
+            yield self.defect(DefectKind.UNDECLARED_PREDICATE, atom, message)
+        elif len(atom.args) != len(predicate.parameters):
+            message = f"{atom}: {name} takes {len(predicate.parameters)} argument(s), as in {predicate}"
+            yield self.defect(DefectKind.ARITY, atom, message)
+        else:
+            wanted = tuple(parameter.type for parameter in predicate.parameters)
+        for arg, kind in zip(atom.args, wanted, strict=True):
+            yield from self.argument(atom, arg, kind, scope)
 
-    @abstractmethod
     def argument(self, node: Atom | Equal, name: str, wanted: str | None, scope: Scope) -> Iterator[Defect]:
-        """The defects of one argument, which should be of type `wanted` if that is known."""
+        kinds = {scope[name]} if name in scope else self.kinds.get(name, set())
+        if not kinds and name.startswith("?"):
+            message = f"{node}: variable {name} is not a parameter; add '{name} - TYPE' to :parameters"
+            yield self.defect(DefectKind.VARIABLE, node, message)
+        elif not kinds:
+            message = f"{node}: {name} is not a constant of the domain; add it to (:constants …)"
+            yield self.defect(DefectKind.UNDECLARED_OBJECT, node, message)
+        elif wanted is not None and isinstance(node, Atom) and not any(self._overlap(kind, wanted) for kind in kinds):
+            message = f"{node}: {name} is a {'/'.join(sorted(kinds))}, and {node.predicate} takes a {wanted} there"
+            yield self.defect(DefectKind.ARGUMENT_TYPE, node, message)
+
+    def _overlap(self, kind: str, wanted: str) -> bool:
+        """Whether an object can be of both types, as far as is declared."""
+        if self.domain.is_a(kind, wanted):
+            return True
+        known = self.domain.types
+        if any(kind_name not in known for kind_name in (*either(kind), *either(wanted))):
+            return True  # undeclared types are reported elsewhere
+        below = {candidate for candidate in known if any(one in known[candidate] for one in either(wanted))}
+        return any(one in known[candidate] for candidate in below for one in either(kind)) or ANY_TYPE in either(kind)
 
 
 class _ProblemChecker(_Checker):
     """Checks one problem against one domain."""
 
     def __init__(self, domain: Domain, problem: Problem) -> None:
-        super().__init__(domain, (*domain.constants, *problem.objects))
+        super().__init__(domain, "fact", (*domain.constants, *problem.objects))
         self.problem = problem
-        self.where = "fact"
 
     def defects(self) -> Iterator[Defect]:
         if self.problem.domain not in (self.domain.name, "unknown"):
@@ -416,11 +453,12 @@ def _domain_defects(domain: Domain) -> Iterator[Defect]:
     yield from _declaration_defects(domain)
     for action in domain.actions:
         scope = scope_of(action.parameters)
-        precondition = _DomainChecker(domain, f"action {action.name}, precondition")
+        precondition = _Checker(domain, f"action {action.name}, precondition", domain.constants)
         yield from precondition.formula(action.precondition, scope)
-        yield from _DomainChecker(domain, f"action {action.name}, effect").effect(action.effect, scope)
+        effect = _Checker(domain, f"action {action.name}, effect", domain.constants)
+        yield from effect.effect(action.effect, scope)
     for rule in domain.derived:
-        checker = _DomainChecker(domain, f"derived predicate {rule.predicate.name}")
+        checker = _Checker(domain, f"derived predicate {rule.predicate.name}", domain.constants)
         yield from checker.formula(rule.condition, scope_of(rule.predicate.parameters))
     circle = recursive_predicate(domain)
     if circle is not None:
@@ -428,70 +466,3 @@ def _domain_defects(domain: Domain) -> Iterator[Defect]:
         message += "; write it without"
         place = domain.rules[circle][0].predicate.place
         yield Defect(DefectKind.RECURSIVE, circle, message, place=place)
-
-
-class _DomainChecker(_Checker):
-    """Checks one precondition, effect or rule of a domain. `where` says which."""
-
-    def __init__(self, domain: Domain, where: str) -> None:
-        super().__init__(domain, domain.constants)
-        self.where = where
-
-    def effect(self, effect: Formula, scope: Scope) -> Iterator[Defect]:
-        """The defects of an effect, which must not change what follows by a rule."""
-        yield from self.formula(effect, scope)
-        for atom, _ in changed_atoms(effect):
-            if atom.predicate in self.domain.rules:
-                message = f"{atom}: {atom.predicate} follows by rule; change what the rule asks for"
-                yield self.defect(DefectKind.DERIVED_EFFECT, atom, message)
-
-    def defect(self, kind: DefectKind, node: Formula, message: str) -> Defect:
-        return Defect(kind, self.where, f"{self.where}: {message}", place=node.place)
-
-    def numeric(self, node: Compare | Change) -> Defect:
-        return self.defect(DefectKind.NOT_SUPPORTED, node, f"{node}: {NUMBERS}")
-
-    def undeclared_types(self, node: Formula, variable: TypedName) -> Iterator[Defect]:
-        for kind in either(variable.type):
-            if kind not in self.domain.types:
-                message = f"{node}: type {kind} is not declared; add it to (:types …)"
-                yield self.defect(DefectKind.UNDECLARED_TYPE, node, message)
-
-    def atom(self, atom: Atom, scope: Scope) -> Iterator[Defect]:
-        name = atom.predicate
-        predicate = self.domain.predicates_by_name.get(name)
-        wanted: tuple[str | None, ...] = (None,) * len(atom.args)
-        if predicate is None:
-            close = nearest(name, self.domain.predicates_by_name)
-            hint = f"did you mean {close}? Else add it" if close else "add it"
-            message = f"{atom}: predicate {name} is not declared; {hint} to (:predicates …)"
-            yield self.defect(DefectKind.UNDECLARED_PREDICATE, atom, message)
-        elif len(atom.args) != len(predicate.parameters):
-            message = f"{atom}: {name} takes {len(predicate.parameters)} argument(s), as in {predicate}"
-            yield self.defect(DefectKind.ARITY, atom, message)
-        else:
-            wanted = tuple(parameter.type for parameter in predicate.parameters)
-        for arg, kind in zip(atom.args, wanted, strict=True):
-            yield from self.argument(atom, arg, kind, scope)
-
-    def argument(self, node: Atom | Equal, name: str, wanted: str | None, scope: Scope) -> Iterator[Defect]:
-        kinds = {scope[name]} if name in scope else self.kinds.get(name, set())
-        if not kinds and name.startswith("?"):
-            message = f"{node}: variable {name} is not a parameter; add '{name} - TYPE' to :parameters"
-            yield self.defect(DefectKind.VARIABLE, node, message)
-        elif not kinds:
-            message = f"{node}: {name} is not a constant of the domain; add it to (:constants …)"
-            yield self.defect(DefectKind.UNDECLARED_OBJECT, node, message)
-        elif wanted is not None and isinstance(node, Atom) and not any(self._overlap(kind, wanted) for kind in kinds):
-            message = f"{node}: {name} is a {'/'.join(sorted(kinds))}, and {node.predicate} takes a {wanted} there"
-            yield self.defect(DefectKind.ARGUMENT_TYPE, node, message)
-
-    def _overlap(self, kind: str, wanted: str) -> bool:
-        """Whether an object can be of both types, as far as is declared."""
-        if self.domain.is_a(kind, wanted):
-            return True
-        known = self.domain.types
-        if any(kind_name not in known for kind_name in (*either(kind), *either(wanted))):
-            return True  # undeclared types are reported elsewhere
-        below = {candidate for candidate in known if any(one in known[candidate] for one in either(wanted))}
-        return any(one in known[candidate] for candidate in below for one in either(kind)) or ANY_TYPE in either(kind)
