@@ -1,10 +1,10 @@
-"""The Python side of the command line: play an episode, evaluate many, load what was found, build from a text.
+"""The Python interface: play one episode, evaluate many, load results, build PDDL from a text.
 
     >>> import pddlego
     >>> pddlego.play("coin", seed=3).outcome.value
     'won'
 
-Nothing is imported before a function is called.
+Importing this module is fast; each function imports what it needs.
 """
 
 from __future__ import annotations

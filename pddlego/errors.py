@@ -10,7 +10,7 @@ import errno
 
 
 class PddlegoError(Exception):
-    """Base of all expected errors. `what` happened, `reason`, and what to do in `next_step` (both may be empty)."""
+    """Base class of all expected errors: `what` happened, the `reason`, and the `next_step` (both may be empty)."""
 
     def __init__(self, what: str, reason: str = "", next_step: str = "") -> None:
         super().__init__(what)
@@ -20,7 +20,7 @@ class PddlegoError(Exception):
 
     @property
     def sentence(self) -> str:
-        """All of it on one line."""
+        """The whole message on one line."""
         tail = " ".join(part for part in (self.reason, self.next_step) if part)
         return " ".join((f"{self.what}: {tail}" if tail else self.what).split())
 
@@ -29,7 +29,7 @@ class PddlegoError(Exception):
 
 
 class UsageError(PddlegoError):
-    """The user asked for something that does not exist or does not fit (exit code 2)."""
+    """The user named something that does not exist, or a combination that is not possible (exit code 2)."""
 
 
 class SettingError(UsageError):

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from pddlego.errors import UsageError
 from pddlego.pddl import Defect, DefectKind, Domain, PddlSyntaxError, Problem
+from pddlego.pddl.check import MAX_DEFECTS
 from pddlego.planning.solve import checked_domain, checked_problem
 from pddlego.planning.validate import PlanFault, parse_plan, validate
 from pddlego.util.files import read_text
@@ -73,6 +74,10 @@ def _check(domain_file: Path, problem_file: Path | None, plan_file: Path | None)
             console.print(f"{label}{lines[0]}", style="" if label else style, markup=False, highlight=False)
             for line in lines[1:]:
                 console.print(f"{' ' * len(label)}{line}", markup=False, highlight=False)
+    if len(findings) >= MAX_DEFECTS:
+        console.print(
+            f"At most {MAX_DEFECTS} errors and {MAX_DEFECTS} warnings are reported for each file.", style="dim"
+        )
     if all(finding.warning for finding in findings):
         for line in good:
             console.print(clean(line), style="green", markup=False, highlight=False)

@@ -238,7 +238,7 @@ Cause = Literal["", "calls", "tokens", "seconds", "evaluation"]
 
 @dataclass(frozen=True)
 class Ended(Event):
-    """The last event. `score` is from 0 to 1; `cause` says which budget was spent, where one was."""
+    """The last event of an episode. `score` is between 0 and 1. `cause` says which budget was spent, if one was."""
 
     type = "ended"
     times = ("usage.seconds", "usage.model_seconds")

@@ -1,4 +1,4 @@
-"""What stops planning: checks of domains, of problems, and of the declarations that both share."""
+"""Errors in domains, in problems, and in the declarations that both share."""
 
 from __future__ import annotations
 
@@ -49,16 +49,16 @@ _MAX_FACTS = 100_000
 """Beyond these no problem is looked at: planning would take hours, and no text game is a tenth as large."""
 
 MAX_DEFECTS = 50
-"""So many blocking defects are found at most, and so many that do not block."""
+"""The maximum number of errors that are reported, and of warnings."""
 
 MAX_MESSAGE = 500
 """Characters of a message: names may be as long as an answer."""
 
 
 def check(domain: Domain, problem: Problem | str) -> tuple[Defect, ...]:
-    """All defects of the problem, or of the text of a problem file, in the order: text, objects, facts, goal.
+    """Find the defects of a problem, or of the text of a problem file, in the order: text, objects, facts, goal.
 
-    At most `MAX_DEFECTS` blocking ones and as many others. Total: any problem value and any text gives a tuple.
+    At most `MAX_DEFECTS` errors and as many warnings are returned. Never raises, whatever the text.
     """
     if isinstance(problem, str):
         return check_reading(domain, read_problem(problem))

@@ -79,9 +79,9 @@ class Rule:
 
 @dataclass(frozen=True)
 class Domain:
-    """A PDDL domain. `text` is the file without comments; `str(domain)` writes the value, one section a line.
+    """A PDDL domain. `text` is the file without comments; `str(domain)` prints the value with one section per line.
 
-    `supertypes` are the declared types, each with the type above it.
+    `supertypes` are the declared types, each with its parent type.
     """
 
     name: str
@@ -120,7 +120,7 @@ class Domain:
         return rules
 
     def conditions(self) -> Iterator[Formula]:
-        """The precondition and the effect of each action, and the condition of each rule."""
+        """The preconditions and effects of all actions, and the conditions of all derived predicates."""
         for action in self.actions:
             yield from (action.precondition, action.effect)
         yield from (rule.condition for rule in self.derived)
@@ -143,7 +143,7 @@ class Domain:
         return str(self)
 
     def atom(self, text: str) -> Atom | None:
-        """The atom in a text, of a predicate of the domain with as many arguments; None if it is not one."""
+        """The atom that a text contains; None if its predicate or number of arguments does not fit the domain."""
         reading = read_sexprs(text)
         atom = read_atom(reading.expressions[0]) if len(reading.expressions) == 1 and not reading.defects else None
         predicate = self.predicates_by_name.get(atom.predicate) if atom else None

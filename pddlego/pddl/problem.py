@@ -45,10 +45,10 @@ class Metric:
 
 @dataclass(frozen=True)
 class Problem:
-    """What is known (`objects`, `facts`) and what is wanted (`goal`, a condition). Sets, so order never matters.
+    """A PDDL problem: `objects` and `facts` are sets, and `goal` is a condition.
 
-    `values` are the numbers that `:init` assigns, such as `(= (total-cost) 0)`. They and the `metric` are kept and
-    written, and not planned with.
+    `values` are the numbers that `:init` assigns, such as `(= (total-cost) 0)`. They and the `metric` are printed
+    but not used for planning.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Problem:
     metric: Metric | None = None
 
     def with_goal(self, goal: Formula) -> Problem:
-        """The same knowledge with another goal."""
+        """The same problem with a different goal."""
         return replace(self, goal=goal)
 
     def sorted_objects(self) -> list[TypedName]:

@@ -43,10 +43,10 @@ _BOOT = "import sys; sys.path[:] = sys.argv[4:]; from pddlego.planning.worker im
 
 
 class ProcessPlanner:
-    """Plans in a process of its own, started at once and again after a time-out or a crash.
+    """A planner in a separate process, which is started immediately and again after a time-out or a crash.
 
-    `timeout` is in seconds for each call, `memory` in MiB for the process; 0 means no limit. Calls from several threads
-    wait for each other; planners are cheap, so give each worker its own where that matters.
+    `timeout` is in seconds per call, and `memory` in MiB for the process; 0 means no limit. Calls from several threads
+    are executed one after the other. Planners are cheap, so use one for each worker to plan in parallel.
     """
 
     def __init__(self, engine: str = "pyperplan", timeout: float = 30.0, memory: int = 4096) -> None:
@@ -64,7 +64,7 @@ class ProcessPlanner:
         return {"engine": self.engine, "timeout": self.timeout, "memory": self.memory}
 
     def solve(self, domain: Domain, problem: Problem, search: Search, seconds: float | None = None) -> PlanResult:
-        """Plan for `problem.goal`; `timeout`, `out of memory` and `crashed` are answers like any other.
+        """Plan for `problem.goal`. A time-out, lack of memory or a crash is reported as the status of the result.
 
         `seconds` may shorten the planner's own time-out but never exceeds it. A `Graphplan` search is used with any
         engine; the time it waits for answers does not count. Raises `UsageError` for an argument of the wrong type,

@@ -61,7 +61,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class PlanResult:
-    """The answer of one planning call: a plan if and only if the status is `solved`. `seconds` is wall time."""
+    """The result of one planning call. `plan` is set if and only if the status is `solved`; `seconds` is wall time."""
 
     status: PlanStatus
     goal: Formula
@@ -86,7 +86,7 @@ _SEARCH = re.compile(r"([a-z]+)(?:\(([a-z]+)\))?\Z")
 
 @dataclass(frozen=True)
 class Search:
-    """A search of pyperplan with its heuristic, written `bfs`, `astar(lmcut)`, `gbf(hff)`."""
+    """A search algorithm with its heuristic, written as in `bfs`, `astar(lmcut)` or `gbf(hff)`."""
 
     algorithm: str = "bfs"
     heuristic: str | None = None

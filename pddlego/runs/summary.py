@@ -46,10 +46,10 @@ Measure = Callable[[Sequence[Event], Usage], Measures]
 
 @dataclass(frozen=True)
 class Summary:
-    """One attempt at a cell, which ended with `outcome`. `attempt` counts from 1.
+    """The result of one attempt at an episode. `attempt` counts from 1.
 
-    `measures` holds what the method measured, and what is counted for all of them. `cause` says which budget was spent.
-    `digest` is that of the journal's bytes at the end.
+    `measures` contains the numbers of the method and the counts that all methods have. `cause` says which budget was
+    spent, if one was. `digest` is a digest of the journal.
     """
 
     cell: Cell
@@ -68,18 +68,19 @@ class Summary:
 
     @property
     def played(self) -> bool:
-        """Whether it has an outcome of its own: it was neither interrupted nor stopped by the budget of all."""
+        """Whether the episode has a result: it was not interrupted or stopped by the budget of the evaluation."""
         if self.outcome is Outcome.BUDGET:
             return self.cause != "evaluation"
         return self.outcome is not Outcome.INTERRUPTED
 
     @property
     def counts(self) -> bool:
-        """Whether it is a result of the method: played, and not lost to an error of the endpoint or the engine."""
+        """Whether the result says something about the method: the episode was played and not lost to an endpoint or
+        game-engine error."""
         return self.played and self.outcome not in LOST_TO_ERRORS
 
     def counts_of(self, group: str) -> Mapping[str, int]:
-        """What was counted in a group; empty where nothing was."""
+        """The counts of a group; empty if nothing was counted."""
         return self.measures.counts.get(group, {})
 
 

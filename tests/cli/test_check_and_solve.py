@@ -103,6 +103,15 @@ def test_what_is_wrong_with_files_is_said(tmp_path: Path) -> None:
     assert "c9" in done.stdout
 
 
+def test_a_limit_on_findings_is_said(tmp_path: Path) -> None:
+    actions = "".join(f"(:action a{n} :parameters () :precondition (q{n}) :effect (p))" for n in range(60))
+    (tmp_path / "d.pddl").write_text(f"(define (domain d) (:predicates (p)) {actions})")
+    done = run("check", "d.pddl", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stdout.count("undeclared-predicate") == 50
+    assert done.stdout.splitlines()[-1] == "At most 50 errors and 50 warnings of a file are reported."
+
+
 def test_what_is_not_checked_is_said(tmp_path: Path, task: str) -> None:
     (tmp_path / "d.pddl").write_text("(define (domain d) (:predicates (p ?x)) (:action a :parameters () :effect (q)))")
     done = run("check", "d.pddl", task, cwd=tmp_path)
