@@ -50,7 +50,8 @@ def evaluate(games: Sequence[str] | str, run: str | Path, **options: Any) -> lis
 
     `options` takes the options of `pddlego eval`, under the same names: `modes`, `models`, `seeds`,
     `workers`, `max_calls` …
-    An interrupt ends the episodes in flight as interrupted. Raises `PddlegoError`, for example
+    An interrupt ends the running episodes; they are recorded as
+    interrupted. Raises `PddlegoError`, for example
     if the folder was created with a different configuration.
     """
     from pddlego.evaluation.assemble import evaluating

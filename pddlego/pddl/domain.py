@@ -143,7 +143,7 @@ class Domain:
         return str(self)
 
     def atom(self, text: str) -> Atom | None:
-        """The atom that a text contains; None if its predicate or number of arguments does not fit the domain."""
+        """Parse `text` as an atom of a declared predicate; None if it is not one, or has too few or many arguments."""
         reading = read_sexprs(text)
         atom = read_atom(reading.expressions[0]) if len(reading.expressions) == 1 and not reading.defects else None
         predicate = self.predicates_by_name.get(atom.predicate) if atom else None

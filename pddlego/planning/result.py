@@ -93,7 +93,7 @@ class Search:
 
     @classmethod
     def parse(cls, text: str) -> Search:
-        """Raises `ValueError`, which lists what there is, if `text` names no search."""
+        """Raises `ValueError`, which lists the available searches, if `text` names no search."""
         match = _SEARCH.match(text.strip().lower())
         algorithm, heuristic = match.groups() if match else (text, None)
         if algorithm not in _ALGORITHMS:
