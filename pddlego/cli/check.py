@@ -74,10 +74,8 @@ def _check(domain_file: Path, problem_file: Path | None, plan_file: Path | None)
             console.print(f"{label}{lines[0]}", style="" if label else style, markup=False, highlight=False)
             for line in lines[1:]:
                 console.print(f"{' ' * len(label)}{line}", markup=False, highlight=False)
-    if len(findings) >= MAX_DEFECTS:
-        console.print(
-            f"At most {MAX_DEFECTS} errors and {MAX_DEFECTS} warnings are reported for each file.", style="dim"
-        )
+    if sum(not finding.warning for finding in findings) >= MAX_DEFECTS:
+        console.print(f"Only the first {MAX_DEFECTS} errors of a file are reported.", style="dim")
     if all(finding.warning for finding in findings):
         for line in good:
             console.print(clean(line), style="green", markup=False, highlight=False)

@@ -58,11 +58,13 @@ def _format(to: str | None, output: str | None) -> str:
     """The format: as named, or by the suffix of the file. Raises `UsageError` for an unknown one."""
     names = tuple(_SUFFIXES.values())
     if to is None and output is not None:
-        suffix = Path(output).suffix
-        if suffix not in _SUFFIXES:
+        suffix = Path(output).suffix.lower()
+        if suffix and suffix not in _SUFFIXES:
             reason = f"The suffixes are: {', '.join(_SUFFIXES)}."
-            raise UsageError(f"{output} has no suffix of a report", reason, "Choose one of them, or add --format.")
-        return _SUFFIXES[suffix]
+            raise UsageError(
+                f"Unknown report suffix '{suffix}' (--output)", reason, "Use one of them, or add --format."
+            )
+        return _SUFFIXES.get(suffix, "text")
     if to is None:
         return "text"
     if to not in names:

@@ -53,7 +53,11 @@ def list_picture(
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     for head in ("", *HEAD):
         table.add_column(
-            head, justify="right" if head in NUMBERS else "left", no_wrap=head not in CUT, overflow="ellipsis"
+            Text(head, no_wrap=True),
+            justify="right" if head in NUMBERS else "left",
+            no_wrap=head not in CUT,
+            overflow="ellipsis",
+            min_width=len(head) if head == HEAD[-1] else None,
         )
     for number, peek in enumerate(shown, start=first):
         mark, style = (glyphs.used, "reverse") if number == chosen else (" ", "")
@@ -181,10 +185,8 @@ class Watch:
         self._look()
 
     def _look(self) -> bool:
-        run = self.folder.run
-        grown = self.folder.poll()
-        if self.folder.run != run:
-            self.show = None  # back to the list, which is that of the new run
+        advanced = self.show is None and self.folder.advance()
+        grown = self.folder.poll() or advanced
         if grown:
             self.peeks = ordered(list(self.folder.peeks.values()))
         return grown

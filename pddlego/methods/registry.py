@@ -186,8 +186,8 @@ def measuring_of(setting: str, mode: str) -> Measuring:
     try:
         return method_of(setting, mode).measuring
     except UsageError:
-        known = (method for method in methods() if whole(mode) in (known.name for known in method.modes))
-        return next((method.measuring for method in known), Measuring(lambda events, used: Measures()))
+        players = (method for method in methods() if whole(mode) in (known.name for known in method.modes))
+        return next((method.measuring for method in players), Measuring(lambda events, used: Measures()))
 
 
 def make_codec() -> Codec:

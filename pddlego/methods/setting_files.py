@@ -87,8 +87,8 @@ def checked(name: str, model: type[File], tables: Mapping[str, Any]) -> File:
         return model.model_validate(tables)
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise SettingError(f"envs/{name}.toml is wrong", f"{where}: {first['msg']}.", "Fix the file.") from error
+        where, reason = ".".join(map(str, first["loc"])), first["msg"].removeprefix("Value error, ")
+        raise SettingError(f"envs/{name}.toml is wrong", f"{where}: {reason}.", "Fix the file.") from error
 
 
 def published(name: str, options: Mapping[str, Any]) -> Published:

@@ -376,9 +376,9 @@ def declaration_warnings(domain: Domain) -> Iterator[Defect]:
         if len(arities) == 1:
             message = f"predicate {predicate.name} is declared twice; keep one"
             yield warning(DefectKind.DUPLICATE_PREDICATE, predicate.name, message, predicate.place)
-    for supertype in _repeated(domain.constants):
-        message = f"constant {supertype.name} is declared twice; once is enough"
-        yield warning(DefectKind.DUPLICATE_CONSTANT, supertype.name, message, supertype.place)
+    for constant in _repeated(domain.constants):
+        message = f"constant {constant.name} is declared twice; once is enough"
+        yield warning(DefectKind.DUPLICATE_CONSTANT, constant.name, message, constant.place)
     if not domain.actions:
         message = "the domain has no actions; add an (:action …)"
         yield warning(DefectKind.NO_ACTIONS, domain.name, message)

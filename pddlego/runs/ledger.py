@@ -35,7 +35,7 @@ class LedgerEntry:
 class Ledger:
     """An append-only file. Safe for many threads. Raises `JournalError` when the disk does not take a line.
 
-    `warnings` say which of its lines could not be understood: these cost a warning and not the run.
+    `warnings` name the lines that could not be read; these do not stop the run.
     """
 
     def __init__(self, path: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pddlego.episode.events import Event, Outcome
+from pddlego.errors import UsageError
 from pddlego.runs.folders import EPISODES
 from pddlego.runs.journal import Codec, read_line
 from pddlego.util.files import open_run_file
@@ -77,7 +78,7 @@ class EpisodeStatus:
 class FolderTail:
     """All episodes of a run folder, at a glance; new ones appear by themselves. Ended ones are not looked at again.
 
-    `newest` names the run folder to continue with when all episodes have ended.
+    `newest` returns the run folder to continue with when all episodes have ended. It may raise `UsageError`.
     """
 
     def __init__(self, run: Path, newest: Callable[[], Path] | None = None) -> None:
@@ -85,11 +86,21 @@ class FolderTail:
         self.peeks: dict[str, EpisodeStatus] = {}
         self._newest = newest
 
+    def advance(self) -> bool:
+        """Go on to the newest run if all episodes of this one have ended. Whether it is a different one."""
+        if self._newest is None or not self.peeks or any(peek.outcome is None for peek in self.peeks.values()):
+            return False
+        try:
+            run = self._newest()
+        except UsageError:  # the folder of runs is gone
+            return False
+        if run == self.run:
+            return False
+        self.run, self.peeks = run, {}
+        return True
+
     def poll(self) -> bool:
         """Look again. Whether anything is new."""
-        ended = bool(self.peeks) and all(peek.outcome is not None for peek in self.peeks.values())
-        if ended and self._newest is not None and (run := self._newest()) != self.run:
-            self.run, self.peeks = run, {}
         new = False
         try:
             entries = list(os.scandir(self.run / EPISODES))

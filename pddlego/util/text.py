@@ -86,5 +86,6 @@ def nearest(word: str, known: Iterable[str], cutoff: float = 0.75) -> str | None
 
 def suggestion(word: str, known: Iterable[str], otherwise: str) -> str:
     """`Did you mean 'edit'?` if a known name is close to a misspelt word, else `otherwise`."""
-    close = nearest(word.lower(), known, cutoff=0.6)
-    return otherwise if close is None else f"Did you mean '{close}'?"
+    folded = {name.casefold(): name for name in known}
+    close = nearest(word.casefold(), folded, cutoff=0.6)
+    return otherwise if close is None else f"Did you mean '{folded[close]}'?"

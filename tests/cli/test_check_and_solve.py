@@ -109,7 +109,7 @@ def test_a_limit_on_findings_is_said(tmp_path: Path) -> None:
     done = run("check", "d.pddl", cwd=tmp_path)
     assert done.returncode == 1
     assert done.stdout.count("undeclared-predicate") == 50
-    assert done.stdout.splitlines()[-1] == "At most 50 errors and 50 warnings are reported for each file."
+    assert done.stdout.splitlines()[-1] == "Only the first 50 errors of a file are reported."
 
 
 def test_what_is_not_checked_is_said(tmp_path: Path, task: str) -> None:

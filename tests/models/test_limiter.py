@@ -203,7 +203,7 @@ def test_an_odd_line_costs_a_warning_and_not_the_run(tmp_path: Path, odd: str) -
 
 
 @pytest.mark.parametrize("line", ["\0" * 40, '{"settled": 1, "tok', "[]", "7"])
-def test_a_line_that_cannot_be_read_costs_a_remark(tmp_path: Path, line: str) -> None:
+def test_a_line_that_cannot_be_read_costs_a_warning(tmp_path: Path, line: str) -> None:
     path = tmp_path / "ledger.jsonl"
     path.write_text('{"sent": 1, "model": "m", "tokens": 100, "cost": 2.0}\n' + line + "\n")
     ledger = Ledger(path)

@@ -10,7 +10,7 @@ import pytest
 from pddlego.display.console import UNICODE
 from pddlego.display.watch import Watch
 from pddlego.episode.events import Event, Outcome
-from pddlego.errors import JournalError
+from pddlego.errors import JournalError, UsageError
 from pddlego.methods.registry import make_codec, renderer_of
 from pddlego.runs.journal import dump_line
 from pddlego.runs.tail import CHUNK, FolderTail, JournalTail
@@ -116,6 +116,33 @@ def test_watching(run: Path) -> None:
     assert "21/50 won" in shown
     assert watch.press("g")
     assert not watch.press("q")
+
+
+def test_watching_goes_on_to_the_next_run_from_the_list(tmp_path: Path) -> None:
+    runs = [tmp_path / name for name in ("one", "two")]
+    for run in runs:
+        (run / "episodes").mkdir(parents=True)
+    write(runs[0], "a.jsonl", b"".join(LINES))
+    newest = list(runs[:1])
+    watch = Watch(FolderTail(runs[0], lambda: newest[-1]), make_codec(), renderer_of, UNICODE)
+    watch.press("enter")
+    newest.append(runs[1])
+    watch.tick()
+    assert watch.folder.run == runs[0], "an episode is open"
+    watch.press("escape")
+    watch.tick()
+    assert watch.folder.run == runs[1]
+    assert "no episode has begun" in drawn(watch.picture(80, 24), 80, 24)
+
+
+def test_watching_survives_the_end_of_the_folder_of_runs(run: Path) -> None:
+    def gone() -> Path:
+        raise UsageError("runs has no runs", "Nothing was played there.", "")
+
+    write(run, "a.jsonl", b"".join(LINES))
+    watch = Watch(FolderTail(run, gone), make_codec(), renderer_of, UNICODE)
+    watch.tick()
+    assert watch.folder.run == run
 
 
 def test_an_empty_folder_says_so(run: Path) -> None:

@@ -128,11 +128,9 @@ def load(name: str, options: TextGameOptions | None = None) -> GameSetting:
         )
     if options.max_steps is not None:
         setting = replace(setting, max_steps=options.max_steps)
-    searches = {rung.name: options.search for rung in setting.start.ladder if options.search} | options.searches
-    ladder = tuple(
-        replace(rung, search=_parse_search(searches[rung.name])) if rung.name in searches else rung
-        for rung in setting.start.ladder
-    )
+    every = None if options.search is None else _parse_search(options.search)
+    searches = {rung: _parse_search(text) for rung, text in options.searches.items()}
+    ladder = tuple(replace(rung, search=searches.get(rung.name, every or rung.search)) for rung in setting.start.ladder)
     setting = replace(setting, start=replace(setting.start, ladder=ladder))
     if options.domain_from is None:
         return setting

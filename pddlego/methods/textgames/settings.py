@@ -116,9 +116,9 @@ class MapRule(_Strict):
     holding: str = ""
 
 
-def parse_range(text: str) -> range:
+def parse_range(text: object) -> range:
     """`10-59` as a range that holds both ends; `7` alone. Raises `ValueError` otherwise."""
-    match = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", text)
+    match = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", text) if isinstance(text, str) else None
     if not match:
         raise ValueError(f"'{text}' is not a range of seeds: write FIRST-LAST")
     first, last = int(match.group(1)), int(match.group(2) or match.group(1))

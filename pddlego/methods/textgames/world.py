@@ -218,7 +218,7 @@ class GameSession:
 
     def __init__(self, episode: Episode, game: Game, memory: Memory, budget: Budget) -> None:
         self.seen = Observation("")
-        self._use, self.observing, fixed = episode.setting.game, episode.setting.observing, episode.setting.fixed
+        self._table, self.observing, fixed = episode.setting.game, episode.setting.observing, episode.setting.fixed
         self.game, self.memory, self.budget = game, memory, budget
         self.rules = FixedRules(fixed.rules, fixed.script if episode.plans else "")
         self._worked: list[tuple[str, str]] = []
@@ -266,7 +266,7 @@ class GameSession:
     ) -> Observed:
         """Take in what the game answered, and say whether it was refused or surprising. `recorded` is what the model
         read about it when the episode was first played."""
-        refused = self._use.is_refused(answer.text)
+        refused = self._table.is_refused(answer.text)
         read = self.observing.read(answer.text)
         difference, exchange = "", Exchange(intention.command if intention else None, read)
         if known is not None and intention is not None and intention.step is not None and not answer.won:

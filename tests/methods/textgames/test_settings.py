@@ -129,6 +129,7 @@ def test_a_folder_in_the_working_directory_adds_to_ours_and_wins(own: Path) -> N
         ("[prompts]", '[[reading]]\ntext = "a"\nobjects = ["cup - dish"]\n[prompts]', "type dish does not exist"),
         ("[prompts]", '[game.folds]\ntrain = "9-0"\n[prompts]', "the last is before the first"),
         ("[prompts]", '[game.folds]\ntrain = "many"\n[prompts]', "not a range of seeds"),
+        ("[prompts]", "[game.folds]\ntrain = 5\n[prompts]", "not a range of seeds"),
     ],
 )
 def test_a_wrong_file_says_what_is_wrong(own: Path, old: str, new: str, says: str) -> None:
