@@ -1,4 +1,4 @@
-"""Review and revise a draft: checks first, then a planner, then opinions (L2P's seven feedbacks), with a stop rule.
+"""Review and revise a draft: checks first, then a planner, then opinions (feedbacks of L2P), with a stop rule.
 
 A round ends with one revised component. The review stops when nothing is found, when the rounds are used up, or when
 two revisions in a row change nothing.
