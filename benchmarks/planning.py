@@ -94,6 +94,9 @@ def _others(problems: list[Problem], planner: ProcessPlanner) -> list[list[str]]
             if find_spec("up_pyperplan") is not None:
                 times = _timed(strips, lambda text: _unified(STRIPS, text, "pyperplan"))
                 rows.append(["unified-planning, pyperplan", "plain STRIPS", *_milliseconds(times)])
+            with ProcessPlanner("fast-downward") as direct:
+                times = _timed(problems, lambda problem: _solve(direct, problem))
+            rows.append(["pddlego, Fast Downward", "as is", *_milliseconds(times)])
             texts = [str(problem) for problem in problems]
             times = _timed(texts, lambda text: _unified(COIN.text, text, "fast-downward"))
             rows.append(["unified-planning, Fast Downward", "as is", *_milliseconds(times)])

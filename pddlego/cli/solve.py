@@ -56,7 +56,7 @@ PlannerName = Annotated[
     str | None,
     typer.Option(
         "--planner",
-        help="pyperplan, graphplan, fast-downward or program:FILE. [default: pyperplan]",
+        help="auto, pyperplan, fast-downward, mimir, graphplan or program:FILE. [default: auto]",
     ),
 ]
 SearchName = Annotated[
@@ -88,6 +88,7 @@ def command(
 ) -> None:
     """Find a plan and print it, one action a line. Every plan is validated before it is printed.
 
+    The planner auto tries pyperplan for a moment, and then the best compiled planner that is installed.
     If the program fails or its plan is wrong, this is reported, and a search replaces it.
     Exit code: 0 a plan, 1 no plan exists or none was found in time, 2 wrong usage, 3 the planner failed.
     """
@@ -107,7 +108,7 @@ def command(
                 result = _by_graphplan(made, parsed, task, resolved.config, prune, sort)
             else:
                 result = made.solve(parsed, task, how)
-        plan = _plan_of(result, options.engine)
+        plan = _plan_of(result)
     if plan is None:
         raise typer.Exit(exits.NOT_WON)
     text = "".join(f"{step}\n" for step in plan.steps)
@@ -116,8 +117,6 @@ def command(
         _say(f"{count(len(plan), 'action')}, written to {output}")
     else:
         typer.echo(text, nl=False)
-        if not plan.steps:
-            _say("The goal is already true: the plan has no actions.")
 
 
 def _by_program(place: str, domain: Domain, problem: Problem, config: Config) -> Plan | None:
@@ -130,37 +129,42 @@ def _by_program(place: str, domain: Domain, problem: Problem, config: Config) ->
         _say(f"The program of {place} made a plan of {count(trial.length, 'action')} in {trial.seconds:.2f} s.")
         return trial.plan
     reason = one_line(f"{trial.kind.value}: {trial.message}", 200)
-    _say(f"The program of {place} fails ({reason}). Searching with {planner.engine} instead.")
+    _say(f"The program of {place} fails ({reason}). Searching with {planner.engine or 'auto'} instead.")
     return None
 
 
 def _search(text: str) -> Search:
     try:
-        return Search.parse(text)
+        return Search.parse(text, "auto")
     except ValueError as error:
         raise UsageError(f"--search {text} is not possible", f"{error}.", "See 'pddlego solve --help'.") from error
 
 
-def _plan_of(result: PlanResult, engine: str) -> Plan | None:
-    """The plan; None, with a message, if none was found. Raises `EngineError`."""
-    if result.status is PlanStatus.SOLVED:
+def _plan_of(result: PlanResult) -> Plan | None:
+    """The plan; None if none was found. Reports where it comes from, or why it is missing. Raises `EngineError`."""
+    if result.status is PlanStatus.SOLVED and result.plan is not None:
+        size = f"{count(len(result.plan), 'action')}, cost {result.cost:g}"
+        _say(f"Plan of {size}, found by {result.engine} in {result.seconds:.2f} s.")
         return result.plan
     if result.status is PlanStatus.ALREADY_TRUE:
+        _say("The goal is already true: the plan has no actions.")
         return Plan(())
     if result.status in (PlanStatus.CRASHED, PlanStatus.INVALID):
-        what = f"{engine} cannot plan for it"
+        what = f"{result.engine or 'The planner'} cannot plan for it"
         raise EngineError(what, f"{result.message}.", "See 'pddlego check', or choose another --planner.")
     _say(f"No plan: {result.status.value} ({result.message}).")
     return None
 
 
-def _check_graphplan(engine: str, resolved: Resolved, prune: str | None, sort: str | None, search: str | None) -> None:
+def _check_graphplan(
+    engine: str | None, resolved: Resolved, prune: str | None, sort: str | None, search: str | None
+) -> None:
     """Raises `UsageError` for what only graphplan has, and for what would change nothing."""
     typed = {"prune": prune, "sort": sort} | {name: resolved.origin(name) == FLAG for name in ("levels", "kappa")}
     if engine == GRAPHPLAN and search is not None:
         raise UsageError("--search is not possible", "graphplan searches its planning graph.", "Leave it out.")
     if engine != GRAPHPLAN and any(value not in (None, False) for value in typed.values()):
-        reason = f"The planner is {engine}, and only graphplan has levels to prune and to sort."
+        reason = f"The planner is {engine or 'auto'}, and only graphplan has levels to prune and to sort."
         raise UsageError("--prune, --sort, --kappa and --levels are not possible", reason, "Add --planner graphplan.")
     if "" in (prune, sort):
         raise UsageError("--prune and --sort name a model", "They are empty.", "Example: --prune relaxed.")

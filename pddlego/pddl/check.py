@@ -18,17 +18,22 @@ from pddlego.pddl.conditions import (
     Forall,
     Formula,
     Scope,
+    Term,
     TypedName,
     Unreadable,
     changed_atoms,
+    conjuncts,
+    number,
     scope_of,
     walk,
 )
-from pddlego.pddl.derived import recursive_predicate
+from pddlego.pddl.costs import TOTAL_COST, counts_cost, is_cost
+from pddlego.pddl.derived import unstratified_predicate
 from pddlego.pddl.domain import (
     MAX_TYPES,
     Action,
     Domain,
+    Function,
     Predicate,
     either,
     heads_of,
@@ -39,7 +44,7 @@ from pddlego.pddl.domain import (
 )
 from pddlego.pddl.names import MAX_NAME, is_name, natural
 from pddlego.pddl.problem import Problem, ProblemReading, read_problem
-from pddlego.pddl.rules import NUMBERS, Defect, DefectKind, Position, numbers_defect, warning
+from pddlego.pddl.rules import Defect, DefectKind, Position, not_supported, warning
 from pddlego.util.text import nearest
 
 T = TypeVar("T")
@@ -86,12 +91,12 @@ def _some_defects(defects: Iterator[Defect]) -> tuple[Defect, ...]:
 
 
 def _problem_defects(domain: Domain, problem: Problem) -> Iterator[Defect]:
-    for what, number, most in (
+    for what, size, most in (
         ("objects", len(problem.objects), MAX_OBJECTS),
         ("facts", len(problem.facts), _MAX_FACTS),
     ):
-        if number > most:
-            message = f"the problem has {number:,} {what}, and at most {most:,} are planned with"
+        if size > most:
+            message = f"the problem has {size:,} {what}, and at most {most:,} are planned with"
             yield Defect(DefectKind.TOO_LARGE, what, message)
             return
     yield from _ProblemChecker(domain, problem).defects()
@@ -131,8 +136,11 @@ class _Checker:
             match node:
                 case Unreadable():
                     yield self.defect(node.kind, node, node.message)
-                case Compare() | Change():
-                    yield self.numeric(node)
+                case Compare():
+                    what = "conditions on numbers are not supported; only costs are"
+                    yield self.defect(DefectKind.NOT_SUPPORTED, node, f"{node}: {what}")
+                case Change():
+                    yield from self._change(node, scope)
                 case Exists() | Forall():
                     yield from self._variables(node)
                 case Equal():
@@ -154,6 +162,14 @@ class _Checker:
     def effect(self, effect: Formula, scope: Scope) -> Iterator[Defect]:
         """The defects of an effect, which must not change what follows by a rule."""
         yield from self.formula(effect, scope)
+        costs = [part for part in conjuncts(effect) if isinstance(part, Change)]
+        for node, _ in walk(effect):
+            if isinstance(node, Change) and is_cost(node) and node not in costs:
+                message = f"{node}: a cost under 'when' or 'forall' is not supported; an action costs the same always"
+                yield self.defect(DefectKind.NOT_SUPPORTED, node, message)
+        if sum(map(is_cost, costs)) > 1:
+            message = f"{costs[1]}: the action increases (total-cost) twice; write one increase"
+            yield self.defect(DefectKind.TWO_VALUES, costs[1], message)
         for atom, _ in changed_atoms(effect):
             if atom.predicate in self.domain.rules:
                 message = f"{atom}: {atom.predicate} follows by rule; change what the rule asks for"
@@ -162,8 +178,40 @@ class _Checker:
     def defect(self, kind: DefectKind, node: Formula, message: str) -> Defect:
         return Defect(kind, self.where, f"{self.where}: {message}", place=node.place)
 
-    def numeric(self, node: Compare | Change) -> Defect:
-        return self.defect(DefectKind.NOT_SUPPORTED, node, f"{node}: {NUMBERS}")
+    def _change(self, node: Change, scope: Scope) -> Iterator[Defect]:
+        """A change of a number: the cost of an action, or what is not classical planning."""
+        value = number(node.value.head) if node.value.parts is None else None
+        if not is_cost(node) or node.value == TOTAL_COST:
+            what = (
+                "numeric fluents are not supported; the only change that is planned with is (increase (total-cost) …)"
+            )
+            yield self.defect(DefectKind.NOT_SUPPORTED, node, f"{node}: {what}")
+        elif value is not None and value < 0:
+            message = f"{node}: negative costs are not supported; write a number from 0"
+            yield self.defect(DefectKind.NOT_SUPPORTED, node, message)
+        else:
+            yield from self.function(node, node.fluent, scope)
+            if value is None:
+                yield from self.function(node, node.value, scope)
+
+    def function(self, node: Change | Compare, term: Term, scope: Scope) -> Iterator[Defect]:
+        """The defects of a use of a function: `(distance ?a ?b)`."""
+        function = self.domain.functions_by_name.get(term.head)
+        if any(part.parts is not None for part in term.parts or ()):
+            message = f"{node}: {term} is not a number or a function of objects; calculated costs are not supported"
+            yield self.defect(DefectKind.NOT_SUPPORTED, node, message)
+        elif function is None:
+            close = nearest(term.head, self.domain.functions_by_name)
+            hint = f"did you mean {close}? Else add it" if close else f"add ({term.head} …) - number"
+            message = f"{node}: function {term.head} is not declared; {hint} to (:functions …)"
+            yield self.defect(DefectKind.UNDECLARED_FUNCTION, node, message)
+        elif len(term.parts or ()) != len(function.parameters):
+            message = f"{node}: {term.head} takes {len(function.parameters)} argument(s), as in {function}"
+            yield self.defect(DefectKind.ARITY, node, message)
+        else:
+            atom = Atom(term.head, tuple(map(str, term.parts or ())), place=node.place)
+            for arg, parameter in zip(atom.args, function.parameters, strict=True):
+                yield from self.argument(atom, arg, parameter.type, scope)
 
     def undeclared_types(self, node: Formula, variable: TypedName) -> Iterator[Defect]:
         for kind in either(variable.type):
@@ -217,6 +265,13 @@ class _ProblemChecker(_Checker):
     def __init__(self, domain: Domain, problem: Problem) -> None:
         super().__init__(domain, "fact", (*domain.constants, *problem.objects))
         self.problem = problem
+        self._fits = {
+            (name, fitting)
+            for name, kinds in self.kinds.items()
+            if not name.startswith("?")
+            for kind in kinds
+            for fitting in domain.types.get(kind, ())
+        }
 
     def defects(self) -> Iterator[Defect]:
         if self.problem.domain not in (self.domain.name, "unknown"):
@@ -228,14 +283,32 @@ class _ProblemChecker(_Checker):
             if atom.predicate in self.domain.rules:
                 message = f"{atom}: {atom.predicate} follows from other facts by rule: leave it out of :init"
                 yield self.defect(DefectKind.DERIVED_INIT, atom, message)
+        yield from self._values()
         self.where = "goal"
         yield from self.formula(self.problem.goal, {})
+        metric = self.problem.metric
+        if counts_cost(self.problem) and metric is not None:
+            yield from self.function(Compare("=", metric.term, metric.term, place=metric.place), metric.term, {})
+
+    def _values(self) -> Iterator[Defect]:
+        """The defects of the numbers that `:init` assigns."""
+        assigned: dict[Term, Compare] = {}
+        for value in sorted(self.problem.values, key=str):
+            amount = number(str(value.right))
+            if amount is None:
+                message = f"{value} in :init: {value.right} is not a number"
+                yield self.defect(DefectKind.SYNTAX, value, message)
+            elif amount < 0:
+                message = f"{value} in :init: negative costs are not supported; write a number from 0"
+                yield self.defect(DefectKind.NOT_SUPPORTED, value, message)
+            elif value.left in assigned:
+                message = f"{value} in :init: {value.left} is also {assigned[value.left].right}; keep one"
+                yield self.defect(DefectKind.TWO_VALUES, value, message)
+            assigned[value.left] = value
+            yield from self.function(value, value.left, {})
 
     def defect(self, kind: DefectKind, node: Formula, message: str) -> Defect:
         return Defect(kind, str(node), message, place=node.place)
-
-    def numeric(self, node: Compare | Change) -> Defect:
-        return numbers_defect(f"{node} in the goal", node.place)
 
     def _objects(self) -> Iterator[Defect]:
         places = {obj.name: obj.place for obj in sorted(self.problem.objects, key=lambda obj: obj.place or (0, 0))}
@@ -280,7 +353,8 @@ class _ProblemChecker(_Checker):
             yield self.defect(DefectKind.ARITY, atom, message)
         else:
             for arg, parameter in zip(atom.args, predicate.parameters, strict=True):
-                yield from self.argument(atom, arg, parameter.type, scope)
+                if (arg, parameter.type) not in self._fits:
+                    yield from self.argument(atom, arg, parameter.type, scope)
 
     def argument(self, node: Atom | Equal, name: str, wanted: str | None, scope: Scope) -> Iterator[Defect]:
         wanted = wanted or ANY_TYPE
@@ -318,6 +392,10 @@ def _declaration_defects(domain: Domain) -> Iterator[Defect]:
         elif name in _RESERVED:
             message = f"{what} {name}: that is a word of PDDL; rename it"
             yield Defect(DefectKind.RESERVED_WORD, name, message, place=place)
+    for function in domain.functions:
+        if function.type != "number":
+            what = "object fluents are not supported; only numbers for costs are"
+            yield not_supported(f"function {function.name}: {what}", function.place)
     for where, kind, place in undeclared_types(domain):
         message = f"{where}: type {kind} is not declared; add it to (:types …)"
         yield Defect(DefectKind.UNDECLARED_TYPE, where, message, place=place)
@@ -336,7 +414,8 @@ def _declaration_defects(domain: Domain) -> Iterator[Defect]:
     for where, parameters in heads_of(domain):
         for parameter in _repeated(parameters, key=lambda parameter: parameter.name):
             message = f"{where}: parameter {parameter.name} is listed twice; rename one"
-            yield Defect(DefectKind.DUPLICATE_PARAMETER, where, message, place=parameter.place)
+            blocking = not where.startswith("predicate ")  # in a declaration the names mean nothing
+            yield Defect(DefectKind.DUPLICATE_PARAMETER, where, message, blocking, parameter.place)
         for parameter in parameters:
             if not parameter.name.startswith("?"):
                 message = f"{where}: parameter {parameter.name} is not a variable; write ?{parameter.name}"
@@ -387,10 +466,11 @@ def declaration_warnings(domain: Domain) -> Iterator[Defect]:
 def _names(domain: Domain) -> dict[tuple[str, str], Position | None]:
     """Every name that the domain declares and what it names, with its first position."""
     heads = [(f"{where}, parameter", parameter) for where, parameters in heads_of(domain) for parameter in parameters]
-    declared: list[tuple[str, TypedName | Predicate | Action]] = [
+    declared: list[tuple[str, TypedName | Predicate | Function | Action]] = [
         *(("type", supertype) for supertype in domain.supertypes),
         *(("constant", constant) for constant in domain.constants),
         *(("predicate", predicate) for predicate in domain.predicates),
+        *(("function", function) for function in domain.functions),
         *(("action", action) for action in domain.actions),
         *heads,
     ]
@@ -460,9 +540,8 @@ def _domain_defects(domain: Domain) -> Iterator[Defect]:
     for rule in domain.derived:
         checker = _Checker(domain, f"derived predicate {rule.predicate.name}", domain.constants)
         yield from checker.formula(rule.condition, scope_of(rule.predicate.parameters))
-    circle = recursive_predicate(domain)
+    circle = unstratified_predicate(domain)
     if circle is not None:
-        message = f"derived predicate {circle} is recursive, which is not supported: it follows from itself"
-        message += "; write it without"
+        message = f"derived predicate {circle} follows from its own negation; write its rules without this circle"
         place = domain.rules[circle][0].predicate.place
         yield Defect(DefectKind.RECURSIVE, circle, message, place=place)

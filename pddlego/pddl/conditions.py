@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import TypeAlias, cast
 
 from pddlego.pddl.names import natural
@@ -357,6 +359,20 @@ _COMPARISONS = frozenset(("=", "<", ">", "<=", ">="))
 
 CHANGES = frozenset(("increase", "decrease", "assign", "scale-up", "scale-down"))
 
+_NOT_CLASSICAL = {
+    "preference": "preferences",
+    "oneof": "nondeterministic effects",
+    "probabilistic": "probabilistic effects",
+    "unknown": "incomplete knowledge",
+    **dict.fromkeys(("at", "over"), "conditions with a time"),
+    **dict.fromkeys(
+        ("always", "sometime", "within", "at-most-once", "sometime-after", "sometime-before", "always-within"),
+        "trajectory constraints",
+    ),
+    **dict.fromkeys(("hold-during", "hold-after"), "trajectory constraints"),
+}
+"""Words of conditions and effects that are not classical planning, with what they stand for."""
+
 _ARGUMENTS = {"not": 1, "imply": 2, "when": 2, "exists": 2, "forall": 2, "=": 2, "<": 2, ">": 2, "<=": 2, ">=": 2}
 """The number of parts that follow a word."""
 
@@ -446,11 +462,23 @@ def _read_leaf(part: tuple[Sexpr, ...], head: str, rest: tuple[Sexpr, ...], chan
         return Compare(head, read_term(rest[0]), read_term(rest[1]), place=place)
     if changes and head in CHANGES and len(rest) == 2 and isinstance(rest[0], tuple):
         return Change(head, read_term(rest[0]), read_term(rest[1]), place=place)
+    timed = head not in ("at", "over") or rest[0] in ("start", "end", "all") or number(show(rest[0])) is not None
+    if head in _NOT_CLASSICAL and timed:
+        message = f"{show(part)}: {_NOT_CLASSICAL[head]} are not supported; only classical planning is"
+        return Unreadable(show(part), message, DefectKind.NOT_SUPPORTED, place=place)
     wrong = next(show(argument) for argument in rest if not isinstance(argument, str))
     reason = "is not a variable or an object; object functions are not supported: make it a parameter"
     meant = nearest(head, [word for word in _CONNECTIVES if word.isalpha()])
     reason = f"is an argument of '{head}'; did you mean '{meant}'?" if meant else reason
     return Unreadable(show(part), f"{show(part)}: {wrong} {reason}", place=place)
+
+
+_NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?|\.\d+)\Z", re.ASCII)
+
+
+def number(text: str) -> Fraction | None:
+    """The number that a text is, exactly; None for any other text."""
+    return Fraction(text) if _NUMBER.match(text) else None
 
 
 def read_term(part: Sexpr) -> Term:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from pddlego.pddl.conditions import (
@@ -15,11 +15,14 @@ from pddlego.pddl.conditions import (
     Exists,
     Forall,
     Formula,
+    Imply,
+    Not,
     Or,
     Renaming,
     TypedName,
     When,
     atoms_of,
+    parts_of,
     with_parts,
 )
 from pddlego.pddl.domain import Domain, Rule, reachable
@@ -27,10 +30,50 @@ from pddlego.pddl.domain import Domain, Rule, reachable
 
 def recursive_predicate(domain: Domain) -> str | None:
     """A derived predicate that is defined by itself, directly or through others; None without one."""
+    return next(iter(circles(domain)), None)
+
+
+def unstratified_predicate(domain: Domain) -> str | None:
+    """A derived predicate that is defined by its own negation, directly or through others; None without one.
+
+    Without one every derived fact is either true or false in each state.
+    """
+    uses: dict[str, set[str]] = defaultdict(set)
+    negated: dict[str, set[str]] = defaultdict(set)
+    for rule in domain.derived:
+        for atom, positive in _signed_atoms(rule.condition, True):
+            uses[rule.predicate.name].add(atom.predicate)
+            if not positive:
+                negated[rule.predicate.name].add(atom.predicate)
+    return next((name for name, below in negated.items() if name in reachable(below, uses)), None)
+
+
+def _signed_atoms(condition: Formula, positive: bool) -> Iterator[tuple[Atom, bool]]:
+    """The atoms of a condition, each with whether it helps to make the condition true."""
+    match condition:
+        case Atom():
+            yield condition, positive
+        case Not():
+            yield from _signed_atoms(condition.part, not positive)
+        case Imply():
+            yield from _signed_atoms(condition.condition, not positive)
+            yield from _signed_atoms(condition.consequence, positive)
+        case _:
+            for part in parts_of(condition):
+                yield from _signed_atoms(part, positive)
+
+
+def circles(domain: Domain) -> dict[str, frozenset[str]]:
+    """Every derived predicate that is defined by itself, with all predicates of its circle."""
     uses: dict[str, set[str]] = defaultdict(set)
     for rule in domain.derived:
         uses[rule.predicate.name].update(atom.predicate for atom in atoms_of(rule.condition))
-    return next((name for name in uses if name in reachable(uses[name], uses)), None)
+    below = {name: reachable(uses[name], uses) for name in list(uses)}
+    return {
+        name: frozenset(other for other in below[name] if name in below.get(other, ()))
+        for name in below
+        if name in below[name]
+    }
 
 
 def write_out(domain: Domain, goal: Formula) -> tuple[Domain, Formula]:

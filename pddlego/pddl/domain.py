@@ -20,7 +20,7 @@ from pddlego.pddl.conditions import (
     typed_text,
 )
 from pddlego.pddl.problem import is_define
-from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, Position, numbers_defect, syntax_defect
+from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, Position, not_supported, syntax_defect
 from pddlego.pddl.sexpr import Sexpr, place_of, placed, read_sexprs, show
 
 
@@ -41,7 +41,7 @@ class Predicate(Located):
 
 
 @dataclass(frozen=True)
-class Function:
+class Function(Located):
     """A numeric fluent and the typed parameters it takes. `type` is `number` unless the domain says otherwise."""
 
     name: str
@@ -106,6 +106,10 @@ class Domain:
     @cached_property
     def predicates_by_name(self) -> dict[str, Predicate]:
         return {predicate.name: predicate for predicate in self.predicates}
+
+    @cached_property
+    def functions_by_name(self) -> dict[str, Function]:
+        return {function.name: function for function in self.functions}
 
     @cached_property
     def actions_by_name(self) -> dict[str, Action]:
@@ -191,11 +195,11 @@ def parse_domain(text: str) -> Domain:
     reading = read_domain(text)
     if len(reading.domain.supertypes) > MAX_TYPES:
         raise PddlSyntaxError([syntax_defect(too_many_types(reading.domain))])
-    defects = [*reading.defects]
+    defects = [defect for defect in reading.defects if defect.blocking]
     for where, kind, place in undeclared_types(reading.domain):
         defects.append(syntax_defect(f"{where}: type {kind} is not declared", place))
     defects += [syntax_defect(message, head.place) for _, message, head in wrong_heads(reading.domain)]
-    if defects:
+    if any(defect.blocking for defect in defects):
         raise PddlSyntaxError(defects)
     return reading.domain
 
@@ -203,7 +207,7 @@ def parse_domain(text: str) -> Domain:
 def read_domain(text: str) -> DomainReading:
     """Read a domain file as far as possible. Total: any text gives a reading."""
     sexprs = read_sexprs(text)
-    reader = _DomainReader(list(sexprs.defects))
+    reader = _DomainReader([*sexprs.defects, *sexprs.warnings])
     blocks = [
         expression
         for expression in sexprs.expressions
@@ -268,6 +272,9 @@ class _DomainReader:
         elif head == ":derived":
             predicate = self._predicate(rest[0], place_of(rest[0]))
             self.derived.append(Rule(predicate, read_condition(rest[1])))
+        elif head in _NOT_CLASSICAL:
+            what = f"{_NOT_CLASSICAL[head]} (section {head}) are not supported; only classical planning is"
+            self.defects.append(not_supported(what, place))
         else:
             self.wrong(_unknown_section(show(head)), place)
 
@@ -283,17 +290,18 @@ class _DomainReader:
         return Predicate(part[0], self._typed(part, start=1), place=place)
 
     def _functions(self, section: tuple[Sexpr, ...]) -> None:
-        """Read `(f ?x - t) … - number`. Numbers are represented and not planned with, so this is a defect."""
-        self.defects.append(numbers_defect("section :functions", place_of(section)))
+        """Read `(f ?x - t) … - number`."""
         waiting: list[Function] = []
-        parts = iter(section[1:])
-        for part in parts:
+        parts = placed(section, 1)
+        for part, place in parts:
             if part == "-":
-                kind = show(next(parts, "number"))
+                kind = show(next(parts, ("number", None))[0])
                 self.functions += [replace(function, type=kind) for function in waiting]
                 waiting = []
             elif isinstance(part, tuple) and part and isinstance(part[0], str):
-                waiting.append(Function(part[0], self._typed(part, start=1)))
+                waiting.append(Function(part[0], self._typed(part, start=1), place=place))
+            else:
+                self.wrong(f"'{show(part)}' is not a function: write (name ?x - type …) - number", place)
         self.functions += waiting
 
     def _action(self, part: tuple[Sexpr, ...]) -> None:
@@ -336,16 +344,28 @@ def _meanings(text: str) -> dict[str, str]:
     return meanings
 
 
+_NOT_CLASSICAL = {
+    ":durative-action": "durative actions",
+    ":constraints": "trajectory constraints",
+    ":process": "processes",
+    ":event": "events",
+    ":axiom": "axioms of PDDL 1",
+    ":observe": "observations",
+}
+"""Sections that are not classical planning, with what they stand for."""
+
+
 def _unknown_section(name: str) -> str:
     if name == "define":
         return "the domain contains a second (define …): a parenthesis before it is not closed"
-    known = ":requirements, :types, :constants, :predicates, :action and :derived"
+    known = ":requirements, :types, :constants, :predicates, :functions, :action and :derived"
     return f"section {name[:60]} is not supported in a domain; its sections are {known}"
 
 
 def heads_of(domain: Domain) -> Iterator[tuple[str, tuple[TypedName, ...]]]:
     """Everything that has parameters, and them."""
     yield from ((f"predicate {predicate.name}", predicate.parameters) for predicate in domain.predicates)
+    yield from ((f"function {function.name}", function.parameters) for function in domain.functions)
     yield from ((f"action {action.name}", action.parameters) for action in domain.actions)
     yield from ((f"derived predicate {rule.predicate.name}", rule.predicate.parameters) for rule in domain.derived)
 

@@ -20,7 +20,6 @@ from pddlego.pddl.conditions import (
     TypedName,
     When,
     arguments_in,
-    atoms_of,
     changed_atoms,
     conjuncts,
     parts_of,
@@ -29,6 +28,7 @@ from pddlego.pddl.conditions import (
     walk,
     word_of,
 )
+from pddlego.pddl.costs import counts_cost
 from pddlego.pddl.domain import Action, Domain, either
 from pddlego.pddl.exclusive import broken_invariants
 from pddlego.pddl.problem import Problem
@@ -109,12 +109,9 @@ def problem_warnings(domain: Domain, problem: Problem) -> tuple[Defect, ...]:
         if obj.name not in named | constants and not _may_be_used(domain, problem, obj):
             message = f"object {obj.name} does not occur in :init or in the goal; use or remove it"
             warnings.append(warning(DefectKind.UNUSED_OBJECT, obj.name, message, obj.place))
-    used = {*domain.rules, *(fact.predicate for fact in problem.facts)}
-    used |= {atom.predicate for part in (problem.goal, *domain.conditions()) for atom in atoms_of(part)}
-    for name in dict.fromkeys(predicate.name for predicate in domain.predicates):
-        if name not in used:
-            message = f"no action, fact or goal uses predicate {name}; use or remove it"
-            warnings.append(warning(DefectKind.UNUSED_PREDICATE, name, message))
+    if problem.metric is not None and not counts_cost(problem):
+        message = f"{problem.metric} is ignored: only (:metric minimize (total-cost)) is used; plans are short instead"
+        warnings.append(warning(DefectKind.IGNORED_METRIC, ":metric", message, problem.metric.place))
     return (*warnings, *_never_true(domain, problem), *broken_invariants(domain, problem))
 
 
@@ -200,6 +197,8 @@ def _requirements(domain: Domain) -> Iterator[Defect]:
         message = f"PDDL has no requirement {name}; remove it"
         yield warning(DefectKind.UNKNOWN_REQUIREMENT, name, message)
     declared = with_implied(domain.requirements)
+    if declared & {":fluents", ":numeric-fluents"}:
+        declared.add(":action-costs")
     for name, reason in sorted(needed_requirements(domain).items()):
         if name not in declared:
             message = f"{reason} needs {name}; add it to (:requirements …)"
@@ -217,6 +216,8 @@ def needed_requirements(domain: Domain) -> dict[str, str]:
         needed[":typing"] = "a type"
     if domain.derived:
         needed[":derived-predicates"] = "a derived predicate"
+    if domain.functions:
+        needed[":action-costs"] = f"function {domain.functions[0].name}"
     conditions = [(action.precondition, f"action {action.name}") for action in domain.actions]
     conditions += [(rule.condition, f"derived predicate {rule.predicate.name}") for rule in domain.derived]
     for action in domain.actions:

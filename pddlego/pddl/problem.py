@@ -16,24 +16,28 @@ from pddlego.pddl.conditions import (
     And,
     Atom,
     Compare,
+    Equal,
     Formula,
+    Located,
     Not,
     Renaming,
     Term,
     TypedName,
+    Unreadable,
     in_short,
+    number,
     read_atom,
     read_condition,
     read_term,
     read_typed_list,
 )
 from pddlego.pddl.names import natural
-from pddlego.pddl.rules import Defect, PddlSyntaxError, numbers_defect, syntax_defect
+from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, not_supported, syntax_defect
 from pddlego.pddl.sexpr import Sexpr, place_of, placed, read_sexprs
 
 
 @dataclass(frozen=True)
-class Metric:
+class Metric(Located):
     """What a plan should have little or much of: `minimize` or `maximize` a numeric expression."""
 
     direction: str
@@ -47,8 +51,7 @@ class Metric:
 class Problem:
     """A PDDL problem: `objects` and `facts` are sets, and `goal` is a condition.
 
-    `values` are the numbers that `:init` assigns, such as `(= (total-cost) 0)`. They and the `metric` are printed
-    but not used for planning.
+    `values` are the numbers that `:init` assigns, such as `(= (total-cost) 0)` and `(= (distance a b) 7)`.
     """
 
     name: str
@@ -121,7 +124,8 @@ def parse_problem(text: str) -> Problem:
     `(define (problem …) …)` with objects, facts and goal. `check` compares it with a domain.
     """
     reading = read_problem(text)
-    defects = [*reading.defects, *(syntax_defect(f"section {name} is missing") for name in reading.missing)]
+    defects = [defect for defect in reading.defects if defect.blocking]
+    defects += [syntax_defect(f"section {name} is missing") for name in reading.missing]
     defects += [
         syntax_defect(f"object {duplicate.name} is declared twice", duplicate.place) for duplicate in reading.duplicates
     ]
@@ -135,7 +139,7 @@ def parse_problem(text: str) -> Problem:
 def read_problem(text: str) -> ProblemReading:
     """Read a problem file as far as possible. Total: any text gives a reading."""
     sexprs = read_sexprs(text)
-    defects = list(sexprs.defects)
+    defects = [*sexprs.defects, *sexprs.warnings]
     blocks = [expression for expression in sexprs.expressions if isinstance(expression, tuple)]
     word = next((place for expression, place in placed(sexprs.expressions) if isinstance(expression, str)), None)
     if word is not None:
@@ -145,7 +149,7 @@ def read_problem(text: str) -> ProblemReading:
     if whole is None:
         defects.append(syntax_defect("no (define (problem …) …) was found", (1, 1)))
         nothing = Problem("unknown", "unknown")
-        return ProblemReading(nothing, tuple(defects), missing=(":objects", ":init", ":goal"))
+        return ProblemReading(nothing, tuple(defects), missing=(":init", ":goal"))
     if len(blocks) > 1:
         second = next(block for block in blocks if block is not whole)
         message = "more than one expression: give exactly one (define (problem …) …)"
@@ -172,15 +176,17 @@ def _read_define(define: tuple[Sexpr, ...], defects: list[Defect]) -> ProblemRea
             defects.append(syntax_defect(f"section {part[0]} appears twice: write it once", place))
         elif part[0] in ("problem", ":domain", ":objects", ":init", ":goal", ":requirements", ":metric"):
             sections[part[0]] = part
+        elif part[0] in (":constraints", ":length"):
+            what = "trajectory constraints" if part[0] == ":constraints" else "bounds on the length of plans"
+            defects.append(not_supported(f"{what} (section {part[0]}) are not supported", place))
         else:
             known = ":domain, :objects, :init and :goal"
             message = f"section {part[0][:60]} is not supported in a problem; its sections are {known}"
             defects.append(syntax_defect(message, place))
-    missing = tuple(name for name in (":domain", ":objects", ":init", ":goal") if name not in sections)
+    missing = tuple(name for name in (":domain", ":init", ":goal") if name not in sections)
     objects, wrong = read_typed_list(sections.get(":objects", ()), start=1)
     defects += wrong
-    numeric: list[Sexpr] = [sections[":metric"]] if ":metric" in sections else []
-    facts, values, negated = _read_init(sections.get(":init", ()), numeric, defects)
+    facts, values, negated = _read_init(sections.get(":init", ()), defects)
     problem = Problem(
         _word(sections.get("problem", ()), "unnamed"),
         _word(sections.get(":domain", ()), "unknown"),
@@ -188,7 +194,7 @@ def _read_define(define: tuple[Sexpr, ...], defects: list[Defect]) -> ProblemRea
         frozenset(facts),
         goal=_read_goal(sections.get(":goal"), defects),
         values=frozenset(values),
-        metric=_read_metric(sections.get(":metric", ())),
+        metric=_read_metric(sections.get(":metric"), defects),
     )
     seen = Counter[TypedName]()
     duplicates = []
@@ -198,37 +204,37 @@ def _read_define(define: tuple[Sexpr, ...], defects: list[Defect]) -> ProblemRea
     return ProblemReading(problem, tuple(defects), missing, tuple(duplicates), tuple(negated))
 
 
-def _read_init(
-    section: tuple[Sexpr, ...], numeric: list[Sexpr], defects: list[Defect]
-) -> tuple[list[Atom], list[Compare], list[Atom]]:
-    """The facts of `:init`, the numbers, and the facts under a `not`. `numeric` are other numbers of the problem."""
+def _read_init(section: tuple[Sexpr, ...], defects: list[Defect]) -> tuple[list[Atom], list[Compare], list[Atom]]:
+    """The facts of `:init`, the numbers, and the facts under a `not`."""
     facts: list[Atom] = []
     values: list[Compare] = []
     negated: list[Atom] = []
-    wrong: list[Defect] = []
     for item, place in placed(section, 1):
         match read_atom(item) or read_condition(item):
             case Atom() as atom:
                 facts.append(atom)
             case Not(part=Atom() as atom):
                 negated.append(atom)
-            case Compare() as value:
+            case Compare("=") as value:
                 values.append(value)
-                numeric.append(item)
+            case Equal(name, value) if number(value) is not None:  # (= total-cost 0), without parentheses
+                values.append(Compare("=", Term(name, ()), Term(value), place=place))
+            case Unreadable(kind=DefectKind.NOT_SUPPORTED) as other:
+                defects.append(not_supported(f"in :init: {other.message}", place))
             case _:
                 message = f"'{in_short(item)}' in :init is not a fact: write (predicate object …)"
-                wrong.append(syntax_defect(message, place))
-    if numeric:
-        defects.append(numbers_defect(" and ".join(map(in_short, numeric[:2])), place_of(numeric[0])))
-    defects += wrong
+                defects.append(syntax_defect(message, place))
     return facts, values, negated
 
 
-def _read_metric(section: tuple[Sexpr, ...]) -> Metric | None:
-    """The metric, if it is one. It is a defect in any case: nothing here plans with numbers."""
-    if len(section) == 3 and section[1] in ("minimize", "maximize"):
-        return Metric(str(section[1]), read_term(section[2]))
-    return None
+def _read_metric(section: tuple[Sexpr, ...] | None, defects: list[Defect]) -> Metric | None:
+    if section is None:
+        return None
+    if len(section) != 3 or section[1] not in ("minimize", "maximize"):
+        defects.append(syntax_defect("write the metric as (:metric minimize (total-cost))", place_of(section)))
+        return None
+    term = read_term(section[2])
+    return Metric(str(section[1]), replace(term, parts=term.parts or ()), place=place_of(section))
 
 
 def _read_goal(section: tuple[Sexpr, ...] | None, defects: list[Defect]) -> Formula:

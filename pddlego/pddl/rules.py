@@ -24,6 +24,7 @@ class DefectKind(str, Enum):
     DUPLICATE_PARAMETER = "duplicate parameter"
     PARAMETER_NAME = "parameter without question mark"
     UNDECLARED_PREDICATE = "undeclared predicate"
+    UNDECLARED_FUNCTION = "undeclared function"
     UNDECLARED_OBJECT = "undeclared object"
     ARITY = "wrong number of arguments"
     ARGUMENT_TYPE = "wrong argument type"
@@ -31,6 +32,7 @@ class DefectKind(str, Enum):
     MISPLACED = "misplaced connective"
     DERIVED_EFFECT = "effect on derived predicate"
     RECURSIVE = "recursive rule"
+    TWO_VALUES = "two values"
     NEGATED_INIT = "not in init"
     DERIVED_INIT = "derived predicate in init"
     ONLY_PLANNED = "only planned"
@@ -48,7 +50,6 @@ class DefectKind(str, Enum):
     CONTRADICTING_CONDITION = "contradicting condition"
     CONTRADICTING_EFFECT = "contradicting effect"
     NEVER_TRUE = "precondition never true"
-    UNUSED_PREDICATE = "unused predicate"
     UNUSED_OBJECT = "unused object"
     MISSING_REQUIREMENT = "missing requirement"
     UNKNOWN_REQUIREMENT = "unknown requirement"
@@ -57,6 +58,8 @@ class DefectKind(str, Enum):
     GOAL_TRUE = "goal already true"
     BROKEN_INVARIANT = "broken invariant"
     DOMAIN_NAME = "other domain name"
+    GLUED_VARIABLE = "glued variable"
+    IGNORED_METRIC = "ignored metric"
     # what readers and games add
     REPAIRED = "repaired"
     CONTRADICTION = "contradiction"
@@ -101,19 +104,14 @@ class PddlSyntaxError(ValueError):
         return type(self), (self.defects,)
 
 
-NUMBERS = "numbers and action costs are not supported; leave them out"
-"""The end of the message about numeric fluents, action costs and metrics."""
-
-
 def syntax_defect(message: str, place: Position | None = None) -> Defect:
     """A text that breaks the grammar of PDDL."""
     return Defect(DefectKind.SYNTAX, message, message, place=place)
 
 
-def numbers_defect(what: str, place: Position | None = None) -> Defect:
-    """Numbers in a text: legal PDDL, which is not planned with here."""
-    message = f"{what}: {NUMBERS}"
-    return Defect(DefectKind.NOT_SUPPORTED, message, message, place=place)
+def not_supported(what: str, place: Position | None = None) -> Defect:
+    """Legal PDDL that is not classical planning: numbers, time, chance, preferences. `what` is the whole message."""
+    return Defect(DefectKind.NOT_SUPPORTED, what, what, place=place)
 
 
 def warning(kind: DefectKind, subject: str, message: str, place: Position | None = None) -> Defect:

@@ -12,14 +12,17 @@ from dataclasses import dataclass
 from itertools import repeat
 from typing import TypeAlias
 
-from pddlego.pddl.rules import Defect, Position, syntax_defect
+from pddlego.pddl.rules import Defect, DefectKind, Position, syntax_defect, warning
 
 Sexpr: TypeAlias = "str | tuple[Sexpr, ...]"
 
 _MAX_DEPTH = 100
 """Deepest nesting that is read. Real domains stay below 15; beyond this a text is an accident or an attack."""
 
-_TOKEN = re.compile(r"[()]|[^\s();]+|;.*")
+_TOKEN = re.compile(r"[()]|[^\s();?]+(?:(?<=[_-])\?[^\s();?]*)*|\?[^\s();?]*|;.*")
+
+_GLUED = re.compile(r"[^\s();?_-]\?|;.*")
+"""A variable that is not separated from the word before it, or a comment."""
 
 
 class Expression(tuple[Sexpr, ...]):
@@ -42,10 +45,11 @@ def placed(part: Iterable[Sexpr], start: int = 0) -> Iterator[tuple[Sexpr, Posit
 @dataclass(frozen=True)
 class SexprReading:
     """The top-level expressions of a text in order, and its defects. `unclosed` counts missing parentheses, `extra`
-    those that close nothing."""
+    those that close nothing. `warnings` are about variables without a space before them."""
 
     expressions: Expression
     defects: tuple[Defect, ...] = ()
+    warnings: tuple[Defect, ...] = ()
     unclosed: int = 0
     extra: int = 0
 
@@ -93,7 +97,17 @@ def read_sexprs(text: str) -> SexprReading:
         message = f"unbalanced parenthesis: {unclosed} closing one(s) missing; "
         message += f"the one opened at line {innermost[0]}, '{_excerpt(text, innermost)}' is open"
         defects.append(syntax_defect(message, innermost))
-    return SexprReading(_expression(items, places), tuple(defects), unclosed, len(extra))
+    return SexprReading(_expression(items, places), tuple(defects), tuple(_glued(text)), unclosed, len(extra))
+
+
+def _glued(text: str) -> Iterator[Defect]:
+    """Every variable that is glued to the word before it: it is read as if there were a space."""
+    for number, line in enumerate(text.split("\n") if "?" in text else (), start=1):
+        for match in _GLUED.finditer(line):
+            if match.group()[0] != ";":
+                place = (number, match.start() + 2)
+                variable = line[match.start() + 1 :].split()[0].rstrip("()")
+                yield warning(DefectKind.GLUED_VARIABLE, variable, f"write a space before {variable}", place)
 
 
 def show(expression: Sexpr) -> str:

@@ -3,8 +3,9 @@
 `ProcessPlanner` plans in a process of its own, which loads what the planner needs.
 """
 
+from pddlego.planning.engines import ENGINES
 from pddlego.planning.ladder import LadderResult, Rung, TriedRung, climb
-from pddlego.planning.process import ENGINES, ProcessPlanner
+from pddlego.planning.process import ProcessPlanner
 from pddlego.planning.result import Plan, Planner, PlanResult, PlanStatus, PlanStep, Search
 from pddlego.planning.validate import validate
 

@@ -10,13 +10,15 @@ from __future__ import annotations
 import contextlib
 import io
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 from pddlego.pddl import Domain, Problem
-from pddlego.pddl.derived import recursive_predicate
+from pddlego.pddl.conditions import Formula, TypedName, arguments_in
+from pddlego.pddl.costs import counts_cost, integral
 from pddlego.pddl.names import natural
 from pddlego.pddl.problem import without
 from pddlego.pddl.sexpr import Sexpr, read_sexprs
@@ -39,18 +41,26 @@ class EngineFailedError(Exception):
     """The engine broke down; the problem may be sound."""
 
 
+class OutOfTimeError(Exception):
+    """The engine used the time that it was allowed; another one may find a plan."""
+
+
 class BoundError(Exception):
     """The engine looked no further than it was allowed to; the message says how far."""
 
 
 @dataclass(frozen=True)
 class Operator:
-    """A ground STRIPS operator. `action` is the ground action, shared by all operators compiled from it."""
+    """A ground STRIPS operator. `action` is the ground action, shared by all operators compiled from it.
+
+    Costs are whole numbers, 1 where the problem does not ask for a plan of little cost.
+    """
 
     action: str
     preconditions: frozenset[str]
     adds: frozenset[str]
     deletes: frozenset[str]
+    cost: int = 1
 
 
 @dataclass(frozen=True)
@@ -68,17 +78,18 @@ def ground(domain: Domain, problem: Problem, relevant: bool = True) -> GroundTas
 
     Operators that cannot contribute to the goal are left out, if only the `relevant` ones are wanted.
 
-    Raises `NotPlannableError` for what the translator rejects and for what cannot be compiled into STRIPS. Redirects
-    standard output while it works, because the translator prints: not for use in a process with threads that print.
+    The problem has no blocking defects (see `check`). Raises `NotPlannableError` for what the translator rejects and
+    for what cannot be compiled into STRIPS. Redirects standard output while it works, because the translator prints:
+    not for use in a process with threads that print.
     """
-    numeric = {":fluents", ":numeric-fluents", ":durative-actions", ":action-costs"} & set(domain.requirements)
-    if numeric:
-        raise NotPlannableError(f"{', '.join(sorted(numeric))} is not supported: numbers and time are not planned with")
-    circle = recursive_predicate(domain)
-    if circle:
-        raise NotPlannableError(f"the derived predicate {circle} is recursive, which is not supported")
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        task, explored = _translate(domain, problem)
+    from fast_downward.translate import instantiate
+
+    with translating():
+        if problem.values:
+            task = translator_task(domain, problem)
+            explored = instantiate.explore(task)
+        else:
+            task, explored = _explored(domain, problem)
     reachable, fluents, actions, goal, axioms, _ = explored
     if not reachable or goal is None:
         return None
@@ -127,18 +138,87 @@ def _ordered(domain: Domain, operators: Iterable[Operator]) -> tuple[Operator, .
     return tuple(sorted(operators, key=key))
 
 
-def _translate(domain: Domain, problem: Problem) -> tuple[Any, Any]:
-    from fast_downward.translate import instantiate, normalize, options
+def translator_task(domain: Domain, problem: Problem) -> Any:
+    """The normalised task of Fast Downward's translator. Call it, and what follows, under `translating`."""
+    from fast_downward.translate import normalize
+
+    domain, problem = integral(domain, without(problem, domain.constants))
+    task = _parsed(domain.canonical, problem)
+    normalize.normalize(task)
+    return task
+
+
+def _parsed(domain: str, problem: Problem) -> Any:
+    """The translator's task of the canonical text of a domain and a problem."""
+    from fast_downward.translate import options
     from fast_downward.translate.pddl_parser import parsing_functions
-    from fast_downward.translate.pddl_parser.parse_error import ParseError
 
     if options.options is None:
         options.set_options(["domain", "problem"])
-    stated = replace(without(problem, domain.constants), domain=domain.name)
+    lists = _lists(read_sexprs(domain).expressions[0])
+    # The translator refuses some requirements, and needs none.
+    lists = [part for part in lists if part[0] != ":requirements"]
+    return parsing_functions.parse_task(lists, _problem_lists(replace(problem, domain=lists[1][1])))
+
+
+def _explored(domain: Domain, problem: Problem) -> tuple[Any, Any]:
+    """The translator's task of a problem without numbers, and what `explore` finds in it.
+
+    Games plan again and again for the same goals, so what does not depend on the facts is made only once.
+    """
+    from fast_downward.translate import build_model, instantiate, pddl, pddl_to_prolog
+
+    own = without(problem, domain.constants)
+    named = {obj.name for obj in own.objects}.intersection(arguments_in(problem.goal))
+    schema, rules, facts = _schema(domain.canonical, problem.goal, tuple(sorted(named)))
+    task = copy(schema)
+    task.objects = [*task.objects, *(pddl.TypedObject(obj.name, obj.type) for obj in own.sorted_objects())]
+    task.init = [pddl.Atom(fact.predicate, fact.args) for fact in problem.sorted_facts()]
+    task.init += [pddl.Atom("=", (obj.name, obj.name)) for obj in task.objects]
+    program = pddl_to_prolog.PrologProgram()
+    pddl_to_prolog.translate_facts(program, task)
+    atoms = [*(fact.atom for fact in program.facts), *facts]
+    atoms += [pddl.Atom("@object", (name,)) for name in program.objects]
+    # Rules collect the atoms that match them, so each call needs its own.
+    unifier = build_model.Unifier([type(rule)(rule.effect, rule.conditions) for rule in rules])
+    queue = build_model.Queue(sorted(atoms, key=lambda atom: atom.key))
+    while queue:
+        atom = queue.pop()
+        for rule, number in unifier.unify(atom):
+            rule.update_index(atom, number)
+            rule.fire(atom, number, queue.push)
+    return task, instantiate.instantiate(task, queue.queue)
+
+
+@lru_cache(maxsize=32)
+def _schema(domain: str, goal: Formula, named: tuple[str, ...]) -> tuple[Any, list[Any], list[Any]]:
+    """What the translator makes of a domain and a goal that names some objects, whatever the facts are.
+
+    A task without objects and facts, and the Datalog program that grounds it: its rules, and the atoms that are not
+    facts of a problem.
+    """
+    from fast_downward.translate import build_model, normalize, pddl_to_prolog
+
+    problem = Problem("p", "", frozenset(map(TypedName, named)), goal=goal)
+    task = _parsed(domain, problem)
+    task.objects = task.objects[: len(task.objects) - len(named)]  # the constants
+    normalize.normalize(task)
+    program = pddl_to_prolog.PrologProgram()
+    for conditions, effect in normalize.build_exploration_rules(task):
+        program.add_rule(pddl_to_prolog.Rule(conditions, effect))
+    program.normalize()
+    program.split_rules()
+    return task, build_model.convert_rules(program), [fact.atom for fact in program.facts]
+
+
+@contextlib.contextmanager
+def translating() -> Iterator[None]:
+    """Discard what the translator prints, and turn what it raises into `NotPlannableError`."""
+    from fast_downward.translate.pddl_parser.parse_error import ParseError
+
     try:
-        task = parsing_functions.parse_task(_domain_lists(domain.canonical), _problem_lists(stated))
-        normalize.normalize(task)
-        return task, instantiate.explore(task)
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            yield
     except (ParseError, SystemExit) as error:
         raise NotPlannableError(" ".join(str(error).split())) from error
     except KeyError as error:
@@ -147,21 +227,18 @@ def _translate(domain: Domain, problem: Problem) -> tuple[Any, Any]:
         raise NotPlannableError(f"the translator cannot read it ({type(error).__name__} {error})") from error
 
 
-@lru_cache(maxsize=8)
-def _domain_lists(text: str) -> Any:
-    return _lists(read_sexprs(text).expressions[0])
-
-
 def _problem_lists(problem: Problem) -> Any:
     """A problem as the nested lists that the translator takes, in canonical order."""
     objects = [word for obj in problem.sorted_objects() for word in (obj.name, "-", obj.type)]
+    costs = [_lists(read_sexprs(value).expressions[0]) for value in sorted(map(str, problem.values))]
     return [
         "define",
         ["problem", problem.name],
         [":domain", problem.domain],
         [":objects", *objects],
-        [":init", *([fact.predicate, *fact.args] for fact in problem.sorted_facts())],
+        [":init", *([fact.predicate, *fact.args] for fact in problem.sorted_facts()), *costs],
         [":goal", _lists(read_sexprs(str(problem.goal)).expressions[0])],
+        *([[":metric", "minimize", ["total-cost"]]] if counts_cost(problem) else []),
     ]
 
 
@@ -171,6 +248,10 @@ def _lists(expression: Sexpr) -> Any:
 
 def _text(atom: Any) -> str:
     return "(" + " ".join((str(atom.predicate), *atom.args)) + ")"
+
+
+def _name(action: Any) -> str:
+    return str(action.name).replace(" )", ")")
 
 
 def _literal(literal: Any) -> Literal:
@@ -187,7 +268,8 @@ class _Compiler:
         self.known: dict[Literal, tuple[Conjunction, ...]] = {}
         self.open: set[str] = set()
 
-    def compile(self, initial: set[str], actions: Iterable[Any], goal: Iterable[Any]) -> GroundTask:
+    def compile(self, initial: set[str], actions: Sequence[Any], goal: Iterable[Any]) -> GroundTask:
+        costs = {_name(action): int(action.cost) for action in actions}
         drafts = [draft for action in actions for draft in self._variants(action)]
         ways = self._conjoin(self._ways(_literal(literal)) for literal in goal)
         if len(ways) == 1:
@@ -203,6 +285,7 @@ class _Compiler:
                 frozenset(_plain(literal) for literal in condition),
                 adds | {_plain((fact, False)) for fact in (deletes - adds) & negated},
                 (deletes - adds) | {_plain((fact, False)) for fact in adds & negated},
+                costs.get(action, 0),
             )
             for action, condition, adds, deletes in drafts
         }
@@ -214,7 +297,7 @@ class _Compiler:
 
     def _variants(self, action: Any) -> list[tuple[str, Conjunction, frozenset[str], frozenset[str]]]:
         """The STRIPS operators of one ground action: one for each way its conditions can be true."""
-        name = action.name.replace(" )", ")")
+        name = _name(action)
         grouped: dict[tuple[Literal, ...], tuple[set[str], set[str]]] = {}
         for effects, which in ((action.add_effects, 0), (action.del_effects, 1)):
             for condition, atom in effects:
@@ -225,8 +308,11 @@ class _Compiler:
             for condition in self._conjoin(self._ways(_literal(literal)) for literal in action.precondition)
         ]
         for when, (adds, deletes) in sorted(grouped.items()):
+            if not when:  # always: nothing to split
+                drafts = [(condition, added | adds, deleted | deletes) for condition, added, deleted in drafts]
+                continue
             yes = self._conjoin(self._ways(literal) for literal in when)
-            no = self._negate(yes) if when else ()
+            no = self._negate(yes)
             split = []
             for condition, added, deleted in drafts:
                 fires = [(way, added | adds, deleted | deletes) for way in self._conjoin([[condition], yes])]
@@ -241,7 +327,7 @@ class _Compiler:
             return (frozenset({literal}),)
         if literal not in self.known:
             if fact in self.open:
-                raise NotPlannableError(f"the derived predicate in {fact} is recursive, which is not supported")
+                raise NotPlannableError(f"{fact} is derived from itself, and pyperplan has no derived predicates")
             self.open.add(fact)
             bodies = [self._conjoin(self._ways(literal) for literal in body) for body in self.rules[fact]]
             either = tuple(dict.fromkeys(way for ways in bodies for way in ways))
@@ -259,9 +345,15 @@ class _Compiler:
         conjunctions: list[Conjunction] = [frozenset()]
         for ways in choices:
             options = list(ways)
-            joined = dict.fromkeys(conjunction | way for conjunction in conjunctions for way in options)
-            consistent = [way for way in joined if not any((fact, not positive) in way for fact, positive in way)]
-            conjunctions = self._bounded(_minimal(consistent) if len(options) > 1 else consistent, "a condition")
+            joined = list(
+                dict.fromkeys(
+                    conjunction | way
+                    for conjunction in conjunctions
+                    for way in options
+                    if conjunction.isdisjoint([(fact, not positive) for fact, positive in way])
+                )
+            )
+            conjunctions = self._bounded(_minimal(joined) if len(options) > 1 else joined, "a condition")
         return tuple(conjunctions)
 
     def _bounded(self, items: list[Any], what: str) -> list[Any]:

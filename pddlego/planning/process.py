@@ -15,7 +15,6 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -23,15 +22,14 @@ from pydantic import ConfigDict
 
 from pddlego.errors import UsageError
 from pddlego.pddl import Domain, Problem
+from pddlego.planning.engines import ENGINES, missing
 from pddlego.planning.graphplan.values import AdviceQuestion, Graphplan, GraphTask, SearchMoment
 from pddlego.planning.result import Planner, PlanResult, PlanStatus, Search
 from pddlego.planning.solve import OUT_OF_MEMORY
 from pddlego.planning.worker import NO_MEMORY, Job, receive, send
 from pddlego.util.children import Deadline, for_children
-from pddlego.util.options import Options, option
+from pddlego.util.options import Flag, Options, option
 from pddlego.util.text import suggestion
-
-ENGINES = ("pyperplan", "fast-downward", "graphplan")
 
 _ENDING = 5.0
 """Seconds that a process that closed its pipe is waited for, at most."""
@@ -45,12 +43,13 @@ _BOOT = "import sys; sys.path[:] = sys.argv[4:]; from pddlego.planning.worker im
 class ProcessPlanner:
     """A planner in a separate process, which is started immediately and again after a time-out or a crash.
 
-    `timeout` is in seconds per call, and `memory` in MiB for the process; 0 means no limit. Calls from several threads
+    Without an `engine`, each search says which one plans. `timeout` is in seconds per call, and `memory` in MiB for the
+    process; 0 means no limit. Calls from several threads
     are executed one after the other. Planners are cheap, so use one for each worker to plan in parallel.
     """
 
-    def __init__(self, engine: str = "pyperplan", timeout: float = 30.0, memory: int = 4096) -> None:
-        if engine not in ENGINES:
+    def __init__(self, engine: str | None = None, timeout: float = 30.0, memory: int = 4096) -> None:
+        if engine is not None and engine not in ENGINES:
             raise ValueError(f"unknown planner '{engine}'; the planners are {', '.join(ENGINES)}")
         self.engine = engine
         self.timeout = timeout
@@ -99,8 +98,9 @@ class ProcessPlanner:
         self, domain: Domain, problem: Problem, search: Search, how: Graphplan | None, timeout: float
     ) -> PlanResult:
         spent, task = 0.0, None
-        plain = Search(search.algorithm, search.heuristic)
-        message: object = Job(domain.text or domain.canonical, problem, plain, *((how.graph, how.task) if how else ()))
+        plain = Search(search.algorithm, search.heuristic, self.engine or search.engine)
+        graph = (how.graph, how.task) if how else ()
+        message: object = Job(domain.text or domain.canonical, problem, plain, timeout, *graph)
         while True:
             began = time.perf_counter()
             deadline = Deadline(max(0.01, timeout - spent), self._signal)
@@ -177,7 +177,7 @@ class ProcessPlanner:
 
     def _start(self) -> subprocess.Popen[bytes]:
         paths = [path or str(Path.cwd()) for path in sys.path]
-        command = [sys.executable, "-c", _BOOT, self.engine, str(self.memory), str(os.getpid()), *paths]
+        command = [sys.executable, "-c", _BOOT, self.engine or "pyperplan", str(self.memory), str(os.getpid()), *paths]
         started = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -272,9 +272,10 @@ class PlannerOptions(Options):
 
     model_config = ConfigDict(title="Planner")
 
-    engine: str = option(
-        "pyperplan",
-        "pyperplan, graphplan or fast-downward (extra).",
+    engine: str | None = option(
+        None,
+        "auto, pyperplan, fast-downward (extra), mimir or graphplan.",
+        Flag(default="pyperplan for text games, else auto"),
         name="planner",
     )
     timeout: float = option(30.0, "Seconds per planning call; 0: no limit.", name="planner_timeout", ge=0, le=1_000_000)
@@ -282,16 +283,15 @@ class PlannerOptions(Options):
 
     def make(self) -> ProcessPlanner:
         """Start the planner. Raises `UsageError` for an unknown engine, missing packages, or too little memory."""
-        if self.engine not in ENGINES:
+        if self.engine is not None and self.engine not in ENGINES:
             reason = f"The planners are {', '.join(ENGINES)}."
             advice = suggestion(self.engine, ENGINES, "Choose one with --planner.")
             raise UsageError(f"Unknown planner '{self.engine}'", reason, advice)
-        needed = ("unified_planning", "up_fast_downward") if self.engine == "fast-downward" else ()
-        missing = [name for name in needed if find_spec(name) is None]
-        if missing:
-            reason = f"Missing: {', '.join(missing)}."
-            advice = "Install pddlego with its extra: pip install '.[fast-downward]'."
-            raise UsageError("The planner fast-downward is not installed", reason, advice)
+        packages = missing(self.engine) if self.engine else []
+        if packages:
+            extra = "pip install 'pddlego[fast-downward]'" if self.engine == "fast-downward" else "pip install pymimir"
+            reason = f"Missing: {', '.join(packages)}."
+            raise UsageError(f"The planner {self.engine} is not installed", reason, f"Install it: {extra}.")
         if 0 < self.memory < _MIN_MEMORY:
             reason = f"The planner itself needs about {_MIN_MEMORY} MiB; --planner-memory is {self.memory}."
             raise UsageError("--planner-memory is too small", reason, "Increase it, or use 0 for no limit.")

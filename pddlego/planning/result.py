@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -61,18 +62,24 @@ class Plan:
 
 @dataclass(frozen=True)
 class PlanResult:
-    """The result of one planning call. `plan` is set if and only if the status is `solved`; `seconds` is wall time."""
+    """The result of one planning call. `plan` is set if and only if the status is `solved`; `seconds` is wall time.
+
+    `engine` found the plan, or had the last word. `cost` is the plan's: the sum of its action costs if the problem asks
+    for a plan of little cost, else the number of its steps.
+    """
 
     status: PlanStatus
     goal: Formula
     plan: Plan | None = None
     message: str = ""
     seconds: float = 0.0
+    engine: str = ""
+    cost: float | None = None
 
 
 _ALGORITHMS = {
-    "bfs": "breadth-first: plans of minimal length, the nearest goal first (A* with hmax where it is far)",
-    "astar": "A*: plans of minimal length with an admissible heuristic (blind, hmax, lmcut, landmark)",
+    "bfs": "breadth-first: plans of least cost, the nearest goal first (A* with hmax where it is far)",
+    "astar": "A*: plans of least cost with an admissible heuristic (blind, hmax, lmcut, landmark)",
     "wastar": "weighted A* (weight 5)",
     "gbf": "greedy best-first: fast, plans of any length",
     "ehs": "enforced hill-climbing, greedy best-first where it gets stuck",
@@ -86,13 +93,17 @@ _SEARCH = re.compile(r"([a-z]+)(?:\(([a-z]+)\))?\Z")
 
 @dataclass(frozen=True)
 class Search:
-    """A search algorithm with its heuristic, written as in `bfs`, `astar(lmcut)` or `gbf(hff)`."""
+    """A search algorithm with its heuristic, written as in `bfs`, `astar(lmcut)` or `gbf(hff)`.
+
+    `engine` searches unless the planner is made for one engine.
+    """
 
     algorithm: str = "bfs"
     heuristic: str | None = None
+    engine: str = "pyperplan"
 
     @classmethod
-    def parse(cls, text: str) -> Search:
+    def parse(cls, text: str, engine: str = "pyperplan") -> Search:
         """Raises `ValueError`, which lists the available searches, if `text` names no search."""
         match = _SEARCH.match(text.strip().lower())
         algorithm, heuristic = match.groups() if match else (text, None)
@@ -103,10 +114,20 @@ class Search:
         default = _DEFAULT_HEURISTIC.get(algorithm)
         if default is None and heuristic is not None:
             raise ValueError(f"{algorithm} takes no heuristic: write '{algorithm}'")
-        return cls(algorithm, heuristic or default)
+        return cls(algorithm, heuristic or default, engine)
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether the search promises a plan of least cost, given an admissible heuristic."""
+        return self.algorithm in ("bfs", "astar", "ids")
 
     def __str__(self) -> str:
         return f"{self.algorithm}({self.heuristic})" if self.heuristic else self.algorithm
+
+
+def half_of(seconds: float) -> float:
+    """The time of the first of two attempts. Without a limit it is 5 minutes."""
+    return seconds / 2 if math.isfinite(seconds) else 300.0
 
 
 BREADTH_FIRST = Search()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import heapq
+import itertools
+import math
 from collections import Counter, defaultdict, deque
 from typing import Any
 
@@ -16,6 +19,7 @@ from pyperplan.search import (
     iterative_deepening_search,
     weighted_astar_search,
 )
+from pyperplan.search.searchspace import SearchNode, make_root_node
 from pyperplan.task import Operator as StripsOperator
 from pyperplan.task import Task
 
@@ -45,6 +49,7 @@ class IndexedTask(Task):  # type: ignore[misc]
             name = ground.action if seen[ground.action] == 1 else f"{ground.action}#{seen[ground.action]}"
             operators.append(StripsOperator(name, ground.preconditions, ground.adds, ground.deletes))
         super().__init__("problem", task.facts, task.initial, task.goals, operators)
+        self.costs = {operator.name: ground.cost for operator, ground in zip(operators, task.operators, strict=True)}
         uses = Counter(fact for operator in operators for fact in operator.preconditions)
         self._always: list[tuple[int, Any]] = []
         index: dict[str, list[tuple[int, Any]]] = defaultdict(list)
@@ -96,7 +101,8 @@ _SEARCHES = {
 def find_plan(task: GroundTask, search: Search) -> Plan | None:
     """The plan that `search` finds, or None if no plan exists. The artificial goal step is left out."""
     indexed = IndexedTask(task)
-    operators = _run(indexed, search)
+    unit_costs = all(operator.cost == 1 or operator.action == GOAL_STEP for operator in task.operators)
+    operators = cheapest(indexed) if search.is_optimal and not unit_costs else _run(indexed, search)
     if operators is None:
         return None
     names = [str(operator.name).split("#")[0] for operator in operators]
@@ -114,6 +120,35 @@ def _run(task: IndexedTask, search: Search) -> Any:
         # Hill-climbing gives up in dead ends, which proves nothing: FF goes on with best-first there, and so do we.
         path = greedy_best_first_search(task, heuristic(task))
     return path
+
+
+def cheapest(task: IndexedTask) -> list[Any] | None:
+    """A plan of least cost, by A* with hmax over the costs; None if no plan exists.
+
+    pyperplan's own searches count actions.
+    """
+    heuristic = hMaxHeuristic(task)
+    for relaxed in heuristic.operators:
+        relaxed.cost = task.costs[relaxed.name]
+    root = make_root_node(task.initial_state)
+    open_nodes = [(heuristic(root), 0, root)]
+    least = {task.initial_state: 0}
+    numbers = itertools.count(1)
+    while open_nodes:
+        _, _, node = heapq.heappop(open_nodes)
+        if node.g > least[node.state]:
+            continue
+        if task.goal_reached(node.state):
+            return list(node.extract_solution())
+        for operator, state in task.get_successor_states(node.state):
+            cost = node.g + task.costs[operator.name]
+            if cost < least.get(state, math.inf):
+                least[state] = cost
+                child = SearchNode(state, node, operator, cost)
+                estimate = heuristic(child)
+                if estimate < math.inf:
+                    heapq.heappush(open_nodes, (cost + estimate, next(numbers), child))
+    return None
 
 
 def breadth_first(task: IndexedTask) -> list[Any] | None:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from pddlego.pddl import Defect, DefectKind, Domain, Problem, check
 from pddlego.pddl.check import check_domain, check_reading
 from pddlego.pddl.conditions import TRUE
+from pddlego.pddl.derived import unstratified_predicate
 from pddlego.pddl.domain import read_domain
 from pddlego.pddl.lint import domain_warnings, problem_warnings
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.rules import warning
-from pddlego.planning.result import NOTHING_THERE, Plan, PlanResult, PlanStatus, Search
-from pddlego.planning.validate import goal_holds, speaks_of_nothing, validate
+from pddlego.planning.engines import Attempt
+from pddlego.planning.ground import BoundError, EngineFailedError, NotPlannableError, OutOfTimeError
+from pddlego.planning.result import NOTHING_THERE, PlanResult, PlanStatus, Search
+from pddlego.planning.validate import goal_holds, plan_cost, speaks_of_nothing, validate
 from pddlego.planning.world import World
 
 MOST_TOLD = 5
@@ -22,58 +26,71 @@ MOST_TOLD = 5
 
 OUT_OF_MEMORY = "the planner ran out of memory: the problem has too many states, or too many objects"
 
+TOO_DEEP = "a condition is nested too deeply"
+
 ALREADY = "the goal is already true in the initial state"
 
-Solver = Callable[[Domain, Problem, Search], "Plan | None"]
-"""Returns a plan, or None if no plan exists; raises `NotPlannableError` for what the engine cannot express."""
 
+def solve(domain: Domain, problem: Problem, search: Search, tries: Sequence[Attempt]) -> PlanResult:
+    """Plan for `problem.goal`: the first of the attempts that finds a plan, or proves that none exists, decides.
 
-def solve(domain: Domain, problem: Problem, search: Search, solver: Solver) -> PlanResult:
-    """Plan for `problem.goal` with `solver`; every plan is executed on the problem before it is returned.
-
-    Raises `MemoryError`.
+    Every plan is executed on the problem before it is returned. Raises `MemoryError`.
     """
     started = time.perf_counter()
-    status, plan, message = _solve(domain, problem, search, solver)
-    return PlanResult(status, problem.goal, plan, message, time.perf_counter() - started)
+    result = _before_planning(domain, problem)
+    if result is None:
+        for attempt in tries:
+            result = replace(_attempted(domain, problem, search, attempt), engine=attempt.engine)
+            if result.status in (PlanStatus.SOLVED, PlanStatus.UNSOLVABLE):
+                break
+    assert result is not None
+    return replace(result, seconds=time.perf_counter() - started)
 
 
-def _solve(domain: Domain, problem: Problem, search: Search, solver: Solver) -> tuple[PlanStatus, Plan | None, str]:
-    from pddlego.planning.ground import BoundError, EngineFailedError, NotPlannableError
-
-    defects = [defect for defect in check(domain, problem) if defect.blocking]
+def _before_planning(domain: Domain, problem: Problem) -> PlanResult | None:
+    """The result of a call that needs no planning; None if it does."""
+    defects = [defect.message for defect in check(domain, problem) if defect.blocking]
+    circle = unstratified_predicate(domain)
+    if circle is not None:
+        defects.append(f"derived predicate {circle} follows from its own negation")
     if defects:
-        return PlanStatus.INVALID, None, "; ".join(defect.message for defect in defects)
+        return PlanResult(PlanStatus.INVALID, problem.goal, message="; ".join(defects))
     try:
-        if goal_holds(domain, problem):
-            empty = speaks_of_nothing(domain, problem)
-            return PlanStatus.ALREADY_TRUE, None, NOTHING_THERE if empty else ALREADY
-        plan = solver(domain, problem, search)
-    except NotPlannableError as error:
-        # What the engine says is a chain of its own steps; our check names the place and what to do.
-        own = "; ".join(defect.message for defect in check_domain(domain)[:MOST_TOLD])
-        return PlanStatus.INVALID, None, own or str(error)
-    except EngineFailedError as error:
-        return PlanStatus.CRASHED, None, str(error)
-    except BoundError as error:
-        return PlanStatus.BOUND, None, str(error)
+        if not goal_holds(domain, problem):
+            return None
+        message = NOTHING_THERE if speaks_of_nothing(domain, problem) else ALREADY
+        return PlanResult(PlanStatus.ALREADY_TRUE, problem.goal, message=message)
     except RecursionError:
-        return PlanStatus.INVALID, None, "a condition is nested too deeply"
-    if plan is None:
-        return PlanStatus.UNSOLVABLE, None, "no sequence of actions reaches the goal from what is known"
-    fault = validate(domain, problem, plan)
-    if fault is not None:
-        return PlanStatus.CRASHED, None, f"the plan found does not work: {fault}"
-    return PlanStatus.SOLVED, plan, ""
+        return PlanResult(PlanStatus.INVALID, problem.goal, message=TOO_DEEP)
 
 
-def solve_strips(domain: Domain, problem: Problem, search: Search) -> Plan | None:
-    """The default engine: Fast Downward's translator grounds, pyperplan searches."""
-    from pddlego.planning.ground import ground
-    from pddlego.planning.search import find_plan
-
-    task = ground(domain, problem)
-    return None if task is None else find_plan(task, search)
+def _attempted(domain: Domain, problem: Problem, search: Search, attempt: Attempt) -> PlanResult:
+    """What came of an attempt."""
+    goal = problem.goal
+    with contextlib.suppress(MemoryError, SystemError):  # Python without memory may say either
+        try:
+            plan = attempt.solver(domain, problem, search, attempt.seconds)
+        except NotPlannableError as error:
+            # What the engine says is a chain of its own steps; our check names the place and what to do.
+            own = "; ".join(defect.message for defect in check_domain(domain)[:MOST_TOLD] if defect.blocking)
+            return PlanResult(PlanStatus.INVALID, goal, message=own or str(error))
+        except EngineFailedError as error:
+            return PlanResult(PlanStatus.CRASHED, goal, message=str(error))
+        except OutOfTimeError:
+            return PlanResult(PlanStatus.TIMEOUT, goal, message=f"no plan within {attempt.seconds:.3g} s")
+        except BoundError as error:
+            return PlanResult(PlanStatus.BOUND, goal, message=str(error))
+        except RecursionError:
+            return PlanResult(PlanStatus.INVALID, goal, message=TOO_DEEP)
+        if plan is None:
+            message = "no sequence of actions reaches the goal from what is known"
+            return PlanResult(PlanStatus.UNSOLVABLE, goal, message=message)
+        fault = validate(domain, problem, plan)
+        if fault is not None:
+            return PlanResult(PlanStatus.CRASHED, goal, message=f"the plan found does not work: {fault}")
+        return PlanResult(PlanStatus.SOLVED, goal, plan, cost=plan_cost(domain, problem, plan))
+    # Not in a handler: as long as there is an error, everything that the search had found is still in use.
+    return PlanResult(PlanStatus.MEMORY, goal, message=OUT_OF_MEMORY)
 
 
 _MOST_CASES = 1_000_000

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import Enum
+from fractions import Fraction
 
 from pddlego.pddl import Atom, Domain, PddlSyntaxError, Problem
 from pddlego.pddl.conditions import And, Exists, Forall, Formula, Imply, Not, Or, Renaming
@@ -68,6 +69,7 @@ class FaultKind(str, Enum):
     OBJECT = "unknown object"
     TYPE = "wrong argument type"
     PRECONDITION = "unsatisfied precondition"
+    COST = "unknown cost"
     GOAL = "goal not reached"
 
 
@@ -106,6 +108,13 @@ def validate(domain: Domain, problem: Problem, plan: Plan) -> PlanFault | None:
     return PlanFault(FaultKind.GOAL, "The goal is not satisfied", advice(world, problem.goal, state, {}))
 
 
+def plan_cost(domain: Domain, problem: Problem, plan: Plan) -> float:
+    """The cost of a plan that works: its action costs if the problem minimizes them, else its number of steps."""
+    world = World(domain, problem)
+    cost = sum((world.cost(step) for step in plan.steps), Fraction(0))
+    return int(cost) if cost.denominator == 1 else float(cost)
+
+
 def _wrong_step(world: World, step: PlanStep, time: int, state: AbstractSet[Atom]) -> PlanFault | None:
     """What is wrong with a step: its action, its objects or their types whatever is true, or its precondition."""
 
@@ -132,6 +141,10 @@ def _wrong_step(world: World, step: PlanStep, time: int, state: AbstractSet[Atom
     if not world.holds(action.precondition, state, binding):
         missing = advice(world, action.precondition, state, binding)
         return fault(FaultKind.PRECONDITION, f"{step} has an unsatisfied precondition at time {time}", missing)
+    try:
+        world.cost(step)
+    except KeyError as error:
+        return fault(FaultKind.COST, f"{step} at time {time} costs {error.args[0]}, which has no number in :init")
     return None
 
 

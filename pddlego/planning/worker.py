@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import math
 import os
 import pickle
 import signal
@@ -20,14 +21,15 @@ from functools import lru_cache, partial
 from typing import BinaryIO, cast
 
 from pddlego.pddl import Problem, parse_domain
+from pddlego.planning.engines import Attempt, attempts
 from pddlego.planning.graphplan.values import GraphSearch, TaskKind
 from pddlego.planning.result import PlanResult, PlanStatus, Search
-from pddlego.planning.solve import OUT_OF_MEMORY, Solver, solve, solve_strips
+from pddlego.planning.solve import OUT_OF_MEMORY, solve
 
 
 @dataclass(frozen=True)
 class Job:
-    """What a planning process is asked: the text of the domain, the problem, how to search.
+    """What a planning process is asked: the text of the domain, the problem, how to search, for how many seconds.
 
     With a `graph` Graphplan plans, whatever the engine.
     """
@@ -35,6 +37,7 @@ class Job:
     text: str
     problem: Problem
     search: Search
+    seconds: float = math.inf
     graph: GraphSearch | None = None
     task: TaskKind = "relevant"
 
@@ -60,7 +63,10 @@ def receive(stream: BinaryIO) -> object:
 
 
 def main() -> None:
-    """Serve: arguments are the engine, the memory limit in MiB (0 for none) and the number of the parent process."""
+    """Serve until the pipe closes.
+
+    Arguments are the engine that is loaded first, the memory limit in MiB (0 for none), and the number of the parent.
+    """
     engine, memory, parent = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     answers = os.fdopen(os.dup(1), "wb")
     # Planners print, also from C; nothing but answers may reach the pipe.
@@ -70,12 +76,12 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _limit_memory(memory)
     threading.Thread(target=_die_with, args=(parent,), daemon=True).start()
-    solver = _solver(engine)
+    _preload(engine)
     gc.freeze()  # what is loaded now stays: the collector need not look at it again at every call
     try:
         while True:
             job = cast(Job, receive(sys.stdin.buffer))
-            send(answers, _answer(job, partial(_tell, answers), solver))
+            send(answers, _answer(job, partial(_tell, answers)))
     except EOFError:
         pass
     except MemoryError:
@@ -88,31 +94,26 @@ def _tell(answers: BinaryIO, value: object) -> tuple[str, ...]:
     return cast("tuple[str, ...]", receive(sys.stdin.buffer))
 
 
-def _answer(job: Job, tell: Callable[[object], tuple[str, ...]], solver: Solver) -> PlanResult:
+def _answer(job: Job, tell: Callable[[object], tuple[str, ...]]) -> PlanResult:
     if job.graph is not None:
         from pddlego.planning.graphplan.search import graph_solver
 
-        solver = graph_solver(job.graph, job.task == "whole", tell)
+        tries = [Attempt("graphplan", graph_solver(job.graph, job.task == "whole", tell))]
+    else:
+        tries = attempts(job.search, job.seconds)
     # Python itself may fail without memory, and then says "error return without exception set".
     with contextlib.suppress(MemoryError, SystemError):
-        return solve(_domain(job.text), job.problem, job.search, solver)
+        return solve(_domain(job.text), job.problem, job.search, tries)
     # Not in a handler: as long as there is an error, everything that the search had found is still in use.
     return PlanResult(PlanStatus.MEMORY, job.problem.goal, message=OUT_OF_MEMORY)
 
 
-def _solver(engine: str) -> Solver:
+def _preload(engine: str) -> None:
+    """Load what the first call needs, while the game engine is still starting."""
     if engine == "graphplan":
         import pddlego.planning.graphplan.search
-
-    if engine == "fast-downward":
-        from pddlego.planning.unified import solve_fast_downward
-
-        return solve_fast_downward
-    # Loaded before the first call, while the game engine is still starting.
-    import pddlego.planning.ground
-    import pddlego.planning.search  # noqa: F401
-
-    return solve_strips
+    elif engine in ("auto", "pyperplan"):
+        import pddlego.planning.search  # noqa: F401
 
 
 def _limit_memory(mebibytes: int) -> None:

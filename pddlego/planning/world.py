@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 import math
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import product
 
 from pddlego.pddl import Atom, Domain, Problem
@@ -25,6 +26,8 @@ from pddlego.pddl.conditions import (
     parts_of,
     required_atoms,
 )
+from pddlego.pddl.costs import action_cost, counts_cost, values_of
+from pddlego.pddl.derived import circles
 from pddlego.pddl.domain import Action, Rule
 from pddlego.planning.result import PlanStep
 
@@ -39,7 +42,10 @@ class World:
         self.objects = sorted({*domain.constants, *problem.objects}, key=lambda obj: obj.name)
         self.types = {obj.name: obj.type for obj in self.objects}
         self._rules = domain.rules
-        self._open: set[Atom] = set()
+        self._circles = circles(domain)
+        self._proof: _Proof | None = None
+        self._values = values_of(problem)
+        self._counts_cost = counts_cost(problem)
         self._of_type: dict[str, list[str]] = {}
 
     def of_type(self, kind: str) -> list[str]:
@@ -114,6 +120,22 @@ class World:
         self._collect(effect, state, self.binding(step), adds, deletes)
         return adds, deletes
 
+    def cost(self, step: PlanStep) -> Fraction:
+        """What a step costs: 1 in a problem that does not minimize costs.
+
+        Raises `KeyError` if its cost depends on a number that the problem does not give: then it is not applicable.
+        """
+        cost = action_cost(self.domain.actions_by_name[step.action], self.binding(step), self._values)
+        return cost if self._counts_cost else Fraction(1)
+
+    def has_cost(self, step: PlanStep) -> bool:
+        """Whether the problem gives every number that the cost of a step depends on."""
+        try:
+            self.cost(step)
+        except KeyError:
+            return False
+        return True
+
     def _collect(
         self, effect: Formula, state: AbstractSet[Atom], binding: Mapping[str, str], adds: set[Atom], deletes: set[Atom]
     ) -> None:
@@ -141,13 +163,19 @@ class World:
         rules = self._rules.get(atom.predicate)
         if rules is None:
             return atom in state
-        if atom in self._open:
-            return False
-        self._open.add(atom)
-        try:
+        circle = self._circles.get(atom.predicate)
+        if circle is None:
             return any(self._follows(atom, rule, state) for rule in rules)
+        if self._proof is not None and atom.predicate in self._proof.circle:
+            return self._proof.holds(atom, lambda: any(self._follows(atom, rule, state) for rule in rules))
+        outer, self._proof = self._proof, _Proof(circle)
+        try:
+            while self._proof.next_round():
+                if self._atom_holds(atom, state):
+                    return True
+            return False
         finally:
-            self._open.discard(atom)
+            self._proof = outer
 
     def _follows(self, atom: Atom, rule: Rule, state: AbstractSet[Atom]) -> bool:
         """Whether one rule makes the atom true: its arguments are of the rule's types, and its condition holds."""
@@ -155,6 +183,35 @@ class World:
         if not all(self.domain.is_a(self.types.get(arg, parameter.type), parameter.type) for parameter, arg in pairs):
             return False
         return self.holds(rule.condition, state, {parameter.name: arg for parameter, arg in pairs})
+
+
+class _Proof:
+    """Proves atoms of recursive derived predicates in rounds, until a round proves nothing new.
+
+    Each round looks at every atom at most once, and takes those that it is looking at for false.
+    """
+
+    def __init__(self, circle: frozenset[str]) -> None:
+        self.circle = circle
+        self._proved: set[Atom] = set()
+        self._seen: set[Atom] = set()
+        self._grew = True
+
+    def next_round(self) -> bool:
+        """Begin a round; False if the last one proved nothing new."""
+        more, self._grew = self._grew, False
+        self._seen.clear()
+        return more
+
+    def holds(self, atom: Atom, follows: Callable[[], bool]) -> bool:
+        if atom in self._proved or atom in self._seen:
+            return atom in self._proved
+        self._seen.add(atom)
+        if not follows():
+            return False
+        self._proved.add(atom)
+        self._grew = True
+        return True
 
 
 JoinKey = tuple[str, int, str]
@@ -184,7 +241,7 @@ class Simulator:
                 for binding in self._bindings(action)
                 if self.world.holds(action.precondition, self.state, binding)
             }
-            yield from (PlanStep(action.name, args) for args in sorted(actions))
+            yield from filter(self.world.has_cost, (PlanStep(action.name, args) for args in sorted(actions)))
 
     def do(self, step: PlanStep) -> None:
         """Carry out an action that is applicable."""

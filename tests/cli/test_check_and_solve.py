@@ -192,7 +192,7 @@ def test_a_program_plans_and_one_that_fails_is_replaced_by_search(tmp_path: Path
         (tmp_path / "p.py").write_text(f"def get_plan(objects, init, goal):\n    {body}\n")
         done = run("solve", str(FERRY), task, "--planner", "program:p.py", "--planner-timeout", "3", cwd=tmp_path)
         assert (done.returncode, done.stdout) == (0, PLAN)
-        assert "fails" in done.stderr and "Searching with pyperplan instead" in done.stderr
+        assert "fails" in done.stderr and "Searching with auto instead" in done.stderr
 
 
 @needs_locks

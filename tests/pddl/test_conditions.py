@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 
@@ -65,7 +67,7 @@ def test_numbers_of_a_problem_are_read_as_they_are_written(problem: Problem, val
         problem.objects,
         problem.facts,
         problem.goal,
-        frozenset({Compare("=", term, Term("0")), value}),
+        frozenset({Compare("=", term, Term("0")), replace(value, operator="=")}),
         Metric("minimize", term),
     )
     assert read_problem(str(numeric)).problem == numeric

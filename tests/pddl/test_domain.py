@@ -31,7 +31,9 @@ def test_what_a_domain_holds() -> None:
     [
         ("", "exactly one"),
         ("(define (domain d)) x", "exactly one"),
-        ("(define (domain d) (:functions (cost)))", "section :functions: numbers and action costs are not supported"),
+        ("(define (domain d) (:functions cost))", "'cost' is not a function"),
+        ("(define (domain d) (:durative-action a :duration (= ?duration 1)))", "durative actions (section"),
+        ("(define (domain d) (:constraints (always (a))))", "trajectory constraints (section"),
         ("(define (domain d) word)", "not a section"),
         ("(define (domain d) (:action a :effect))", "each once"),
         ("(define (domain d) (:action a :parameters () :precondition (b)))", "each once"),

@@ -1,14 +1,17 @@
-"""Differential test: Fast Downward through unified-planning as the oracle. CI compares 500 problems, others 25."""
+"""Differential tests: our planner against Fast Downward, and Fast Downward against itself through unified-planning."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 
 from pddlego.methods.textgames.loading import load
-from pddlego.pddl import Domain, Problem
+from pddlego.pddl import Domain, Problem, parse_domain, parse_problem
 from pddlego.planning import PlanStatus, ProcessPlanner, Search
-from pddlego.planning.validate import validate
+from pddlego.planning.validate import plan_cost, validate
 from tests.methods.textgames.houses import COIN, WORKSHOP, random_problem, random_workshop
+from tests.planning.unified_oracle import solve_unified
 from tests.scale import scaled
 from tests.test_domains import kitchen
 
@@ -61,7 +64,6 @@ def test_breadth_first_plans_are_as_short_as_those_of_a_star(planner: ProcessPla
 
 @pytest.mark.oracle
 def test_fast_downward_plans_for_derived_predicates_too(planner: ProcessPlanner) -> None:
-    """They are written out for unified-planning; the plans are those of the problem as it stands."""
     setting = load("cooking-hard")
     ready = ("recipe_known", "ingredient carrot", "wanted carrot sliced", "thing_at carrot kitchen", "have salt")
     missing = ("recipe_known", "ingredient carrot", "closed fridge kitchen", "likely carrot fridge")
@@ -75,3 +77,27 @@ def test_fast_downward_plans_for_derived_predicates_too(planner: ProcessPlanner)
                     assert validate(setting.start.domain, problem, item) is None
                 if rung.search == BFS and mine.plan and theirs.plan:
                     assert len(mine.plan) <= len(theirs.plan), rung.name
+
+
+COMPETITION = sorted((Path(__file__).parents[1] / "data" / "competition").glob("*.pddl"))
+READABLE = [file for file in COMPETITION if "either" not in file.read_text()]
+"""unified-planning does not read `either`."""
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("file", READABLE, ids=lambda file: file.stem)
+def test_both_ways_to_fast_downward_find_plans_of_one_cost(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = file.read_text()
+    start = text.index("(define (problem")
+    domain, task = parse_domain(text[:start]), parse_problem(text[start:])
+    with ProcessPlanner("fast-downward") as planner:
+        for search in (ASTAR, ANY):
+            plan, oracle = planner.solve(domain, task, search).plan, solve_unified(domain, task, search)
+            assert plan is not None
+            assert oracle is not None
+            assert validate(domain, task, oracle) is None
+            if search is ASTAR:
+                assert plan_cost(domain, task, plan) <= plan_cost(domain, task, oracle)

@@ -15,10 +15,11 @@ import pytest
 from pddlego.errors import UsageError
 from pddlego.pddl import And, Atom, Problem, TypedName, parse_condition, parse_domain
 from pddlego.planning import PlanResult, PlanStatus, ProcessPlanner, Search
+from pddlego.planning.engines import Attempt
 from pddlego.planning.graphplan.values import AdviceQuestion, Graphplan, GraphSearch
 from pddlego.planning.ground import Operator, ground
 from pddlego.planning.search import IndexedTask, breadth_first
-from pddlego.planning.worker import Job, _answer
+from pddlego.planning.solve import solve
 from tests.children import started
 from tests.methods.textgames.houses import COIN, explored
 from tests.scale import PATIENCE
@@ -147,11 +148,11 @@ def test_memory_is_bounded() -> None:
 
 @pytest.mark.parametrize("error", [MemoryError(), SystemError("error return without exception set")])
 def test_python_without_memory_is_out_of_memory_however_it_says_so(error: BaseException) -> None:
-    def solver(domain: object, problem: object, search: object) -> None:
+    def solver(domain: object, problem: object, search: object, seconds: object) -> None:
         raise error
 
-    job = Job(COIN.text, explored(5, 2, seed=3), Search())
-    assert _answer(job, lambda value: (), solver).status is PlanStatus.MEMORY
+    tries = [Attempt("pyperplan", solver)]
+    assert solve(COIN, explored(5, 2, seed=3), Search(), tries).status is PlanStatus.MEMORY
 
 
 def asking(advise: Callable[[AdviceQuestion], Sequence[str]]) -> Graphplan:

@@ -104,7 +104,7 @@ def _includes(step: Step, other: Step) -> bool:
 By = Literal["none", "model", "person", "both"]
 """Whose opinion is asked for, after the checks."""
 
-SEARCH = Search.parse("gbf(hff)")
+SEARCH = Search("gbf", "hff", "auto")
 
 _UNCHANGED = 2
 """Revisions in a row that change nothing, after which the review stops."""

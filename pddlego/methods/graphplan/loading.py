@@ -42,8 +42,9 @@ class GraphplanSetting(PlanningSetting):
 
     def check(self, planner: Planner) -> None:
         """Raises `UsageError` for a planner that does not find the fewest actions, where these are needed."""
-        if self.counts_actions and planner.description["engine"] != "pyperplan":
-            reason = f"Plans of {planner.description['engine']} may have more actions than are needed."
+        engine = planner.description["engine"]
+        if self.counts_actions and engine not in (None, "pyperplan"):
+            reason = f"Plans of {engine} may have more actions than are needed."
             raise UsageError("bound=actions needs the planner pyperplan", reason, "Leave --planner out.")
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pddlego.pddl import Domain, Problem
+from pddlego.planning.engines import Solver
 from pddlego.planning.graphplan.graph import PlanningGraph
 from pddlego.planning.graphplan.values import (
     AdviceQuestion,
@@ -33,7 +34,6 @@ from pddlego.planning.graphplan.values import (
 )
 from pddlego.planning.ground import GOAL_STEP, BoundError, ground
 from pddlego.planning.result import Plan, PlanStep, Search
-from pddlego.planning.solve import Solver
 from pddlego.util.text import count
 
 Chosen = tuple[int, int, "Chosen"] | None
@@ -477,7 +477,7 @@ def graph_solver(graph: GraphSearch, whole: bool, tell: Tell) -> Solver:
     It yields, in this order: the ground task, if a model is asked about it; then questions and moments.
     """
 
-    def solve(domain: Domain, problem: Problem, search: Search) -> Plan | None:
+    def solve(domain: Domain, problem: Problem, search: Search, seconds: float) -> Plan | None:
         task = graph_task(domain, problem, whole)
         if task is None:
             return None

@@ -229,7 +229,8 @@ def _read_strictly(text: str, situation: Situation) -> ProblemProposal:
     """The problem file that a text is, with nothing around it."""
     reading, known = read_problem(text), situation.knowledge
     problem = replace(reading.problem, domain=known.domain.name, goal=known.problem.goal)
-    needed = tuple(name for name in reading.missing if name in (":objects", ":init"))
+    # PDDL lets a file do without objects, but in every game there are some.
+    needed = tuple(name for name in (":objects", ":init") if name in reading.missing or name not in text.lower())
     problem, left_out = without_planned(problem, known.only_planned)
     defects = check_reading(known.domain, replace(reading, problem=problem, missing=needed)) + left_out
     return ProblemProposal(known.with_problem(problem), _defects_feedback(defects), None, defects)

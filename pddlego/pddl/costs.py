@@ -1,0 +1,74 @@
+"""Action costs: what one execution of an action adds to `(total-cost)`.
+
+These are the numbers of `:action-costs` (PDDL 3.1): each action increases `(total-cost)` by a number that never
+changes. A problem with `(:metric minimize (total-cost))` asks for a plan of little cost; without it each action costs
+1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+from pddlego.pddl.conditions import Change, Compare, Formula, Renaming, Term, conjuncts, number, with_parts
+from pddlego.pddl.domain import Action, Domain
+from pddlego.pddl.problem import Problem
+
+TOTAL_COST = Term("total-cost", ())
+
+
+def counts_cost(problem: Problem) -> bool:
+    """Whether plans of little cost are wanted; without that the cost of a plan is its number of actions."""
+    metric = problem.metric
+    return metric is not None and metric.direction == "minimize" and metric.term == TOTAL_COST
+
+
+def values_of(problem: Problem) -> dict[Term, Fraction]:
+    """The numbers that a problem assigns in `:init`: `(distance a b)` is 7."""
+    numbers = ((value.left, number(str(value.right))) for value in problem.values)
+    return {term: value for term, value in numbers if value is not None}
+
+
+def cost_terms(action: Action) -> list[Term]:
+    """What an action adds to `(total-cost)`."""
+    return [part.value for part in conjuncts(action.effect) if isinstance(part, Change) and is_cost(part)]
+
+
+def is_cost(change: Change) -> bool:
+    """Whether a change of a number is an action cost."""
+    return change.operator == "increase" and change.fluent == TOTAL_COST
+
+
+def action_cost(action: Action, binding: Mapping[str, str], values: Mapping[Term, Fraction]) -> Fraction:
+    """The cost of an action whose parameters have the values of `binding`.
+
+    Raises `KeyError` if `values` has no number for it.
+    """
+    renaming, cost = Renaming(binding), Fraction(0)
+    for term in cost_terms(action):
+        constant = number(term.head) if term.parts is None else None
+        cost += values[renaming.term(term)] if constant is None else constant
+    return cost
+
+
+def integral(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:
+    """The task with whole numbers as costs, all multiplied by one factor: most planners have no fractions."""
+    terms = [term for action in domain.actions for term in cost_terms(action)]
+    texts = {term.head for term in (*terms, *(value.right for value in problem.values)) if term.parts is None}
+    if all(text.isdigit() for text in texts):
+        return domain, problem
+    factor = math.lcm(*(value.denominator for value in map(number, texts) if value is not None))
+
+    def whole(term: Term) -> Term:
+        value = number(term.head) if term.parts is None else None
+        return term if value is None else Term(str(value * factor))
+
+    def scaled(effect: Formula) -> Formula:
+        return replace(effect, value=whole(effect.value)) if isinstance(effect, Change) else with_parts(effect, scaled)
+
+    actions = tuple(replace(action, effect=scaled(action.effect)) for action in domain.actions)
+    values = frozenset(Compare(value.operator, value.left, whole(value.right)) for value in problem.values)
+    changed = replace(domain, actions=actions)
+    return replace(changed, text=str(changed)), replace(problem, values=values)
