@@ -107,6 +107,16 @@ def test_the_commands_of_a_page_run_in_their_order(name: str, tmp_path: Path) ->
     assert not re.search(r"^(Traceback|Error: )", done.stdout, re.MULTILINE), done.stdout
 
 
+def test_the_python_of_the_page_about_pddl_prints_what_it_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _write_files(PAGES["docs/pddl.md"], tmp_path)
+    monkeypatch.chdir(tmp_path)
+    result = doctest.testfile(str(ROOT / "docs" / "pddl.md"), module_relative=False, encoding="utf-8")
+    assert result.attempted == 4
+    assert result.failed == 0
+
+
 def _bash(script: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     return subprocess.run(

@@ -24,6 +24,8 @@ COMMANDS: Mapping[str, str] = {
     "games": "List games and other settings.",
     "doctor": "Check the installation, and explain how to fix what fails.",
     "check": "Find defects in a domain, a problem or a plan.",
+    "repair": "Repair PDDL that a language model wrote.",
+    "compare": "Compare two problems or two domains.",
     "solve": "Find a plan and print it, one action per line.",
     "build": "Build PDDL files from a description, with a language model.",
     "eval": "Play many episodes: games x modes x models x seeds.",
@@ -35,6 +37,7 @@ COMMANDS: Mapping[str, str] = {
     "resume": "Go back to a step of an episode, correct the problem, and play on.",
     "corpus": "Check PDDL files written by language models.",
     "cache": "Manage cached answers of models.",
+    "mcp": "Offer check, repair, solve and others to agents (MCP).",
 }
 """Each command: the module of that name holds it as `command`, a function, or a `Typer` of several."""
 

@@ -9,13 +9,14 @@ evidence for a warning and no proof.
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections import defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pddlego.pddl.conditions import Atom, Not, atoms_of, conjuncts, required_atoms
-from pddlego.pddl.domain import Action, Domain
+from pddlego.pddl.domain import Action, Domain, reachable
 from pddlego.pddl.problem import Problem
 from pddlego.pddl.rules import Defect, DefectKind, warning
 
@@ -36,8 +37,15 @@ class _Effects:
     others: frozenset[str]
 
 
-def exclusive(domain: Domain) -> tuple[Candidate, ...]:
-    """The candidates that every action keeps, in the order of the predicates."""
+ALL = -1
+"""The place in a candidate whose facts are counted for the whole problem: the agent is `at` one place."""
+
+
+def exclusive(domain: Domain, in_all: bool = False) -> tuple[Candidate, ...]:
+    """The candidates that every action keeps, in the order of the predicates.
+
+    With `in_all`, those that count the facts of the whole problem too.
+    """
     actions = [_effects(action) for action in domain.actions]
     moved = {atom.predicate for action in actions for atom in action.adds}
     moved &= {atom.predicate for action in actions for atom in action.deletes}
@@ -48,6 +56,10 @@ def exclusive(domain: Domain) -> tuple[Candidate, ...]:
         for place in range(len(predicate.parameters))
         if len(predicate.parameters) <= _MAX_ARGUMENTS
     ]
+    if in_all:
+        start += [
+            frozenset({(one.name, ALL)}) for one in domain.predicates if one.name in moved and len(one.parameters) < 2
+        ]
     waiting, seen, kept = deque(start), set(start), list[Candidate]()
     while waiting:
         candidate = waiting.popleft()
@@ -98,16 +110,109 @@ def _unbalanced(candidate: Candidate, action: _Effects) -> set[tuple[str, int]] 
     added: dict[str, list[Atom]] = defaultdict(list)
     for atom in action.adds:
         if atom.predicate in places and atom not in action.needs:
-            added[atom.args[places[atom.predicate]]].append(atom)
+            added[_counted_for(atom, places)].append(atom)
     for name, atoms in sorted(added.items()):
-        gone = [atom for atom in action.deletes & action.needs if name in atom.args]
-        taken = [atom for atom in gone if atom.predicate in places and atom.args[places[atom.predicate]] == name]
+        gone = [atom for atom in action.deletes & action.needs if name in atom.args or not name]
+        taken = [atom for atom in gone if atom.predicate in places and _counted_for(atom, places) == name]
         if len(atoms) > 1:
             return set()
         if not taken:
-            short = (atom for atom in gone if len(atom.args) <= _MAX_ARGUMENTS)
-            return {(atom.predicate, atom.args.index(name)) for atom in short}
+            short = (atom for atom in gone if len(atom.args) <= (_MAX_ARGUMENTS if name else 1))
+            return {(atom.predicate, atom.args.index(name) if name else ALL) for atom in short}
     return None
+
+
+def _counted_for(atom: Atom, places: Mapping[str, int]) -> str:
+    """The object that a fact of a candidate is counted for; empty where it is the whole problem."""
+    place = places[atom.predicate]
+    return "" if place == ALL else atom.args[place]
+
+
+class Completion:
+    """What facts that are true imply, because exactly one fact of each group is true in every reachable state.
+
+    A group is a candidate that no action makes empty, for an object of which exactly one fact is true at the beginning.
+    """
+
+    def __init__(self, domain: Domain, problem: Problem, true: Iterable[Atom]) -> None:
+        self.domain = domain
+        actions = [_effects(action) for action in domain.actions]
+        candidates = [
+            one for one in exclusive(domain, in_all=True) if not any(_empties(one, action) for action in actions)
+        ]
+        self._places = [dict(candidate) for candidate in candidates]
+        first = Counter(group for fact in problem.facts for group in self._groups_of(fact, every=True))
+        self._single = {group for group, times in first.items() if times == 1}
+        self._objects = [*domain.constants, *problem.objects]
+        self._true_in: dict[tuple[int, str], Atom] = {}
+        self._acyclic = {name for name in domain.predicates_by_name if _stays_acyclic(name, self._places, actions)}
+        self._acyclic = {name for name in self._acyclic if not _has_circle(name, problem.facts)}
+        self._next: dict[tuple[str, str], str] = {}
+        self.true: set[Atom] = set()
+        for atom in true:
+            self._take(atom)
+        waiting = self._single - self._true_in.keys()
+        while True:
+            decided = [group for group in sorted(waiting) if self._decided(group)]
+            if not decided:
+                break
+            waiting -= self._true_in.keys()
+
+    def is_excluded(self, atom: Atom) -> bool:
+        """Whether another fact is true of a group that the atom is in, or the atom would close a circle."""
+        if any(self._true_in.get(group, atom) != atom for group in self._groups_of(atom)):
+            return True
+        if atom.predicate in self._acyclic:
+            name: str | None = atom.args[1]
+            for _ in range(len(self._next) + 1):
+                if name is None or name == atom.args[0]:
+                    break
+                name = self._next.get((atom.predicate, name))
+            return name == atom.args[0]
+        return False
+
+    def _take(self, atom: Atom) -> None:
+        self.true.add(atom)
+        if atom.predicate in self._acyclic:
+            self._next[atom.predicate, atom.args[0]] = atom.args[1]
+        self._true_in |= dict.fromkeys(self._groups_of(atom), atom)
+
+    def _decided(self, group: tuple[int, str]) -> bool:
+        """Whether only one fact of a group can be true; then it is."""
+        if group in self._true_in:
+            return False
+        possible = list(itertools.islice((atom for atom in self._members(group) if not self.is_excluded(atom)), 2))
+        if len(possible) == 1:
+            self._take(possible[0])
+        return len(possible) == 1
+
+    def _groups_of(self, atom: Atom, every: bool = False) -> list[tuple[int, str]]:
+        groups = [(n, _counted_for(atom, places)) for n, places in enumerate(self._places) if atom.predicate in places]
+        return groups if every else [group for group in groups if group in self._single]
+
+    def _members(self, group: tuple[int, str]) -> Iterator[Atom]:
+        """Every fact of a group."""
+        number, name = group
+        for predicate, place in self._places[number].items():
+            parameters = self.domain.predicates_by_name[predicate].parameters
+            choices = [
+                [name]
+                if index == place
+                else [obj.name for obj in self._objects if self.domain.is_a(obj.type, one.type)]
+                for index, one in enumerate(parameters)
+            ]
+            yield from (Atom(predicate, args) for args in itertools.product(*choices))
+
+    def _of_type(self, kind: str) -> list[str]:
+        return [obj.name for obj in self._objects if self.domain.is_a(obj.type, kind)]
+
+
+def _empties(candidate: Candidate, action: _Effects) -> bool:
+    """Whether an action may make a fact of a candidate false without making another one true."""
+    places = dict(candidate)
+    added = Counter(_counted_for(atom, places) for atom in action.adds - action.needs if atom.predicate in places)
+    gone = Counter(_counted_for(atom, places) for atom in action.deletes if atom.predicate in places)
+    return any(added[name] < times for name, times in gone.items())
 
 
 def _effects(action: Action) -> _Effects:
@@ -122,6 +227,36 @@ def _effects(action: Action) -> _Effects:
             case _:
                 others.update(atom.predicate for atom in atoms_of(part))
     return _Effects(needs, frozenset(adds), frozenset(deletes - adds), frozenset(others))
+
+
+def _stays_acyclic(predicate: str, places: Sequence[Mapping[str, int]], actions: Sequence[_Effects]) -> bool:
+    """Whether no action can close a circle of a relation, as `on`: what is put on something has nothing on itself.
+
+    Each action that makes `(on ?x ?y)` true needs two facts, of `?x` and of `?y`, that exclude anything on these; that
+    they are different facts also shows that `?x` is not `?y`.
+    """
+
+    def is_free(needs: Iterable[Atom], name: str, group: Mapping[str, int]) -> set[str]:
+        inside = (atom for atom in needs if atom.predicate in group and atom.predicate != predicate)
+        return {atom.predicate for atom in inside if _counted_for(atom, group) == name}
+
+    def is_safe(action: _Effects, group: Mapping[str, int]) -> bool:
+        added = [atom for atom in action.adds if atom.predicate == predicate]
+        if len(added) != 1 or len(added[0].args) != 2:
+            return not added
+        first, second = (is_free(action.needs, name, group) for name in added[0].args)
+        return bool(first and second) and first.isdisjoint(second)
+
+    groups = [group for group in places if group.get(predicate) == 1]
+    return any(all(is_safe(action, group) for action in actions) for group in groups)
+
+
+def _has_circle(predicate: str, facts: Iterable[Atom]) -> bool:
+    edges: dict[str, set[str]] = defaultdict(set)
+    for fact in facts:
+        if fact.predicate == predicate:
+            edges[fact.args[0]].add(fact.args[1])
+    return any(name in reachable(edges[name], edges) for name in [*edges])
 
 
 @dataclass(frozen=True)

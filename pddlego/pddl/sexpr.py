@@ -21,7 +21,7 @@ _MAX_DEPTH = 100
 
 _TOKEN = re.compile(r"[()]|[^\s();?]+(?:(?<=[_-])\?[^\s();?]*)*|\?[^\s();?]*|;.*")
 
-_GLUED = re.compile(r"[^\s();?_-]\?|;.*")
+_GLUED = re.compile(r"[^\s();?_-](\?[^\s();?]*)|;.*")
 """A variable that is not separated from the word before it, or a comment."""
 
 
@@ -104,10 +104,10 @@ def _glued(text: str) -> Iterator[Defect]:
     """Every variable that is glued to the word before it: it is read as if there were a space."""
     for number, line in enumerate(text.split("\n") if "?" in text else (), start=1):
         for match in _GLUED.finditer(line):
-            if match.group()[0] != ";":
-                place = (number, match.start() + 2)
-                variable = line[match.start() + 1 :].split()[0].rstrip("()")
-                yield warning(DefectKind.GLUED_VARIABLE, variable, f"write a space before {variable}", place)
+            variable = match.group(1)
+            if variable is not None:
+                message = f"there is no space before {variable}; write one"
+                yield warning(DefectKind.GLUED_VARIABLE, variable, message, (number, match.start(1) + 1))
 
 
 def show(expression: Sexpr) -> str:

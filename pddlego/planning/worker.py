@@ -14,7 +14,6 @@ import pickle
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -25,6 +24,7 @@ from pddlego.planning.engines import Attempt, attempts
 from pddlego.planning.graphplan.values import GraphSearch, TaskKind
 from pddlego.planning.result import PlanResult, PlanStatus, Search
 from pddlego.planning.solve import OUT_OF_MEMORY, solve
+from pddlego.util.children import die_with, limit_memory
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,8 @@ def main() -> None:
     os.dup2(silence, 1)
     os.dup2(silence, 2)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _limit_memory(memory)
-    threading.Thread(target=_die_with, args=(parent,), daemon=True).start()
+    limit_memory(memory)
+    threading.Thread(target=die_with, args=(parent,), daemon=True).start()
     _preload(engine)
     gc.freeze()  # what is loaded now stays: the collector need not look at it again at every call
     try:
@@ -114,25 +114,3 @@ def _preload(engine: str) -> None:
         import pddlego.planning.graphplan.search
     elif engine in ("auto", "pyperplan"):
         import pddlego.planning.search  # noqa: F401
-
-
-def _limit_memory(mebibytes: int) -> None:
-    if not mebibytes:
-        return
-    try:
-        import resource
-    except ImportError:  # Windows has no such limits.
-        return
-    resource.setrlimit(resource.RLIMIT_AS, (mebibytes << 20, mebibytes << 20))
-
-
-def _die_with(parent: int) -> None:
-    """End, with all children, when the parent is gone: a long search does not notice the closed pipe.
-
-    The parent says its number: asked for here, it could be that of a process that adopted us.
-    """
-    while os.getppid() == parent:
-        time.sleep(1.0)
-    if hasattr(os, "killpg"):
-        os.killpg(os.getpid(), signal.SIGKILL)
-    os._exit(1)

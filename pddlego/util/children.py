@@ -6,7 +6,9 @@ import _thread
 import contextlib
 import os
 import re
+import signal
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 
 
@@ -61,3 +63,26 @@ def without_secrets() -> Iterator[None]:
     finally:
         for name, value in taken.items():
             os.environ.setdefault(name, value)
+
+
+def limit_memory(mebibytes: int) -> None:
+    """Limit the memory of this process, where the system can; 0: no limit."""
+    if not mebibytes:
+        return
+    try:
+        import resource
+    except ImportError:  # Windows has no such limits.
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (mebibytes << 20, mebibytes << 20))
+
+
+def die_with(parent: int) -> None:
+    """End, with all children, when the parent is gone: a long search does not notice the closed pipe.
+
+    The parent says its number: asked for here, it could be that of a process that adopted us.
+    """
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    if hasattr(os, "killpg"):
+        os.killpg(os.getpid(), signal.SIGKILL)
+    os._exit(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -30,8 +31,8 @@ def test_good_files_are_said_to_be_good(tmp_path: Path, task: str) -> None:
     done = run("check", str(FERRY), task, "--plan", "a.plan", cwd=tmp_path)
     assert done.returncode == 0
     assert done.stdout.splitlines()[1:] == [
-        "task.pddl: a problem of 3 objects, 8 facts",
-        "a.plan: a plan of 3 steps that reaches the goal",
+        "task.pddl: a problem of 3 objects, 8 facts: no defects",
+        "a.plan: a plan of 3 steps and cost 3 that reaches the goal: no defects",
     ]
 
 
@@ -41,16 +42,20 @@ def test_good_files_are_said_to_be_good(tmp_path: Path, task: str) -> None:
         (
             "(sail l1 l0)",
             [
-                "a.plan:1:1: error: unsatisfied precondition, step 0",
-                "  why: (sail l1 l0) has an unsatisfied precondition at time 0",
+                "a.plan:1:1: error: unsatisfied-precondition",
+                "  (sail l1 l0)",
+                "  ^",
+                "  why: step 1: (sail l1 l0) has an unsatisfied precondition",
                 "  do:  (Set (at-ferry l1) to true)",
             ],
         ),
         (
             "(sail l1 l1)",
             [
-                "a.plan:1:1: error: unsatisfied precondition, step 0",
-                "  why: (sail l1 l1) has an unsatisfied precondition at time 0",
+                "a.plan:1:1: error: unsatisfied-precondition",
+                "  (sail l1 l1)",
+                "  ^",
+                "  why: step 1: (sail l1 l1) has an unsatisfied precondition",
                 "  do:  (Follow each of:",
                 "           (Set (not-eq l1 l1) to true)",
                 "           and (Set (at-ferry l1) to true)",
@@ -60,7 +65,9 @@ def test_good_files_are_said_to_be_good(tmp_path: Path, task: str) -> None:
         (
             "(board c0 l0)",
             [
-                "a.plan:1:1: error: goal not reached, at the end",
+                "a.plan:1:1: error: goal-not-reached",
+                "  (board c0 l0)",
+                "  ^",
                 "  why: The goal is not satisfied",
                 "  do:  (Set (at c0 l1) to true)",
             ],
@@ -68,8 +75,10 @@ def test_good_files_are_said_to_be_good(tmp_path: Path, task: str) -> None:
         (
             "(sail l0 l7)",
             [
-                "a.plan:1:1: error: unknown object, step 0",
-                "  why: (sail l0 l7) at time 0: unknown object l7",
+                "a.plan:1:1: error: unknown-object",
+                "  (sail l0 l7)",
+                "  ^",
+                "  why: step 1: (sail l0 l7): unknown object l7",
                 "  do:  Use an action and objects that are declared.",
             ],
         ),
@@ -77,6 +86,8 @@ def test_good_files_are_said_to_be_good(tmp_path: Path, task: str) -> None:
             "sail l0 l1",
             [
                 "a.plan:1:1: error: syntax",
+                "  sail l0 l1",
+                "  ^",
                 "  why: line 1, 'sail l0 l1', is not an action: write (action object …)",
                 "  do:  Write one action a line, each in parentheses.",
             ],
@@ -114,12 +125,13 @@ def test_a_limit_on_findings_is_said(tmp_path: Path) -> None:
 
 def test_what_is_not_checked_is_said(tmp_path: Path, task: str) -> None:
     (tmp_path / "d.pddl").write_text("(define (domain d) (:predicates (p ?x)) (:action a :parameters () :effect (q)))")
-    done = run("check", "d.pddl", task, cwd=tmp_path)
+    (tmp_path / "a.plan").write_text(PLAN)
+    done = run("check", "d.pddl", task, "--plan", "a.plan", cwd=tmp_path)
     assert done.returncode == 1
-    assert done.stdout.splitlines()[3:] == [
-        "task.pddl:1:1: error: not-checked",
-        "  why: it depends on d.pddl, which has defects",
-        "  do:  Fix d.pddl first.",
+    assert done.stdout.splitlines()[-3:] == [
+        "a.plan:1:1: error: not-checked",
+        "  why: the plan was not checked, because the domain has errors",
+        "  do:  Fix the domain first.",
     ]
     (tmp_path / "t.pddl").write_text(TASK.replace("(at c0 l1)", "(at c9 l1)"))
     (tmp_path / "a.plan").write_text(PLAN)
@@ -133,13 +145,15 @@ def test_files_in_the_wrong_order_are_said_to_be_so(tmp_path: Path, task: str) -
         1,
         [
             "task.pddl:1:1: error: syntax",
+            "  (define (problem p) (:domain ferry) (:objects l0 l1 c0)",
+            "  ^",
             "  why: the file defines a problem, not a domain",
             "  do:  Give the domain file in its place",
         ],
     )
     done = run("check", str(FERRY), str(FERRY), cwd=tmp_path)
     assert done.returncode == 1
-    assert done.stdout.splitlines()[1:] == [
+    assert done.stdout.splitlines()[3:] == [
         "  why: the file defines a domain, not a problem",
         "  do:  Give the problem file in its place",
     ]
@@ -150,7 +164,7 @@ def test_files_in_the_wrong_order_are_said_to_be_so(tmp_path: Path, task: str) -
     [
         (("check", "nowhere.pddl"), "nowhere.pddl cannot be read"),
         (("check", "."), "cannot be read"),
-        (("check", str(FERRY), "--plan", "x"), "--plan needs a problem"),
+        (("check", str(FERRY), "--plan", "x"), "A plan needs a problem"),
         (("solve", str(FERRY), str(FERRY)), "is wrong"),
         (("solve", str(FERRY), "task.pddl", "--planner", "dream"), "Unknown planner 'dream'"),
         (("solve", str(FERRY), "task.pddl", "--search", "dream"), "is not possible"),
@@ -239,3 +253,70 @@ def test_what_graphplan_cannot_do_is_said_in_three_lines(
     assert text in done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
+
+
+def test_a_problem_is_checked_as_far_as_its_domain_allows(tmp_path: Path) -> None:
+    (tmp_path / "d.pddl").write_text(FERRY.read_text().replace("(at-ferry ?from))\n", "(at-fery ?from))\n", 1))
+    (tmp_path / "t.pddl").write_text(TASK.replace("(at c0 l1)", "(at c9 l1)"))
+    done = run("check", "d.pddl", "t.pddl", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "predicate at-fery is not declared" in done.stdout
+    assert "object c9 is not declared" in done.stdout
+
+
+def test_findings_as_json(tmp_path: Path, task: str) -> None:
+    (tmp_path / "t.pddl").write_text(TASK.replace("(at c0 l1)", "(at c9 l1)"))
+    done = run("check", str(FERRY), "t.pddl", "--format", "json", cwd=tmp_path)
+    assert done.returncode == 1
+    result = json.loads(done.stdout)
+    (finding,) = result["findings"]
+    assert (finding["file"], finding["line"], finding["column"]) == ("problem", 3, 15)
+    assert finding["source"] == "  (:goal (and (at c9 l1))))"
+    assert json.loads(run("check", str(FERRY), task, "--format", "json", cwd=tmp_path).stdout)["ok"]
+
+
+def test_a_cheapest_plan_is_found_and_its_cost_checked(tmp_path: Path) -> None:
+    from tests.planning.test_costs import DOMAIN, PROBLEM
+
+    (tmp_path / "d.pddl").write_text(DOMAIN)
+    (tmp_path / "p.pddl").write_text(PROBLEM.format(short="0.5", long="9"))
+    done = run("solve", "d.pddl", "p.pddl", "--search", "astar(lmcut)", "-o", "a.plan", cwd=tmp_path)
+    assert done.stderr.startswith("Plan of 2 actions, cost 1, found by ")
+    done = run("check", "d.pddl", "p.pddl", "--plan", "a.plan", cwd=tmp_path)
+    assert "a.plan: a plan of 2 steps and cost 1 that reaches the goal" in done.stdout
+
+
+def test_a_domain_and_a_problem_are_repaired_together(tmp_path: Path) -> None:
+    domain = "Here it is:\n```pddl\n" + FERRY.read_text().replace("(not-eq ?x ?y)", "(not-eq ?x?y)")[:-3] + "\n```"
+    (tmp_path / "d.pddl").write_text(domain)
+    (tmp_path / "p.pddl").write_text(TASK[:-1])
+    done = run("repair", "d.pddl", "p.pddl", "--write", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "lexical: Markdown fences stood around the file" in done.stderr
+    assert run("check", "d.pddl", "p.pddl", cwd=tmp_path).returncode == 0
+    again = run("repair", "d.pddl", "p.pddl", "--diff", cwd=tmp_path)
+    assert (again.returncode, again.stdout) == (0, "")
+    assert run("solve", "d.pddl", "p.pddl", cwd=tmp_path).stdout == PLAN
+
+
+def test_what_cannot_be_repaired_is_reported(tmp_path: Path, task: str) -> None:
+    (tmp_path / "p.pddl").write_text(TASK.replace("(at c0 l1)", "(at c9 l1)"))
+    done = run("repair", "p.pddl", "--domain", str(FERRY), cwd=tmp_path)
+    assert done.returncode == 1
+    assert "object c9 is not declared" in done.stderr
+    assert "p.pddl: unchanged, errors are left" in done.stderr
+    done = run("repair", "p.pddl", task, str(FERRY), cwd=tmp_path)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 3)
+
+
+def test_problems_and_domains_are_compared(tmp_path: Path, task: str) -> None:
+    (tmp_path / "b.pddl").write_text(TASK.replace("c0", "car9").replace("(at car9 l1)", "(at car9 l1) (location l0)"))
+    done = run("compare", str(FERRY), task, "b.pddl", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "same: equal up to the names of objects\n")
+    (tmp_path / "b.pddl").write_text(TASK.replace(" (empty-ferry)", ""))
+    done = run("compare", str(FERRY), task, "b.pddl", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stdout.splitlines() == ["different: the initial states differ", "  only in task.pddl: (empty-ferry)"]
+    (tmp_path / "d.pddl").write_text(FERRY.read_text().replace("sail", "cross"))
+    done = run("compare", str(FERRY), "d.pddl", "--format", "json", cwd=tmp_path)
+    assert json.loads(done.stdout)["verdict"] == "same"

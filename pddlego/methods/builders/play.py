@@ -18,7 +18,8 @@ from pddlego.methods.builders.reviewing import Review, Reviewing, reviewed
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import Domain, Problem
 from pddlego.planning import Plan, PlanStep, validate
-from pddlego.planning.equivalence import Equivalence, equivalence, named_alike
+from pddlego.planning.compare import compare_problems
+from pddlego.planning.equivalence import equivalence, named_alike
 from pddlego.planning.solve import checked_domain, checked_problem
 from pddlego.planning.validate import parse_plan
 from pddlego.runs.cells import Cell
@@ -80,8 +81,11 @@ def concluded(draft: Draft, review: Review, gold: Gold) -> BuildConcluded:
     if domain.domain is None or problem is None or problem.problem is None:
         return BuildConcluded(read, valid=False, solvable=False, plan_valid=False, equivalent=False)
     plan = parse_plan(review.plan) if review.plan else None
-    compared = equivalence((domain.domain, problem.problem), (gold.domain, gold.problem))
-    same = {Equivalence.SAME: True, Equivalence.DIFFERENT: False}.get(compared)
+    if domain.domain == gold.domain:
+        verdict = compare_problems(gold.domain, problem.problem, gold.problem).verdict.value
+    else:
+        verdict = equivalence((domain.domain, problem.problem), (gold.domain, gold.problem)).value
+    same = {"same": True, "different": False}.get(verdict)
     works = plan is not None and validate(gold.domain, gold.problem, _in_gold(plan, gold)) is None
     return BuildConcluded(read, valid=True, solvable=plan is not None, plan_valid=works, equivalent=same)
 

@@ -82,7 +82,8 @@ def _continued(parts: list[Sexpr], rest: list[Sexpr], note: Note) -> list[Sexpr]
 
 
 _KEYS = re.compile(r"\(\s*(:[A-Za-z-]+)|(:[A-Za-z-]+)|([()])|[^\s():]+|:")
-_OPEN_KEYS = {":action": ":action", ":init": ":", ":goal": ":", ":objects": ":", ":predicates": ":"}
+_SECTIONS = (":init", ":goal", ":objects", ":predicates", ":functions", ":metric")
+_OPEN_KEYS = {":action": ":action"} | dict.fromkeys(_SECTIONS, ":")
 _FIELD_KEYS = (":parameters", ":precondition", ":preconditions", ":effect", ":effects")
 
 

@@ -1,0 +1,419 @@
+"""The functions for PDDL files: `check`, `repair`, `solve`, `validate`, `simulate` and `compare`.
+
+Python (`pddlego.check` …), the command line and the MCP server call the same functions. A file is its text, its path,
+or the value that was read from it. A text is recognised by its parenthesis.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from pddlego.errors import UsageError
+from pddlego.pddl import Atom, Defect, DefectKind, Domain, PddlSyntaxError, Problem, parse_domain
+from pddlego.pddl.check import check_domain, check_reading
+from pddlego.pddl.domain import read_domain
+from pddlego.pddl.problem import read_problem
+from pddlego.pddl.tolerant.files import repair as repair_pair
+from pddlego.pddl.tolerant.files import repair_problem
+from pddlego.planning import Plan, PlanStatus, Search
+from pddlego.planning import compare as comparing
+from pddlego.planning import validate as validate_plan
+from pddlego.planning.compare import Comparison
+from pddlego.planning.solve import checked_domain, checked_problem
+from pddlego.planning.validate import PlanFault, parse_plan, plan_cost
+from pddlego.planning.world import Simulator, World
+from pddlego.util.files import read_text
+
+DomainFile: TypeAlias = "str | Path | Domain"
+ProblemFile: TypeAlias = "str | Path | Problem"
+PlanFile: TypeAlias = "str | Path | Plan"
+
+Part = Literal["domain", "problem", "plan"]
+
+_ADVICE = {
+    DefectKind.SYNTAX: "Fix the text there.",
+    DefectKind.MISSING_SECTION: "Add the section.",
+    DefectKind.DUPLICATE_OBJECT: "Remove one of the two; planning is possible all the same.",
+    DefectKind.DOMAIN_NAME: "Write the same name in both; planning is possible all the same.",
+    DefectKind.NOT_SUPPORTED: "Write the file without it.",
+}
+"""Advice for defects whose message does not contain it."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """An error or a warning in a file.
+
+    `line` and `column` count from 1 and `source` is that line of the file; for what concerns the whole file they are 1
+    and `source` is empty. `rule` is the rule's id in the documentation.
+    """
+
+    file: Part
+    line: int
+    column: int
+    severity: Literal["error", "warning"]
+    rule: str
+    message: str
+    advice: str
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """What is wrong with the files; `ok` if there are no errors. `cost` is that of a plan without errors."""
+
+    ok: bool
+    findings: tuple[Finding, ...]
+    cost: float | None = None
+
+
+@dataclass(frozen=True)
+class RepairResult:
+    """A file as strict PDDL, and every repair that was made. `ok`: it has no errors, as far as `findings` tell."""
+
+    ok: bool
+    text: str
+    repairs: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class SolveResult:
+    """How planning ended, and the plan if there is one: its actions, its cost, and the engine that found it."""
+
+    status: str
+    plan: tuple[str, ...] | None
+    cost: float | None
+    engine: str
+    message: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class ValidationResult:
+    """Whether a plan works, and its cost. If not, what is wrong, and in which step (from 1; None: the goal)."""
+
+    valid: bool
+    cost: float | None = None
+    step: int | None = None
+    rule: str = ""
+    message: str = ""
+    advice: str = ""
+
+
+@dataclass(frozen=True)
+class SimulatedState:
+    """The facts after a step (step 0 is the initial state), what the step changed, and whether the goal is reached."""
+
+    step: int
+    action: str
+    facts: tuple[str, ...]
+    added: tuple[str, ...]
+    deleted: tuple[str, ...]
+    goal_reached: bool
+
+
+@dataclass(frozen=True)
+class SimulationResult:
+    """The states of a plan up to its first action that is not possible, and the actions that are in the last state.
+
+    `fault` is empty if all actions are possible, whether they reach the goal or not.
+    """
+
+    states: tuple[SimulatedState, ...]
+    applicable: tuple[str, ...]
+    fault: str = ""
+    advice: str = ""
+
+
+def check(domain: DomainFile, problem: ProblemFile | None = None, plan: PlanFile | None = None) -> CheckResult:
+    """Find the errors and warnings in a domain, a problem of it and a plan for that.
+
+    The problem is checked as far as errors of the domain allow, and the plan if the problem has none. Raises
+    `UsageError` for a path that cannot be read, and for a plan without a problem.
+    """
+    if plan is not None and problem is None:
+        raise UsageError("A plan needs a problem", "A plan is for one problem.", "Name domain and problem.")
+    findings = tuple(_checked(_text(domain), None if problem is None else _text(problem), plan))
+    ok = not any(finding.severity == "error" for finding in findings)
+    cost = validate(domain, problem, plan).cost if ok and problem is not None and plan is not None else None
+    return CheckResult(ok, findings, cost)
+
+
+def repair(text: str | Path, domain: DomainFile | None = None) -> RepairResult:
+    """Repair a domain or a problem that a model wrote, as far as nothing has to be guessed.
+
+    With the `domain` of a problem, which stays as it is, more can be repaired and checked. `repair_files` repairs both.
+    Raises `UsageError` for a path that cannot be read, or a `domain` that is not valid.
+    """
+    own = _text(text)
+    if domain is not None:
+        value = _domain(domain)
+        repaired = repair_problem(value.text or value.canonical, own)
+        found = tuple(_problem_findings(value, repaired.problem))
+        return _repair_result(repaired.problem, repaired.repairs, found)
+    if is_problem(own):
+        result = repair_pair("", own)
+        reading = read_problem(result.problem)
+        defects = [*reading.defects, *_missing(reading.missing)]
+        return _repair_result(result.problem, result.repairs, tuple(_findings("problem", result.problem, defects)))
+    result = repair_pair(own, "")
+    found = tuple(_findings("domain", result.domain, checked_domain(result.domain).defects))
+    return _repair_result(result.domain, result.repairs, found)
+
+
+def is_problem(text: str) -> bool:
+    """Whether a text is meant as a problem rather than as a domain."""
+    return re.search(r"\(\s*problem\b", text, re.IGNORECASE) is not None
+
+
+def repair_files(domain: str | Path, problem: str | Path) -> tuple[RepairResult, RepairResult]:
+    """Repair a domain and a problem that a model wrote together: what belongs into the other file is moved there."""
+    result = repair_pair(_text(domain), _text(problem))
+    checked = checked_domain(result.domain)
+    in_domain = tuple(_findings("domain", result.domain, checked.defects))
+    first = _repair_result(result.domain, result.repairs, in_domain)
+    if checked.domain is None:
+        return first, RepairResult(False, result.problem, (), (_not_checked("problem", "domain"),))
+    return first, _repair_result(result.problem, (), tuple(_problem_findings(checked.domain, result.problem)))
+
+
+def solve(
+    domain: DomainFile,
+    problem: ProblemFile,
+    *,
+    planner: str = "auto",
+    search: str = "gbf(hff)",
+    seconds: float = 30.0,
+    memory: int = 4096,
+) -> SolveResult:
+    """Find a plan in a process of its own, within so many seconds and MiB of memory.
+
+    `status` is `solved`, `already true` (an empty plan), `unsolvable`, `invalid`, `timeout`, `out of memory` or
+    `crashed`. Raises `UsageError` for invalid files and for an unknown planner or search.
+    """
+    from pddlego.planning.process import PlannerOptions
+
+    try:
+        how = Search.parse(search, "auto")
+    except ValueError as error:
+        raise UsageError(f"The search {search} is not possible", f"{error}.", "Example: gbf(hff).") from error
+    value = _domain(domain)
+    task = _problem(value, problem)
+    with PlannerOptions(engine=planner, timeout=seconds, memory=memory).make() as made:
+        result = made.solve(value, task, how)
+    plan, cost = result.plan, result.cost
+    if result.status is PlanStatus.ALREADY_TRUE:
+        plan, cost = Plan(()), 0
+    steps = None if plan is None else tuple(map(str, plan.steps))
+    return SolveResult(result.status.value, steps, cost, result.engine, result.message, round(result.seconds, 3))
+
+
+def validate(domain: DomainFile, problem: ProblemFile, plan: PlanFile) -> ValidationResult:
+    """Execute a plan, and report what is wrong with it or its cost. Raises `UsageError` for invalid files."""
+    value = _domain(domain)
+    task, steps = _problem(value, problem), _plan(plan)
+    fault = validate_plan(value, task, steps)
+    if fault is None:
+        return ValidationResult(True, plan_cost(value, task, steps))
+    number = None if fault.time is None else fault.time + 1
+    return ValidationResult(False, None, number, fault.kind.value.replace(" ", "-"), _fault_text(fault), fault.advice)
+
+
+def simulate(domain: DomainFile, problem: ProblemFile, plan: PlanFile = "") -> SimulationResult:
+    """Execute a plan step by step. Raises `UsageError` for invalid files."""
+    value = _domain(domain)
+    task, steps = _problem(value, problem), _plan(plan)
+    world = World(value, task)
+    simulator = Simulator(world, task.facts)
+    states = [_state(simulator, task, 0, "", frozenset())]
+    fault = validate_plan(value, task, steps)
+    possible = len(steps) if fault is None or fault.time is None else fault.time
+    for number, step in enumerate(steps.steps[:possible], start=1):
+        before = frozenset(simulator.state)
+        simulator.do(step)
+        states.append(_state(simulator, task, number, str(step), before))
+    applicable = tuple(map(str, simulator.applicable()))
+    if fault is None or fault.time is None:
+        return SimulationResult(tuple(states), applicable)
+    return SimulationResult(tuple(states), applicable, _fault_text(fault), fault.advice)
+
+
+def compare(domain: DomainFile, left: ProblemFile, right: ProblemFile) -> Comparison:
+    """Whether two problems of a domain say the same. Raises `UsageError` for invalid files."""
+    value = _domain(domain)
+    return comparing.compare_problems(value, _problem(value, left), _problem(value, right))
+
+
+def compare_domains(left: DomainFile, right: DomainFile) -> Comparison:
+    """Whether two domains are equal up to names and order. Raises `UsageError` for invalid files."""
+    return comparing.compare_domains(_domain(left), _domain(right))
+
+
+# reading
+
+
+def _text(file: str | Path | Domain | Problem | Plan) -> str:
+    """The text of a file. Raises `UsageError` if it cannot be read."""
+    if isinstance(file, Domain):
+        return file.text or file.canonical
+    if isinstance(file, Path) or (isinstance(file, str) and "(" not in file and file.strip() and "\n" not in file):
+        return read_text(Path(file))
+    return str(file)
+
+
+def _domain(file: DomainFile) -> Domain:
+    """A domain without errors. Raises `UsageError`."""
+    if isinstance(file, Domain):
+        return file
+    text = _text(file)
+    try:
+        domain = parse_domain(text)
+    except PddlSyntaxError as error:
+        raise _invalid("domain", error.faults) from error
+    errors = [defect.message for defect in check_domain(domain) if defect.blocking]
+    if errors:
+        raise _invalid("domain", errors)
+    return domain
+
+
+def _problem(domain: Domain, file: ProblemFile) -> Problem:
+    """A problem without errors. Raises `UsageError`."""
+    reading = read_problem(_text(file))
+    errors = [defect.message for defect in check_reading(domain, reading) if defect.blocking]
+    if errors:
+        raise _invalid("problem", errors)
+    return reading.problem
+
+
+def _plan(file: PlanFile) -> Plan:
+    if isinstance(file, Plan):
+        return file
+    try:
+        return parse_plan(_text(file))
+    except PddlSyntaxError as error:
+        raise _invalid("plan", error.faults) from error
+
+
+_MOST_NAMED = 3
+"""Errors of a file that a message lists."""
+
+
+def _invalid(part: Part, errors: list[str] | tuple[str, ...]) -> UsageError:
+    more = f" (and {len(errors) - _MOST_NAMED} more)" if len(errors) > _MOST_NAMED else ""
+    reason = f"{'; '.join(errors[:_MOST_NAMED])}{more}."
+    return UsageError(f"The {part} is not valid", reason, "Check it: pddlego check DOMAIN [PROBLEM].")
+
+
+# findings
+
+
+def _checked(domain: str, problem: str | None, plan: PlanFile | None) -> Iterator[Finding]:
+    checked = checked_domain(domain)
+    yield from _findings("domain", domain, checked.defects)
+    if problem is None:
+        return
+    readable = checked.domain or _readable(domain)
+    if readable is None:
+        reading = read_problem(problem)
+        yield from _findings("problem", problem, [*reading.defects, *_missing(reading.missing)])
+    elif checked.domain is None:
+        defects = check_reading(readable, read_problem(problem))
+        yield from _findings("problem", problem, [defect for defect in defects if defect.blocking])
+    else:
+        found = checked_problem(checked.domain, problem)
+        yield from _findings("problem", problem, found.defects)
+        if plan is not None and found.problem is not None:
+            yield from _plan_findings(checked.domain, found.problem, plan)
+            return
+    if plan is not None:
+        yield _not_checked("plan", "problem" if checked.domain else "domain")
+
+
+def _readable(text: str) -> Domain | None:
+    """A domain whose text has no errors, though its content may have some."""
+    reading = read_domain(text)
+    return None if any(defect.blocking for defect in reading.defects) else reading.domain
+
+
+def _missing(sections: tuple[str, ...]) -> list[Defect]:
+    return [Defect(DefectKind.MISSING_SECTION, name, f"section {name} is missing; add ({name} …)") for name in sections]
+
+
+def _problem_findings(domain: Domain, text: str) -> Iterator[Finding]:
+    yield from _findings("problem", text, checked_problem(domain, text).defects)
+
+
+def _findings(part: Part, text: str, defects: tuple[Defect, ...] | list[Defect]) -> Iterator[Finding]:
+    """Defects as findings. Most messages end with what to do, after a semicolon."""
+    lines = text.split("\n")
+    for defect in defects:
+        message, semicolon, advice = defect.message.rpartition("; ")
+        if not semicolon or message.startswith("unbalanced"):
+            message, advice = defect.message, _ADVICE.get(defect.kind, "Fix it there.")
+        line, column = defect.place or (1, 1)
+        source = lines[line - 1] if defect.place and line <= len(lines) else ""
+        yield Finding(
+            part,
+            line,
+            column,
+            severity="error" if defect.blocking else "warning",
+            rule=defect.kind.id,
+            message=message,
+            advice=advice[:1].upper() + advice[1:],
+            source=source,
+        )
+
+
+def _plan_findings(domain: Domain, problem: Problem, file: PlanFile) -> Iterator[Finding]:
+    text = _text(file)
+    try:
+        plan = parse_plan(text)
+    except PddlSyntaxError as error:
+        advice = "Write one action a line, each in parentheses."
+        yield from (replace(finding, advice=advice) for finding in _findings("plan", text, error.defects))
+        return
+    fault = validate_plan(domain, problem, plan)
+    if fault is None:
+        return
+    rows = enumerate((line.partition(";")[0] for line in text.split("\n")), start=1)
+    places = [(number, len(row) - len(row.lstrip()) + 1) for number, row in rows if row.strip()] or [(1, 1)]
+    line, column = places[-1 if fault.time is None else fault.time]
+    advice = fault.advice or "Use an action and objects that are declared."
+    source = text.split("\n")[line - 1]
+    rule = fault.kind.value.replace(" ", "-")
+    yield Finding(
+        "plan", line, column, severity="error", rule=rule, message=_fault_text(fault), advice=advice, source=source
+    )
+
+
+def _fault_text(fault: PlanFault) -> str:
+    """What is wrong with a plan, with the number of the step."""
+    if fault.time is None:
+        return fault.what
+    return f"step {fault.time + 1}: {fault.what.replace(f' at time {fault.time}', '')}"
+
+
+def _not_checked(part: Part, cause: Part) -> Finding:
+    message = f"the {part} was not checked, because the {cause} has errors"
+    return Finding(part, 1, 1, severity="error", rule="not-checked", message=message, advice=f"Fix the {cause} first.")
+
+
+def _repair_result(text: str, repairs: tuple[object, ...], findings: tuple[Finding, ...]) -> RepairResult:
+    ok = not any(finding.severity == "error" for finding in findings)
+    return RepairResult(ok, text, tuple(map(str, repairs)), findings)
+
+
+def _state(simulator: Simulator, problem: Problem, number: int, action: str, before: frozenset[Atom]) -> SimulatedState:
+    facts = frozenset(simulator.state)
+    reached = simulator.world.holds(problem.goal, simulator.state, {})
+
+    def shown(atoms: frozenset[Atom]) -> tuple[str, ...]:
+        return tuple(sorted(map(str, atoms)))
+
+    added, deleted = (shown(facts - before), shown(before - facts)) if number else ((), ())
+    return SimulatedState(number, action, shown(facts), added, deleted, reached)

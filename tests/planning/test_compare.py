@@ -1,0 +1,167 @@
+"""Problems that say the same are the same, and one changed fact is the witness of a difference."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import time
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pddlego.methods.planning_settings import PlanningSetting, load_planning
+from pddlego.pddl import And, Atom, Domain, Problem, Renaming, parse_domain, parse_problem
+from pddlego.pddl.exclusive import Completion
+from pddlego.pddl.perturb import anonymous
+from pddlego.pddl.problem import rename
+from pddlego.planning.compare import Comparison, Verdict, compare_domains, compare_problems
+from pddlego.planning.validate import goal_holds
+from pddlego.planning.world import transitions
+from pddlego.util import resources
+from tests.scale import PATIENCE
+
+NAMES = (
+    *("delivery", "forest", "gripper", "miconic", "ferry", "spanner", "heavy", "collector", "logistics", "movie"),
+    *("blocks", "satellite", "zenotravel", "driverlog", "woodworking", "openstacks"),
+)
+BLOCKS = parse_domain(resources.read("domains", "blocks.pddl"))
+
+
+def task(name: str) -> tuple[Domain, Problem]:
+    setting = PlanningSetting(**load_planning(name))
+    tasks = [task.problem for task in setting.small_tasks(2, "text")]
+    return setting.domain, next((task for task in tasks if not goal_holds(setting.domain, task)), tasks[0])
+
+
+def renamed(domain: Domain, problem: Problem, seed: int) -> Problem:
+    """A copy with other names in another order."""
+    constants = {constant.name for constant in domain.constants}
+    names = sorted(obj.name for obj in problem.objects if obj.name not in constants)
+    new = [f"new{number}" for number in range(len(names))]
+    random.Random(seed).shuffle(new)
+    return rename(problem, Renaming(dict(zip(names, new, strict=True))))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_renamed_copy_is_the_same(name: str) -> None:
+    domain, problem = task(name)
+    for seed in range(3):
+        assert compare_problems(domain, problem, renamed(domain, problem, seed)).verdict is Verdict.SAME
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "movie"])  # its facts have no arguments
+@pytest.mark.parametrize("change", ["added", "removed", "moved"])
+def test_one_changed_fact_is_the_witness(name: str, change: str) -> None:
+    domain, problem = task(name)
+    rng = random.Random(f"{name}/{change}")
+    gone = rng.choice(sorted(problem.facts, key=str))
+    more = _new_fact(domain, problem, rng)
+    facts = problem.facts - ({gone} if change != "added" else set()) | ({more} if change != "removed" else set())
+    comparison = compare_problems(domain, problem, replace(problem, facts=frozenset(facts)))
+    if comparison.verdict is Verdict.SAME:  # the fact moved to an object that is like the first one
+        pytest.skip("the change is a renaming")
+    expected = Comparison(
+        Verdict.DIFFERENT,
+        "the initial states differ",
+        () if change == "added" else (str(gone),),
+        () if change == "removed" else (str(more),),
+    )
+    assert comparison == expected
+
+
+def _new_fact(domain: Domain, problem: Problem, rng: random.Random) -> Atom:
+    known = {fact.predicate for fact in problem.facts}
+    names = {obj.name: obj.type for obj in (*domain.constants, *problem.objects)}
+    while True:
+        predicate = rng.choice([one for one in domain.predicates if one.name in known and one.parameters])
+        args = []
+        for parameter in predicate.parameters:
+            fitting = sorted(name for name, kind in names.items() if domain.is_a(kind, parameter.type))
+            args.append(rng.choice(fitting))
+        atom = Atom(predicate.name, tuple(args))
+        if atom not in problem.facts:
+            return atom
+
+
+def test_a_removed_fact_is_found_under_other_names() -> None:
+    domain, problem = task("blocks")
+    gone = sorted(problem.facts, key=str)[0]
+    other = renamed(domain, replace(problem, facts=problem.facts - {gone}), 1)
+    comparison = compare_problems(domain, problem, other)
+    assert (comparison.verdict, len(comparison.only_left), comparison.only_right) == (Verdict.DIFFERENT, 1, ())
+    assert comparison.only_left[0].split()[0] == str(gone).split()[0]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_goal_and_what_it_implies_are_the_same(name: str) -> None:
+    """The facts that are true in every state that reaches the goal add nothing to it."""
+    domain, problem = task(name)
+    system = transitions(domain, problem, 2_000)
+    if not (system.whole and system.goals):
+        pytest.skip("there are too many states to know what the goal implies")
+    implied = frozenset.intersection(*(system.states[number] for number in system.goals))
+    completed = problem.with_goal(And((problem.goal, *sorted(implied, key=str))))
+    assert compare_problems(domain, problem, renamed(domain, completed, 1)).verdict is Verdict.SAME
+    other = next(state for number, state in enumerate(system.states) if number not in system.goals)
+    wrong = problem.with_goal(And(tuple(sorted(other, key=str))))
+    assert compare_problems(domain, problem, wrong).verdict is Verdict.DIFFERENT
+
+
+def tower(blocks: int, goal: str) -> Problem:
+    names = [f"b{number}" for number in range(blocks)]
+    facts = " ".join(f"(on-table {name}) (clear {name})" for name in names)
+    wanted = " ".join(f"(on {above} {below})" for above, below in itertools.pairwise(names))
+    return parse_problem(f"""(define (problem p) (:domain blocks) (:objects {" ".join(names)})
+      (:init (hand-empty) {facts}) (:goal (and {wanted} {goal})))""")
+
+
+def test_goals_are_completed_where_there_are_too_many_states() -> None:
+    """A tower of all blocks stands on the table, nothing is on it, and the hand is empty."""
+    short, full = tower(40, ""), tower(40, "(on-table b39) (clear b0) (hand-empty)")
+    assert compare_problems(BLOCKS, short, renamed(BLOCKS, full, 1)).verdict is Verdict.SAME
+    assert compare_problems(BLOCKS, short, tower(40, "(not (holding b0))")).verdict is Verdict.SAME
+    other = full.with_goal(And(full.goal.parts[1:]) if isinstance(full.goal, And) else full.goal)
+    comparison = compare_problems(BLOCKS, full, other)
+    assert (comparison.verdict, comparison.only_left) == (Verdict.DIFFERENT, ("(on b0 b1)",))
+
+
+@given(st.sets(st.integers(0, 3)), st.sets(st.integers(0, 2)))
+def test_what_is_completed_is_implied(edges: set[int], more: set[int]) -> None:
+    """Nothing is added to a goal that is not true in every reachable state that reaches it."""
+    problem = tower(4, "")
+    system = transitions(BLOCKS, problem, 2_000)
+    wanted = {Atom("on", (f"b{number}", f"b{number + 1}")) for number in edges if number < 3}
+    wanted |= {Atom("on-table", (f"b{number}",)) for number in more}
+    reached = [state for state in system.states if wanted <= state]
+    completion = Completion(BLOCKS, problem, wanted)
+    if reached:
+        assert completion.true <= frozenset.intersection(*reached)
+
+
+@pytest.mark.parametrize("blocks", [100, 500])
+def test_hundreds_of_objects_are_compared_in_seconds(blocks: int) -> None:
+    short, full = tower(blocks, ""), tower(blocks, f"(on-table b{blocks - 1}) (clear b0) (hand-empty)")
+    began = time.monotonic()
+    assert compare_problems(BLOCKS, short, renamed(BLOCKS, full, 1)).verdict is Verdict.SAME
+    assert time.monotonic() - began < PATIENCE
+
+
+def test_goals_with_or_are_compared_as_they_are_written() -> None:
+    problem = tower(8, "(or (hand-empty) (clear b0))")
+    assert compare_problems(BLOCKS, problem, renamed(BLOCKS, problem, 1)).verdict is Verdict.SAME
+    other = tower(8, "(or (clear b0) (hand-empty))")
+    assert compare_problems(BLOCKS, problem, other).verdict is Verdict.UNDECIDED
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_domains_are_the_same_under_other_names(name: str) -> None:
+    domain = task(name)[0]
+    shuffled = replace(domain, actions=domain.actions[::-1], predicates=domain.predicates[::-1])
+    assert compare_domains(domain, anonymous(shuffled).domain).verdict is Verdict.SAME
+    first = domain.actions[0]
+    changed = replace(first, effect=And((first.effect, Atom(domain.predicates[0].name))))
+    other = replace(domain, actions=(changed, *domain.actions[1:]))
+    assert compare_domains(domain, other).verdict is Verdict.UNDECIDED
+    assert compare_domains(domain, replace(domain, actions=domain.actions[1:])).verdict is Verdict.DIFFERENT

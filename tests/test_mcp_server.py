@@ -1,0 +1,227 @@
+"""The tool server as an agent uses it: the SDK's client and the server in a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("mcp", reason="the extra mcp is not installed")
+
+from mcp import ClientSession, StdioServerParameters, stdio_client
+
+from tests.children import started
+from tests.lamps import DOMAIN, PLAN, PROBLEM
+from tests.scale import PATIENCE
+
+HANOI = """(define (domain hanoi) (:predicates (clear ?x) (on ?x ?y) (smaller ?x ?y))
+  (:action move :parameters (?disc ?from ?to)
+    :precondition (and (smaller ?to ?disc) (on ?disc ?from) (clear ?disc) (clear ?to))
+    :effect (and (clear ?from) (on ?disc ?to) (not (on ?disc ?from)) (not (clear ?to)))))"""
+
+
+def hanoi(discs: int) -> str:
+    names = [f"d{number}" for number in range(discs)]
+    pegs = ["p1", "p2", "p3"]
+    facts = [f"(smaller {peg} {disc})" for peg in pegs for disc in names]
+    facts += [f"(smaller {names[big]} {names[small]})" for big in range(discs) for small in range(big)]
+    facts += [f"(on {disc} {below})" for disc, below in zip(names, [*names[1:], "p1"], strict=True)]
+    goal = [f"(on {disc} {below})" for disc, below in zip(names, [*names[1:], "p3"], strict=True)]
+    return f"""(define (problem h) (:domain hanoi) (:objects {" ".join([*names, *pegs])})
+      (:init (clear d0) (clear p2) (clear p3) {" ".join(facts)}) (:goal (and {" ".join(goal)})))"""
+
+
+def parameters(*options: str) -> StdioServerParameters:
+    environment = {"PYTHONPATH": os.environ.get("PYTHONPATH", "")}
+    return StdioServerParameters(command=sys.executable, args=["-m", "pddlego", "mcp", *options], env=environment)
+
+
+@asynccontextmanager
+async def session(errors: Path, *options: str) -> AsyncIterator[ClientSession]:
+    with errors.open("w") as log:
+        async with (
+            stdio_client(parameters(*options), errlog=log) as (read, write),
+            ClientSession(read, write, read_timeout_seconds=60) as client,
+        ):
+            await client.initialize()
+            yield client
+
+
+def talk(tmp_path: Path, conversation: Callable[[ClientSession], Awaitable[None]], *options: str) -> None:
+    async def go() -> None:
+        async with session(tmp_path / "errors", *options) as client:
+            await conversation(client)
+
+    asyncio.run(go())
+    assert (tmp_path / "errors").read_text() == ""
+
+
+async def call(client: ClientSession, tool: str, **arguments: Any) -> Any:
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, result.content
+    return result.structured_content
+
+
+async def fault(client: ClientSession, tool: str, **arguments: Any) -> str:
+    result = await client.call_tool(tool, arguments)
+    assert result.is_error
+    (content,) = result.content
+    assert content.type == "text"
+    assert "Traceback" not in content.text
+    return content.text
+
+
+def test_every_tool_answers(tmp_path: Path) -> None:
+    async def conversation(client: ClientSession) -> None:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert set(tools) == {"check", "repair", "solve", "validate", "compare", "simulate"}
+        assert all(tool.output_schema and tool.description for tool in tools.values())
+        assert await call(client, "check", domain=DOMAIN, problem=PROBLEM, plan=PLAN) == {
+            "ok": True,
+            "findings": [],
+            "cost": 3,
+        }
+        wrong = await call(client, "check", domain=DOMAIN, problem=PROBLEM.replace("(at hall)", "(at hal)"))
+        (finding,) = wrong["findings"]
+        assert (finding["rule"], finding["line"], finding["severity"]) == ("undeclared-object", 2, "error")
+        assert "did you mean hall" in finding["message"].lower() + finding["advice"].lower()
+        solved = await call(client, "solve", domain=DOMAIN, problem=PROBLEM)
+        assert (solved["status"], solved["cost"], solved["engine"]) == ("solved", 3, "pyperplan")
+        valid = await call(client, "validate", domain=DOMAIN, problem=PROBLEM, plan="\n".join(solved["plan"]))
+        assert valid["valid"] and valid["cost"] == 3
+        invalid = await call(client, "validate", domain=DOMAIN, problem=PROBLEM, plan="(switch-on kitchen)")
+        assert (invalid["valid"], invalid["step"], invalid["advice"]) == (False, 1, "(Set (at kitchen) to true)")
+        repaired = await call(client, "repair", text=PROBLEM[:-2], domain=DOMAIN)
+        assert repaired["ok"] and repaired["repairs"]
+        renamed = PROBLEM.replace("kitchen", "bath")
+        assert (await call(client, "compare", domain=DOMAIN, left=PROBLEM, right=renamed))["verdict"] == "same"
+        simulated = await call(client, "simulate", domain=DOMAIN, problem=PROBLEM, plan=PLAN)
+        assert [state["added"] for state in simulated["states"]] == [
+            [],
+            ["(lit hall)"],
+            ["(at kitchen)"],
+            ["(lit kitchen)"],
+        ]
+        assert simulated["states"][-1]["goal_reached"]
+        assert "(move kitchen hall)" in simulated["applicable"]
+
+    talk(tmp_path, conversation)
+
+
+def test_bad_input_is_explained(tmp_path: Path) -> None:
+    async def conversation(client: ClientSession) -> None:
+        assert "not its path" in await fault(client, "check", domain="/etc/passwd")
+        assert "1000000 characters" in await fault(client, "check", domain="(" * 1_000_001)
+        assert "Field required" in await fault(client, "solve", domain=DOMAIN)
+        assert "Unknown tool" in await fault(client, "play", domain=DOMAIN)
+        assert "The domain is not valid" in await fault(client, "solve", domain="(define", problem=PROBLEM)
+        assert "Unknown planner" in await fault(client, "solve", domain=DOMAIN, problem=PROBLEM, planner="best")
+        assert "unknown search" in await fault(client, "solve", domain=DOMAIN, problem=PROBLEM, search="magic")
+        assert not (await call(client, "check", domain="(" * 1000))["ok"]
+
+    talk(tmp_path, conversation)
+
+
+def test_a_planner_without_time_ends_with_a_result_and_others_go_on(tmp_path: Path) -> None:
+    async def conversation(client: ClientSession) -> None:
+        hard = {"domain": HANOI, "problem": hanoi(14), "planner": "pyperplan", "search": "astar(blind)"}
+        slow, quick = await asyncio.gather(
+            client.call_tool("solve", hard), client.call_tool("check", {"domain": DOMAIN, "problem": PROBLEM})
+        )
+        assert slow.structured_content and slow.structured_content["status"] == "timeout"
+        assert quick.structured_content and quick.structured_content["ok"]
+
+    talk(tmp_path, conversation, "--timeout", "1")
+
+
+def test_two_clients_at_once(tmp_path: Path) -> None:
+    async def conversation(client: ClientSession) -> None:
+        assert (await call(client, "solve", domain=DOMAIN, problem=PROBLEM))["status"] == "solved"
+
+    async def go() -> None:
+        async with session(tmp_path / "one") as one, session(tmp_path / "two") as two:
+            await asyncio.gather(conversation(one), conversation(two))
+
+    asyncio.run(go())
+
+
+CLIENT = """
+import asyncio, sys
+sys.path[:0] = {path!r}
+from pathlib import Path
+from tests.test_mcp_server import HANOI, hanoi, session
+async def go():
+    async with session(Path({errors!r})) as client:
+        print("ready", flush=True)
+        await client.call_tool("solve", {{"domain": HANOI, "problem": hanoi(14), "search": "astar(blind)"}})
+asyncio.run(go())
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_killing_the_client_leaves_no_process(tmp_path: Path, number: int) -> None:
+    script = CLIENT.format(path=[str(Path(__file__).parents[1])], errors=str(tmp_path / "errors"))
+    with started([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as client:
+        assert client.stdout is not None
+        assert client.stdout.readline() == b"ready\n"
+        ends = time.monotonic() + PATIENCE
+        while len(below := _children(client.pid)) < 3:
+            assert time.monotonic() < ends
+            time.sleep(0.1)
+        client.send_signal(number)
+    ends = time.monotonic() + PATIENCE
+    while any(map(_is_running, below)):
+        assert time.monotonic() < ends
+        time.sleep(0.1)
+
+
+def _children(pid: int) -> list[int]:
+    """All processes below one."""
+    listing = subprocess.run(
+        ["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True, timeout=PATIENCE
+    ).stdout
+    parents = {int(own): int(parent) for own, parent in (line.split() for line in listing.splitlines())}
+    family = {pid}
+    while more := {own for own, parent in parents.items() if parent in family and own not in family}:
+        family |= more
+    return sorted(family - {pid})
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def test_an_interrupt_ends_the_server_quietly(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "pddlego", "mcp"]
+    with started(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as server:
+        assert server.stdin is not None and server.stdout is not None and server.stderr is not None
+        hello = {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "initialize",
+            "params": {
+                "protocolVersion": "2025-06-18",
+                "capabilities": {},
+                "clientInfo": {"name": "test", "version": "1"},
+            },
+        }
+        server.stdin.write(json.dumps(hello).encode() + b"\n")
+        server.stdin.flush()
+        assert b"pddlego" in server.stdout.readline()
+        server.send_signal(signal.SIGINT)
+        assert server.wait(timeout=PATIENCE) == 130
+        assert server.stderr.read() == b""
