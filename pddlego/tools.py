@@ -7,7 +7,7 @@ or the value that was read from it. A text is recognised by its parenthesis.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -152,7 +152,7 @@ def repair(text: str | Path, domain: DomainFile | None = None) -> RepairResult:
     """
     own = _text(text)
     if domain is not None:
-        value = _domain(domain)
+        value = read_domain_file(domain)
         repaired = repair_problem(value.text or value.canonical, own)
         found = tuple(_problem_findings(value, repaired.problem))
         return _repair_result(repaired.problem, repaired.repairs, found)
@@ -202,8 +202,8 @@ def solve(
         how = Search.parse(search, "auto")
     except ValueError as error:
         raise UsageError(f"The search {search} is not possible", f"{error}.", "Example: gbf(hff).") from error
-    value = _domain(domain)
-    task = _problem(value, problem)
+    value = read_domain_file(domain)
+    task = read_problem_file(value, problem)
     with PlannerOptions(engine=planner, timeout=seconds, memory=memory).make() as made:
         result = made.solve(value, task, how)
     plan, cost = result.plan, result.cost
@@ -215,8 +215,8 @@ def solve(
 
 def validate(domain: DomainFile, problem: ProblemFile, plan: PlanFile) -> ValidationResult:
     """Execute a plan, and report what is wrong with it or its cost. Raises `UsageError` for invalid files."""
-    value = _domain(domain)
-    task, steps = _problem(value, problem), _plan(plan)
+    value = read_domain_file(domain)
+    task, steps = read_problem_file(value, problem), _plan(plan)
     fault = validate_plan(value, task, steps)
     if fault is None:
         return ValidationResult(True, plan_cost(value, task, steps))
@@ -226,8 +226,8 @@ def validate(domain: DomainFile, problem: ProblemFile, plan: PlanFile) -> Valida
 
 def simulate(domain: DomainFile, problem: ProblemFile, plan: PlanFile = "") -> SimulationResult:
     """Execute a plan step by step. Raises `UsageError` for invalid files."""
-    value = _domain(domain)
-    task, steps = _problem(value, problem), _plan(plan)
+    value = read_domain_file(domain)
+    task, steps = read_problem_file(value, problem), _plan(plan)
     world = World(value, task)
     simulator = Simulator(world, task.facts)
     states = [_state(simulator, task, 0, "", frozenset())]
@@ -245,13 +245,13 @@ def simulate(domain: DomainFile, problem: ProblemFile, plan: PlanFile = "") -> S
 
 def compare(domain: DomainFile, left: ProblemFile, right: ProblemFile) -> Comparison:
     """Whether two problems of a domain say the same. Raises `UsageError` for invalid files."""
-    value = _domain(domain)
-    return comparing.compare_problems(value, _problem(value, left), _problem(value, right))
+    value = read_domain_file(domain)
+    return comparing.compare_problems(value, read_problem_file(value, left), read_problem_file(value, right))
 
 
 def compare_domains(left: DomainFile, right: DomainFile) -> Comparison:
     """Whether two domains are equal up to names and order. Raises `UsageError` for invalid files."""
-    return comparing.compare_domains(_domain(left), _domain(right))
+    return comparing.compare_domains(read_domain_file(left), read_domain_file(right))
 
 
 # reading
@@ -261,32 +261,29 @@ def _text(file: str | Path | Domain | Problem | Plan) -> str:
     """The text of a file. Raises `UsageError` if it cannot be read."""
     if isinstance(file, Domain):
         return file.text or file.canonical
-    if isinstance(file, Path) or (isinstance(file, str) and "(" not in file and file.strip() and "\n" not in file):
-        return read_text(Path(file))
-    return str(file)
+    return read_text(Path(str(file))) if _is_path(file) else str(file)
 
 
-def _domain(file: DomainFile) -> Domain:
+def read_domain_file(file: DomainFile) -> Domain:
     """A domain without errors. Raises `UsageError`."""
     if isinstance(file, Domain):
         return file
-    text = _text(file)
     try:
-        domain = parse_domain(text)
+        domain = parse_domain(_text(file))
     except PddlSyntaxError as error:
-        raise _invalid("domain", error.faults) from error
+        raise _invalid("domain", file, error.faults) from error
     errors = [defect.message for defect in check_domain(domain) if defect.blocking]
     if errors:
-        raise _invalid("domain", errors)
+        raise _invalid("domain", file, errors)
     return domain
 
 
-def _problem(domain: Domain, file: ProblemFile) -> Problem:
-    """A problem without errors. Raises `UsageError`."""
+def read_problem_file(domain: Domain, file: ProblemFile) -> Problem:
+    """A problem of a domain without errors. Raises `UsageError`."""
     reading = read_problem(_text(file))
     errors = [defect.message for defect in check_reading(domain, reading) if defect.blocking]
     if errors:
-        raise _invalid("problem", errors)
+        raise _invalid("problem", file, errors)
     return reading.problem
 
 
@@ -296,17 +293,23 @@ def _plan(file: PlanFile) -> Plan:
     try:
         return parse_plan(_text(file))
     except PddlSyntaxError as error:
-        raise _invalid("plan", error.faults) from error
+        raise _invalid("plan", file, error.faults) from error
 
 
 _MOST_NAMED = 3
 """Errors of a file that a message lists."""
 
 
-def _invalid(part: Part, errors: list[str] | tuple[str, ...]) -> UsageError:
+def _invalid(part: Part, file: object, errors: Sequence[str]) -> UsageError:
+    what = f"{file} is not a valid {part}" if _is_path(file) else f"The {part} is not valid"
     more = f" (and {len(errors) - _MOST_NAMED} more)" if len(errors) > _MOST_NAMED else ""
     reason = f"{'; '.join(errors[:_MOST_NAMED])}{more}."
-    return UsageError(f"The {part} is not valid", reason, "Check it: pddlego check DOMAIN [PROBLEM].")
+    return UsageError(what, reason, "See: pddlego check DOMAIN PROBLEM.")
+
+
+def _is_path(file: object) -> bool:
+    """Whether a file is named by its path. A text of PDDL has parentheses."""
+    return isinstance(file, Path) or (isinstance(file, str) and bool(file.strip()) and not {"(", "\n"} & {*file})
 
 
 # findings

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from pddlego import tools
 from pddlego.cli import exits
 from pddlego.cli.options import with_options
 from pddlego.episode.budget import Budget
@@ -22,9 +23,7 @@ from pddlego.methods.programs.trial import attempt, program_in
 from pddlego.methods.shared_options import SandboxOptions
 from pddlego.models import Model
 from pddlego.models.endpoint import Access, Endpoint, make_endpoint, prepare_cache
-from pddlego.pddl import Domain, PddlSyntaxError, Problem, parse_domain
-from pddlego.pddl.check import check_reading
-from pddlego.pddl.problem import read_problem
+from pddlego.pddl import Domain, Problem
 from pddlego.planning import Plan, PlanResult, PlanStatus, ProcessPlanner, Search
 from pddlego.planning.graphplan.values import (
     AdviceQuestion,
@@ -40,15 +39,12 @@ from pddlego.planning.graphplan.values import (
 from pddlego.planning.process import PlannerOptions
 from pddlego.sandbox import Sandbox, SandboxLimits
 from pddlego.tasks import Task
-from pddlego.util.files import read_text, write_whole
+from pddlego.util.files import write_whole
 from pddlego.util.options import names_of
 from pddlego.util.text import clean, count, one_line
 
 PROGRAM = "program:"
 GRAPHPLAN = "graphplan"
-
-MOST_TOLD = 3
-"""Defects of a problem that a message lists."""
 
 DomainFile = Annotated[Path, typer.Argument(metavar="DOMAIN", help="A PDDL domain file.")]
 ProblemFile = Annotated[Path, typer.Argument(metavar="PROBLEM", help="A problem file of that domain.")]
@@ -98,7 +94,8 @@ def command(
     options = resolved.config.planner
     how = _search(search or "gbf(hff)")
     _check_graphplan(options.engine, resolved, prune, sort, search)
-    parsed, task = _read(domain, problem)
+    parsed = tools.read_domain_file(domain)
+    task = tools.read_problem_file(parsed, problem)
     plan: Plan | None = None
     if planner is not None and program:
         plan = _by_program(planner.removeprefix(PROGRAM), parsed, task, resolved.config)
@@ -231,20 +228,6 @@ def _summary(took: Sequence[SearchMoment], calls: int) -> str:
     parts += [f"{sum(moment.mutexes for moment in grown):,} mutex pairs"]
     parts += [f"{sum(moment.nodes for moment in looked):,} search nodes", *([count(calls, "call")] if calls else [])]
     return f"graphplan: {', '.join(parts)}"
-
-
-def _read(domain_file: Path, problem_file: Path) -> tuple[Domain, Problem]:
-    try:
-        domain = parse_domain(read_text(domain_file))
-    except PddlSyntaxError as error:
-        reason = f"{'; '.join(error.faults[:MOST_TOLD])}."
-        raise UsageError(f"{domain_file} is not a valid domain", reason, f"See: pddlego check {domain_file}") from error
-    reading = read_problem(read_text(problem_file))
-    blocking = [str(defect) for defect in check_reading(domain, reading) if defect.blocking]
-    if blocking:
-        reason = f"{'; '.join(blocking[:MOST_TOLD])}."
-        raise UsageError(f"{problem_file} is wrong", reason, f"See: pddlego check {domain_file} {problem_file}")
-    return domain, reading.problem
 
 
 def _say(text: str) -> None:

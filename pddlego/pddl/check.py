@@ -120,6 +120,12 @@ def _text_defects(reading: ProblemReading) -> Iterator[Defect]:
         yield Defect(DefectKind.NEGATED_INIT, str(atom), message, blocking=both, place=atom.place)
 
 
+def _missing(name: str, known: Iterable[str]) -> str:
+    """What to do about a name that is not declared."""
+    close = nearest(name, known)
+    return f"did you mean {close}? Else add it" if close else "add it"
+
+
 class _Checker:
     """Checks one precondition, effect or rule of a domain, or a problem (see the subclass). `where` says which."""
 
@@ -201,8 +207,7 @@ class _Checker:
             message = f"{node}: {term} is not a number or a function of objects; calculated costs are not supported"
             yield self.defect(DefectKind.NOT_SUPPORTED, node, message)
         elif function is None:
-            close = nearest(term.head, self.domain.functions_by_name)
-            hint = f"did you mean {close}? Else add it" if close else f"add ({term.head} …) - number"
+            hint = _missing(term.head, self.domain.functions_by_name)
             message = f"{node}: function {term.head} is not declared; {hint} to (:functions …)"
             yield self.defect(DefectKind.UNDECLARED_FUNCTION, node, message)
         elif len(term.parts or ()) != len(function.parameters):
@@ -216,7 +221,7 @@ class _Checker:
     def undeclared_types(self, node: Formula, variable: TypedName) -> Iterator[Defect]:
         for kind in either(variable.type):
             if kind not in self.domain.types:
-                message = f"{node}: type {kind} is not declared; add it to (:types …)"
+                message = f"{node}: type {kind} is not declared; {_missing(kind, self.domain.types)} to (:types …)"
                 yield self.defect(DefectKind.UNDECLARED_TYPE, node, message)
 
     def atom(self, atom: Atom, scope: Scope) -> Iterator[Defect]:
@@ -224,8 +229,7 @@ class _Checker:
         predicate = self.domain.predicates_by_name.get(name)
         wanted: tuple[str | None, ...] = (None,) * len(atom.args)
         if predicate is None:
-            close = nearest(name, self.domain.predicates_by_name)
-            hint = f"did you mean {close}? Else add it" if close else "add it"
+            hint = _missing(name, self.domain.predicates_by_name)
             message = f"{atom}: predicate {name} is not declared; {hint} to (:predicates …)"
             yield self.defect(DefectKind.UNDECLARED_PREDICATE, atom, message)
         elif len(atom.args) != len(predicate.parameters):
@@ -242,7 +246,7 @@ class _Checker:
             message = f"{node}: variable {name} is not a parameter; add '{name} - TYPE' to :parameters"
             yield self.defect(DefectKind.VARIABLE, node, message)
         elif not kinds:
-            message = f"{node}: {name} is not a constant of the domain; add it to (:constants …)"
+            message = f"{node}: {name} is not a constant of the domain; {_missing(name, self.kinds)} to (:constants …)"
             yield self.defect(DefectKind.UNDECLARED_OBJECT, node, message)
         elif wanted is not None and isinstance(node, Atom) and not any(self._overlap(kind, wanted) for kind in kinds):
             message = f"{node}: {name} is a {'/'.join(sorted(kinds))}, and {node.predicate} takes a {wanted} there"
@@ -397,7 +401,7 @@ def _declaration_defects(domain: Domain) -> Iterator[Defect]:
             what = "object fluents are not supported; only numbers for costs are"
             yield not_supported(f"function {function.name}: {what}", function.place)
     for where, kind, place in undeclared_types(domain):
-        message = f"{where}: type {kind} is not declared; add it to (:types …)"
+        message = f"{where}: type {kind} is not declared; {_missing(kind, domain.types)} to (:types …)"
         yield Defect(DefectKind.UNDECLARED_TYPE, where, message, place=place)
     for defect_kind, fault, head in wrong_heads(domain):
         message = f"{fault}; add it to (:predicates …) as it is defined"

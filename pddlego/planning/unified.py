@@ -9,7 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from pddlego.errors import PddlegoError
-from pddlego.pddl import Domain, PddlSyntaxError, Problem, parse_domain, parse_problem
+from pddlego.pddl import Domain, PddlSyntaxError, Problem, check, parse_domain, parse_problem
+from pddlego.pddl.check import check_domain
 from pddlego.pddl.derived import recursive_predicate, write_out
 from pddlego.pddl.names import is_name
 from pddlego.pddl.problem import without
@@ -53,24 +54,24 @@ def from_unified(problem: Any) -> tuple[Domain, Problem]:
     """The domain and the problem that a `unified_planning.model.Problem` is.
 
     Objects that actions name become constants. Names that PDDL does not allow are written otherwise.
-    Raises `ExchangeError` for what cannot be planned with here, such as numbers and time.
+    Raises `ExchangeError` for what cannot be planned with here, such as time, and numbers other than action costs.
     """
     up = _unified_planning()
     from unified_planning.exceptions import UPException
 
-    numbers = [str(fluent.name) for fluent in problem.fluents if not fluent.type.is_bool_type()]
-    if numbers:
-        reason = f"{', '.join(numbers)} has values other than true and false."
-        raise ExchangeError("The problem cannot be planned with here", reason, "Leave numbers and time out.")
     try:
         writer = up.io.PDDLWriter(problem, rewrite_bool_assignments=True)
         texts = writer.get_domain(), writer.get_problem()
         names = {writer.get_pddl_name(fluent): str(fluent.name).lower() for fluent in problem.fluents}
-        domain, stated = (_renamed(text, names) for text in texts)
-        return parse_domain(domain), parse_problem(stated)
+        domain_text, problem_text = (_renamed(text, names) for text in texts)
+        domain, stated = parse_domain(domain_text), parse_problem(problem_text)
+        defects = [defect for defect in (*check_domain(domain), *check(domain, stated)) if defect.blocking]
+        if defects:
+            raise PddlSyntaxError(defects)
+        return domain, stated
     except PddlSyntaxError as error:
-        reason = f"{error.faults[0]}."
-        raise ExchangeError("The problem cannot be planned with here", reason, "Leave numbers and time out.") from error
+        todo = "Leave time, and numbers other than action costs, out."
+        raise ExchangeError("The problem cannot be planned with here", f"{error.faults[0]}.", todo) from error
     except (UPException, AssertionError, NotImplementedError, ValueError) as error:
         reason = " ".join(str(error).split())[:300] or type(error).__name__
         raise ExchangeError(

@@ -165,7 +165,7 @@ def test_files_in_the_wrong_order_are_said_to_be_so(tmp_path: Path, task: str) -
         (("check", "nowhere.pddl"), "nowhere.pddl cannot be read"),
         (("check", "."), "cannot be read"),
         (("check", str(FERRY), "--plan", "x"), "A plan needs a problem"),
-        (("solve", str(FERRY), str(FERRY)), "is wrong"),
+        (("solve", str(FERRY), str(FERRY)), "is not a valid problem"),
         (("solve", str(FERRY), "task.pddl", "--planner", "dream"), "Unknown planner 'dream'"),
         (("solve", str(FERRY), "task.pddl", "--search", "dream"), "is not possible"),
         (("solve", str(FERRY), "task.pddl", "--planner", "program:nowhere.py"), "holds no program"),

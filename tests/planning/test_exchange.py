@@ -22,6 +22,7 @@ from pddlego.runs.folders import find_journals, newest_run
 from pddlego.runs.journal import read_journal
 from tests.cli.command import run
 from tests.methods.textgames.houses import COIN, WORKSHOP, random_problem, random_workshop
+from tests.planning.test_costs import ROADS, trip
 from tests.test_domains import kitchen
 
 pytestmark = [pytest.mark.slow, pytest.mark.oracle]
@@ -134,7 +135,7 @@ def test_what_is_begun_there_goes_on_here() -> None:
 
 
 def test_numbers_are_refused_with_what_to_do() -> None:
-    from unified_planning.shortcuts import Fluent, InstantaneousAction, IntType
+    from unified_planning.shortcuts import GE, Fluent, InstantaneousAction, IntType
     from unified_planning.shortcuts import Problem as Unified
 
     made = Unified("counting")
@@ -142,10 +143,20 @@ def test_numbers_are_refused_with_what_to_do() -> None:
     more = InstantaneousAction("more")
     more.add_increase_effect(count, 1)
     made.add_action(more)
-    made.add_goal(count() == 3)
+    made.add_goal(GE(count(), 3))
     with pytest.raises(PddlegoError, match="cannot be planned with here") as refused:
         from_unified(made)
-    assert refused.value.next_step == "Leave numbers and time out."
+    assert refused.value.next_step == "Leave time, and numbers other than action costs, out."
+
+
+def test_costs_go_there_and_back() -> None:
+    domain, problem = from_unified(to_unified(ROADS, trip()))
+    task, original = ground(domain, problem), ground(ROADS, trip())
+    assert task is not None
+    assert original is not None
+    assert {operator.action: operator.cost for operator in task.operators} == {
+        operator.action: operator.cost for operator in original.operators
+    }
 
 
 def test_a_recursive_predicate_is_refused_by_name() -> None:

@@ -85,7 +85,7 @@ class Predicates(Component):
 
 
 class Functions(Component):
-    """Numeric functions. Nothing here plans with numbers: the check says so of a domain that has them."""
+    """Numeric functions, which only action costs may use."""
 
     functions: tuple[NewPredicate, ...]
 

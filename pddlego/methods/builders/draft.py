@@ -51,6 +51,7 @@ class Draft:
     objects: tuple[Typed, ...] = ()
     facts: tuple[str, ...] = ()
     goal: str = "(and)"
+    metric: str = ""
 
     @cached_property
     def domain(self) -> str:
@@ -72,9 +73,10 @@ class Draft:
         """The text of the problem file."""
         objects = "\n    ".join(f"{obj.name} - {obj.type}" for obj in self.objects)
         facts = "\n    ".join(self.facts)
+        metric = f"\n  {self.metric}" if self.metric else ""
         return (
             f"(define (problem {self.name}-problem)\n  (:domain {self.name})\n  (:objects\n    {objects})\n"
-            f"  (:init\n    {facts})\n  (:goal {self.goal}))"
+            f"  (:init\n    {facts})\n  (:goal {self.goal}){metric})"
         )
 
     @property
@@ -149,7 +151,7 @@ class Draft:
     def _whole_domain(self, text: str) -> Draft:
         files = repair(text, "")
         reading = read_domain(file_in(text) if _guesses(files) else files.domain)
-        if reading.defects or any(defect.blocking for defect in check_domain(reading.domain)):
+        if any(defect.blocking for defect in (*reading.defects, *check_domain(reading.domain))):
             return replace(self, sections={"actions": {"": text}})  # as it is, for the check to say what is wrong
         return self.with_domain(reading.domain)
 
@@ -157,7 +159,9 @@ class Draft:
         files = repair(self.domain, text)
         problem = read_problem(file_in(text) if _guesses(files) else files.problem).problem
         objects = tuple(Typed(name=obj.name, type=obj.type) for obj in problem.sorted_objects())
-        return replace(self, objects=objects, facts=tuple(map(str, problem.sorted_facts())), goal=str(problem.goal))
+        facts = (*map(str, problem.sorted_facts()), *sorted(map(str, problem.values)))
+        metric = str(problem.metric) if problem.metric else ""
+        return replace(self, objects=objects, facts=facts, goal=str(problem.goal), metric=metric)
 
 
 def _guesses(files: Repaired) -> bool:

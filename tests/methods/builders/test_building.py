@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 
 from pddlego.episode.events import Accepted, Ended, Outcome, Rejected
-from pddlego.methods.builders.components import COMPONENTS, ComponentError, read_component, schema_of
+from pddlego.methods.builders.components import (
+    COMPONENTS,
+    ComponentError,
+    WholeDomain,
+    WholeProblem,
+    read_component,
+    schema_of,
+)
 from pddlego.methods.builders.draft import Draft
 from pddlego.methods.builders.events import BuildConcluded, DefectsFound, PlanTried
 from pddlego.methods.builders.loading import load
@@ -17,8 +24,10 @@ from pddlego.methods.builders.reference import BuilderReference, component_of
 from pddlego.methods.setting_files import setting_names
 from pddlego.pddl import parse_domain, parse_problem
 from pddlego.planning import ProcessPlanner, validate
+from pddlego.planning.solve import checked_domain
 from pddlego.planning.validate import parse_plan
 from tests.methods.builders.building import Scripted, build, dumped, of
+from tests.planning.test_costs import ROADS, trip
 
 SETTINGS = tuple(setting_names(TEXT))
 
@@ -221,3 +230,12 @@ def test_a_whole_domain_with_two_actions_of_one_name_goes_back(planner: ProcessP
     model = Scripted({"domain": [dumped({"domain": twice})]})
     events = build("text-coin", "build-whole", model, planner)
     assert "duplicate-action" in of(events, Rejected)[0].feedback.evidence[0]
+
+
+def test_costs_stay_in_a_problem_that_is_written_whole() -> None:
+    draft = Draft().with_component(WholeDomain(domain=ROADS.text)).with_component(WholeProblem(problem=str(trip())))
+    built = checked_domain(draft.domain).domain
+    assert built is not None
+    assert (built.functions, built.actions) == (ROADS.functions, ROADS.actions)
+    written = parse_problem(draft.problem)
+    assert (written.values, written.metric) == (trip().values, trip().metric)
