@@ -7,6 +7,7 @@ import platform
 import sys
 
 from benchmarks import (
+    engines,
     evaluation,
     games,
     graphplan,
@@ -23,6 +24,7 @@ from benchmarks import (
 
 PARTS = {
     "planning": planning.main,
+    "engines": engines.main,
     "start": start.main,
     "play": play.main,
     "games": games.main,

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from pddlego.pddl import Domain, Problem
-from pddlego.pddl.conditions import ANY_TYPE, Compare, Term
+from pddlego.pddl import Atom, Domain, Problem, conjuncts
+from pddlego.pddl.conditions import ANY_TYPE, Compare, Not, Term
 from pddlego.pddl.costs import TOTAL_COST, counts_cost
+from pddlego.pddl.domain import Predicate, Rule
 from pddlego.pddl.problem import without
 from pddlego.planning.ground import EngineFailedError, NotPlannableError, OutOfTimeError
 from pddlego.planning.result import Plan, PlanStep, Search, half_of
+
+_GOAL = "the-goal-is-reached"
 
 _REQUIREMENTS = (":typing", ":adl", ":derived-predicates", ":action-costs")
 """mimir refuses what is not listed and used, and accepts what is listed and not used."""
@@ -62,12 +65,31 @@ def _texts(domain: Domain, problem: Problem) -> tuple[str, str]:
     """The files as mimir reads them."""
     if any(part.type.startswith("(either ") for action in domain.actions for part in action.parameters):
         raise NotPlannableError("mimir misreads (either …) types of parameters")
-    types = tuple(one for one in domain.supertypes if one.name != ANY_TYPE)
+    domain, problem = _with_plain_goal(domain, without(problem, domain.constants))
+    types = tuple(supertype for supertype in domain.supertypes if supertype.name != ANY_TYPE)
     stated = replace(domain, requirements=_REQUIREMENTS, supertypes=types)
     start = Compare("=", TOTAL_COST, Term("0"))
     values = frozenset(value for value in problem.values if value.left != TOTAL_COST)
     if TOTAL_COST.head in domain.functions_by_name:
         values |= {start}
     metric = problem.metric if counts_cost(problem) else None
-    plain = replace(without(problem, domain.constants), domain=domain.name, values=values, metric=metric)
+    plain = replace(problem, domain=domain.name, values=values, metric=metric)
     return str(stated), str(plain)
+
+
+def _with_plain_goal(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:
+    """The task with a conjunction of literals as its goal: any other goal becomes a derived predicate.
+
+    A rule may name objects, so these become constants of the domain.
+    """
+    literals = (part.part if isinstance(part, Not) else part for part in conjuncts(problem.goal))
+    if all(isinstance(part, Atom) for part in literals):
+        return domain, problem
+    reached = Predicate(_GOAL, ())
+    domain = replace(
+        domain,
+        constants=(*domain.constants, *problem.sorted_objects()),
+        predicates=(*domain.predicates, reached),
+        derived=(*domain.derived, Rule(reached, problem.goal)),
+    )
+    return domain, replace(problem, objects=frozenset(), goal=Atom(_GOAL))

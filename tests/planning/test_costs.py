@@ -194,6 +194,16 @@ def test_compiled_engines_plan_with_recursive_rules(engine: str) -> None:
     assert result.engine == engine
 
 
+@pytest.mark.parametrize("engine", [pytest.param("fast-downward", marks=pytest.mark.oracle), "mimir"])
+def test_compiled_engines_plan_for_goals_with_quantifiers(engine: str) -> None:
+    engine_or_skip(engine)
+    goal = "(:goal (exists (?t - town) (and (at ?t) (or (road b ?t) (not (road a ?t))) (not (at a)))))"
+    problem = parse_problem(str(trip()).replace("(:goal (at c))", goal))
+    with ProcessPlanner(engine) as planner:
+        result = planner.solve(ROADS, problem, Search("gbf", "hff"))
+    assert result.status is PlanStatus.SOLVED, result
+
+
 def test_auto_says_which_engine_found_the_plan() -> None:
     with ProcessPlanner() as planner:
         assert planner.solve(ROADS, trip(), Search("gbf", "hff", "auto")).engine == "pyperplan"
