@@ -39,6 +39,7 @@ other than action costs are not supported."""
 
 DomainText = Annotated[str, Field(description="The text of a PDDL domain file.", max_length=MAX_TEXT)]
 ProblemText = Annotated[str, Field(description="The text of a PDDL problem file of the domain.", max_length=MAX_TEXT)]
+AnyText = Annotated[str, Field(description="The text of a PDDL domain or problem file.", max_length=MAX_TEXT)]
 PlanText = Annotated[str, Field(description="A plan: one (action object …) per line.", max_length=MAX_TEXT)]
 PlannerName = Annotated[str, Field(description="auto, pyperplan, fast-downward or mimir.", max_length=50)]
 SearchName = Annotated[
@@ -116,7 +117,7 @@ def make_server(calls: Calls) -> MCPServer:
         return await calls.call(tools.CheckResult, "check", domain=domain, problem=problem or None, plan=plan or None)
 
     @tool
-    async def repair(text: ProblemText, domain: DomainText = "") -> tools.RepairResult:
+    async def repair(text: AnyText, domain: DomainText = "") -> tools.RepairResult:
         """Repair a domain, or a problem (with its domain), that has slips: brackets, missing declarations, misspelt
         sections. Returns strict PDDL and the list of repairs. Nothing is guessed."""
         return await calls.call(tools.RepairResult, "repair", text=text, domain=domain or None)
@@ -143,9 +144,10 @@ def make_server(calls: Calls) -> MCPServer:
         return await calls.call(tools.ValidationResult, "validate", domain=domain, problem=problem, plan=plan)
 
     @tool
-    async def compare(domain: DomainText, left: ProblemText, right: ProblemText) -> Comparison:
-        """Whether two problems of a domain say the same, up to the names of objects and what goals imply."""
-        return await calls.call(Comparison, "compare", domain=domain, left=left, right=right)
+    async def compare(domain: DomainText, left: AnyText, right: ProblemText = "") -> Comparison:
+        """Whether two problems of a domain say the same, up to the names of objects and what goals imply. Without
+        `right`: whether `domain` and `left` are domains that are equal up to names and order."""
+        return await calls.call(Comparison, "compare", domain=domain, left=left, right=right or None)
 
     @tool
     async def simulate(domain: DomainText, problem: ProblemText, plan: PlanText = "") -> tools.SimulationResult:

@@ -17,8 +17,8 @@ from pddlego.pddl import Atom, Defect, DefectKind, Domain, PddlSyntaxError, Prob
 from pddlego.pddl.check import check_domain, check_reading
 from pddlego.pddl.domain import read_domain
 from pddlego.pddl.problem import read_problem
+from pddlego.pddl.tolerant.files import RepairKind, repair_problem
 from pddlego.pddl.tolerant.files import repair as repair_pair
-from pddlego.pddl.tolerant.files import repair_problem
 from pddlego.planning import Plan, PlanStatus, Search
 from pddlego.planning import compare as comparing
 from pddlego.planning import validate as validate_plan
@@ -30,7 +30,7 @@ from pddlego.util.files import read_text
 
 DomainFile: TypeAlias = "str | Path | Domain"
 ProblemFile: TypeAlias = "str | Path | Problem"
-PlanFile: TypeAlias = "str | Path | Plan"
+PlanFile: TypeAlias = "str | Path | Plan | Sequence[str]"
 
 Part = Literal["domain", "problem", "plan"]
 
@@ -40,6 +40,7 @@ _ADVICE = {
     DefectKind.DUPLICATE_OBJECT: "Remove one of the two; planning is possible all the same.",
     DefectKind.DOMAIN_NAME: "Write the same name in both; planning is possible all the same.",
     DefectKind.NOT_SUPPORTED: "Write the file without it.",
+    DefectKind.IGNORED_METRIC: "Remove it, or minimize (total-cost).",
 }
 """Advice for defects whose message does not contain it."""
 
@@ -68,7 +69,7 @@ class CheckResult:
 
     ok: bool
     findings: tuple[Finding, ...]
-    cost: float | None = None
+    cost: int | float | None = None
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class SolveResult:
 
     status: str
     plan: tuple[str, ...] | None
-    cost: float | None
+    cost: int | float | None
     engine: str
     message: str
     seconds: float
@@ -98,7 +99,7 @@ class ValidationResult:
     """Whether a plan works, and its cost. If not, what is wrong, and in which step (from 1; None: the goal)."""
 
     valid: bool
-    cost: float | None = None
+    cost: int | float | None = None
     step: int | None = None
     rule: str = ""
     message: str = ""
@@ -145,9 +146,10 @@ def check(domain: DomainFile, problem: ProblemFile | None = None, plan: PlanFile
 
 
 def repair(text: str | Path, domain: DomainFile | None = None) -> RepairResult:
-    """Repair a domain or a problem that a model wrote, as far as nothing has to be guessed.
+    """Repair a domain or a problem that a model wrote, or an answer with both, as far as nothing has to be guessed.
 
-    With the `domain` of a problem, which stays as it is, more can be repaired and checked. `repair_files` repairs both.
+    A text without errors stays as it is. With the `domain` of a problem, which is not changed, more can be repaired and
+    checked; `repair_files` repairs both.
     Raises `UsageError` for a path that cannot be read, or a `domain` that is not valid.
     """
     own = _text(text)
@@ -156,19 +158,36 @@ def repair(text: str | Path, domain: DomainFile | None = None) -> RepairResult:
         repaired = repair_problem(value.text or value.canonical, own)
         found = tuple(_problem_findings(value, repaired.problem))
         return _repair_result(repaired.problem, repaired.repairs, found)
+    if is_problem(own) and is_domain(own):
+        first, second = repair_files(f"{own}\n", f"{own}\n")
+        text = f"{first.text.rstrip()}\n\n{second.text}"
+        return RepairResult(first.ok and second.ok, text, first.repairs, (*first.findings, *second.findings))
     if is_problem(own):
+        before = read_problem(own)
+        if not (before.defects or before.missing or before.duplicates or before.negated):
+            return RepairResult(True, own, (), ())
         result = repair_pair("", own)
         reading = read_problem(result.problem)
         defects = [*reading.defects, *_missing(reading.missing)]
-        return _repair_result(result.problem, result.repairs, tuple(_findings("problem", result.problem, defects)))
+        repairs = tuple(repair for repair in result.repairs if repair.kind is not RepairKind.DECLARED)
+        return _repair_result(result.problem, repairs, tuple(_findings("problem", result.problem, defects)))
+    checked = checked_domain(own)
+    if checked.domain is not None:
+        return _repair_result(own, (), tuple(_findings("domain", own, checked.defects)))
     result = repair_pair(own, "")
-    found = tuple(_findings("domain", result.domain, checked_domain(result.domain).defects))
-    return _repair_result(result.domain, result.repairs, found)
+    repairs = tuple(repair for repair in result.repairs if "the problem is of" not in repair.what)
+    findings = tuple(_findings("domain", result.domain, checked_domain(result.domain).defects))
+    return _repair_result(result.domain, repairs, findings)
 
 
 def is_problem(text: str) -> bool:
     """Whether a text is meant as a problem rather than as a domain."""
     return re.search(r"\(\s*problem\b", text, re.IGNORECASE) is not None
+
+
+def is_domain(text: str) -> bool:
+    """Whether a text holds a domain."""
+    return re.search(r"\(\s*define\s*\(\s*domain\b", text, re.IGNORECASE) is not None
 
 
 def repair_files(domain: str | Path, problem: str | Path) -> tuple[RepairResult, RepairResult]:
@@ -243,25 +262,33 @@ def simulate(domain: DomainFile, problem: ProblemFile, plan: PlanFile = "") -> S
     return SimulationResult(tuple(states), applicable, _fault_text(fault), fault.advice)
 
 
-def compare(domain: DomainFile, left: ProblemFile, right: ProblemFile) -> Comparison:
-    """Whether two problems of a domain say the same. Raises `UsageError` for invalid files."""
+def compare(domain: DomainFile, left: ProblemFile | Domain, right: ProblemFile | None = None) -> Comparison:
+    """Whether two problems of a domain say the same; without `right`, whether `domain` and `left` are equal domains.
+
+    Raises `UsageError` for invalid files.
+    """
     value = read_domain_file(domain)
+    if right is None or isinstance(left, Domain):
+        assert not isinstance(left, Problem)
+        return comparing.compare_domains(value, read_domain_file(left))
     return comparing.compare_problems(value, read_problem_file(value, left), read_problem_file(value, right))
-
-
-def compare_domains(left: DomainFile, right: DomainFile) -> Comparison:
-    """Whether two domains are equal up to names and order. Raises `UsageError` for invalid files."""
-    return comparing.compare_domains(read_domain_file(left), read_domain_file(right))
 
 
 # reading
 
 
-def _text(file: str | Path | Domain | Problem | Plan) -> str:
+def _text(file: object) -> str:
     """The text of a file. Raises `UsageError` if it cannot be read."""
     if isinstance(file, Domain):
         return file.text or file.canonical
-    return read_text(Path(str(file))) if _is_path(file) else str(file)
+    if _is_path(file):
+        return read_text(Path(str(file)))
+    if isinstance(file, (list, tuple)):
+        return "\n".join(map(str, file))
+    if not isinstance(file, (str, Problem, Plan)):
+        reason = f"It is of the type {type(file).__name__}."
+        raise UsageError("A file is not a text, a path or a value", reason, "Pass the text, or the path as a Path.")
+    return str(file)
 
 
 def read_domain_file(file: DomainFile) -> Domain:
@@ -309,7 +336,7 @@ def _invalid(part: Part, file: object, errors: Sequence[str]) -> UsageError:
 
 def _is_path(file: object) -> bool:
     """Whether a file is named by its path. A text of PDDL has parentheses."""
-    return isinstance(file, Path) or (isinstance(file, str) and bool(file.strip()) and not {"(", "\n"} & {*file})
+    return isinstance(file, Path) or (isinstance(file, str) and bool(file.strip()) and not {"(", "\n", "\0"} & {*file})
 
 
 # findings
@@ -351,6 +378,10 @@ def _problem_findings(domain: Domain, text: str) -> Iterator[Finding]:
     yield from _findings("problem", text, checked_problem(domain, text).defects)
 
 
+_MOST_SOURCE = 1000
+"""Characters of a line that a finding quotes; a longer one is left out."""
+
+
 def _findings(part: Part, text: str, defects: tuple[Defect, ...] | list[Defect]) -> Iterator[Finding]:
     """Defects as findings. Most messages end with what to do, after a semicolon."""
     lines = text.split("\n")
@@ -360,6 +391,7 @@ def _findings(part: Part, text: str, defects: tuple[Defect, ...] | list[Defect])
             message, advice = defect.message, _ADVICE.get(defect.kind, "Fix it there.")
         line, column = defect.place or (1, 1)
         source = lines[line - 1] if defect.place and line <= len(lines) else ""
+        source = source if len(source) <= _MOST_SOURCE else ""
         yield Finding(
             part,
             line,

@@ -163,15 +163,16 @@ from tests.test_mcp_server import HANOI, hanoi, session
 async def go():
     async with session(Path({errors!r})) as client:
         print("ready", flush=True)
-        await client.call_tool("solve", {{"domain": HANOI, "problem": hanoi(14), "search": "astar(blind)"}})
+        await client.call_tool("solve", {{"domain": HANOI, "problem": hanoi(14), {how}}})
 asyncio.run(go())
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
+@pytest.mark.parametrize("how", ["'search': 'astar(blind)', 'planner': 'pyperplan'", "'planner': 'mimir'"])
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_killing_the_client_leaves_no_process(tmp_path: Path, number: int) -> None:
-    script = CLIENT.format(path=[str(Path(__file__).parents[1])], errors=str(tmp_path / "errors"))
+def test_killing_the_client_leaves_no_process(tmp_path: Path, number: int, how: str) -> None:
+    script = CLIENT.format(path=[str(Path(__file__).parents[1])], errors=str(tmp_path / "errors"), how=how)
     with started([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as client:
         assert client.stdout is not None
         assert client.stdout.readline() == b"ready\n"

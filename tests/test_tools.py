@@ -136,3 +136,27 @@ def test_the_conversation_of_the_page_about_agents_is_what_the_tools_say() -> No
     greedy += "(cross-alone ann there here) (cross-together dan ann here there)"
     found = tools.validate(domain, result.text, greedy.replace(") ", ")\n"))
     assert {"valid": found.valid, "cost": found.cost} == validated
+
+
+def test_an_answer_with_both_files_keeps_both() -> None:
+    result = pddlego.repair(f"{DOMAIN}\n\n{PROBLEM[:-1]}")
+    assert result.ok
+    assert "(domain lamps)" in result.text and "(problem evening)" in result.text
+
+
+def test_a_file_without_errors_is_not_changed() -> None:
+    commented = f"; my comment\n{DOMAIN}"
+    assert pddlego.repair(commented) == tools.RepairResult(True, commented, (), ())
+    assert pddlego.repair(PROBLEM) == tools.RepairResult(True, PROBLEM, (), ())
+
+
+def test_a_glued_variable_hides_no_errors() -> None:
+    result = pddlego.check(DOMAIN.replace("(lit ?r)))", "(light?r)))"))
+    assert {finding.rule for finding in result.findings} == {"glued-variable", "undeclared-predicate"}
+
+
+def test_other_values_are_refused_by_their_type() -> None:
+    for value in (None, 5, b"(define"):
+        with pytest.raises(UsageError, match="not a text, a path or a value"):
+            pddlego.check(value)  # type: ignore[arg-type]
+    assert pddlego.validate(DOMAIN, PROBLEM, pddlego.solve(DOMAIN, PROBLEM).plan or ()).valid

@@ -34,15 +34,17 @@ def command(domain: DomainFile, problem: ProblemFile = None, plan: PlanFile = No
 
     Exit code: 0 no defects (warnings are allowed), 1 defects, 2 wrong usage.
     """
-    result = tools.check(domain, problem, plan)
+    files = {"domain": domain, "problem": problem, "plan": plan}
+    texts = {part: f"{read_text(path)}\n" for part, path in files.items() if path is not None}
+    result = tools.check(texts["domain"], texts.get("problem"), texts.get("plan"))
     if form == "json":
         typer.echo(json.dumps(dataclasses.asdict(result), indent=2, ensure_ascii=False))
     else:
-        _show(result, {"domain": domain, "problem": problem, "plan": plan})
+        _show(result, files, texts)
     raise typer.Exit(exits.WON if result.ok else exits.NOT_WON)
 
 
-def _show(result: tools.CheckResult, files: dict[str, Path | None]) -> None:
+def _show(result: tools.CheckResult, files: dict[str, Path | None], texts: dict[str, str]) -> None:
     console = Console(soft_wrap=True, emoji=False)
     for finding in result.findings:
         show_finding(console, finding, str(files[finding.file]))
@@ -50,12 +52,11 @@ def _show(result: tools.CheckResult, files: dict[str, Path | None]) -> None:
     if errors >= MAX_DEFECTS:
         console.print(f"Only the first {MAX_DEFECTS} errors of a file are reported.", style="dim")
     if result.ok:
-        for part, path in files.items():
-            if path is not None:
-                warnings = sum(finding.file == part for finding in result.findings)
-                found = f"no errors, {count(warnings, 'warning')}" if warnings else "no defects"
-                line = f"{path}: {_described(part, read_text(path), result.cost)}: {found}"
-                console.print(clean(line), style="green", markup=False, highlight=False)
+        for part, text in texts.items():
+            warnings = sum(finding.file == part for finding in result.findings)
+            state = f"no errors, {count(warnings, 'warning')}" if warnings else "no defects"
+            line = f"{files[part]}: {_described(part, text, result.cost)}: {state}"
+            console.print(clean(line), style="green", markup=False, highlight=False)
 
 
 def show_finding(console: Console, finding: tools.Finding, path: str) -> None:
@@ -81,4 +82,4 @@ def _described(part: str, text: str, cost: float | None) -> str:
     if part == "problem":
         problem: Problem = read_problem(text).problem
         return f"a problem of {count(len(problem.objects), 'object')}, {count(len(problem.facts), 'fact')}"
-    return f"a plan of {count(len(parse_plan(text)), 'step')} and cost {cost:g} that reaches the goal"
+    return f"a plan of {count(len(parse_plan(text)), 'step')} and cost {cost} that reaches the goal"

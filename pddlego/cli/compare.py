@@ -27,7 +27,7 @@ def command(domain: First, left: Second, right: Third = None, form: Format = "te
     Goals are compared by what they mean: what must be true in every state that reaches them.
     Exit code: 0 the same, 1 different or undecided, 2 wrong usage.
     """
-    result = tools.compare_domains(domain, left) if right is None else tools.compare(domain, left, right)
+    result = tools.compare(domain, left, right)
     if form == "json":
         typer.echo(json.dumps(dataclasses.asdict(result), indent=2, ensure_ascii=False))
     else:

@@ -24,6 +24,7 @@ from pddlego.methods.shared_options import SandboxOptions
 from pddlego.models import Model
 from pddlego.models.endpoint import Access, Endpoint, make_endpoint, prepare_cache
 from pddlego.pddl import Domain, Problem
+from pddlego.pddl.costs import counts_cost
 from pddlego.planning import Plan, PlanResult, PlanStatus, ProcessPlanner, Search
 from pddlego.planning.graphplan.values import (
     AdviceQuestion,
@@ -140,7 +141,7 @@ def _search(text: str) -> Search:
 def _plan_of(result: PlanResult) -> Plan | None:
     """The plan; None if none was found. Reports where it comes from, or why it is missing. Raises `EngineError`."""
     if result.status is PlanStatus.SOLVED and result.plan is not None:
-        size = f"{count(len(result.plan), 'action')}, cost {result.cost:g}"
+        size = f"{count(len(result.plan), 'action')}, cost {result.cost}"
         _say(f"Plan of {size}, found by {result.engine} in {result.seconds:.2f} s.")
         return result.plan
     if result.status is PlanStatus.ALREADY_TRUE:
@@ -191,6 +192,8 @@ def _by_graphplan(
         return ()
 
     result = _last(planning(solve, react))
+    if counts_cost(problem):
+        _say("graphplan ignores action costs: its plans have the fewest levels.")
     if took:
         _say(_summary(took, budget.usage.calls))
     return result

@@ -143,7 +143,7 @@ class _Checker:
                 case Unreadable():
                     yield self.defect(node.kind, node, node.message)
                 case Compare():
-                    what = "conditions on numbers are not supported; only costs are"
+                    what = "conditions on numbers are not supported (only action costs are)"
                     yield self.defect(DefectKind.NOT_SUPPORTED, node, f"{node}: {what}")
                 case Change():
                     yield from self._change(node, scope)
@@ -171,7 +171,7 @@ class _Checker:
         costs = [part for part in conjuncts(effect) if isinstance(part, Change)]
         for node, _ in walk(effect):
             if isinstance(node, Change) and is_cost(node) and node not in costs:
-                message = f"{node}: a cost under 'when' or 'forall' is not supported; an action costs the same always"
+                message = f"{node}: a cost under 'when' or 'forall' is not supported; write it outside"
                 yield self.defect(DefectKind.NOT_SUPPORTED, node, message)
         if sum(map(is_cost, costs)) > 1:
             message = f"{costs[1]}: the action increases (total-cost) twice; write one increase"
@@ -188,9 +188,7 @@ class _Checker:
         """A change of a number: the cost of an action, or what is not classical planning."""
         value = number(node.value.head) if node.value.parts is None else None
         if not is_cost(node) or node.value == TOTAL_COST:
-            what = (
-                "numeric fluents are not supported; the only change that is planned with is (increase (total-cost) …)"
-            )
+            what = "numeric fluents are not supported (only action costs are)"
             yield self.defect(DefectKind.NOT_SUPPORTED, node, f"{node}: {what}")
         elif value is not None and value < 0:
             message = f"{node}: negative costs are not supported; write a number from 0"
@@ -398,7 +396,7 @@ def _declaration_defects(domain: Domain) -> Iterator[Defect]:
             yield Defect(DefectKind.RESERVED_WORD, name, message, place=place)
     for function in domain.functions:
         if function.type != "number":
-            what = "object fluents are not supported; only numbers for costs are"
+            what = "object fluents are not supported (only action costs are)"
             yield not_supported(f"function {function.name}: {what}", function.place)
     for where, kind, place in undeclared_types(domain):
         message = f"{where}: type {kind} is not declared; {_missing(kind, domain.types)} to (:types …)"

@@ -361,9 +361,9 @@ CHANGES = frozenset(("increase", "decrease", "assign", "scale-up", "scale-down")
 
 _NOT_CLASSICAL = {
     "preference": "preferences",
-    "oneof": "nondeterministic effects",
+    "oneof": "nondeterministic facts and effects",
     "probabilistic": "probabilistic effects",
-    "unknown": "incomplete knowledge",
+    "unknown": "unknown facts",
     **dict.fromkeys(("at", "over"), "conditions with a time"),
     **dict.fromkeys(
         ("always", "sometime", "within", "at-most-once", "sometime-after", "sometime-before", "always-within"),
@@ -464,7 +464,7 @@ def _read_leaf(part: tuple[Sexpr, ...], head: str, rest: tuple[Sexpr, ...], chan
         return Change(head, read_term(rest[0]), read_term(rest[1]), place=place)
     timed = head not in ("at", "over") or rest[0] in ("start", "end", "all") or number(show(rest[0])) is not None
     if head in _NOT_CLASSICAL and timed:
-        message = f"{show(part)}: {_NOT_CLASSICAL[head]} are not supported; only classical planning is"
+        message = f"{show(part)}: {_NOT_CLASSICAL[head]} are not supported (only classical planning is)"
         return Unreadable(show(part), message, DefectKind.NOT_SUPPORTED, place=place)
     wrong = next(show(argument) for argument in rest if not isinstance(argument, str))
     reason = "is not a variable or an object; object functions are not supported: make it a parameter"

@@ -49,7 +49,9 @@ def action_cost(action: Action, binding: Mapping[str, str], values: Mapping[Term
     renaming, cost = Renaming(binding), Fraction(0)
     for term in cost_terms(action):
         constant = number(term.head) if term.parts is None else None
-        cost += values[renaming.term(term)] if constant is None else constant
+        if constant is None:  # a function without arguments may be written without parentheses
+            constant = values[renaming.term(replace(term, parts=term.parts or ()))]
+        cost += constant
     return cost
 
 

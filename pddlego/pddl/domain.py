@@ -199,7 +199,7 @@ def parse_domain(text: str) -> Domain:
     for where, kind, place in undeclared_types(reading.domain):
         defects.append(syntax_defect(f"{where}: type {kind} is not declared", place))
     defects += [syntax_defect(message, head.place) for _, message, head in wrong_heads(reading.domain)]
-    if any(defect.blocking for defect in defects):
+    if defects:
         raise PddlSyntaxError(defects)
     return reading.domain
 
@@ -273,7 +273,7 @@ class _DomainReader:
             predicate = self._predicate(rest[0], place_of(rest[0]))
             self.derived.append(Rule(predicate, read_condition(rest[1])))
         elif head in _NOT_CLASSICAL:
-            what = f"{_NOT_CLASSICAL[head]} (section {head}) are not supported; only classical planning is"
+            what = f"{_NOT_CLASSICAL[head]} (section {head}) are not supported (only classical planning is)"
             self.defects.append(not_supported(what, place))
         else:
             self.wrong(_unknown_section(show(head)), place)

@@ -13,9 +13,20 @@ import itertools
 import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from pddlego.pddl.conditions import Atom, Not, atoms_of, conjuncts, required_atoms
+from pddlego.pddl.conditions import (
+    Atom,
+    Equal,
+    Formula,
+    Not,
+    Renaming,
+    TypedName,
+    atoms_of,
+    changed_atoms,
+    conjuncts,
+    required_atoms,
+)
 from pddlego.pddl.domain import Action, Domain, reachable
 from pddlego.pddl.problem import Problem
 from pddlego.pddl.rules import Defect, DefectKind, warning
@@ -38,7 +49,7 @@ class _Effects:
 
 
 ALL = -1
-"""The place in a candidate whose facts are counted for the whole problem: the agent is `at` one place."""
+"""The place of a predicate of which one fact is true in the whole problem: the agent is `at` one place."""
 
 
 def exclusive(domain: Domain, in_all: bool = False) -> tuple[Candidate, ...]:
@@ -136,16 +147,20 @@ class Completion:
 
     def __init__(self, domain: Domain, problem: Problem, true: Iterable[Atom]) -> None:
         self.domain = domain
-        actions = [_effects(action) for action in domain.actions]
-        candidates = [
-            one for one in exclusive(domain, in_all=True) if not any(_empties(one, action) for action in actions)
-        ]
-        self._places = [dict(candidate) for candidate in candidates]
+        actions = [effects for action in domain.actions for effects in _merged(domain, action)]
+        kept = exclusive(domain, in_all=True)
+        self._places = [dict(candidate) for candidate in kept if _is_constant(candidate, actions)]
         first = Counter(group for fact in problem.facts for group in self._groups_of(fact, every=True))
         self._single = {group for group, times in first.items() if times == 1}
         self._objects = [*domain.constants, *problem.objects]
         self._true_in: dict[tuple[int, str], Atom] = {}
-        self._acyclic = {name for name in domain.predicates_by_name if _stays_acyclic(name, self._places, actions)}
+        names = {obj.name for obj in self._objects}
+        single = [
+            places if all((number, name) in self._single for name in names) else {}
+            for number, places in enumerate(self._places)
+        ]
+        plain = [_effects(action) for action in domain.actions]
+        self._acyclic = {name for name in domain.predicates_by_name if _stays_acyclic(name, single, plain)}
         self._acyclic = {name for name in self._acyclic if not _has_circle(name, problem.facts)}
         self._next: dict[tuple[str, str], str] = {}
         self.true: set[Atom] = set()
@@ -157,6 +172,18 @@ class Completion:
             if not decided:
                 break
             waiting -= self._true_in.keys()
+
+    @property
+    def is_total(self) -> bool:
+        """Whether every fact that changes is known: each is in a group, and of each group one is true."""
+        changing = {atom.predicate for action in self.domain.actions for atom, _ in changed_atoms(action.effect)}
+        grouped = {predicate for places in self._places for predicate in places}
+        every = {(n, name) for n, places in enumerate(self._places) for name in self._keys(places)}
+        return changing <= grouped and every == self._single and self._single <= self._true_in.keys()
+
+    def _keys(self, places: Mapping[str, int]) -> list[str]:
+        """What the facts of a candidate are counted for."""
+        return [""] if ALL in places.values() else [obj.name for obj in self._objects]
 
     def is_excluded(self, atom: Atom) -> bool:
         """Whether another fact is true of a group that the atom is in, or the atom would close a circle."""
@@ -196,15 +223,63 @@ class Completion:
         for predicate, place in self._places[number].items():
             parameters = self.domain.predicates_by_name[predicate].parameters
             choices = [
-                [name]
-                if index == place
-                else [obj.name for obj in self._objects if self.domain.is_a(obj.type, one.type)]
-                for index, one in enumerate(parameters)
+                [name] if index == place else self._of_type(parameter.type)
+                for index, parameter in enumerate(parameters)
             ]
             yield from (Atom(predicate, args) for args in itertools.product(*choices))
 
     def _of_type(self, kind: str) -> list[str]:
         return [obj.name for obj in self._objects if self.domain.is_a(obj.type, kind)]
+
+
+_MOST_MERGED = 200
+"""Ways to give one object to several parameters of an action that are looked at."""
+
+
+def _merged(domain: Domain, action: Action) -> list[_Effects]:
+    """The effects of an action, also with one object for several parameters, or a constant for a parameter."""
+    variants = {action: None}
+    waiting = [action]
+    while waiting and len(variants) <= _MOST_MERGED:
+        current = waiting.pop()
+        unequal = {frozenset(names) for names in _unequal(current.precondition)}
+        for first, second in itertools.product((*current.parameters, *domain.constants), current.parameters):
+            names = frozenset((first.name, second.name))
+            if len(names) < 2 or names in unequal or not _may_be_one(domain, first, second):
+                continue
+            renaming = Renaming({second.name: first.name})
+            variant = replace(
+                current,
+                parameters=tuple(parameter for parameter in current.parameters if parameter != second),
+                precondition=renaming.formula(current.precondition),
+                effect=renaming.formula(current.effect),
+            )
+            if variant not in variants:
+                variants[variant] = None
+                waiting.append(variant)
+    return [_effects(variant) for variant in variants]
+
+
+def _unequal(condition: Formula) -> Iterator[tuple[str, str]]:
+    """The names that a condition says are different objects."""
+    for part in conjuncts(condition):
+        if isinstance(part, Not) and isinstance(part.part, Equal):
+            yield part.part.left, part.part.right
+
+
+def _may_be_one(domain: Domain, first: TypedName, second: TypedName) -> bool:
+    return any(domain.is_a(kind, first.type) and domain.is_a(kind, second.type) for kind in domain.types)
+
+
+def _is_constant(candidate: Candidate, actions: Iterable[_Effects]) -> bool:
+    """Whether no action changes how many facts of a candidate are true, if that is one."""
+    places = dict(candidate)
+    for action in actions:
+        needed = Counter(_counted_for(atom, places) for atom in action.needs if atom.predicate in places)
+        impossible = any(times > 1 for times in needed.values())  # two facts of which only one is true
+        if not impossible and (_unbalanced(candidate, action) is not None or _empties(candidate, action)):
+            return False
+    return True
 
 
 def _empties(candidate: Candidate, action: _Effects) -> bool:

@@ -110,7 +110,7 @@ def problem_warnings(domain: Domain, problem: Problem) -> tuple[Defect, ...]:
             message = f"object {obj.name} does not occur in :init or in the goal; use or remove it"
             warnings.append(warning(DefectKind.UNUSED_OBJECT, obj.name, message, obj.place))
     if problem.metric is not None and not counts_cost(problem):
-        message = f"{problem.metric} is ignored: only (:metric minimize (total-cost)) is used; plans are short instead"
+        message = f"{problem.metric} is ignored: only (:metric minimize (total-cost)) is used"
         warnings.append(warning(DefectKind.IGNORED_METRIC, ":metric", message, problem.metric.place))
     return (*warnings, *_never_true(domain, problem), *broken_invariants(domain, problem))
 

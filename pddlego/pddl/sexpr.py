@@ -19,9 +19,9 @@ Sexpr: TypeAlias = "str | tuple[Sexpr, ...]"
 _MAX_DEPTH = 100
 """Deepest nesting that is read. Real domains stay below 15; beyond this a text is an accident or an attack."""
 
-_TOKEN = re.compile(r"[()]|[^\s();?]+(?:(?<=[_-])\?[^\s();?]*)*|\?[^\s();?]*|;.*")
+_TOKEN = re.compile(r"[()]|[^\s();][^\s();?]*(?:(?:(?<=[_-])\?|\?(?![a-z]))[^\s();?]*)*|;.*")
 
-_GLUED = re.compile(r"[^\s();?_-](\?[^\s();?]*)|;.*")
+_GLUED = re.compile(r"[^\s();?_-](\?[A-Za-z][^\s();?]*)|;.*")
 """A variable that is not separated from the word before it, or a comment."""
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from pddlego.pddl import Atom, Domain, Problem
@@ -32,7 +32,7 @@ from pddlego.pddl.conditions import (
     parts_of,
     word_of,
 )
-from pddlego.pddl.costs import counts_cost
+from pddlego.pddl.costs import TOTAL_COST, counts_cost, values_of
 from pddlego.pddl.domain import Action, either
 from pddlego.pddl.exclusive import Completion
 from pddlego.planning.isomorphism import Relation, Structure, are_isomorphic
@@ -71,24 +71,25 @@ def compare_problems(domain: Domain, left: Problem, right: Problem) -> Compariso
     """Compare two problems without blocking defects."""
     if counts_cost(left) != counts_cost(right):
         return Comparison(Verdict.DIFFERENT, "only one of the problems minimizes costs")
-    goals = _goals(domain, left, right)
+    goals, exact = _goals(domain, left, right)
     sides = [_Side(domain, problem, goal) for problem, goal in zip((left, right), goals, strict=True)]
     whole = are_isomorphic(*(side.structure(side.initial + side.wanted) for side in sides))
     if whole:
         return Comparison(Verdict.SAME, "equal up to the names of objects")
-    if len(left.objects) != len(right.objects):
-        counts = f"{len(left.objects)} and {len(right.objects)}"
+    if len(sides[0].objects) != len(sides[1].objects):
+        counts = f"{len(sides[0].objects)} and {len(sides[1].objects)}"
         return Comparison(Verdict.DIFFERENT, f"the numbers of objects differ: {counts}")
     initial = are_isomorphic(*(side.structure(side.initial) for side in sides))
     if initial is False:
         return _witnessed("the initial states differ", sides, "initial")
-    if goals[0] is None or goals[1] is None:
-        return Comparison(
-            Verdict.UNDECIDED, "the goals are not conjunctions, and they are not equal as they are written"
-        )
     if whole is None or initial is None:
         return Comparison(Verdict.UNDECIDED, "the objects are too similar to be paired")
-    return _witnessed("the goals differ", sides, "wanted")
+    if goals[0] is None or goals[1] is None:
+        return Comparison(Verdict.UNDECIDED, "goals with or and exists that are not written alike")
+    if exact:
+        return _witnessed("the goals differ", sides, "wanted")
+    reason = "the goals are written differently, and what they imply is not known for so many states"
+    return replace(_witnessed(reason, sides, "wanted"), verdict=Verdict.UNDECIDED)
 
 
 def _differ(reason: str, left: Iterable[Relation], right: Iterable[Relation]) -> Comparison:
@@ -100,16 +101,19 @@ def _differ(reason: str, left: Iterable[Relation], right: Iterable[Relation]) ->
 def _witnessed(reason: str, sides: Sequence[_Side], part: str) -> Comparison:
     """A difference in the initial states or the goals, shown by the fewest relations without which they are the same.
 
-    If the objects of both sides have the same names, the names tell; else relations are removed one after the other.
+    If the objects of both sides have the same names, relations are compared by these; else they are removed one after
+    the other, until the sides are isomorphic.
     """
     left, right = ([*getattr(side, part)] for side in sides)
     if sides[0].objects == sides[1].objects:
         written = [side.written if part == "wanted" else getattr(side, part) for side in sides]
         only = [
-            [relation for relation in own if relation not in other] or [*{*whole} - other]
-            for own, whole, other in zip(written, (left, right), ({*right}, {*left}), strict=True)
+            [relation for relation in relations if relation not in other]
+            for relations, other in zip(written, ({*right}, {*left}), strict=True)
         ]
-        return _differ(reason, *only)
+        if not any(only) and part == "wanted" and {*sides[0].initial} != {*sides[1].initial}:
+            return _witnessed(f"{reason} together with the initial states", sides, "initial")
+        return _differ(reason, *(only if any(only) else ({*left} - {*right}, {*right} - {*left})))
     structures = sides[0].structure(left), sides[1].structure(right)
     suspects = _suspects(*structures), _suspects(*structures[::-1])
     if len(left) > len(right):
@@ -168,13 +172,15 @@ def _text(relation: Relation) -> str:
 class _Side:
     """One of two problems as labelled tuples."""
 
-    def __init__(self, domain: Domain, problem: Problem, goal: frozenset[tuple[Atom, bool]] | None) -> None:
+    def __init__(self, domain: Domain, problem: Problem, goal: Literals | None) -> None:
         constants = {constant.name for constant in domain.constants}
         self.objects = {obj.name: obj.type for obj in problem.objects if obj.name not in constants}
         self.constants = constants
         self.initial: list[Relation] = [(fact.predicate, fact.args) for fact in problem.sorted_facts()]
-        for value in sorted(problem.values, key=str):
-            self.initial.append((f"= {value.left.head} {value.right}", tuple(map(str, value.left.parts or ()))))
+        for term, amount in sorted(values_of(problem).items(), key=str):
+            if term != TOTAL_COST:
+                shown = amount if counts_cost(problem) else "known"
+                self.initial.append((f"= {term.head} {shown}", tuple(map(str, term.parts or ()))))
         names = {*self.objects, *constants}
         self.wanted = list(_formula(problem.goal, names)) if goal is None else _goal_relations(goal)
         written = _literals(domain, problem)
@@ -201,49 +207,63 @@ def _formula(condition: Formula, names: set[str]) -> Iterator[Relation]:
 # goals
 
 
-def _goals(domain: Domain, left: Problem, right: Problem) -> list[frozenset[tuple[Atom, bool]] | None]:
-    """The completed goals as literals; None for a goal that is not a conjunction of literals."""
-    literals = [_literals(domain, problem) for problem in (left, right)]
+Literals = frozenset[tuple[Atom, bool]]
+"""Atoms, each with whether it is true."""
+
+
+def _goals(domain: Domain, left: Problem, right: Problem) -> tuple[list[Literals | None], bool]:
+    """The completed goals, and whether they are all that the goals imply.
+
+    None for a goal that is not a conjunction of literals.
+    """
+    written = [_literals(domain, problem) for problem in (left, right)]
+    derived = [frozenset(item for item in literals or () if item[0].predicate in domain.rules) for literals in written]
     systems = [transitions(domain, problem, _MOST_STATES) for problem in (left, right)]
     if all(system.whole and system.goals for system in systems):
-        return [
-            _implied(system) if given is not None else None for system, given in zip(systems, literals, strict=True)
-        ]
+        implied = (_implied(system) | more for system, more in zip(systems, derived, strict=True))
+        goals = [None if one is None else goal for goal, one in zip(implied, written, strict=True)]
+        return goals, not any(derived)
+    completed = [
+        None if one is None else _completed(domain, problem, one)
+        for problem, one in zip((left, right), written, strict=True)
+    ]
+    total = all(one is not None and one[1] for one in completed)
+    return [None if one is None else one[0] for one in completed], total and not any(derived)
+
+
+def _completed(domain: Domain, problem: Problem, literals: Literals) -> tuple[Literals, bool]:
+    """The literals with what they imply because facts exclude each other, and whether that is everything."""
     static = {predicate.name for predicate in domain.predicates} - {*domain.rules} - _changed(domain)
-    goals: list[frozenset[tuple[Atom, bool]] | None] = []
-    for problem, given in zip((left, right), literals, strict=True):
-        if given is None:
-            goals.append(None)
-            continue
-        open_literals = {
-            (atom, value) for atom, value in given if atom.predicate not in static or (atom in problem.facts) != value
-        }
-        completion = Completion(domain, problem, (atom for atom, value in open_literals if value))
-        false = {(atom, value) for atom, value in open_literals if not value and not completion.is_excluded(atom)}
-        goals.append(frozenset({*((atom, True) for atom in completion.true), *false}))
-    return goals
+    wanted = {
+        (atom, value)
+        for atom, value in literals
+        if atom.predicate not in static or (atom in problem.facts) is not value
+    }
+    completion = Completion(domain, problem, (atom for atom, value in wanted if value))
+    false = {(atom, value) for atom, value in wanted if not value and not completion.is_excluded(atom)}
+    return frozenset({*((atom, True) for atom in completion.true), *false}), completion.is_total
 
 
-def _literals(domain: Domain, problem: Problem) -> frozenset[tuple[Atom, bool]] | None:
+def _literals(domain: Domain, problem: Problem) -> Literals | None:
     """The literals of a goal, with `forall` written out."""
     world = World(domain, problem)
-    found: set[tuple[Atom, bool]] = set()
+    literals: set[tuple[Atom, bool]] = set()
     waiting: list[Formula] = [problem.goal]
     while waiting:
         for part in conjuncts(waiting.pop()):
             match part:
                 case Atom():
-                    found.add((part, True))
+                    literals.add((part, True))
                 case Not(part=Atom() as atom):
-                    found.add((atom, False))
+                    literals.add((atom, False))
                 case Forall() if world.cases(part) <= _MOST_STATES:
                     waiting += [Renaming(case).formula(part.part) for case in world.bindings(part.variables, {})]
                 case _:
                     return None
-    return frozenset(found)
+    return frozenset(literals)
 
 
-def _implied(system: Transitions) -> frozenset[tuple[Atom, bool]]:
+def _implied(system: Transitions) -> Literals:
     """What is true, and what is false, in every state that reaches the goal, of all that ever changes."""
     always, ever = frozenset.intersection(*system.states), frozenset.union(*system.states)
     reached = [system.states[number] for number in sorted(system.goals)]

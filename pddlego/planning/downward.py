@@ -5,11 +5,12 @@ from __future__ import annotations
 import io
 import math
 import subprocess
+import time
 from importlib.util import find_spec
 from pathlib import Path
 
 from pddlego.pddl import Domain, Problem
-from pddlego.planning.ground import EngineFailedError, OutOfTimeError, translating, translator_task
+from pddlego.planning.ground import EngineFailedError, NotPlannableError, OutOfTimeError, translating, translator_task
 from pddlego.planning.result import Plan, PlanStep, Search, half_of
 
 _LAMA = (
@@ -29,6 +30,7 @@ _PLAN = Path("sas_plan")
 _PROVEN_UNSOLVABLE = frozenset({10, 11})
 _OUT_OF_MEMORY = frozenset({20, 22, 24})
 _UNSUPPORTED = 34
+_MAX_COST = 2**31 - 1
 _OUT_OF_TIME = 23
 
 
@@ -47,7 +49,9 @@ def solve_downward(domain: Domain, problem: Problem, search: Search, seconds: fl
     directory, so two calls must not share one. Raises `NotPlannableError`, `OutOfTimeError`, `EngineFailedError` and
     `MemoryError`.
     """
+    began = time.monotonic()
     task = _translated(domain, problem)
+    seconds = max(0.1, seconds - (time.monotonic() - began))
     if search.is_optimal:
         code = _run(task, _LM_CUT, seconds)
         if code == _UNSUPPORTED:
@@ -74,6 +78,8 @@ def _translated(domain: Domain, problem: Problem) -> bytes:
 
     with translating():
         task = main.pddl_to_sas(translator_task(domain, problem))
+    if any(operator.cost > _MAX_COST for operator in task.operators):
+        raise NotPlannableError(f"Fast Downward has no costs above {_MAX_COST:,}; fractions are multiplied first")
     text = io.StringIO()
     task.output(text)
     return text.getvalue().encode()

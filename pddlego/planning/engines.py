@@ -47,7 +47,9 @@ def attempts(search: Search, seconds: float) -> list[Attempt]:
         # The process ends a search in Python, which would slow it down to look at the clock itself.
         return [Attempt(engine, _solver(engine), math.inf if engine == "pyperplan" else seconds)]
     head = [Attempt("pyperplan", solve_strips, HEAD_START)] if hasattr(signal, "setitimer") else []
-    return [*head, Attempt(compiled, _solver(compiled), seconds - HEAD_START * len(head))]
+    left = max(0.1, seconds - HEAD_START * len(head))
+    # What the compiled engine cannot read, pyperplan may be able to plan with.
+    return [*head, Attempt(compiled, _solver(compiled), left), Attempt("pyperplan", solve_strips)]
 
 
 def missing(engine: str) -> list[str]:

@@ -85,7 +85,7 @@ def ground(domain: Domain, problem: Problem, relevant: bool = True) -> GroundTas
     from fast_downward.translate import instantiate
 
     with translating():
-        if problem.values:
+        if problem.values or counts_cost(problem):
             task = translator_task(domain, problem)
             explored = instantiate.explore(task)
         else:
@@ -327,7 +327,9 @@ class _Compiler:
             return (frozenset({literal}),)
         if literal not in self.known:
             if fact in self.open:
-                raise NotPlannableError(f"{fact} is derived from itself, and pyperplan has no derived predicates")
+                raise NotPlannableError(
+                    f"{fact} is derived from itself, which pyperplan cannot plan with: use fast-downward or mimir"
+                )
             self.open.add(fact)
             bodies = [self._conjoin(self._ways(literal) for literal in body) for body in self.rules[fact]]
             either = tuple(dict.fromkeys(way for ways in bodies for way in ways))

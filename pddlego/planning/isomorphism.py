@@ -22,7 +22,7 @@ def are_isomorphic(left: Structure, right: Structure) -> bool | None:
     """Whether two structures are equal up to the names that have colours; None if that could not be decided.
 
     Colours are refined until they are stable (1-dimensional Weisfeiler-Leman); then objects that look alike are paired
-    one by one. A pair that does not fit is a proof of a difference only if nothing was chosen before it.
+    one by one. If no pair fits, the structures differ, unless an earlier choice of a pair may be to blame.
     """
     if Counter(label for label, _ in left.relations) != Counter(label for label, _ in right.relations):
         return False
@@ -39,7 +39,7 @@ def are_isomorphic(left: Structure, right: Structure) -> bool | None:
             graph.colours = dict(saved)
         else:
             return None if chosen else False
-        chosen = len(alike) > 2
+        chosen = True
     return True if graph.agrees() else (None if chosen else False)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from pddlego.pddl import Atom, Domain, Problem, conjuncts
@@ -12,8 +14,11 @@ from pddlego.pddl.domain import Predicate, Rule
 from pddlego.pddl.problem import without
 from pddlego.planning.ground import EngineFailedError, NotPlannableError, OutOfTimeError
 from pddlego.planning.result import Plan, PlanStep, Search, half_of
+from pddlego.util.children import in_a_fork
 
 _GOAL = "the-goal-is-reached"
+
+_ERRORS = (NotPlannableError, OutOfTimeError, EngineFailedError)
 
 _REQUIREMENTS = (":typing", ":adl", ":derived-predicates", ":action-costs")
 """mimir refuses what is not listed and used, and accepts what is listed and not used."""
@@ -27,14 +32,18 @@ def solve_mimir(domain: Domain, problem: Problem, search: Search, seconds: float
     `search`: the A* of mimir 0.13 overlooks goals), `OutOfTimeError`, `EngineFailedError` and `MemoryError`.
     """
     if search.is_optimal:
-        raise NotPlannableError(f"mimir has no optimal search, and {search} is one")
+        raise NotPlannableError(f"mimir has no optimal search, and {search} is one; try fast-downward")
+    texts = _texts(domain, problem)
+    return in_a_fork(partial(_solved, texts, seconds), _ERRORS) if hasattr(os, "fork") else _solved(texts, seconds)
+
+
+def _solved(texts: tuple[str, str], seconds: float) -> Plan | None:
     from pymimir.advanced import formalism
     from pymimir.advanced.search import AddHeuristic, FFHeuristic, LiftedGrounder
 
-    domain_text, problem_text = _texts(domain, problem)
     try:
-        parser = formalism.Parser(domain_text, "domain", formalism.ParserOptions())
-        task = parser.parse_problem(problem_text, "problem", formalism.ParserOptions())
+        parser = formalism.Parser(texts[0], "domain", formalism.ParserOptions())
+        task = parser.parse_problem(texts[1], "problem", formalism.ParserOptions())
         grounder = LiftedGrounder(task)
         try:
             return _searched(task, FFHeuristic.create(grounder), half_of(seconds))

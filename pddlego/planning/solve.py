@@ -26,7 +26,7 @@ MOST_TOLD = 5
 
 OUT_OF_MEMORY = "the planner ran out of memory: the problem has too many states, or too many objects"
 
-TOO_DEEP = "a condition is nested too deeply"
+TOO_DEEP = "a condition is nested too deeply, or a derived fact follows from too long a chain"
 
 ALREADY = "the goal is already true in the initial state"
 
@@ -50,9 +50,9 @@ def solve(domain: Domain, problem: Problem, search: Search, tries: Sequence[Atte
 def _before_planning(domain: Domain, problem: Problem) -> PlanResult | None:
     """The result of a call that needs no planning; None if it does."""
     defects = [defect.message for defect in check(domain, problem) if defect.blocking]
-    circle = unstratified_predicate(domain)
-    if circle is not None:
-        defects.append(f"derived predicate {circle} follows from its own negation")
+    negative = unstratified_predicate(domain)
+    if negative is not None:
+        defects.append(f"derived predicate {negative} follows from its own negation")
     if defects:
         return PlanResult(PlanStatus.INVALID, problem.goal, message="; ".join(defects))
     try:
@@ -85,7 +85,10 @@ def _attempted(domain: Domain, problem: Problem, search: Search, attempt: Attemp
         if plan is None:
             message = "no sequence of actions reaches the goal from what is known"
             return PlanResult(PlanStatus.UNSOLVABLE, goal, message=message)
-        fault = validate(domain, problem, plan)
+        try:
+            fault = validate(domain, problem, plan)
+        except RecursionError:
+            return PlanResult(PlanStatus.INVALID, goal, message=TOO_DEEP)
         if fault is not None:
             return PlanResult(PlanStatus.CRASHED, goal, message=f"the plan found does not work: {fault}")
         return PlanResult(PlanStatus.SOLVED, goal, plan, cost=plan_cost(domain, problem, plan))
@@ -116,7 +119,8 @@ class CheckedProblem:
 def checked_domain(text: str) -> CheckedDomain:
     """Check a domain: what is wrong with its text, else all defects, else what is most likely a mistake. Total."""
     reading = read_domain(text)
-    defects = reading.defects or check_domain(reading.domain)
+    unreadable = tuple(defect for defect in reading.defects if defect.blocking)
+    defects = unreadable or (*reading.defects, *check_domain(reading.domain))
     if any(defect.blocking for defect in defects):
         return CheckedDomain(None, defects)
     return CheckedDomain(reading.domain, (*defects, *domain_warnings(reading.domain)))

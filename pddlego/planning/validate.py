@@ -144,7 +144,8 @@ def _wrong_step(world: World, step: PlanStep, time: int, state: AbstractSet[Atom
     try:
         world.cost(step)
     except KeyError as error:
-        return fault(FaultKind.COST, f"{step} at time {time} costs {error.args[0]}, which has no number in :init")
+        what = f"{step} at time {time} costs {error.args[0]}, which has no number in :init"
+        return fault(FaultKind.COST, what, f"(Add (= {error.args[0]} NUMBER) to :init)")
     return None
 
 

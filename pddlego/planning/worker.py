@@ -17,6 +17,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from pathlib import Path
 from typing import BinaryIO, cast
 
 from pddlego.pddl import Problem, parse_domain
@@ -75,7 +76,7 @@ def main() -> None:
     os.dup2(silence, 2)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     limit_memory(memory)
-    threading.Thread(target=die_with, args=(parent,), daemon=True).start()
+    threading.Thread(target=die_with, args=(parent, str(Path.cwd())), daemon=True).start()
     _preload(engine)
     gc.freeze()  # what is loaded now stays: the collector need not look at it again at every call
     try:

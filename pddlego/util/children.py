@@ -5,11 +5,16 @@ from __future__ import annotations
 import _thread
 import contextlib
 import os
+import pickle
 import re
+import shutil
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from typing import TypeVar, cast
+
+T = TypeVar("T")
 
 
 class Deadline:
@@ -76,13 +81,46 @@ def limit_memory(mebibytes: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (mebibytes << 20, mebibytes << 20))
 
 
-def die_with(parent: int) -> None:
-    """End, with all children, when the parent is gone: a long search does not notice the closed pipe.
+def die_with(parent: int, folder: str | None = None) -> None:
+    """Remove the folder and end, with all children, when the parent is gone.
+
+    A long search does not notice the closed pipe.
 
     The parent says its number: asked for here, it could be that of a process that adopted us.
     """
     while os.getppid() == parent:
         time.sleep(1.0)
+    if folder is not None:
+        shutil.rmtree(folder, ignore_errors=True)
     if hasattr(os, "killpg"):
         os.killpg(os.getpid(), signal.SIGKILL)
     os._exit(1)
+
+
+def in_a_fork(call: Callable[[], T], errors: tuple[type[Exception], ...]) -> T:
+    """The result of a call in a copy of this process; raises those `errors` that it raised.
+
+    Compiled code may hold Python's lock for minutes: then no thread of its own process can notice that the parent has
+    ended. Raises `MemoryError` if the copy ends without a result.
+    """
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        with contextlib.suppress(BaseException), os.fdopen(writing, "wb") as stream:
+            os.close(reading)
+            try:
+                answer: tuple[bool, object] = (True, call())
+            except errors as error:
+                answer = (False, error)
+            pickle.dump(answer, stream)
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as stream:
+        answered = stream.read()
+    os.waitpid(child, 0)
+    if not answered:
+        raise MemoryError
+    good, value = pickle.loads(answered)
+    if not good:
+        raise value
+    return cast(T, value)

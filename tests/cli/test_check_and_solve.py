@@ -164,7 +164,7 @@ def test_files_in_the_wrong_order_are_said_to_be_so(tmp_path: Path, task: str) -
     [
         (("check", "nowhere.pddl"), "nowhere.pddl cannot be read"),
         (("check", "."), "cannot be read"),
-        (("check", str(FERRY), "--plan", "x"), "A plan needs a problem"),
+        (("check", str(FERRY), "--plan", "task.pddl"), "A plan needs a problem"),
         (("solve", str(FERRY), str(FERRY)), "is not a valid problem"),
         (("solve", str(FERRY), "task.pddl", "--planner", "dream"), "Unknown planner 'dream'"),
         (("solve", str(FERRY), "task.pddl", "--search", "dream"), "is not possible"),
@@ -284,6 +284,9 @@ def test_a_cheapest_plan_is_found_and_its_cost_checked(tmp_path: Path) -> None:
     assert done.stderr.startswith("Plan of 2 actions, cost 1, found by ")
     done = run("check", "d.pddl", "p.pddl", "--plan", "a.plan", cwd=tmp_path)
     assert "a.plan: a plan of 2 steps and cost 1 that reaches the goal" in done.stdout
+    done = run("solve", "d.pddl", "p.pddl", "--planner", "graphplan", cwd=tmp_path)
+    assert done.stdout == "(drive a c)\n"
+    assert "graphplan ignores action costs" in done.stderr
 
 
 def test_a_domain_and_a_problem_are_repaired_together(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ WRONG = {
     "(and (at ?a) (map))": {"(and (at ?a) (> (length ?a ?b) 2))": "conditions on numbers are not supported"},
     "(:functions (total-cost)": {"(:functions (here) - town (total-cost)": "object fluents are not supported"},
     "(at ?b) (increase (total-cost) 2)": {
-        "(oneof (at ?a) (at ?b))": "nondeterministic effects are not supported",
+        "(oneof (at ?a) (at ?b))": "nondeterministic facts and effects are not supported",
         "(probabilistic 0.5 (at ?b))": "probabilistic effects are not supported",
     },
 }
@@ -239,3 +239,20 @@ def test_terms_are_equal_by_what_they_say() -> None:
     assert Term("total-cost", ()) != Term("total-cost")
     assert number("1.50") == Fraction(3, 2)
     assert number("1e5") is None
+
+
+def test_costs_count_without_a_number_in_init() -> None:
+    domain = parse_domain("""(define (domain d) (:predicates (a) (b) (c)) (:functions (total-cost))
+      (:action direct :parameters () :effect (and (c) (increase (total-cost) 10)))
+      (:action first :parameters () :effect (and (a) (increase (total-cost) 1)))
+      (:action second :parameters () :precondition (a) :effect (and (c) (increase (total-cost) 1))))""")
+    text = "(define (problem p) (:domain d) (:init) (:goal (c)) (:metric minimize (total-cost)))"
+    with ProcessPlanner() as planner:
+        assert planner.solve(domain, parse_problem(text), Search()).cost == 2
+
+
+@pytest.mark.oracle
+def test_costs_that_are_too_large_for_fast_downward_are_named() -> None:
+    with ProcessPlanner("fast-downward") as planner:
+        result = planner.solve(ROADS, trip("99999999999"), Search("gbf", "hff"))
+    assert (result.status, "no costs above" in result.message) == (PlanStatus.INVALID, True)

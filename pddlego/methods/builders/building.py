@@ -202,7 +202,8 @@ def _defects_of(draft: Draft, step: Step) -> tuple[Defect, ...]:
     """What makes planning impossible in the file that the component belongs to, as far as it is there."""
     reading = draft.reading
     if step.kind not in OF_PROBLEM:
-        return reading.defects or tuple(defect for defect in check_domain(reading.domain) if defect.blocking)
+        unreadable = tuple(defect for defect in reading.defects if defect.blocking)
+        return unreadable or tuple(defect for defect in check_domain(reading.domain) if defect.blocking)
     problem = read_problem(draft.problem)
     if step.kind in ("objects", "init"):  # the goal is not there yet
         problem = replace(problem, problem=problem.problem.with_goal(TRUE))

@@ -166,7 +166,8 @@ def _domain_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Pa
 def _domain_lines_of(view: GameView) -> list[str]:
     """The parts of the domain, a line each; none for an invalid domain."""
     reading = read_domain(view.domain)
-    return [] if reading.defects else list(domain_parts(reading.domain).values())
+    invalid = any(defect.blocking for defect in reading.defects)
+    return [] if invalid else list(domain_parts(reading.domain).values())
 
 
 def problem_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
