@@ -6,6 +6,7 @@ or the value that was read from it. A text is recognised by its parenthesis.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +24,7 @@ from pddlego.planning import Plan, PlanStatus, Search
 from pddlego.planning import compare as comparing
 from pddlego.planning import validate as validate_plan
 from pddlego.planning.compare import Comparison
-from pddlego.planning.solve import checked_domain, checked_problem
+from pddlego.planning.solve import TOO_DEEP, checked_domain, checked_problem
 from pddlego.planning.validate import PlanFault, parse_plan, plan_cost
 from pddlego.planning.world import Simulator, World
 from pddlego.util.files import read_text
@@ -139,7 +140,8 @@ def check(domain: DomainFile, problem: ProblemFile | None = None, plan: PlanFile
     """
     if plan is not None and problem is None:
         raise UsageError("A plan needs a problem", "A plan is for one problem.", "Name domain and problem.")
-    findings = tuple(_checked(_text(domain), None if problem is None else _text(problem), plan))
+    with _shallow():
+        findings = tuple(_checked(_text(domain), None if problem is None else _text(problem), plan))
     ok = not any(finding.severity == "error" for finding in findings)
     cost = validate(domain, problem, plan).cost if ok and problem is not None and plan is not None else None
     return CheckResult(ok, findings, cost)
@@ -236,7 +238,8 @@ def validate(domain: DomainFile, problem: ProblemFile, plan: PlanFile) -> Valida
     """Execute a plan, and report what is wrong with it or its cost. Raises `UsageError` for invalid files."""
     value = read_domain_file(domain)
     task, steps = read_problem_file(value, problem), _plan(plan)
-    fault = validate_plan(value, task, steps)
+    with _shallow():
+        fault = validate_plan(value, task, steps)
     if fault is None:
         return ValidationResult(True, plan_cost(value, task, steps))
     number = None if fault.time is None else fault.time + 1
@@ -247,19 +250,20 @@ def simulate(domain: DomainFile, problem: ProblemFile, plan: PlanFile = "") -> S
     """Execute a plan step by step. Raises `UsageError` for invalid files."""
     value = read_domain_file(domain)
     task, steps = read_problem_file(value, problem), _plan(plan)
-    world = World(value, task)
-    simulator = Simulator(world, task.facts)
-    states = [_state(simulator, task, 0, "", frozenset())]
-    fault = validate_plan(value, task, steps)
-    possible = len(steps) if fault is None or fault.time is None else fault.time
-    for number, step in enumerate(steps.steps[:possible], start=1):
-        before = frozenset(simulator.state)
-        simulator.do(step)
-        states.append(_state(simulator, task, number, str(step), before))
-    applicable = tuple(map(str, simulator.applicable()))
-    if fault is None or fault.time is None:
-        return SimulationResult(tuple(states), applicable)
-    return SimulationResult(tuple(states), applicable, _fault_text(fault), fault.advice)
+    with _shallow():
+        world = World(value, task)
+        simulator = Simulator(world, task.facts)
+        states = [_state(simulator, task, 0, "", frozenset())]
+        fault = validate_plan(value, task, steps)
+        possible = len(steps) if fault is None or fault.time is None else fault.time
+        for number, step in enumerate(steps.steps[:possible], start=1):
+            before = frozenset(simulator.state)
+            simulator.do(step)
+            states.append(_state(simulator, task, number, str(step), before))
+        applicable = tuple(map(str, simulator.applicable()))
+        if fault is None or fault.time is None:
+            return SimulationResult(tuple(states), applicable)
+        return SimulationResult(tuple(states), applicable, _fault_text(fault), fault.advice)
 
 
 def compare(domain: DomainFile, left: ProblemFile | Domain, right: ProblemFile | None = None) -> Comparison:
@@ -271,7 +275,17 @@ def compare(domain: DomainFile, left: ProblemFile | Domain, right: ProblemFile |
     if right is None or isinstance(left, Domain):
         assert not isinstance(left, Problem)
         return comparing.compare_domains(value, read_domain_file(left))
-    return comparing.compare_problems(value, read_problem_file(value, left), read_problem_file(value, right))
+    with _shallow():
+        return comparing.compare_problems(value, read_problem_file(value, left), read_problem_file(value, right))
+
+
+@contextlib.contextmanager
+def _shallow() -> Iterator[None]:
+    """Raise `UsageError` for what is nested deeper than Python's stack."""
+    try:
+        yield
+    except RecursionError as error:
+        raise UsageError("The files are too deep", f"{TOO_DEEP}.", "Simplify them.") from error
 
 
 # reading

@@ -160,3 +160,13 @@ def test_other_values_are_refused_by_their_type() -> None:
         with pytest.raises(UsageError, match="not a text, a path or a value"):
             pddlego.check(value)  # type: ignore[arg-type]
     assert pddlego.validate(DOMAIN, PROBLEM, pddlego.solve(DOMAIN, PROBLEM).plan or ()).valid
+
+
+def test_rules_that_follow_from_too_long_a_chain_are_refused() -> None:
+    spots = " ".join(f"s{number}" for number in range(400))
+    edges = " ".join(f"(edge s{number} s{number + 1})" for number in range(399))
+    chain = parse_domain("""(define (domain chain) (:predicates (edge ?a ?b) (path ?a ?b))
+      (:derived (path ?a ?b) (or (edge ?a ?b) (exists (?c) (and (edge ?a ?c) (path ?c ?b))))))""")
+    problem = f"(define (problem p) (:domain chain) (:objects {spots}) (:init {edges}) (:goal (path s0 s399)))"
+    with pytest.raises(UsageError, match="too deep"):
+        pddlego.validate(chain, problem, Plan(()))

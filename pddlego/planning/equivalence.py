@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter, deque
 from enum import Enum
 
 from pddlego.pddl import Domain, Problem, same_name
+from pddlego.planning.isomorphism import Structure, are_isomorphic
 from pddlego.planning.world import Transitions, transitions
-
-MOST_COMPARED = 300
-"""States of systems that are compared without any name in common: that is a search."""
-
-
-MOST_ALIKE = 12
-"""Maximum number of indistinguishable states in compared systems."""
 
 
 class Equivalence(str, Enum):
@@ -39,13 +32,10 @@ def equivalence(left: tuple[Domain, Problem], right: tuple[Domain, Problem], mos
     same = Equivalence.SAME if one.goals else Equivalence.NO_GOAL
     if _same_by_names(one, other):
         return same
-    colours = _colours(one), _colours(other)
-    if sorted(colours[0]) != sorted(colours[1]):
-        return Equivalence.DIFFERENT
-    hardest = max(Counter(colours[0]).values())
-    if len(one.states) > MOST_COMPARED or hardest > MOST_ALIKE:
+    isomorphic = are_isomorphic(_structure(one), _structure(other))
+    if isomorphic is None:
         return Equivalence.TOO_LARGE
-    return same if _isomorphic(one, other, colours) else Equivalence.DIFFERENT
+    return same if isomorphic else Equivalence.DIFFERENT
 
 
 def _same_by_names(one: Transitions, other: Transitions) -> bool:
@@ -75,40 +65,11 @@ def _by_label(transitions: Transitions) -> list[dict[tuple[str, ...], int]]:
     return edges
 
 
-def _colours(transitions: Transitions) -> list[str]:
-    """A colour for each state: two of one colour look alike however far one looks (1-dimensional Weisfeiler-Leman)."""
-    colours = [f"{number == 0}/{number in transitions.goals}" for number in range(len(transitions.states))]
-    known = 0
-    while len(set(colours)) > known:
-        known = len(set(colours))
-        around: list[list[str]] = [[] for _ in colours]
-        for start, _, end in transitions.edges:
-            around[start].append(f">{colours[end]}")
-            around[end].append(f"<{colours[start]}")
-        texts = (" ".join([colour, *sorted(near)]) for colour, near in zip(colours, around, strict=True))
-        colours = [hashlib.sha256(text.encode()).hexdigest() for text in texts]
-    return colours
-
-
-def _isomorphic(one: Transitions, other: Transitions, colours: tuple[list[str], list[str]]) -> bool:
-    from networkx import DiGraph
-    from networkx.algorithms.isomorphism import DiGraphMatcher
-
-    def graph(transitions: Transitions, own: list[str]) -> DiGraph:
-        made = DiGraph()
-        for number, colour in enumerate(own):
-            made.add_node(number, colour=colour)
-        for (start, end), times in Counter((start, end) for start, _, end in transitions.edges).items():
-            made.add_edge(start, end, times=times)
-        return made
-
-    matcher = DiGraphMatcher(
-        graph(one, colours[0]),
-        graph(other, colours[1]),
-        node_match=lambda left, right: bool(left["colour"] == right["colour"]),
-        edge_match=lambda left, right: bool(left["times"] == right["times"]),
-    )
-    return bool(matcher.is_isomorphic())
+def _structure(transitions: Transitions) -> Structure:
+    """The states without what is true in them: which is the first, which are goals, and what leads to what."""
+    colours = {str(number): f"{number == 0} {number in transitions.goals}" for number in range(len(transitions.states))}
+    times = Counter((str(start), str(end)) for start, _, end in transitions.edges)
+    return Structure(colours, [(f"{number} steps", pair) for pair, number in times.items()])
 
 
 def named_alike(domain: Domain, name: str) -> str | None:
