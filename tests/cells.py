@@ -29,6 +29,7 @@ FULL = ("full", "full-edit", "full-own-goals", "full-no-schemas")
 PROBLEMS = ("24game", "blocksworld", "deduction")
 GRAPHPLAN = ("graphplan", "graphplan-no-prune", "graphplan-no-sort")
 TASKS = ("delivery", "forest", "gripper", "miconic", "ferry", "spanner")
+BUILDS = ("build", "build-whole", "build-by-action", "build-problem")
 TEXTS = ("text-blocks", "text-logistics", "text-gripper", "text-ferry", "text-coin")
 
 
@@ -46,6 +47,9 @@ class Part:
 
 FERRY = {"tasks": str(RECORDED / "ferry" / "tasks.tar.gz")}
 
+PYPERPLAN = {"planner": "pyperplan"}
+"""The default of some modes is `auto`, and which engine of that finds a plan may depend on the machine."""
+
 PARTS = (
     Part("games", GAMES, ("edit", "gen"), "0-3", ("reader", NOISY)),
     Part("commands", ("coin", "cooking-easy"), ("act", "random"), "0-3"),
@@ -59,7 +63,7 @@ PARTS = (
         ("reader", NOISY),
     ),
     Part("programs", TASKS, ("program", "program-no-cot", "random"), "0-1", options={"set": ("horizon=50",)}),
-    Part("planner", ("movie",), ("plan",), "0-1"),
+    Part("planner", ("movie",), ("plan",), "0-1", options=PYPERPLAN),
     Part(
         "search",
         ("24game", "blocksworld", "deduction"),
@@ -70,7 +74,14 @@ PARTS = (
     Part("domains", ("gripper", "ferry"), ("tos",), "0-1"),
     Part("graphplan", ("logistics", "movie"), GRAPHPLAN, "0-4", options={"set": ("bound=none",)}),
     Part("plans", ("logistics", "gripper"), ("plan-by-model", "plan-by-model-no-feedback"), "0-2", ("reader", NOISY)),
-    Part("builders", TEXTS, ("build", "build-whole", "build-by-action", "build-problem"), "0", ("reader", NOISY)),
+    Part(
+        "builders",
+        TEXTS,
+        ("build", "build-whole", "build-by-action", "build-problem"),
+        "0",
+        ("reader", NOISY),
+        PYPERPLAN,
+    ),
 )
 
 TRANSCRIPTS = (

@@ -22,7 +22,10 @@ Raises `NotPlannableError` for what the engine cannot express, and the other err
 ENGINES = ("auto", "pyperplan", "fast-downward", "mimir", "graphplan")
 
 HEAD_START = 0.3
-"""Seconds for which `auto` tries pyperplan: enough for small problems, where compiled engines take longer to start."""
+"""CPU seconds for which `auto` tries pyperplan: enough for small problems, where compiled engines start slower.
+
+CPU time, so that a busy machine does not change which engine finds the plan.
+"""
 
 
 @dataclass(frozen=True)
@@ -82,15 +85,15 @@ def solve_strips(domain: Domain, problem: Problem, search: Search, seconds: floa
 
 @contextlib.contextmanager
 def _at_most(seconds: float) -> Iterator[None]:
-    """Raise `OutOfTimeError` in this thread, which must be the main one, when the time is over."""
+    """Raise `OutOfTimeError` in this thread, which must be the main one, after so many seconds of CPU time."""
 
     def end(number: int, frame: object) -> None:
         raise OutOfTimeError
 
-    before = signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, seconds, 0.1)  # again and again: Python ignores an error in a destructor
+    before = signal.signal(signal.SIGVTALRM, end)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds, 0.1)  # again and again: Python ignores an error in a destructor
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
