@@ -77,7 +77,7 @@ PARTS = (
     Part(
         "builders",
         TEXTS,
-        ("build", "build-whole", "build-by-action", "build-problem"),
+        BUILDS,
         "0",
         ("reader", NOISY),
         PYPERPLAN,
