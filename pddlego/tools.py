@@ -154,29 +154,29 @@ def repair(text: str | Path, domain: DomainFile | None = None) -> RepairResult:
     checked; `repair_files` repairs both.
     Raises `UsageError` for a path that cannot be read, or a `domain` that is not valid.
     """
-    own = _text(text)
+    content = _text(text)
     if domain is not None:
         value = read_domain_file(domain)
-        repaired = repair_problem(value.text or value.canonical, own)
-        found = tuple(_problem_findings(value, repaired.problem))
-        return _repair_result(repaired.problem, repaired.repairs, found)
-    if is_problem(own) and is_domain(own):
-        first, second = repair_files(f"{own}\n", f"{own}\n")
+        repaired = repair_problem(value.text or value.canonical, content)
+        findings = tuple(_problem_findings(value, repaired.problem))
+        return _repair_result(repaired.problem, repaired.repairs, findings)
+    if is_problem(content) and is_domain(content):
+        first, second = repair_files(f"{content}\n", f"{content}\n")
         text = f"{first.text.rstrip()}\n\n{second.text}"
         return RepairResult(first.ok and second.ok, text, first.repairs, (*first.findings, *second.findings))
-    if is_problem(own):
-        before = read_problem(own)
+    if is_problem(content):
+        before = read_problem(content)
         if not (before.defects or before.missing or before.duplicates or before.negated):
-            return RepairResult(True, own, (), ())
-        result = repair_pair("", own)
+            return RepairResult(True, content, (), ())
+        result = repair_pair("", content)
         reading = read_problem(result.problem)
         defects = [*reading.defects, *_missing(reading.missing)]
         repairs = tuple(repair for repair in result.repairs if repair.kind is not RepairKind.DECLARED)
         return _repair_result(result.problem, repairs, tuple(_findings("problem", result.problem, defects)))
-    checked = checked_domain(own)
+    checked = checked_domain(content)
     if checked.domain is not None:
-        return _repair_result(own, (), tuple(_findings("domain", own, checked.defects)))
-    result = repair_pair(own, "")
+        return _repair_result(content, (), tuple(_findings("domain", content, checked.defects)))
+    result = repair_pair(content, "")
     repairs = tuple(repair for repair in result.repairs if "the problem is of" not in repair.what)
     findings = tuple(_findings("domain", result.domain, checked_domain(result.domain).defects))
     return _repair_result(result.domain, repairs, findings)
@@ -369,10 +369,10 @@ def _checked(domain: str, problem: str | None, plan: PlanFile | None) -> Iterato
         defects = check_reading(readable, read_problem(problem))
         yield from _findings("problem", problem, [defect for defect in defects if defect.blocking])
     else:
-        found = checked_problem(checked.domain, problem)
-        yield from _findings("problem", problem, found.defects)
-        if plan is not None and found.problem is not None:
-            yield from _plan_findings(checked.domain, found.problem, plan)
+        task = checked_problem(checked.domain, problem)
+        yield from _findings("problem", problem, task.defects)
+        if plan is not None and task.problem is not None:
+            yield from _plan_findings(checked.domain, task.problem, plan)
             return
     if plan is not None:
         yield _not_checked("plan", "problem" if checked.domain else "domain")

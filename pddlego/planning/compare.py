@@ -129,12 +129,12 @@ def _witnessed(reason: str, sides: Sequence[_Side], part: str) -> Comparison:
     return _differ(reason, *suspects)
 
 
-def _suspects(own: Structure, other: Structure) -> list[Relation]:
-    """The relations between objects that no objects of the other side are like, looking at their own relations only."""
-    kinds = [_kinds(structure) for structure in (own, other)]
+def _suspects(structure: Structure, other: Structure) -> list[Relation]:
+    """The relations between objects that no objects of the other side are like, looking at their relations only."""
+    kinds = _kinds(structure), _kinds(other)
     theirs = Counter(_shape(relation, kinds[1]) for relation in other.relations)
     suspects = []
-    for relation in own.relations:
+    for relation in structure.relations:
         shape = _shape(relation, kinds[0])
         if theirs[shape] > 0:
             theirs[shape] -= 1
