@@ -4,7 +4,7 @@ A candidate says that for each object at most one fact of some predicates is tru
 `holding ?x`. It holds if every action that makes such a fact true makes one of the same object false that was true
 before (the balance of Helmert's *Concise finite-domain representations*, 2009); where an action does not, the candidate
 is widened by a fact that it makes false. Different parameters are taken for different objects, so what is found is
-evidence for a warning and no proof.
+evidence for a warning, not a proof. `Completion` also looks at one object for several parameters, and has a proof.
 """
 
 from __future__ import annotations

@@ -40,8 +40,8 @@ class Attempt:
 def attempts(search: Search, seconds: float) -> list[Attempt]:
     """The attempts of a planning call that may take so many seconds.
 
-    The first one that finds a plan, or proves that none exists, ends the call. `auto` begins with pyperplan and goes on
-    with the best compiled engine that is installed.
+    The first one that finds a plan, or proves that none exists, ends the call. `auto` begins with pyperplan, goes on
+    with the best compiled engine that is installed, and ends with pyperplan, in case that one cannot read the problem.
     """
     engines = ("fast-downward",) if search.is_optimal else ("fast-downward", "mimir")
     compiled = next((name for name in engines if not missing(name)), None)
