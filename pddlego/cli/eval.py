@@ -18,7 +18,7 @@ from pddlego.evaluation.assemble import Running, evaluating
 from pddlego.evaluation.config import Resolved, groups, resolve
 from pddlego.evaluation.estimate import estimates
 from pddlego.evaluation.progress import LineProgress, LiveProgress, Standing
-from pddlego.evaluation.runner import Evaluation, Stop
+from pddlego.evaluation.runner import Stop
 from pddlego.evaluation.setup import Setup, make_setup
 from pddlego.evaluation.table import played_of, results_table, rows, spent_elsewhere, upper_bound_table
 from pddlego.models.base import notes
@@ -59,10 +59,10 @@ def _evaluate(resolved: Resolved, dry_run: bool) -> int:
         if running.known:
             text = f"{len(running.known)} of {len(running.cells)} episodes are finished already in {path}"
             console.print(text, style="dim", highlight=False, soft_wrap=True)
-        _run(running.evaluation, _display(console, Standing(running.cells, dict(running.known)), running.gauge))
+        run_evaluation(console, running)
     _show_results(console, running)
     console.print(f"Saved in {path}", style="dim", highlight=False, soft_wrap=True)
-    return _farewell(console, running.evaluation, sum(result.counts for result in running.results), len(running.cells))
+    return farewell(console, running)
 
 
 def _show_results(console: Console, running: Running) -> None:
@@ -106,12 +106,13 @@ def _spent(gauge: Gauge) -> str:
     return f"{spent.calls:.0f} requests{flying}, {spent.tokens:,.0f} tokens{cost}"
 
 
-def _run(evaluation: Evaluation, display: LiveProgress | LineProgress) -> None:
-    """Show the progress until the evaluation stops. The first interrupt drains it, the second aborts it.
+def run_evaluation(console: Console, running: Running) -> None:
+    """Play, and show the progress until the evaluation stops. The first interrupt drains it, the second aborts it.
 
     Where Ctrl-C is ignored the first one, a kill, aborts it.
     """
-    at_once = ignores_keys()
+    evaluation, at_once = running.evaluation, ignores_keys()
+    display = _display(console, Standing(running.cells, dict(running.known)), running.gauge)
 
     def interrupted(number: int, frame: object) -> None:
         (evaluation.abort if at_once or evaluation.draining else evaluation.drain)()
@@ -129,7 +130,10 @@ def _run(evaluation: Evaluation, display: LiveProgress | LineProgress) -> None:
         ignore_interrupts()  # what is left is to write and print the results
 
 
-def _farewell(console: Console, evaluation: Evaluation, good: int, planned: int) -> int:
+def farewell(console: Console, running: Running) -> int:
+    """Say what has no result, and return the exit code. Raises `JournalError` if the results cannot be written."""
+    evaluation, planned = running.evaluation, len(running.cells)
+    good = sum(result.counts for result in running.results)
     if evaluation.stopped is Stop.DISK and evaluation.fault is not None:
         raise evaluation.fault
     if good == planned:

@@ -104,17 +104,17 @@ def _show(console: Console, report: Report) -> None:
     """The report on a terminal."""
     console.print(f"From {', '.join(report.sources)}", style="dim", highlight=False, soft_wrap=True)
     if report.rows:
-        _table(console, "Success", *success(report))
+        print_table(console, "Success", *success(report))
         console.print(Text("All numbers", "bold"))
         console.print(results_table(report.rows, console.width), highlight=False)
     for note in report.notes:
         console.print(note, style="dim", highlight=False)
     console.print()
     for title, head, body in extra_tables(report):
-        _table(console, title, head, body)
+        print_table(console, title, head, body)
     _lost(console, report)
     for title, what, rows in report.sections:
-        _table(console, title, *counts(rows, what))
+        print_table(console, title, *counts(rows, what))
     for comparison in report.comparisons:
         console.print(
             f"{comparison.game}, {comparison.first} and {comparison.second}: {comparison.conclusion}", highlight=False
@@ -136,7 +136,8 @@ def _lost(console: Console, report: Report) -> None:
 _LOST = 10
 
 
-def _table(console: Console, title: str, head: list[str], body: list[list[str]]) -> None:
+def print_table(console: Console, title: str, head: list[str], body: list[list[str]]) -> None:
+    """Print a table with its title; numbers are aligned to the right."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for number, name in enumerate(head):
         numeric = all(row[number][:1].isdigit() or not row[number] for row in body)

@@ -128,7 +128,7 @@ def _again(console: Console, recorded: Recorded, step: int, model: str | None, e
         models=(model or started.model,),
         without_model=() if asks else (started.mode,),
     )
-    endpoint, access = _endpoint(console, recorded, model, explicit)
+    endpoint, access = endpoint_again(console, recorded, model, explicit)
     setup = Setup(
         recorded.config.model_copy(update={"endpoint": endpoint}),
         matrix,
@@ -140,7 +140,7 @@ def _again(console: Console, recorded: Recorded, step: int, model: str | None, e
     return setup
 
 
-def _endpoint(
+def endpoint_again(
     console: Console, recorded: Recorded, model: str | None, explicit: dict[str, Any]
 ) -> tuple[Endpoint, Access]:
     """The endpoint, as recorded or as named now. The key goes to no endpoint that only a run folder names."""

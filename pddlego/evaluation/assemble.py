@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,11 +11,11 @@ from typing import Any
 from pddlego.episode.events import Event
 from pddlego.errors import UsageError
 from pddlego.evaluation.models import is_free
-from pddlego.evaluation.playing import make_limiter, make_planners, play
-from pddlego.evaluation.runner import Evaluation, Executor
+from pddlego.evaluation.playing import make_limiter, make_planners, make_tools, play
+from pddlego.evaluation.runner import Evaluation, Executor, Player
 from pddlego.evaluation.setup import Setup
 from pddlego.evaluation.table import result_table
-from pddlego.methods.base import whole
+from pddlego.methods.base import Tools, whole
 from pddlego.methods.registry import make_codec, measuring_of, modes
 from pddlego.models.limiter import Gauge, Price, SharedLimiter
 from pddlego.planning import Planner
@@ -25,6 +25,9 @@ from pddlego.runs.manifest import environment_manifest
 from pddlego.runs.store import Store, kept_domain, read_recorded_prices
 from pddlego.runs.summary import Summary
 from pddlego.util.files import write_run_file
+
+Begin = Callable[[Cell, Tools], Iterator[Event]]
+"""Begins the episode of a cell."""
 
 
 @dataclass
@@ -54,12 +57,20 @@ class Running:
 
 
 @contextmanager
-def evaluating(setup: Setup, path: Path, about: Mapping[str, Any] | None = None) -> Iterator[Running]:
+def evaluating(
+    setup: Setup,
+    path: Path,
+    about: Mapping[str, Any] | None = None,
+    *,
+    cells: tuple[Cell, ...] | None = None,
+    begin: Begin | None = None,
+) -> Iterator[Running]:
     """An evaluation in the folder `path`, new or continued. In the end the result table is written.
 
-    Raises `PddlegoError`, as for a folder that was begun with another configuration or is in use.
+    `cells` are those of the setup's that are played, all by default; `begin` begins an episode elsewhere than at its
+    beginning. Raises `PddlegoError`, as for a folder that was begun with another configuration or is in use.
     """
-    cells = setup.cells()
+    cells = setup.cells() if cells is None else cells
     record = {**(about or {}), **environment_manifest()}
     opened = Store(
         path,
@@ -78,7 +89,8 @@ def evaluating(setup: Setup, path: Path, about: Mapping[str, Any] | None = None)
             _check_ledger(path, ledger, store)
             known = {cell: summary for cell in cells if (summary := store.finished(cell)) is not None}
             waiting = [cell for cell in cells if cell not in known]
-            with _executor(setup, planner, limiter, ledger, store) as (executor, gauge):
+            player = _player(setup, planner, limiter, store, begin)
+            with _executor(setup, player, limiter, ledger) as (executor, gauge):
                 evaluation = Evaluation(
                     waiting, store, executor, workers=setup.workers, is_exhausted=gauge.is_exhausted
                 )
@@ -112,17 +124,22 @@ def _check_ledger(path: Path, ledger: Ledger, store: Store) -> None:
         raise UsageError(f"{path} is damaged", reason, "Restore ledger.jsonl, or use another folder with --run.")
 
 
+def _player(setup: Setup, planner: Planner, limiter: SharedLimiter, store: Store, begin: Begin | None) -> Player:
+    """What plays a cell in a thread."""
+
+    def player(cell: Cell) -> Iterator[Event]:
+        if begin is not None:
+            return begin(cell, make_tools(cell, setup, planner, limiter))
+        carried = _carried(setup, store, cell) if setup.config.run.carry else ""
+        return play(cell, setup, planner, limiter, carried=carried)
+
+    return player
+
+
 @contextmanager
-def _executor(
-    setup: Setup, planner: Planner, limiter: SharedLimiter, ledger: Ledger, store: Store
-) -> Iterator[tuple[Executor, Gauge]]:
+def _executor(setup: Setup, player: Player, limiter: SharedLimiter, ledger: Ledger) -> Iterator[tuple[Executor, Gauge]]:
     """What plays the cells, as the configuration says, and what it spends."""
     if setup.config.run.executor == "threads":
-
-        def player(cell: Cell) -> Iterator[Event]:
-            carried = _carried(setup, store, cell) if setup.config.run.carry else ""
-            return play(cell, setup, planner, limiter, carried=carried)
-
         yield Executor(player, limiter.break_off), limiter
     else:
         from pddlego.evaluation.cluster import cluster_executor

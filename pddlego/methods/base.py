@@ -211,6 +211,29 @@ class CountTable:
 
 
 @dataclass(frozen=True)
+class Share:
+    """A share of counts: the groups of counts that are its `part`, and those that are the `whole`."""
+
+    name: str
+    part: tuple[str, ...]
+    whole: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ShareTable:
+    """Shares of counts that a method measures, as a table of reports: a row for each counted thing."""
+
+    title: str
+    what: str
+    columns: tuple[Share, ...]
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Every group of counts that it needs."""
+        return tuple(dict.fromkeys(name for share in self.columns for name in share.whole))
+
+
+@dataclass(frozen=True)
 class Figure:
     """A series that a method measures, as a plot of reports: one line for each mode and model.
 
@@ -229,17 +252,21 @@ class Figure:
 class Measuring:
     """What a method measures, and how that stands in tables and figures.
 
-    `best` is the optimum of the compared column on a seed, if it can be computed.
-    `published` is what a paper says of a setting that is played with these options: means of the number `printed`.
+    `best` is the optimum of the compared column on a seed, if it can be computed. `checked` adds to the events of a
+    recorded episode, in a setting with options, what can be found out later about the model's claims, compared with
+    another model if one is given. `published` is what a paper says of a setting played with these options: means
+    of the number `printed`.
     """
 
     of: Callable[[Sequence[Event], Usage], Measures]
     columns: tuple[Column, ...] = ()
     counts: tuple[CountTable, ...] = ()
+    shares: tuple[ShareTable, ...] = ()
     figures: tuple[Figure, ...] = ()
     published: Callable[[str, Mapping[str, Any]], Published] | None = None
     printed: str = "score"
     best: Callable[[Any, int, Planner], int | None] | None = None
+    checked: Callable[[Sequence[Event], Any, Any, Model | None], Iterable[Event]] | None = None
 
 
 @dataclass(frozen=True)

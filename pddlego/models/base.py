@@ -68,6 +68,14 @@ class Request:
 
 
 @dataclass(frozen=True)
+class Mistake:
+    """An error that a simulation made on purpose: its kind, and the answer without it."""
+
+    kind: str
+    correct: str
+
+
+@dataclass(frozen=True)
 class Completion:
     """One answer. Tokens are what the endpoint counted; `estimated` says that they are estimated (see `Reply.tokens`).
 
@@ -75,7 +83,8 @@ class Completion:
     `from_cache` says that it was kept from an earlier run, and cost nothing now. `reasoning` is what the model thought
     before, where the endpoint gives it apart from the answer, and `tokens_reasoning` of the tokens out were that.
     `not_taken` names what the request changed (`temperature`, `max_tokens`) and the endpoint does not take. `note` is
-    what else is to be said of it, such as that it was recorded for another question.
+    what else is to be said of it, such as that it was recorded for another question. `mistake` is there if a simulation
+    erred.
     """
 
     text: str
@@ -91,6 +100,7 @@ class Completion:
     tokens_reasoning: int = 0
     not_taken: tuple[str, ...] = ()
     note: str = ""
+    mistake: Mistake | None = None
 
 
 class Model(Protocol):

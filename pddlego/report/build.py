@@ -12,7 +12,7 @@ from typing import Any
 from pddlego.errors import JournalError, UsageError
 from pddlego.evaluation.statistics import Comparison, Side, compare
 from pddlego.evaluation.table import Configuration, Row, by_configuration, played_of, rows, spent_elsewhere
-from pddlego.methods.base import CountTable, whole
+from pddlego.methods.base import CountTable, ShareTable, whole
 from pddlego.methods.registry import measuring_of, modes
 from pddlego.models.base import notes
 from pddlego.models.limiter import Price
@@ -47,11 +47,21 @@ class CountRow:
 
 
 @dataclass(frozen=True)
+class ShareRow:
+    """Shares of one counted thing in the episodes of one configuration: for each column the part, and the whole."""
+
+    configuration: Configuration
+    what: str
+    shares: Mapping[str, tuple[int, int]]
+
+
+@dataclass(frozen=True)
 class Report:
     """What some evaluations say. `results` holds the last attempt at each cell, sorted by cell.
 
     `failures` are the outcomes of episodes that were not won; `answers` the unusable answers by category, the defects
     by kind and the edit lines without effect; `measured` what the methods counted, each group with its table, and
+    `shares` what they made shares of;
     `figures` what they draw; `published` are means of papers beside ours.
     `incomplete` says how many of the cells that were asked for were played, if not all were; `damage` what could not be
     read.
@@ -63,6 +73,7 @@ class Report:
     failures: tuple[CountRow, ...]
     answers: tuple[CountRow, ...]
     measured: tuple[tuple[CountTable, tuple[CountRow, ...]], ...]
+    shares: tuple[tuple[ShareTable, tuple[ShareRow, ...]], ...]
     comparisons: tuple[Comparison, ...]
     figures: tuple[DrawnFigure, ...] = ()
     published: tuple[PaperFigure, ...] = ()
@@ -213,6 +224,7 @@ def build_report(paths: Sequence[Path], prices: Mapping[str, Price] | None = Non
         failures=_counts(grouped, lambda summary: {} if summary.won else {summary.outcome.value: 1}),
         answers=_counts(grouped, _trouble),
         measured=tuple(_measured(grouped)),
+        shares=tuple(shares_of(grouped)),
         comparisons=_comparisons(results),
         figures=draw_figures([result for result in results if result.counts]),
         published=paper_figures([row for row in found_rows if row.setting in settings], settings),
@@ -251,6 +263,33 @@ def _measured(grouped: Mapping[Configuration, list[Summary]]) -> Iterator[tuple[
     tables = dict.fromkeys(table for setting, mode, _ in grouped for table in measuring_of(setting, mode).counts)
     for table in tables:
         yield table, _counts(grouped, lambda summary, group=table.group: summary.counts_of(group))  # type: ignore[misc]
+
+
+def shares_of(grouped: Mapping[Configuration, list[Summary]]) -> Iterator[tuple[ShareTable, tuple[ShareRow, ...]]]:
+    """Shares of what each method counted, with a last row of everything for each configuration."""
+    for table in dict.fromkeys(table for setting, mode, _ in grouped for table in measuring_of(setting, mode).shares):
+        rows = []
+        for configuration, summaries in grouped.items():
+            totals: dict[str, Counter[str]] = {name: Counter() for name in table.groups}
+            for summary in summaries:
+                for name, total in totals.items():
+                    total.update(summary.counts_of(name))
+            counted = sorted(set().union(*totals.values()))
+            for what in (*counted, *([ALL] if counted else ())):
+                rows.append(ShareRow(configuration, what, dict(_share(table, totals, what))))
+        yield table, tuple(rows)
+
+
+ALL = "(all)"
+
+
+def _share(table: ShareTable, totals: Mapping[str, Counter[str]], what: str) -> Iterator[tuple[str, tuple[int, int]]]:
+    """For each column the part and the whole."""
+
+    def number(groups: Iterable[str]) -> int:
+        return sum(totals[name].total() if what == ALL else totals[name][what] for name in groups)
+
+    return ((share.name, (number(share.part), number(share.whole))) for share in table.columns)
 
 
 def _counts(grouped: Mapping[Configuration, Iterable[Summary]], count: _Counter) -> tuple[CountRow, ...]:

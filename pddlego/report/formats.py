@@ -11,7 +11,8 @@ from pydantic_core import to_jsonable_python
 
 from pddlego.evaluation.models import answered_by
 from pddlego.evaluation.table import NAMES, Row, columns, result_table, row_columns
-from pddlego.report.build import CountRow, Report
+from pddlego.methods.base import ShareTable
+from pddlego.report.build import CountRow, Report, ShareRow
 from pddlego.runs.cells import NO_MODEL
 from pddlego.util.text import markdown_cell
 
@@ -64,7 +65,17 @@ def extra_tables(report: Report) -> list[tuple[str, list[str], list[list[str]]]]
     tables = [("Means, and those of the paper", head, body)] if body else []
     head, body = published_shares(report)
     tables += [("Shares of errors, and those of the paper", head, body)] if body else []
+    tables += [(table.title, *share_rows(table, rows)) for table, rows in report.shares if rows]
     return tables + [(figure.figure.title, *figure.table()) for figure in report.figures]
+
+
+def share_rows(table: ShareTable, rows: Iterable[ShareRow]) -> tuple[list[str], list[list[str]]]:
+    """Shares in per cent, each with the numbers that it was made of."""
+    body = [
+        [*row.configuration, row.what, *(f"{100 * n / m:.1f}% ({n}/{m})" if m else "" for n, m in row.shares.values())]
+        for row in rows
+    ]
+    return [*NAMES, table.what, *(share.name for share in table.columns)], body
 
 
 def _published_means(report: Report) -> tuple[list[str], list[list[str]]]:

@@ -22,12 +22,14 @@ LAST = ("calls", "characters", "tokens_in", "tokens_out", "tokens_cached", "from
 class Measures:
     """Numbers by name, each a column of tables, and counts of what happened: by kind, in several groups.
 
-    `series` are points for figures, each an x and a y, by the name of the figure.
+    `series` are points for figures, each an x and a y, by the name of the figure. `first_error` says what the model got
+    wrong first and did not correct, where the method can check that; empty if nothing.
     """
 
     numbers: Mapping[str, int | float] = field(default_factory=dict)
     counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     series: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)
+    first_error: str = ""
 
 
 LOST_TO_ERRORS = frozenset({Outcome.MODEL_ERROR, Outcome.CRASHED})

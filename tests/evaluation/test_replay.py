@@ -177,7 +177,7 @@ class Wired:
 
     error: BaseException
     game: GridHouse = field(default_factory=small_house)
-    task: str = ""
+    task: str = small_house().task
 
     def start(self) -> Observation:
         return self.game.start()

@@ -54,7 +54,7 @@ def test_the_file_needs_nothing_else(page_file: Path) -> None:
 def test_a_name_of_a_model_steers_no_terminal() -> None:
     cell = Cell("coin", "act", "a\x1b[31mb", 1)
     summary = Summary(cell, 1, Outcome.WON)
-    report = Report(("runs",), (summary,), tuple(rows([summary])), (), (), (), ())
+    report = Report(("runs",), (summary,), tuple(rows([summary])), (), (), (), (), ())
     assert "\x1b" not in html(report, [], 0)
 
 

@@ -42,7 +42,8 @@ class PlanTried(BuilderEvent):
 class BuildConcluded(BuilderEvent):
     """The result of a build. `read`: both files are PDDL; `valid`: no blocking defects; `solvable`: a plan was
     found. `plan_valid` says that the plan works in the gold domain, and `equivalent` that the task is the gold one but
-    for names; None without a gold task, if it is too large, or if no goal can be reached in either."""
+    for names; None without a gold task, if it is too large, or if no goal can be reached in either. `first_error` is
+    the first part that differs from the gold files, if the plan does not work."""
 
     type = "concluded"
     read: bool
@@ -50,6 +51,7 @@ class BuildConcluded(BuilderEvent):
     solvable: bool
     plan_valid: bool | None = None
     equivalent: bool | None = None
+    first_error: str = ""
 
 
 def _found(event: DefectsFound, glyphs: Glyphs) -> Description:

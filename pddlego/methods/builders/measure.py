@@ -24,7 +24,7 @@ def measure(events: Sequence[Event], used: Usage) -> Measures:
         numbers |= {"plan_valid": int(bool(done.plan_valid))}
         if done.equivalent is not None:
             numbers["equivalent"] = int(done.equivalent)
-    return Measures(numbers, {})
+    return Measures(numbers, first_error=done.first_error if done is not None else "")
 
 
 MEASURING = Measuring(

@@ -90,6 +90,15 @@ class Bounded(GraphplanEvent):
 
 
 @dataclass(frozen=True)
+class NeededPruned(GraphplanEvent):
+    """The model pruned an action of a shortest plan: the first one, at its level. Found out later (`truth`)."""
+
+    type = "needed_pruned"
+    level: int
+    action: str
+
+
+@dataclass(frozen=True)
 class PlanConcluded(GraphplanEvent):
     """How planning ended: `kind` is `solved`, or why it is not. `steps` are the actions of each level of the plan.
 
@@ -195,7 +204,13 @@ def _concluded(event: PlanConcluded, glyphs: Glyphs) -> Description:
     return Description("observed", line, (line,), detail)
 
 
+def _needed_pruned(event: NeededPruned, glyphs: Glyphs) -> Description:
+    text = f"     {event.action}, pruned at level {event.level}, is in a shortest plan"
+    return in_one_line("facts", text, "magenta")
+
+
 DESCRIBED: Mapping[type[Event], Describe] = {
+    NeededPruned: _needed_pruned,
     TaskGiven: _given,
     Proposed: _proposed,
     Grown: _grown,

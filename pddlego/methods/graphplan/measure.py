@@ -8,8 +8,9 @@ from typing import Any
 
 from pddlego.episode.events import Asked, Event, Rejected, Started, Usage
 from pddlego.methods.base import Column, CountTable, Figure, Measuring, Published, whole
-from pddlego.methods.graphplan.events import SOLVED, Grown, Looked, PassEnded, PlanConcluded, TaskGiven
+from pddlego.methods.graphplan.events import SOLVED, Grown, Looked, NeededPruned, PassEnded, PlanConcluded, TaskGiven
 from pddlego.methods.graphplan.options import BY_MODEL
+from pddlego.methods.graphplan.pruned import check_recorded
 from pddlego.methods.setting_files import published
 from pddlego.runs.summary import Measures
 
@@ -32,7 +33,10 @@ def measure(events: Sequence[Event], used: Usage) -> Measures:
     solved = done is not None and done.kind == SOLVED
     lost = Counter([done.kind] if done is not None and not solved else [])
     points = ((float(start.objects), float(numbers["nodes"])),) if solved and start is not None and is_graph else ()
-    return Measures(numbers, {"lost": lost}, {_NODES: points})
+    pruned = next((event for event in events if isinstance(event, NeededPruned)), None)
+    message = done.message if done is not None and not solved else ""
+    first_error = f"pruned {pruned.action} at level {pruned.level}, which a shortest plan needs" if pruned else message
+    return Measures(numbers, {"lost": lost}, {_NODES: points}, first_error=first_error)
 
 
 def _graph_numbers(events: Sequence[Event]) -> dict[str, int | float]:
@@ -85,4 +89,5 @@ MEASURING = Measuring(
         Figure(_NODES, "Search nodes against size, of solved tasks", "objects", "nodes", "median", logarithmic=True),
     ),
     published=_of_intact_domain,
+    checked=check_recorded,
 )

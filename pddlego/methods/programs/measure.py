@@ -63,7 +63,17 @@ def measure(events: Sequence[Event], used: Usage) -> Measures:
             "lost": Counter(e.kind for e in evaluated if not e.solved),
         },
         {_RUN_TIME: tuple((float(event.size), event.seconds) for event in solved), _CURVE: _curve(events)},
+        first_error="" if won else _first_error(ran, judged),
     )
+
+
+def _first_error(ran: Sequence[Ran], answer: int) -> str:
+    """The first task, of training before those of evaluation, that the last program fails, and why."""
+    failed = [event for event in ran if event.answer == answer and not event.solved]
+    if not failed:
+        return ""
+    first = min(failed, key=lambda event: (event.split == "evaluation", event.number))
+    return f"{first.split} task {first.number + 1} ({first.task}): {first.kind}: {first.message or 'no reason given'}"
 
 
 def _curve(events: Sequence[Event]) -> tuple[tuple[float, float], ...]:

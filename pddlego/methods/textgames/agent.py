@@ -36,6 +36,7 @@ from pddlego.methods.textgames.memory import (
     remedied,
 )
 from pddlego.methods.textgames.situation import Observations, Situation
+from pddlego.methods.textgames.truth.reference import Checker, checked
 from pddlego.methods.textgames.world import Episode, GameSession, Intention, Restart, intended, normalize_command
 from pddlego.models import Completion, Model
 from pddlego.models.base import Feedback
@@ -371,10 +372,11 @@ class Agent:
         agents: Agents,
         clock: Callable[[], float] = time.monotonic,
         restart: Restart | None = None,
+        checker: Checker | None = None,
     ) -> None:
         self.episode, self.setting = episode, episode.setting
         self.approver, self.restart = agents.approver, restart
-        self._model = agents.model
+        self._model, self._checker = agents.model, checker
         self._budget = Budget(episode.limits, clock)
         self._memory = Memory(episode.plans and "remedies" not in episode.without, episode.whole_memory)
         self._world = GameSession(episode, game, self._memory, self._budget)
@@ -383,7 +385,10 @@ class Agent:
 
     def run(self) -> Iterator[Event]:
         """Play to the end. The last event is always `Ended`, whatever happens; see `played`."""
-        return played(self._episode(), self._budget)
+        events = self._episode()
+        if self._checker is not None:
+            events = checked(events, self._checker)
+        return played(events, self._budget)
 
     @property
     def seconds(self) -> float:

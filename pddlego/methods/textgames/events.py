@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from pddlego.display.console import Glyphs
 from pddlego.display.description import Describe, Description, Line, change_lines, changes
@@ -26,6 +28,7 @@ class Observed(GameEvent):
     `refused` means that nothing happened; `mismatch` says how the answer differs from what the plan expected,
     `unforeseen` what the model reads about it. `free` marks a look around without a step: the game shows it anyway.
     `repeated`: the game was restarted after a refusal, and the command was sent again; this does not count as a step.
+    The first look has the `task` as the game states it.
     """
 
     type = "observed"
@@ -41,6 +44,7 @@ class Observed(GameEvent):
     unforeseen: str = ""
     free: bool = False
     repeated: bool = False
+    task: str = ""
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,49 @@ class Resumed(GameEvent):
     written: str = ""
 
 
+Verdict = Literal["wrong", "stale", "missing"]
+"""Of a fact that is not right: it was never true, it was true before, or it is true and the problem lacks it."""
+
+
+@dataclass(frozen=True)
+class FactError:
+    """A fact that is not right, in the model's names. `since` is the step after which it was first so."""
+
+    verdict: Verdict
+    fact: str
+    since: int
+
+    @property
+    def predicate(self) -> str:
+        return self.fact.strip("()").split(" ")[0]
+
+    @property
+    def kind(self) -> str:
+        """What tables count."""
+        return f"{self.verdict} {self.predicate}"
+
+    def is_like(self, other: FactError) -> bool:
+        """Whether it may be the same error, under other names."""
+        return (self.kind, self.since) == (other.kind, other.since)
+
+
+@dataclass(frozen=True)
+class FactsChecked(GameEvent):
+    """The problem was compared with what the reference has read (`--truth`).
+
+    `right` is how many facts of each predicate are right; `errors` come in the order in which they began. `unknown` are
+    facts that cannot be known yet, and `new` objects of the facts that the problem does not declare. `rejected`: the
+    problem is that of a rejected answer, as far as it could be read.
+    """
+
+    type = "facts_checked"
+    right: Mapping[str, int]
+    errors: tuple[FactError, ...] = ()
+    unknown: tuple[str, ...] = ()
+    new: tuple[str, ...] = ()
+    rejected: bool = False
+
+
 def status_of(tried: TriedRung) -> str:
     """What came of a goal; one that is true because nothing is there yet is called that."""
     return "nothing there yet" if tried.message == NOTHING_THERE else tried.status.value
@@ -124,5 +171,20 @@ def _resumed(event: Resumed, glyphs: Glyphs) -> Description:
     return Description("accepted", title, tuple(brief), change_lines(event.added, event.removed, glyphs))
 
 
-DESCRIBED: Mapping[type[Event], Describe] = {Observed: _observed, Planned: _planned, Resumed: _resumed}
+def _facts_checked(event: FactsChecked, glyphs: Glyphs) -> Description:
+    of = " of the rejected answer" if event.rejected else ""
+    summary = f"facts{of}: {sum(event.right.values())} right"
+    counts = Counter(error.verdict for error in event.errors)
+    summary = ", ".join((summary, *(f"{number} {verdict}" for verdict, number in counts.items())))
+    lines = tuple(Line(f"{error.verdict} since step {error.since}: {error.fact}", "magenta") for error in event.errors)
+    brief = tuple(Line(f"     {error.verdict}: {error.fact}", "magenta") for error in event.errors)
+    return Description("facts", Line(summary), brief, lines)
+
+
+DESCRIBED: Mapping[type[Event], Describe] = {
+    Observed: _observed,
+    Planned: _planned,
+    Resumed: _resumed,
+    FactsChecked: _facts_checked,
+}
 """Every event that a text game adds, with what is said of it."""

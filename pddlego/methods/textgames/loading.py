@@ -18,6 +18,8 @@ from pddlego.methods.textgames.knowledge import ActionRule, Knowledge, beginning
 from pddlego.methods.textgames.options import TEXT_GAME, WRITES_DOMAIN, TextGameOptions
 from pddlego.methods.textgames.settings import (
     ActionTable,
+    ClaimRule,
+    ClaimTable,
     EndpointAsking,
     Fixed,
     FixedRule,
@@ -44,7 +46,7 @@ from pddlego.pddl import (
     parse_domain,
     parse_problem,
 )
-from pddlego.pddl.conditions import parse_condition, read_atom
+from pddlego.pddl.conditions import Exists, parse_condition, read_atom
 from pddlego.pddl.exclusive import parse_invariant
 from pddlego.pddl.sexpr import read_sexprs
 from pddlego.planning import Rung, Search
@@ -192,6 +194,7 @@ def _build(name: str, is_baseline: bool = False) -> GameSetting:
             ),
             fixed=Fixed(tuple(_fixed_rule(rule) for rule in file.rule if not rule.ablated), file.planning.script),
             map=_map_rule(domain, file.map) if file.map else None,
+            claims={name: _claim_rule(domain, start, name, table) for name, table in file.claims.items()},
             removable=_removable(file, ladder, baseline),
         )
     except ValueError as error:
@@ -234,6 +237,21 @@ def _map_rule(domain: Domain, rule: MapRule) -> MapRule:
         if predicate is None or len(predicate.parameters) != arity:
             raise ValueError(f"map.{key}: '{name}' is not a predicate with {arity} argument(s)")
     return rule
+
+
+def _claim_rule(domain: Domain, start: Problem, name: str, table: ClaimTable) -> ClaimRule:
+    """The rule. Raises `ValueError` if the domain has no such predicate, or the condition cannot be read."""
+    predicate = domain.predicates_by_name.get(name)
+    if predicate is None:
+        raise ValueError(f"claims.{name}: '{name}' is not a predicate of the domain")
+    if not table.known:
+        return ClaimRule(None, table.opinion, table.symmetric)
+    try:
+        known = parse_condition(table.known)
+    except PddlSyntaxError as error:
+        raise ValueError(f"claims.{name}.known: '{table.known}' is not one PDDL condition") from error
+    _check_problem(f"claims.{name}.known", domain, start.with_goal(Exists(predicate.parameters, known)))
+    return ClaimRule(known, table.opinion, table.symmetric)
 
 
 def _parameter(key: str, read: Parameter) -> Parameter:
@@ -390,7 +408,7 @@ def without_parts(setting: GameSetting, without: Collection[str]) -> GameSetting
     baseline = removable.baseline
     if "domain" in without and baseline is not None:
         start = replace(baseline.start, placeholder=setting.start.placeholder)
-        setting = replace(setting, start=start, fixed=baseline.fixed, map=baseline.map)
+        setting = replace(setting, start=start, fixed=baseline.fixed, map=baseline.map, claims=baseline.claims)
     if "prompts" in without and baseline is not None:
         own, theirs = setting.asking, baseline.asking
         protocol = own.protocol.model_copy(update={"one_message": theirs.protocol.one_message})

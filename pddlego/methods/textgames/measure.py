@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import get_args
 
 from pddlego.episode.events import Event, Limits, Usage
-from pddlego.methods.base import Column, CountTable, Measuring
-from pddlego.methods.textgames.events import Observed, Planned
+from pddlego.methods.base import Column, CountTable, Figure, Measuring, Share, ShareTable
+from pddlego.methods.textgames.events import FactsChecked, Observed, Planned, Verdict
 from pddlego.methods.textgames.games import Game
 from pddlego.methods.textgames.play import episode_events, make_game
 from pddlego.methods.textgames.reader.model import ReaderModel, can_answer
 from pddlego.methods.textgames.reader.text import read_room
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange, Observations, Situation
+from pddlego.methods.textgames.truth.first_error import first_error
+from pddlego.methods.textgames.truth.recorded import check_recorded
 from pddlego.methods.textgames.world import Episode
 from pddlego.models import Request
 from pddlego.pddl import Atom, Problem, parse_problem, to_name
@@ -27,13 +30,48 @@ def measure(events: Sequence[Event], used: Usage) -> Measures:
     surprises = sum(bool(event.mismatch) for event in events if isinstance(event, Observed))
     rungs = Counter(event.rung for event in events if isinstance(event, Planned) and event.rung is not None)
     repeated = sum(event.repeated for event in events if isinstance(event, Observed))
+    checked = [event for event in events if isinstance(event, FactsChecked) and not event.rejected]
+    error = first_error(events)
     numbers = {
         "steps": used.steps,
         "refused": used.refused,
         "surprises": surprises,
         **({"repeated": repeated} if repeated else {}),
     }
-    return Measures(numbers, {"rungs": dict(rungs)})
+    return Measures(
+        numbers,
+        {"rungs": rungs, "first_error": Counter([error.kind] if error else []), **_fact_counts(checked)},
+        _by_step(events),
+        first_error=str(error or ""),
+    )
+
+
+RIGHT, PRECISION, RECALL = "right facts", "precision", "recall"
+
+
+def _fact_counts(checked: Sequence[FactsChecked]) -> dict[str, Counter[str]]:
+    """How many facts of each predicate were right, wrong, stale and missing, over all problems."""
+    counts = {name: Counter[str]() for name in (RIGHT, *get_args(Verdict))} if checked else {}
+    for event in checked:
+        counts[RIGHT].update(event.right)
+        for error in event.errors:
+            counts[error.verdict][error.predicate] += 1
+    return counts
+
+
+def _by_step(events: Sequence[Event]) -> dict[str, tuple[tuple[float, float], ...]]:
+    """Precision and recall of the facts of each problem, by the step after which it was written."""
+    points: dict[str, list[tuple[float, float]]] = {PRECISION: [], RECALL: []}
+    step = 0
+    for event in events:
+        if isinstance(event, Observed):
+            step = event.step
+        elif isinstance(event, FactsChecked) and not event.rejected:
+            right = sum(event.right.values())
+            missing = sum(error.verdict == "missing" for error in event.errors)
+            for name, whole in ((PRECISION, right + len(event.errors) - missing), (RECALL, right + missing)):
+                points[name] += [(float(step), right / whole)] if whole else []
+    return {name: tuple(line) for name, line in points.items() if line}
 
 
 _EXPLORING_STEPS = 1_000
@@ -92,6 +130,24 @@ MEASURING = Measuring(
         Column("surprises", shown=False),
         Column("repeated", blank_zero=True),
     ),
-    counts=(CountTable("rungs", "Goals that plans were made for", "goal"),),
+    counts=(
+        CountTable("rungs", "Goals that plans were made for", "goal"),
+        CountTable("first_error", "First wrong fact that stayed", "fact"),
+    ),
+    shares=(
+        ShareTable(
+            "Facts of the model, checked against a reference",
+            "predicate",
+            (
+                Share("precision", (RIGHT,), (RIGHT, "wrong", "stale")),
+                Share("recall", (RIGHT,), (RIGHT, "missing")),
+            ),
+        ),
+    ),
+    figures=(
+        Figure(PRECISION, "Precision of facts by step", "step", "precision"),
+        Figure(RECALL, "Recall of facts by step", "step", "recall"),
+    ),
     best=optimum,
+    checked=check_recorded,
 )

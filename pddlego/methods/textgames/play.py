@@ -18,8 +18,10 @@ from pddlego.methods.textgames.formalize.problems import Formalizer, PddlEdit, P
 from pddlego.methods.textgames.games import BUILT_IN, Game, GameSpec, foreign_game
 from pddlego.methods.textgames.loading import setting_for
 from pddlego.methods.textgames.options import MODES, WRITES_DOMAIN, TextGameOptions
+from pddlego.methods.textgames.reference_model import check_reader
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.situation import Exchange, Observations, Situation, Terms
+from pddlego.methods.textgames.truth.reference import Checker, Reference
 from pddlego.methods.textgames.world import Episode, Restart
 from pddlego.models import Model
 from pddlego.models.base import Feedback
@@ -102,7 +104,11 @@ def episode_events(
     """Play and yield every event. `approver` is asked before things take effect, `person` types in mode human."""
     method = make_method(episode.mode, episode.setting, episode.seed, person)
     agents = Agents(method, model, planner, approver)
-    agent = Agent(episode, game, agents, restart=restart)
+    checker = None
+    if episode.truth and episode.plans:
+        check_reader(episode.setting, "edit")
+        checker = Checker(episode.setting, method, Reference(episode.setting))
+    agent = Agent(episode, game, agents, restart=restart, checker=checker)
     return Timed(agent.run(), lambda: agent.seconds)
 
 
@@ -154,6 +160,7 @@ def episode_of(
         replan_every_step=options.replan == "every-step",
         whole_memory=options.history == "all",
         rewinds=options.rewind,
+        truth=options.truth,
     )
 
 

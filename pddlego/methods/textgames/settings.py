@@ -17,6 +17,7 @@ from pddlego.errors import EngineError, SettingError
 from pddlego.methods import base
 from pddlego.methods.setting_files import SettingHead
 from pddlego.methods.textgames.knowledge import Knowledge
+from pddlego.pddl import Formula
 from pddlego.planning import Planner, PlanStatus, Rung
 
 Offset = Annotated[int, Field(ge=-1, le=1)]
@@ -207,6 +208,18 @@ class InvariantTable(_Strict):
     unless: str = ""
 
 
+class ClaimTable(_Strict):
+    """When a fact of a predicate can be known to be true or false: a condition on what was observed so far.
+
+    Its variables are the predicate's parameters, as the domain names them. Without one it can always be known. An
+    `opinion` can never be, such as where a thing is likely to be. `symmetric`: one fact says it for both ways.
+    """
+
+    known: str = ""
+    opinion: bool = False
+    symmetric: bool = False
+
+
 class PromptsTable(_Strict):
     folder: str
     reader: str = ""
@@ -232,6 +245,7 @@ class SettingFile(SettingHead):
     protocol: Protocol = Protocol()
     invariant: list[InvariantTable] = Field(default_factory=list)
     map: MapRule | None = None
+    claims: dict[str, ClaimTable] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -274,6 +288,15 @@ class ReaderRules:
 
 
 @dataclass(frozen=True)
+class ClaimRule:
+    """What a `ClaimTable` says, with its condition read: None for one that can always be known."""
+
+    known: Formula | None = None
+    opinion: bool = False
+    symmetric: bool = False
+
+
+@dataclass(frozen=True)
 class Fixed:
     """Commands that are sent because the game said something: rules that are data, and a script by its name."""
 
@@ -294,6 +317,7 @@ class GameSetting(base.Setting):
     reader: ReaderRules = ReaderRules()
     fixed: Fixed = Fixed()
     map: MapRule | None = None
+    claims: Mapping[str, ClaimRule] = field(default_factory=dict)
     removable: Removable = Removable()
 
     def check(self, planner: Planner) -> None:

@@ -30,7 +30,8 @@ class Episode:
 
     `retries` says how often the model is asked again about an unusable answer, if the setting does not. With its `whole
     memory` a model is shown every command with its answer, and not what is new; one that `rewinds` begins the game anew
-    after a refused command, and repeats what had worked. Raises `UsageError` for a mode that does not exist.
+    after a refused command, and repeats what had worked. With `truth` every fact of the model is checked. Raises
+    `UsageError` for a mode that does not exist.
     """
 
     setting: GameSetting
@@ -41,6 +42,7 @@ class Episode:
     replan_every_step: bool = False
     whole_memory: bool = False
     rewinds: bool = False
+    truth: bool = False
 
     def __post_init__(self) -> None:
         parse_variant(self.mode, MODES)
@@ -300,4 +302,5 @@ class GameSession:
             mismatch=difference,
             unforeseen=exchange.unforeseen,
             free=free,
+            task=self.game.task if intention is None else "",
         )

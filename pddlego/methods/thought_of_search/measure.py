@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pddlego.episode.events import Event, Usage
 from pddlego.methods.base import Column, CountTable, Measuring
 from pddlego.methods.setting_files import published
-from pddlego.methods.thought_of_search.events import Attempted, Coded, Finished
+from pddlego.methods.thought_of_search.events import Attempted, Coded, Finished, Tested
 from pddlego.runs.summary import Measures
 
 
@@ -33,7 +33,16 @@ def measure(events: Sequence[Event], used: Usage) -> Measures:
         if done.seconds > 0:
             numbers["expansions_per_second"] = done.expansions / done.seconds
     lost = Counter(event.kind for event in tried if not event.solved)
-    return Measures(numbers, {"unsolved": lost})
+    return Measures(numbers, {"unsolved": lost}, first_error=_first_error(events))
+
+
+def _first_error(events: Sequence[Event]) -> str:
+    """What the last function failed first: a test, or an instance."""
+    tested = [event for event in events if isinstance(event, Tested)]
+    if tested and not tested[-1].passed:
+        return f"{tested[-1].stage} test {tested[-1].number + 1}: {tested[-1].message or tested[-1].kind}"
+    failed = next((event for event in events if isinstance(event, Attempted) and not event.solved), None)
+    return f"instance {failed.instance}: {failed.kind}: {failed.message}" if failed else ""
 
 
 MEASURING = Measuring(

@@ -16,7 +16,7 @@ from typing import Any
 
 from pddlego.methods.textgames.formalize.full import take_apart
 from pddlego.methods.textgames.reader.model import ReaderModel, situation_of
-from pddlego.models.base import Completion, Request
+from pddlego.models.base import Completion, Mistake, Request
 from pddlego.pddl import PddlSyntaxError, Problem, apply_edit, parse_edit, parse_problem
 from pddlego.pddl.sexpr import Sexpr, read_sexprs, show
 
@@ -325,7 +325,8 @@ class NoisyReader(ReaderModel):
             text = self._with(KINDS[name].make, request, answer.text)
             if text != answer.text:
                 self._error = name
-                return replace(answer, text=text, finish="length" if name == "cut-off" else answer.finish)
+                finish = "length" if name == "cut-off" else answer.finish
+                return replace(answer, text=text, finish=finish, mistake=Mistake(name, answer.text))
             del fits[name]
         return answer
 
@@ -335,7 +336,8 @@ class NoisyReader(ReaderModel):
         if not kinds:
             return answer
         (kind,) = self._in_domains.choices(kinds, [kind.share for kind in kinds])
-        return replace(answer, text=kind.make(answer.text, self._in_domains))
+        wrong = kind.make(answer.text, self._in_domains)
+        return answer if wrong == answer.text else replace(answer, text=wrong, mistake=Mistake("domain", answer.text))
 
     def _with(self, make: Make, request: Request, text: str) -> str:
         """The text with an error."""

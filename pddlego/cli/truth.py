@@ -1,0 +1,113 @@
+"""`pddlego truth`: what the model got wrong first in each recorded episode, and which of its facts are true."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from pddlego.cli import exits
+from pddlego.cli.options import OfGame, OfMode, OfModel, OfSeed, RunArgument, place_named, with_options
+from pddlego.cli.report import print_table
+from pddlego.display.console import Console
+from pddlego.evaluation.config import LimitOptions, resolve
+from pddlego.evaluation.config import Run as RunOptions
+from pddlego.evaluation.replay import load_recorded
+from pddlego.evaluation.setup import read_prices
+from pddlego.evaluation.table import NAMES, as_values, by_configuration
+from pddlego.methods.base import BUILT_IN_MODEL
+from pddlego.models.base import Model
+from pddlego.models.endpoint import Access, Endpoint, make_endpoint, prepare_cache
+from pddlego.models.limiter import SharedLimiter, Spending
+from pddlego.report.build import shares_of
+from pddlego.report.formats import share_rows
+from pddlego.runs.folders import EpisodeFilter, find_journals
+from pddlego.runs.summary import Summary, summarize
+from pddlego.util.options import names_of
+
+ReferenceOption = Annotated[
+    str,
+    typer.Option("--reference", help="Text games: the model that facts are compared with. [default: the reader]"),
+]
+Format = Annotated[Literal["text", "json"], typer.Option("--format", help="text or json.")]
+
+_BUDGET = frozenset({"max_calls", "max_tokens", "max_cost", "prices"})
+_NAMES = names_of(Endpoint) | _BUDGET
+
+
+@with_options((RunOptions, Endpoint, LimitOptions), only=_NAMES | {"runs"})
+def command(
+    flags: dict[str, Any],
+    run: RunArgument,
+    game: OfGame = None,
+    mode: OfMode = None,
+    model: OfModel = None,
+    seed: OfSeed = None,
+    reference: ReferenceOption = BUILT_IN_MODEL,
+    to: Format = "text",
+) -> None:
+    """Say what models got wrong first in recorded episodes.
+
+    Text games: every fact of every problem is compared with what the built-in reader, or another model, makes of the
+    same observations. Programs: the first task that fails, and its first wrong action. Search spaces: the first test
+    that fails. Graphplan: the first action of a shortest plan that was pruned. Builders: the first difference from the
+    reference files.
+    """
+    place = place_named(run, flags.pop("runs", None))
+    journals = find_journals(place, EpisodeFilter(game, mode, model, seed))
+    compared = None if reference == BUILT_IN_MODEL else _model(reference, flags)
+    results = list(checked_results(journals, compared))
+    console = Console()
+    if to == "json":
+        rows = [{**as_values(summary), "first_error": summary.measures.first_error} for summary in results]
+        console.out(json.dumps(rows, indent=1), highlight=False)
+    else:
+        _show(console, results)
+    raise typer.Exit(exits.WON)
+
+
+def _model(name: str, flags: dict[str, Any]) -> Model:
+    """The language model of that name, which spends no more than its budget."""
+    config = resolve(flags, os.environ, names=_NAMES).config
+    prepare_cache(config.endpoint.cache)
+    limits = config.limits
+    prices = read_prices(Path(limits.prices) if limits.prices else None)
+    budget = Spending(limits.max_calls, limits.max_tokens, limits.max_cost)
+    limiter = SharedLimiter(1, budget, None, prices, max_answer=config.endpoint.max_tokens)
+    return make_endpoint(name, config.endpoint, Access(os.environ.get("OPENAI_API_KEY")), limiter)
+
+
+def checked_results(journals: Sequence[Path], reference: Model | None) -> Iterator[Summary]:
+    """What is measured of each episode, with what can be found out about the claims of its model."""
+    for journal in journals:
+        recorded = load_recorded(journal)
+        measuring, events = recorded.played.method.measuring, recorded.events
+        if measuring.checked is not None:
+            events = tuple(measuring.checked(events, recorded.played.setting, recorded.played.options, reference))
+        yield summarize(recorded.cell, 1, events, measuring.of)
+
+
+def _show(console: Console, results: Sequence[Summary]) -> None:
+    """Shares of right facts, and the first error of each episode that was not won."""
+    for table, rows in shares_of(by_configuration(results)):
+        if rows:
+            print_table(console, table.title, *share_rows(table, rows))
+    lost = [summary for summary in results if not summary.won]
+    body = [
+        [
+            *summary.cell.configuration,
+            str(summary.cell.seed),
+            summary.outcome.value,
+            summary.measures.first_error or "-",
+        ]
+        for summary in lost
+    ]
+    if body:
+        head = [*NAMES, "seed", "outcome", "first error"]
+        print_table(console, "First error of each episode that was not won", head, body)
+    else:
+        console.print(f"All {len(results)} episodes were won.")

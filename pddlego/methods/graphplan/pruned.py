@@ -1,0 +1,53 @@
+"""The first action of a shortest plan that the model pruned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pddlego.episode.events import Event, Started
+from pddlego.methods.graphplan.events import SOLVED, Grown, NeededPruned, PlanConcluded
+from pddlego.methods.graphplan.loading import GraphplanSetting
+from pddlego.methods.graphplan.options import GraphplanOptions
+from pddlego.models import Model
+from pddlego.planning.graphplan.values import Graphplan, Passed
+from pddlego.planning.process import PlannerOptions
+
+
+def check_recorded(
+    events: Sequence[Event], setting: GraphplanSetting, options: GraphplanOptions, model: Model | None = None
+) -> Iterator[Event]:
+    """A recorded episode; one that was not solved, with the first action of a shortest plan that was pruned.
+
+    The plan is that of Graphplan without a model, in the domain of the episode; none may be found in time.
+    """
+    unsolved = any(isinstance(event, PlanConcluded) and event.kind != SOLVED for event in events)
+    pruned = [event.made for event in events if isinstance(event, Grown) and event.made.pruned]
+    needed = _needed(events, setting, options) if unsolved and pruned else ()
+    for event in events:
+        if isinstance(event, PlanConcluded):
+            for number, level in enumerate(needed, start=1):
+                lost = {name for made in pruned if made.level == number for name in made.pruned}
+                first = next((action for action in level if action in lost), None)
+                if first is not None:
+                    yield NeededPruned(number, first)
+                    break
+        if not isinstance(event, NeededPruned):
+            yield event
+
+
+def _needed(
+    events: Sequence[Event], setting: GraphplanSetting, options: GraphplanOptions
+) -> tuple[tuple[str, ...], ...]:
+    """The actions of each level of a shortest plan; none if none was found."""
+    seed = next((event.seed for event in events if isinstance(event, Started)), None) or 0
+    domain, _ = setting.given(seed)
+    steps: tuple[tuple[str, ...], ...] = ()
+
+    def watch(moment: object) -> None:
+        nonlocal steps
+        if isinstance(moment, Passed) and moment.ending == "found":
+            steps = moment.steps
+
+    with PlannerOptions().make() as planner:
+        planner.solve(domain, setting.one_task(seed, options.task).problem, Graphplan(watch=watch))
+    return steps

@@ -1,0 +1,1 @@
+"""Which facts of a model are true: a reference, the alignment of names, verdicts."""

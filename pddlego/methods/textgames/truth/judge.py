@@ -1,0 +1,214 @@
+"""Which facts of a model's problem are true, as far as that can be known from what the game has said."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from pddlego.methods.textgames.events import FactError, FactsChecked, Verdict
+from pddlego.methods.textgames.knowledge import Knowledge
+from pddlego.methods.textgames.settings import ClaimRule
+from pddlego.methods.textgames.truth.align import align, image
+from pddlego.pddl import Atom, Problem, TypedName
+from pddlego.planning.world import World
+
+Renamed = Sequence[tuple[str, str]]
+"""Old and new names of objects."""
+
+
+@dataclass(frozen=True)
+class _Error:
+    """A fact that is not right, in the names of the reference."""
+
+    verdict: Verdict
+    fact: Atom
+
+
+class Judge:
+    """Compares the problems of one episode, in their order, with the problem of a reference.
+
+    Facts of predicates that the reference's domain does not have are not judged, nor are opinions and what cannot be
+    known yet (the table `[claims]` of a setting).
+    """
+
+    def __init__(self, claims: Mapping[str, ClaimRule], placeholder: str) -> None:
+        self._claims, self._placeholder = claims, placeholder
+        self._mapping: dict[str, str] = {}
+        self._past: frozenset[Atom] = frozenset()
+        self._since: dict[_Error, int] = {}
+
+    def reference_changed(self, true: Problem, renamed: Renamed) -> None:
+        """The reference has read something, and gave objects other names."""
+        names = dict(renamed)
+        self._past = frozenset(image(fact, names) for fact in self._past) | true.facts
+        self._mapping = {name: names.get(other, other) for name, other in self._mapping.items()}
+        self._since = {replace(error, fact=image(error.fact, names)): n for error, n in self._since.items()}
+
+    def judge(
+        self, claimed: Problem, known: Knowledge, renamed: Renamed, step: int, *, rejected: bool = False
+    ) -> FactsChecked:
+        """Compare a problem of the model's, in which objects were `renamed`, with what the reference knows.
+
+        A `rejected` one is forgotten: the next problem is another version of the one before it.
+        """
+        names = dict(renamed)
+        before = {names.get(name, name): other for name, other in self._mapping.items()}
+        own = _with_used(claimed, known)
+        aligned = align(
+            self._both_ways(own),
+            self._both_ways(known.problem),
+            [constant.name for constant in known.domain.constants],
+            made_up=self._is_made_up,
+            before=before,
+        )
+        comparison = _Comparison(self._claims, known, self._past)
+        mapping = comparison.with_doubles(own, aligned)
+        names = self._own_names(own, known.problem, mapping)
+        right, unknown, said = comparison.claims_of(own, mapping, names)
+        since = {error: self._since.get(error, step) for error in said}
+        errors = [FactError(error.verdict, text, since[error]) for error, text in said.items()]
+        if not rejected:
+            self._mapping, self._since = aligned, since
+        declared = {obj.name for obj in claimed.objects}
+        objects = ((names[obj.name], obj.type) for obj in known.problem.sorted_objects())
+        return FactsChecked(
+            right,
+            tuple(sorted(errors, key=lambda error: (error.since, error.fact))),
+            unknown,
+            new=tuple(f"{name} - {kind}" for name, kind in objects if name not in declared),
+            rejected=rejected,
+        )
+
+    def _both_ways(self, problem: Problem) -> Problem:
+        """The problem with symmetric facts stated in both directions, whichever the file has."""
+        symmetric = {name for name, rule in self._claims.items() if rule.symmetric}
+        reversed_facts = (replace(f, args=f.args[::-1]) for f in problem.facts if f.predicate in symmetric)
+        return replace(problem, facts=problem.facts.union(reversed_facts))
+
+    def _is_made_up(self, name: str) -> bool:
+        return bool(self._placeholder) and name.removeprefix(self._placeholder).isdecimal()
+
+    def _own_names(self, claimed: Problem, true: Problem, mapping: Mapping[str, str]) -> dict[str, str]:
+        """What the model calls the objects of the reference; one that it lacks gets a name that is free."""
+        names = {other: name for name, other in mapping.items()}
+        taken = {obj.name for obj in claimed.objects}
+        free = (f"{self._placeholder or 'new'}{number}" for number in itertools.count(1))
+        for obj in true.sorted_objects():
+            if obj.name not in names:
+                names[obj.name] = obj.name if obj.name not in taken else next(n for n in free if n not in taken)
+                taken.add(names[obj.name])
+        return names
+
+
+@dataclass(frozen=True)
+class _Comparison:
+    """What a claim is compared with: the facts of the reference now, and those of all times."""
+
+    claims: Mapping[str, ClaimRule]
+    known: Knowledge
+    past: frozenset[Atom]
+
+    def canonical(self, fact: Atom) -> Atom:
+        """The fact as it is written if it says the same both ways."""
+        rule = self.claims.get(fact.predicate)
+        return replace(fact, args=tuple(sorted(fact.args))) if rule and rule.symmetric else fact
+
+    def claims_of(
+        self, claimed: Problem, mapping: Mapping[str, str], names: Mapping[str, str]
+    ) -> tuple[dict[str, int], tuple[str, ...], dict[_Error, str]]:
+        """The right facts by predicate, those that cannot be known, and each error as the model would write it.
+
+        `mapping` leads from the model's names to the reference's, `names` back.
+        """
+        right: Counter[str] = Counter()
+        unknown: list[str] = []
+        errors: dict[_Error, str] = {}
+        claims = set()
+        for fact in claimed.sorted_facts():
+            claim = self.canonical(image(fact, mapping))
+            claims.add(claim)
+            if self.is_right(claim):
+                right[fact.predicate] += 1
+            elif (verdict := self.verdict(claim)) is None:
+                unknown.append(str(fact))
+            else:
+                errors[_Error(verdict, claim)] = str(fact)
+        errors |= {_Error("missing", fact): str(image(fact, names)) for fact in self.missing(claims)}
+        return dict(right), tuple(unknown), errors
+
+    def is_right(self, claim: Atom) -> bool:
+        """Whether a fact in the reference's names is true, and not a matter of opinion."""
+        return claim in self._true and claim.predicate not in self._opinions
+
+    def verdict(self, claim: Atom) -> Verdict | None:
+        """How a fact that is not right is wrong; None if that cannot be known."""
+        if len(claim.args) != len(self.known.domain.predicates_by_name[claim.predicate].parameters):
+            return "wrong"
+        if claim.predicate in self._opinions or not self._can_be_known(claim):
+            return None
+        return "stale" if claim in self._ever_true else "wrong"
+
+    @cached_property
+    def _opinions(self) -> set[str]:
+        return {name for name, rule in self.claims.items() if rule.opinion}
+
+    @cached_property
+    def _true(self) -> set[Atom]:
+        return {self.canonical(fact) for fact in self.known.problem.facts}
+
+    @cached_property
+    def _ever_true(self) -> set[Atom]:
+        return {self.canonical(fact) for fact in self.past}
+
+    @cached_property
+    def _world(self) -> World:
+        return World(self.known.domain, self.known.problem)
+
+    def _can_be_known(self, claim: Atom) -> bool:
+        rule = self.claims.get(claim.predicate)
+        if rule is None or rule.known is None:
+            return True
+        parameters = self.known.domain.predicates_by_name[claim.predicate].parameters
+        binding = {parameter.name: arg for parameter, arg in zip(parameters, claim.args, strict=True)}
+        return self._world.holds(rule.known, self.known.problem.facts, binding)
+
+    def missing(self, claims: set[Atom]) -> list[Atom]:
+        """Facts of the reference that are not claimed."""
+        missing = (fact for fact in self._true - claims if fact.predicate not in self._opinions)
+        return sorted(missing, key=lambda fact: fact.sort_key)
+
+    def with_doubles(self, claimed: Problem, mapping: Mapping[str, str]) -> dict[str, str]:
+        """The matching with objects of the model's that are a second name of something.
+
+        What is behind a closed door is not known: a model may have a name of its own for it, where the reference has
+        concluded which room it is. All facts about such an object agree, and one of them could not be observed yet.
+        """
+        doubled = dict(mapping)
+        names = sorted(obj.name for obj in self.known.problem.objects)
+        for name in (obj.name for obj in claimed.sorted_objects() if obj.name not in mapping):
+            facts = [fact for fact in claimed.facts if name in fact.args]
+            for place in names if facts else ():
+                images = [self.canonical(image(fact, {**mapping, name: place})) for fact in facts]
+                if self._true.issuperset(images) and not all(map(self._can_be_known, images)):
+                    doubled[name] = place
+                    break
+        return doubled
+
+
+def _with_used(claimed: Problem, known: Knowledge) -> Problem:
+    """The facts that can be judged, with every object in them declared."""
+    predicates = known.domain.predicates_by_name
+    left_out = {*known.domain.rules, *known.only_planned}
+    facts = frozenset(fact for fact in claimed.facts if fact.predicate in predicates.keys() - left_out)
+    declared = {obj.name for obj in (*claimed.objects, *known.domain.constants)}
+    kinds = {obj.name: obj.type for obj in known.problem.objects}
+    used = {
+        TypedName(arg, kinds.get(arg, parameter.type))
+        for fact in facts
+        for arg, parameter in zip(fact.args, predicates[fact.predicate].parameters, strict=False)
+        if arg not in declared
+    }
+    return replace(claimed, objects=claimed.objects | used, facts=facts)

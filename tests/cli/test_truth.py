@@ -1,0 +1,90 @@
+"""`truth` and `counterfactual` on recorded runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import run
+from tests.scale import scaled
+
+MODEL = "reader+noise:0.3"
+MODE = "edit-no-feedback-no-tolerance"
+
+
+@pytest.fixture(scope="module")
+def lost(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a run in which episodes are lost to errors that were made on purpose."""
+    folder = tmp_path_factory.mktemp("lost")
+    seeds = scaled("10-17", in_ci="10-59")
+    options = ("--modes", MODE, "--models", MODEL, "--seeds", seeds, "--run", "lost", "--retries", "0")
+    games = scaled(("coin",), in_ci=("coin", "mapreader", "twc", "cooking-easy", "cooking-hard", "cooking-full"))
+    done = run("eval", *games, *options, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def injected(folder: Path) -> dict[str, list[tuple[int, str]]]:
+    """The errors that were made on purpose in each lost episode: after which step, and of which kind."""
+    errors: dict[str, list[tuple[int, str]]] = {}
+    for journal in sorted((folder / "runs" / "lost" / "episodes").glob("*.jsonl")):
+        events = [json.loads(line)["event"] for line in journal.read_text(encoding="utf-8").splitlines()]
+        if events[-1]["outcome"] == "won":
+            continue
+        step, made = 0, []
+        for event in events:
+            step = event["step"] if event["type"] == "observed" else step
+            mistake = event["completion"].get("mistake") if event["type"] == "answered" else None
+            made += [(step, mistake["kind"])] if mistake else []
+        errors[journal.stem] = made
+    return errors
+
+
+def test_first_errors_are_those_that_were_made(lost: Path) -> None:
+    """Of episodes with one error at least 90 % are said to be lost by it."""
+    shown = run("truth", "lost", "--format", "json", cwd=lost)
+    rows = {(row["game"], row["seed"]): row for row in json.loads(shown.stdout)}
+    single = {name: made[0] for name, made in injected(lost).items() if len(made) == 1}
+    assert single
+    right = 0
+    for name, (step, _) in single.items():
+        game, seed = name.partition(f"-{MODE}")[0], int(name.rpartition("-seed")[2])
+        right += f"after step {step}" in rows[game, seed]["first_error"]
+    assert right >= 0.9 * len(single)
+
+
+def test_lost_episodes_are_won_without_their_first_error(lost: Path) -> None:
+    """At least 90 % of the lost episodes are won after one correction; the second time nothing is played."""
+    options = ("counterfactual", "lost", "--with", "reader", "--run", "again")
+    done = run(*options, cwd=lost)
+    assert done.returncode == 0, done.stderr
+    table = done.stdout.partition("What one error cost")[2].splitlines()
+    numbers = [[int(word) for word in line.split() if word.isdecimal()][:2] for line in table if "%" in line]
+    numbers = [row for row in numbers if len(row) == 2]  # not the head, with its 95 %
+    assert sum(number for number, _ in numbers) == len(injected(lost))
+    assert sum(won for _, won in numbers) >= 0.9 * len(injected(lost))
+    again = run(*options, cwd=lost)
+    assert again.stdout.partition("What one error cost")[2] == done.stdout.partition("What one error cost")[2]
+    assert "seed" not in again.stdout
+
+
+def test_without_lost_episodes(tmp_path: Path) -> None:
+    run("eval", "coin", "--seeds", "1", "--run", "won", cwd=tmp_path)
+    done = run("counterfactual", "won", cwd=tmp_path)
+    assert (done.returncode, "no lost episode" in done.stderr) == (2, True)
+    assert "All 1 episodes were won" in run("truth", "won", cwd=tmp_path).stdout
+
+
+def test_facts_are_checked_while_an_episode_is_played(tmp_path: Path) -> None:
+    done = run(
+        "play", "coin", "--seed", "2", "--truth", "--model", "reader+noise:0.9,kinds=missing-reverse", cwd=tmp_path
+    )
+    assert "missing: (connected" in done.stdout
+    report = run("eval", "coin", "--seeds", "1-2", "--truth", "--run", "checked", cwd=tmp_path)
+    assert report.returncode == 0
+    shown = run("report", "checked", cwd=tmp_path).stdout
+    assert "Facts of the model, checked against a reference" in shown
+    assert "Precision of facts by step" in shown
+    assert run("replay", "checked", cwd=tmp_path).returncode == 0
