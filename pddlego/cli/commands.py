@@ -31,6 +31,7 @@ COMMANDS: Mapping[str, str] = {
     "eval": "Play many episodes: games x modes x models x seeds.",
     "config": "Show the configuration: each value and its source.",
     "report": "Report the results of one or several evaluations.",
+    "runs": "Browse run folders and their episodes.",
     "watch": "Follow running episodes from another terminal.",
     "show": "Step through an episode.",
     "replay": "Play recorded episodes again without model calls, and compare.",

@@ -9,19 +9,18 @@ from typing import Annotated
 import typer
 from rich.console import RenderableType
 
-from pddlego.cli.options import OfGame, OfMode, OfModel, OfSeed, RunArgument, Runs, choose_journal, place_named
-from pddlego.cli.terminal import fill, is_terminal
+from pddlego.cli.browsing import browse, browser, is_terminal
+from pddlego.cli.options import OfGame, OfMode, OfModel, OfSeed, RunArgument, Runs, place_named
 from pddlego.display import export
 from pddlego.display.console import UNICODE, Console, glyphs_for
 from pddlego.display.frames import Frame, Timeline
 from pddlego.display.lines import event_lines
 from pddlego.display.screens import MIN_HEIGHT, MIN_WIDTH, Renderer, whole
-from pddlego.display.show import Show, ShownPlace
 from pddlego.display.view import View, fold_common
 from pddlego.episode.events import Started
 from pddlego.errors import UsageError
 from pddlego.methods.registry import make_codec, renderer_of
-from pddlego.runs.folders import EpisodeFilter, find_journal
+from pddlego.runs.folders import EpisodeFilter, find_journal, find_journals
 from pddlego.runs.tail import JournalTail
 from pddlego.util.files import cannot_write, write_whole
 from pddlego.util.text import clean
@@ -29,6 +28,7 @@ from pddlego.util.text import clean
 
 def command(
     run: RunArgument,
+    other: Annotated[str | None, typer.Argument(help="Another run, to see both episodes side by side.")] = None,
     game: OfGame = None,
     mode: OfMode = None,
     model: OfModel = None,
@@ -40,29 +40,54 @@ def command(
     size: Annotated[str, typer.Option(help="Columns and lines of the pictures.")] = "120x36",
     runs: Runs = None,
 ) -> None:
-    """Step through an episode forwards and backwards: map, problem, goal ladder, plan, requests and answers."""
-    which = EpisodeFilter(game, mode, model, seed)
-    tail = JournalTail(find_journal(place_named(run, runs), which, choose_journal), make_codec())
-    timed = list(tail.poll())
+    """Step through an episode forwards and backwards: map, problem, goal ladder, plan, requests and answers.
+
+    If several episodes match, the list of them is shown.
+    """
+    which, console = EpisodeFilter(game, mode, model, seed), Console()
+    place = place_named(run, runs)
+    journals = find_journals(place, which)
+    if problem and (svg is not None or gif is not None):
+        raise UsageError("--problem makes no picture", "It prints PDDL.", "Use one of --problem, --svg and --gif.")
+    printed = problem or svg is not None or gif is not None
+    if is_terminal(console) and not printed:
+        if len(journals) > 1 and other is None:
+            browse(browser(console).at_run(place, words=_words(which)))
+            return
+        shown = [find_journal(place, which), *([find_journal(place_named(other, runs), which)] if other else [])]
+        for journal in shown:
+            _check_step(_film(journal)[1], step)
+        browse(browser(console).at_episodes(shown, step))
+        return
+    if other is not None:
+        raise UsageError("Two episodes need a terminal", "They are shown side by side.", "Name one of them.")
+    journal = find_journal(place, which)
+    picture, film = _film(journal)
+    number = _check_step(film, step)
+    if problem:
+        _print_problem(console, journal, film.frames[number].step)
+    elif printed:
+        _export(console, picture, film, number, svg_file=svg, gif_file=gif, size=size)
+    else:
+        _print_lines(console, picture, film, None if step is None else number)
+
+
+def _words(which: EpisodeFilter) -> str:
+    """The filter of the list that has the same episodes."""
+    values = {"game": which.game, "mode": which.mode, "model": which.model, "seed": which.seed}
+    return " ".join(f"{name}:{value}" for name, value in values.items() if value is not None)
+
+
+def _film(journal: Path) -> tuple[Renderer, Timeline]:
+    """An episode cut into steps. Raises `UsageError` for one that has not begun."""
+    timed = list(JournalTail(journal, make_codec()).poll())
     started = timed[0][0] if timed else None
     picture = renderer_of(started.played_by if isinstance(started, Started) else "")
     film = picture.film()
     film.add(timed)
     if not film.frames:
-        raise UsageError(f"{tail.path} is empty", "The episode has not begun.", "Look again later.")
-    number = _number(film, step)
-    console = Console()
-    if problem and (svg is not None or gif is not None):
-        raise UsageError("--problem makes no picture", "It prints PDDL.", "Use one of --problem, --svg and --gif.")
-    if problem:
-        _print_problem(console, tail.path, film.frames[number].step)
-    elif svg is not None or gif is not None:
-        _export(console, picture, film, number, svg_file=svg, gif_file=gif, size=size)
-    elif is_terminal(console):
-        place = ShownPlace(frame=number) if step is not None else ShownPlace()
-        fill(Show(film, picture, glyphs_for(console.encoding), place, lambda: film.add(tail.poll())), console)
-    else:
-        _print_lines(console, picture, film, None if step is None else number)
+        raise UsageError(f"{journal} is empty", "The episode has not begun.", "Look again later.")
+    return picture, film
 
 
 def _print_problem(console: Console, journal: Path, step: int) -> None:
@@ -79,7 +104,8 @@ def _print_problem(console: Console, journal: Path, step: int) -> None:
     console.out(str(moment_at(played, step).latest), highlight=False)
 
 
-def _number(film: Timeline, step: int | None) -> int:
+def _check_step(film: Timeline, step: int | None) -> int:
+    """The number of the frame of a step; of the last one for None. Raises `UsageError` for an unknown step."""
     if step is None:
         return len(film.frames) - 1
     number = film.at(step)

@@ -11,7 +11,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from pddlego.display.console import Glyphs
-from pddlego.display.screens import V, asking_lines, beside, panel, text_panel, word_lines, wrapped
+from pddlego.display.screens import V, asking_lines, beside, panel, word_lines, wrapped
 from pddlego.util.text import clean
 
 WIDE = 110
@@ -35,7 +35,11 @@ def code_panel(lines: list[Text], first: int, title: str, width: int, height: in
     for line in shown:
         line.truncate(max(1, width - 4), overflow="ellipsis")
         line.no_wrap = True
-    return text_panel(shown, title, width, height, first - 1)
+    room = max(1, height - 2)
+    start = max(0, min(first - 1, len(shown) - room))
+    part = f"{start + 1}-{start + room} of {len(shown)}" if len(shown) > room else None
+    body = Group(*shown[start : start + room])
+    return Panel(body, title=title, subtitle=part, width=width, height=height, border_style="dim")
 
 
 def marked(good: bool, text: str, glyphs: Glyphs) -> Text:
@@ -71,7 +75,7 @@ class CodeScreen(ABC, Generic[V]):
             left = width * self.code_share // 100
             tests = self._tests_height(view, width - left, glyphs)
             right = Group(
-                self.small(view, width - left, tests, glyphs),
+                self._tests_panel(view, width - left, tests, glyphs),
                 self.latest(view, width - left, height - tests, now, glyphs),
             )
             return beside(self.code(view, left, height, glyphs), right)
@@ -79,14 +83,14 @@ class CodeScreen(ABC, Generic[V]):
         tests, talk = self._tests_height(view, width, glyphs), max(least, height // part)
         return Group(
             self.code(view, width, height - tests - talk, glyphs),
-            self.small(view, width, tests, glyphs),
+            self._tests_panel(view, width, tests, glyphs),
             self.latest(view, width, talk, now, glyphs),
         )
 
     def _tests_height(self, view: V, width: int, glyphs: Glyphs) -> int:
         return 2 + len(self.tests(view, width - 4, glyphs)[1])
 
-    def small(self, view: V, width: int, height: int, glyphs: Glyphs) -> Panel:
+    def _tests_panel(self, view: V, width: int, height: int, glyphs: Glyphs) -> Panel:
         title, rows = self.tests(view, width - 4, glyphs)
         return panel(rows[: max(1, height - 2)], title, width, height)
 

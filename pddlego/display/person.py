@@ -15,11 +15,10 @@ from pathlib import Path
 from rich.panel import Panel
 from rich.text import Text
 
-from pddlego.display.app import MOVES, Keyboard
 from pddlego.display.console import Glyphs
+from pddlego.display.keyboard import MOVES, Keyboard
 from pddlego.display.lines import LineDisplay, LiveDisplay
 from pddlego.display.screens import wrapped
-from pddlego.display.show import keys_line
 from pddlego.episode.approval import ACCEPTED, Decision, Question
 from pddlego.errors import UsageError
 from pddlego.util.children import for_children
@@ -213,6 +212,18 @@ def question_panel(question: Question, width: int, glyphs: Glyphs, message: str 
     message_lines = [Text(line, "red") for line in textwrap.wrap(clean(message), width - 4)[:2]]
     body = Text("\n").join([*shown, *message_lines, keys_line(keys, glyphs)])
     return Panel(body, title=Text(clean(title)), subtitle=part, width=width, border_style="bold yellow")
+
+
+def keys_line(keys: tuple[tuple[str, str], ...], glyphs: Glyphs) -> Text:
+    """The keys, on one line."""
+    line = Text(no_wrap=True, overflow="ellipsis")
+    for key, what in keys:
+        shown = key if glyphs.across == "─" else _ASCII_KEYS.get(key, key)
+        line.append(f" {shown} ", "reverse").append(f" {what}  ", "dim")
+    return line
+
+
+_ASCII_KEYS = {"↑↓": "up/down"}
 
 
 def _completed(typed: str, possible: tuple[str, ...]) -> str:

@@ -84,16 +84,6 @@ def result_rows(view: View, width: int) -> list[Text]:
 _RESULT_ROWS = 3
 
 
-def text_panel(lines: list[Text], title: str, width: int, height: int, scroll: int = 0) -> Panel:
-    """Lines in a panel of exactly this size, wrapped, from line `scroll` on; says how far it is when not all fit."""
-    room, inner = max(1, height - 2), max(1, width - 4)
-    rows = wrapped(lines, inner)
-    first = max(0, min(scroll, len(rows) - room))
-    shown = rows[first : first + room]
-    part = f"{first + 1}-{first + len(shown)} of {len(rows)}" if len(rows) > room else None
-    return Panel(Group(*shown), title=title, subtitle=part, width=width, height=height, border_style="dim")
-
-
 def panel(lines: Sequence[Text], title: str, width: int, height: int) -> Panel:
     """Lines that fit, in a panel of exactly this size."""
     return Panel(Group(*lines), title=title, width=width, height=height, border_style="dim")
@@ -173,19 +163,10 @@ V = TypeVar("V", bound=View)
 
 
 @dataclass(frozen=True)
-class Size:
-    """Columns and lines."""
-
-    width: int
-    height: int
-
-
-@dataclass(frozen=True)
 class Tab:
-    """A view of one step that lists something: its short name, its title, its lines, and for which episodes it is."""
+    """A view of one step that lists something: its name, its lines, and for which episodes it is."""
 
     name: str
-    title: str
     lines: Callable[[Frame, Glyphs], Sequence[Text]]
     fits: Callable[[Any], bool] = lambda view: True
 
@@ -209,9 +190,6 @@ class Screen(Protocol[V]):
 
     def latest(self, view: V, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
         """What happened last, where a question leaves no room for more."""
-
-    def small(self, view: V, width: int, height: int, glyphs: Glyphs) -> Panel:
-        """One of many that are shown at once."""
 
     def final_text(self, view: V) -> str:
         """The last screen as plain text for a page; empty without a screen."""
@@ -270,9 +248,6 @@ class LinesScreen:
 
     def latest(self, view: LinesView, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
         return self.body(view, width, height, now, glyphs)
-
-    def small(self, view: LinesView, width: int, height: int, glyphs: Glyphs) -> Panel:
-        return self._panel(view, width, height, [])
 
     def final_text(self, view: LinesView) -> str:
         return ""

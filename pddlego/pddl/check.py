@@ -42,10 +42,10 @@ from pddlego.pddl.domain import (
     undeclared_types,
     wrong_heads,
 )
-from pddlego.pddl.names import MAX_NAME, is_name, natural
+from pddlego.pddl.names import MAX_NAME, is_name
 from pddlego.pddl.problem import Problem, ProblemReading, read_problem
 from pddlego.pddl.rules import Defect, DefectKind, Position, not_supported, warning
-from pddlego.util.text import nearest
+from pddlego.util.text import natural, nearest
 
 T = TypeVar("T")
 

@@ -11,10 +11,9 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeAlias, cast
 
-from pddlego.pddl.names import natural
 from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, Position, syntax_defect
 from pddlego.pddl.sexpr import Sexpr, place_of, placed, read_sexprs, show
-from pddlego.util.text import nearest
+from pddlego.util.text import natural, nearest
 
 ANY_TYPE = "object"
 

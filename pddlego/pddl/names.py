@@ -7,13 +7,10 @@ lower-case text of letters, digits, spaces and hyphens that holds no underscore,
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]*\Z")
 MAX_NAME = 200
 """Characters of a name. It has to fit into a line, a prompt and a command."""
-
-_NUMBER = re.compile(r"([0-9]+)")
 
 
 def is_name(word: str) -> bool:
@@ -34,19 +31,6 @@ def from_name(name: str) -> str:
 def same_name(left: str, right: str) -> bool:
     """Whether two spellings mean one thing: `living-room`, `living_room` and "Living Room" do."""
     return _folded(left) == _folded(right)
-
-
-@lru_cache(maxsize=10_000)
-def natural(word: str) -> tuple[tuple[int, int, str], ...]:
-    """A sort key that puts `loc2` before `loc10`, for any text."""
-    return tuple(_natural_part(part) for part in _NUMBER.split(word) if part)
-
-
-def _natural_part(part: str) -> tuple[int, int, str]:
-    if not _NUMBER.fullmatch(part):
-        return 1, 0, part
-    digits = part.lstrip("0")
-    return 0, len(digits), digits  # by length, then by digits: the order of numbers of any size
 
 
 def _folded(text: str) -> str:

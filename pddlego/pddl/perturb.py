@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 from pddlego.pddl.conditions import ANY_TYPE, And, Formula, Renaming
 from pddlego.pddl.domain import Action, Domain, Predicate, Rule
-from pddlego.pddl.names import natural
 from pddlego.pddl.problem import Problem, rename
+from pddlego.util.text import natural
 
 
 @dataclass(frozen=True)

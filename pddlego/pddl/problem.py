@@ -31,9 +31,9 @@ from pddlego.pddl.conditions import (
     read_term,
     read_typed_list,
 )
-from pddlego.pddl.names import natural
 from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, not_supported, syntax_defect
 from pddlego.pddl.sexpr import Sexpr, place_of, placed, read_sexprs
+from pddlego.util.text import natural
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,9 @@ from typing import Any
 from pddlego.pddl import Domain, Problem
 from pddlego.pddl.conditions import Formula, TypedName, arguments_in
 from pddlego.pddl.costs import counts_cost, integral
-from pddlego.pddl.names import natural
 from pddlego.pddl.problem import without
 from pddlego.pddl.sexpr import Sexpr, read_sexprs
+from pddlego.util.text import natural
 
 _MAX_VARIANTS = 5_000
 """Most conjunctions that one condition, and operators that one ground action, may compile into."""

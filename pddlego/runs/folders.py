@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +12,7 @@ from typing import Any
 
 from pddlego.errors import UsageError
 from pddlego.util.files import cannot_make
-from pddlego.util.text import count, suggestion
+from pddlego.util.text import count, natural, suggestion
 
 MANIFEST, EPISODES = "manifest.json", "episodes"
 """What every run folder holds."""
@@ -24,7 +23,7 @@ def newest_run(root: Path, wanted: Callable[[Path], bool] = lambda path: True) -
 
     Raises `UsageError` if it does not exist.
     """
-    changes = [(changed, path) for path in _folders(root) if (changed := _last_change(path / EPISODES)) is not None]
+    changes = [(changed, path) for path in folders(root) if (changed := _last_change(path / EPISODES)) is not None]
     if not changes:
         raise UsageError(f"{root} has no runs", "Nothing was played there.", "Play, or name a run folder.")
     newest_first = [path for _, path in sorted(changes, reverse=True)]
@@ -56,7 +55,7 @@ def place_of(run: str, root: Path = Path(RUNS), wanted: Callable[[Path], bool] =
         return newest_run(root, wanted)
     if (root / run).exists():
         return root / run
-    names = sorted(folder.name for folder in _folders(root))
+    names = sorted(folder.name for folder in folders(root))
     matches = [name for name in names if name.startswith(run)]
     if len(matches) > 1:
         shown = ", ".join(matches[:4]) + (" …" if len(matches) > 4 else "")
@@ -130,7 +129,10 @@ def find_journals(place: Path, which: EpisodeFilter = EVERY) -> list[Path]:
     if not (place / EPISODES).is_dir():
         reason = f"It has no folder {EPISODES}/." if place.is_dir() else "There is no such folder."
         raise UsageError(f"{place} is not a run folder", reason, "Name a folder that 'pddlego play' or 'eval' made.")
-    journals = sorted((journal for journal in (place / EPISODES).glob("*.jsonl") if journal.is_file()), key=_natural)
+    journals = sorted(
+        (journal for journal in (place / EPISODES).glob("*.jsonl") if journal.is_file()),
+        key=lambda path: natural(path.name),
+    )
     matching = [journal for journal in journals if which.matches(journal)]
     if not matching:
         number = count(len(journals), "episode")
@@ -162,16 +164,12 @@ def _last_change(episodes: Path) -> float | None:
         return None
 
 
-def _folders(root: Path) -> Sequence[Path]:
+def folders(root: Path) -> Sequence[Path]:
+    """Every folder in `root`; none if there is no such folder."""
     try:
         return [folder for folder in root.iterdir() if folder.is_dir()]
     except OSError:
         return []
-
-
-def _natural(path: Path) -> list[tuple[int, int, str]]:
-    parts = re.split(r"(\d+)", path.name)
-    return [(1, int(part), "") if part.isdecimal() else (0, 0, part) for part in parts]
 
 
 def fresh_folder(root: Path, label: str) -> Path:

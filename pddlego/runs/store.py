@@ -26,7 +26,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from pddlego.episode.events import Accepted, Event, Outcome, Started
-from pddlego.errors import JournalError, UsageError
+from pddlego.errors import JournalError, PddlegoError, UsageError
 from pddlego.models.limiter import Price
 from pddlego.runs.cells import Cell, Matrix
 from pddlego.runs.folders import EPISODES, MANIFEST
@@ -226,6 +226,35 @@ def read_results(path: Path) -> tuple[list[Summary], tuple[str, ...]]:
         except ValueError:
             warnings.append(f"{place}: line {number} is damaged and left out.")
     return summaries, tuple(warnings)
+
+
+def results_from(place: Path, start: int) -> tuple[list[Summary], int]:
+    """The results in whole lines after byte `start`, and the byte after them. Damaged lines are left out."""
+    try:
+        with open_run_file(place, "rb") as file:
+            file.seek(start)
+            data = file.readall()
+    except OSError:
+        return [], start
+    whole = data[: data.rfind(b"\n") + 1]
+    summaries = []
+    for line in whole.split(b"\n")[:-1]:
+        with contextlib.suppress(ValueError):
+            summaries.append(load_summary(line))
+    return summaries, start + len(whole)
+
+
+def is_locked(path: Path) -> bool:
+    """Whether a process plays in the folder now."""
+    if not (path / ".lock").exists():
+        return False
+    try:
+        _lock(path).close()
+    except UsageError:
+        return True
+    except PddlegoError:  # a folder that cannot be written to
+        return False
+    return False
 
 
 def changed_journals(path: Path, summaries: Iterable[Summary]) -> tuple[str, ...]:

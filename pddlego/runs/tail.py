@@ -48,7 +48,7 @@ class EpisodeStatus:
     """An episode at a glance: how far it is, and how it ended (None while it runs). `changed` is when it last grew.
 
     `method` is that by which it is played, `most` the steps that it may take (0: no limit). `read` is how many bytes of
-    its journal this was seen in.
+    its journal this was seen in. `calls`, `seconds`, `cost` and `first_error` are known from its result.
     """
 
     path: Path
@@ -64,6 +64,10 @@ class EpisodeStatus:
     changed: float = 0.0
     read: int = 0
     damaged: bool = False
+    calls: int = 0
+    seconds: float = 0.0
+    cost: float = 0.0
+    first_error: str = ""
 
     def state(self, now: float) -> str:
         """`running`, how long it has been silent, or how it ended; `damaged` where its journal cannot be read."""

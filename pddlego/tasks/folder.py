@@ -22,8 +22,8 @@ from pddlego.errors import SettingError
 from pddlego.pddl import Atom, Domain, PddlSyntaxError, Problem, TypedName, parse_domain
 from pddlego.pddl.check import check_reading
 from pddlego.pddl.conditions import And
-from pddlego.pddl.names import natural
 from pddlego.pddl.problem import read_problem
+from pddlego.util.text import natural
 
 Split = Literal["training", "evaluation"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 
 def writable(text: str) -> str:
@@ -89,3 +90,19 @@ def suggestion(word: str, known: Iterable[str], otherwise: str) -> str:
     folded = {name.casefold(): name for name in known}
     close = nearest(word.casefold(), folded, cutoff=0.6)
     return otherwise if close is None else f"Did you mean '{folded[close]}'?"
+
+
+_NUMBER = re.compile(r"([0-9]+)")
+
+
+@lru_cache(maxsize=10_000)
+def natural(word: str) -> tuple[tuple[int, int, str], ...]:
+    """A sort key that puts `loc2` before `loc10`, for any text."""
+    return tuple(_natural_part(part) for part in _NUMBER.split(word) if part)
+
+
+def _natural_part(part: str) -> tuple[int, int, str]:
+    if not _NUMBER.fullmatch(part):
+        return 1, 0, part
+    digits = part.lstrip("0")
+    return 0, len(digits), digits  # by length, then by digits: the order of numbers of any size

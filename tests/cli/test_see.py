@@ -31,7 +31,7 @@ def test_on_a_pipe_the_list_is_printed_once(recorded: Path) -> None:
     done = run("watch", cwd=recorded)
     assert done.returncode == 0, done.stderr
     assert "1 episode, 1 ended, 1 won" in done.stdout
-    assert "take coin" in done.stdout
+    assert "won    coin" in done.stdout
 
 
 def test_on_a_pipe_the_episode_is_told_in_lines(recorded: Path) -> None:

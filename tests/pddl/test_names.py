@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pddlego.pddl.names import from_name, is_name, natural, same_name, to_name
-from pddlego.util.text import nearest
+from pddlego.pddl.names import from_name, is_name, same_name, to_name
+from pddlego.util.text import natural, nearest
 
 
 @given(st.lists(st.from_regex(r"[a-z0-9][a-z0-9-]{0,8}", fullmatch=True), min_size=1, max_size=4))

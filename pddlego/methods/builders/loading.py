@@ -15,9 +15,10 @@ from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.methods.setting_files import checked, read_setting
 from pddlego.pddl import Atom, Domain, Problem
 from pddlego.pddl.conditions import required_atoms
-from pddlego.pddl.names import from_name, natural
+from pddlego.pddl.names import from_name
 from pddlego.planning.validate import goal_holds
 from pddlego.util import resources
+from pddlego.util.text import natural
 
 
 class Wording(BaseModel):

@@ -24,7 +24,14 @@ def measure(events: Sequence[Event], used: Usage) -> Measures:
         numbers |= {"plan_valid": int(bool(done.plan_valid))}
         if done.equivalent is not None:
             numbers["equivalent"] = int(done.equivalent)
-    return Measures(numbers, first_error=done.first_error if done is not None else "")
+    rejected = next((event for event in reversed(events) if isinstance(event, Rejected)), None)
+    unusable = ""
+    if rejected is not None:
+        feedback = rejected.feedback
+        unusable = (
+            f"unusable answer ({feedback.category}): {feedback.evidence[0] if feedback.evidence else feedback.message}"
+        )
+    return Measures(numbers, first_error=done.first_error if done is not None else unusable)
 
 
 MEASURING = Measuring(

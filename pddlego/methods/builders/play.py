@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 
 from pddlego.episode.budget import Budget, EpisodeOver
@@ -10,16 +10,16 @@ from pddlego.episode.events import Event, Outcome
 from pddlego.episode.lifecycle import played
 from pddlego.methods.base import Tools, parse_variant, started
 from pddlego.methods.builders.building import BuildOrder, How, StepAsking, built
+from pddlego.methods.builders.difference import first_difference
 from pddlego.methods.builders.draft import Draft
 from pddlego.methods.builders.events import BuildConcluded
 from pddlego.methods.builders.loading import TextSetting
 from pddlego.methods.builders.options import MODES, BuilderOptions
 from pddlego.methods.builders.reviewing import Review, Reviewing, reviewed
 from pddlego.models.prompts import Prompts
-from pddlego.pddl import Domain, Problem, check
-from pddlego.pddl.diff import domain_parts
+from pddlego.pddl import Domain, Problem
 from pddlego.planning import Plan, PlanStep, validate
-from pddlego.planning.compare import Verdict, compare_domains, compare_problems
+from pddlego.planning.compare import compare_problems
 from pddlego.planning.equivalence import equivalence, named_alike
 from pddlego.planning.solve import checked_domain, checked_problem
 from pddlego.planning.validate import parse_plan
@@ -90,36 +90,10 @@ def concluded(draft: Draft, review: Review, gold: Gold) -> BuildConcluded:
         verdict = equivalence((domain.domain, problem.problem), (gold.domain, gold.problem)).value
     same = {"same": True, "different": False}.get(verdict)
     works = plan is not None and validate(gold.domain, gold.problem, _in_gold(plan, gold)) is None
-    error = "" if works else _first_difference(domain.domain, problem.problem, gold)
+    error = "" if works else first_difference(domain.domain, problem.problem, gold.domain, gold.problem)
     return BuildConcluded(
         read, valid=True, solvable=plan is not None, plan_valid=works, equivalent=same, first_error=error
     )
-
-
-def _first_difference(domain: Domain, problem: Problem, gold: Gold) -> str:
-    """The first part that is not in the gold files or is another there: of the domain, else of the problem.
-
-    Parts are compared by name, spelt with `-` or `_`; domains that `compare` calls the same do not differ.
-    """
-    if compare_domains(gold.domain, domain).verdict is not Verdict.SAME:
-        wanted, own = (_spelt_alike(domain_parts(side)) for side in (gold.domain, domain))
-        for name, text in wanted.items():
-            if own.get(name) != text:
-                there = f"differs: {own[name]}" if name in own else "is missing"
-                return f"{name} {there}; the reference has: {text}"
-        extra = next((name for name in own if name not in wanted), None)
-        if extra is not None:
-            return f"{extra} is not in the reference"
-    compared = compare_problems(gold.domain, problem, gold.problem) if not check(gold.domain, problem) else None
-    if compared is None or compared.verdict is Verdict.SAME:
-        return ""
-    parts = [f"only here: {', '.join(compared.only_left[:3])}"] if compared.only_left else []
-    parts += [f"only in the reference: {', '.join(compared.only_right[:3])}"] if compared.only_right else []
-    return "; ".join((f"problem: {compared.reason}", *parts))
-
-
-def _spelt_alike(parts: Mapping[str, str]) -> dict[str, str]:
-    return {name.lower().replace("_", "-"): text.lower().replace("_", "-") for name, text in parts.items()}
 
 
 def _in_gold(plan: Plan, gold: Gold) -> Plan:

@@ -123,7 +123,7 @@ class PlanConcluded(GraphplanEvent):
         return self.kind != SOLVED
 
 
-SOLVED = "solved"
+SOLVED, INVALID = "solved", "invalid plan"
 
 
 def many(number: int, noun: str) -> str:

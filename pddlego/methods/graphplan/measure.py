@@ -35,7 +35,7 @@ def measure(events: Sequence[Event], used: Usage) -> Measures:
     points = ((float(start.objects), float(numbers["nodes"])),) if solved and start is not None and is_graph else ()
     pruned = next((event for event in events if isinstance(event, NeededPruned)), None)
     message = done.message if done is not None and not solved else ""
-    first_error = f"pruned {pruned.action} at level {pruned.level}, which a shortest plan needs" if pruned else message
+    first_error = f"pruned {pruned.action} at level {pruned.level}, which is in a shortest plan" if pruned else message
     return Measures(numbers, {"lost": lost}, {_NODES: points}, first_error=first_error)
 
 

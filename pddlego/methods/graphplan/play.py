@@ -14,6 +14,7 @@ from pddlego.episode.loop import Attempt, Retry, refine
 from pddlego.methods.base import Tools, parse_variant, started
 from pddlego.methods.graphplan.advisers import Advisers, planning
 from pddlego.methods.graphplan.events import (
+    INVALID,
     SOLVED,
     Bounded,
     Grown,
@@ -54,7 +55,7 @@ PlanSteps = Generator[Event, None, None]
 OPTIMAL = Search("astar", "lmcut")
 """The search whose plans have the fewest actions."""
 
-INVALID, _TOO_LONG, _UNKNOWN = "invalid plan", "too long", "bound not known"
+_TOO_LONG, _UNKNOWN = "too long", "bound not known"
 
 _MESSAGES = {
     _TOO_LONG: "the plan works, and a shorter one is enough",

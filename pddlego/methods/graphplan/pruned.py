@@ -5,22 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pddlego.episode.events import Event, Started
-from pddlego.methods.graphplan.events import SOLVED, Grown, NeededPruned, PlanConcluded
+from pddlego.methods.graphplan.events import INVALID, SOLVED, Grown, NeededPruned, PlanConcluded
 from pddlego.methods.graphplan.loading import GraphplanSetting
 from pddlego.methods.graphplan.options import GraphplanOptions
 from pddlego.models import Model
 from pddlego.planning.graphplan.values import Graphplan, Passed
 from pddlego.planning.process import PlannerOptions
 
+SECONDS = 10.0
+"""How long a shortest plan is looked for."""
+
 
 def check_recorded(
     events: Sequence[Event], setting: GraphplanSetting, options: GraphplanOptions, model: Model | None = None
 ) -> Iterator[Event]:
-    """A recorded episode; one that was not solved, with the first action of a shortest plan that was pruned.
+    """A recorded episode; one without a plan that is short enough, with the first action of a shortest plan that was
+    pruned.
 
-    The plan is that of Graphplan without a model, in the domain of the episode; none may be found in time.
+    The plan is that of Graphplan without a model, in the domain of the episode; none may be found in `SECONDS`.
     """
-    unsolved = any(isinstance(event, PlanConcluded) and event.kind != SOLVED for event in events)
+    unsolved = any(isinstance(event, PlanConcluded) and event.kind not in (SOLVED, INVALID) for event in events)
     pruned = [event.made for event in events if isinstance(event, Grown) and event.made.pruned]
     needed = _needed(events, setting, options) if unsolved and pruned else ()
     for event in events:
@@ -49,5 +53,5 @@ def _needed(
             steps = moment.steps
 
     with PlannerOptions().make() as planner:
-        planner.solve(domain, setting.one_task(seed, options.task).problem, Graphplan(watch=watch))
+        planner.solve(domain, setting.one_task(seed, options.task).problem, Graphplan(watch=watch), seconds=SECONDS)
     return steps

@@ -82,8 +82,8 @@ class GraphScreen:
     @property
     def tabs(self) -> tuple[Tab, ...]:
         return (
-            Tab("pruned", "actions that this level did not keep", _pruned_lines),
-            Tab("plan", "the plan, level by level", _plan_lines),
+            Tab("pruned", _pruned_lines),
+            Tab("plan", _plan_lines),
         )
 
     def fold(self, view: GraphView, event: Event, seconds: float) -> GraphView:
@@ -112,10 +112,6 @@ class GraphScreen:
 
     def latest(self, view: GraphView, width: int, height: int, now: float, glyphs: Glyphs) -> RenderableType:
         return _talk_panel(view, width, height, now, glyphs)
-
-    def small(self, view: GraphView, width: int, height: int, glyphs: Glyphs) -> Panel:
-        shown = _proposed_panel if whole(view.mode) == BY_MODEL else _graph_panel
-        return shown(view, width, height, glyphs)
 
     def final_text(self, view: GraphView) -> str:
         """The plan, a level on a line."""

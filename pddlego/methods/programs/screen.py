@@ -117,8 +117,8 @@ class ProgramScreen(CodeScreen[ProgramView]):
     start = ProgramView()
     fold = staticmethod(fold)
     tabs = (
-        Tab("program", "program: what this answer added is green", _program_lines),
-        Tab("tasks", "tasks tried with this answer", _task_lines),
+        Tab("program", _program_lines),
+        Tab("tasks", _task_lines),
     )
     code_share, talk_share, keeps_end = 58, (3, 5), True
 

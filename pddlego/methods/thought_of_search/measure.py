@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from pddlego.episode.events import Event, Usage
+from pddlego.episode.events import Event, Rejected, Usage
 from pddlego.methods.base import Column, CountTable, Measuring
 from pddlego.methods.setting_files import published
 from pddlego.methods.thought_of_search.events import Attempted, Coded, Finished, Tested
@@ -38,9 +38,14 @@ def measure(events: Sequence[Event], used: Usage) -> Measures:
 
 def _first_error(events: Sequence[Event]) -> str:
     """What the last function failed first: a test, or an instance."""
-    tested = [event for event in events if isinstance(event, Tested)]
-    if tested and not tested[-1].passed:
-        return f"{tested[-1].stage} test {tested[-1].number + 1}: {tested[-1].message or tested[-1].kind}"
+    last = next((event for event in reversed(events) if isinstance(event, (Tested, Coded))), None)
+    rejected = next((event.feedback for event in reversed(events) if isinstance(event, Rejected)), None)
+    evidence = "; ".join(rejected.evidence[:2]) if rejected is not None else ""
+    if isinstance(last, Tested) and not last.passed:
+        shown = f" ({evidence:.200})" if evidence else ""
+        return f"{last.stage} test {last.number + 1}: {last.message or last.kind}{shown}"
+    if isinstance(last, Coded) and rejected is not None:
+        return f"unusable answer ({rejected.category}): {rejected.message}"
     failed = next((event for event in events if isinstance(event, Attempted) and not event.solved), None)
     return f"instance {failed.instance}: {failed.kind}: {failed.message}" if failed else ""
 

@@ -189,8 +189,8 @@ class SearchScreen(CodeScreen[SearchView]):
     start = SearchView()
     fold = staticmethod(fold)
     tabs = (
-        Tab("functions", "both functions: what this answer changed is green", _function_lines),
-        Tab("tests", "tests and searches after this answer", _test_lines),
+        Tab("functions", _function_lines),
+        Tab("tests", _test_lines),
     )
     code_share, talk_share, keeps_end = 56, (4, 4), False
 

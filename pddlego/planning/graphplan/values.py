@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Literal
 
 from pddlego.pddl import Domain, Problem
-from pddlego.pddl.names import natural
 from pddlego.planning.ground import GOAL_STEP, GroundTask
 from pddlego.planning.result import Search
+from pddlego.util.text import natural
 
 
 def bits(number: int) -> Iterator[int]:

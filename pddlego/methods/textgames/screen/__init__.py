@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from rich.align import Align
 from rich.console import Group, RenderableType
@@ -15,8 +15,8 @@ from pddlego.display.description import MARKED
 from pddlego.display.frames import Frame
 from pddlego.display.screens import Tab, asking_lines, beside, fitted, word_lines
 from pddlego.episode.events import Accepted, Rejected
-from pddlego.methods.textgames.events import Observed, Planned, status_of
-from pddlego.methods.textgames.screen.map import draw, fits, house_of
+from pddlego.methods.textgames.events import FactsChecked, Observed, Planned, status_of
+from pddlego.methods.textgames.screen.map import draw, fits, house_of, words_of
 from pddlego.methods.textgames.screen.view import GameView, expected_problem, fold, problem_of
 from pddlego.pddl import EntryKind, diff, from_name
 from pddlego.pddl.conditions import Renaming
@@ -34,13 +34,14 @@ def map_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
     if view.map_rule is None or not (view.problem or view.arriving):
         body: RenderableType = Text("nothing is known yet" if view.map_rule else "no map", style="dim")
         return Panel(body, title="map", height=height, width=width, border_style="dim")
-    house = house_of(expected_problem(view), view.map_rule)
+    house = house_of(expected_problem(view), view.map_rule, {arg for fact in view.errors for arg in words_of(fact)})
     held = [_held(house.held, inner)] if house.held else []
     lines -= len(held)
     picture = Align(draw(house, inner, lines, glyphs), "center", vertical="middle", height=lines)
     closed = from_name(view.map_rule.closed)
     legend = f"{glyphs.here} here  {glyphs.unknown} unexplored  {glyphs.across_door} {closed}  {glyphs.thing} thing"
     title = "map" if fits(house, inner, lines) else "map (a part)"
+    title += f": {count(len(view.errors), 'fact')} not right" if view.errors else ""
     whole, subtitle = Group(picture, *held), Text(clean(legend))
     return Panel(whole, title=title, subtitle=subtitle, height=height, width=width, border_style="dim")
 
@@ -71,6 +72,7 @@ def changes_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Pa
         if line.kind.value in MARKED:
             style = "yellow" if line.kind is EntryKind.MERGED else "bold yellow"
             lines.append(Text(clean(f"! {line.where} {line.line}: {line.kind.value}"), style))
+    lines = [*_error_lines(view), *lines]
     if not lines:
         lines.append(Text("no change" if view.problem else "", "dim"))
     return _panel(lines, "problem: what changed", width, height)
@@ -177,8 +179,17 @@ def problem_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Pa
         added = {str(fact) for fact in view.arriving.sorted_facts()} - set(view.problem.split("\n    "))
     text = view.problem if view.arriving is None else str(view.arriving)
     facts = [line.strip() for line in text.splitlines() if line.startswith("    ")]
-    lines = [Text(clean(fact), "green" if fact in added else "") for fact in facts]
+    lines = [*_error_lines(view), *(Text(clean(fact), _fact_style(fact, added, view)) for fact in facts)]
     return _panel(lines, f"problem {glyphs.dot} {count(len(facts), 'line')}" if facts else "problem", width, height)
+
+
+def _fact_style(fact: str, added: Collection[str], view: GameView) -> str:
+    return "magenta" if fact in view.errors else "green" if fact in added else ""
+
+
+def _error_lines(view: GameView) -> list[Text]:
+    """What is not right about the facts."""
+    return [Text(f"{verdict}: {clean(fact)}", "bold magenta") for fact, verdict in view.errors.items()]
 
 
 def log_panel(view: GameView, width: int, height: int, now: float, glyphs: Glyphs) -> Panel:
@@ -256,11 +267,28 @@ def _problem_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
         lines.append(Text(title, "bold"))
         kept = {str(planned) for planned in old} & {str(planned) for planned in new}
         lines += [Text(f"{glyphs.removed} {clean(str(planned))}", "red") for planned in old if str(planned) not in kept]
-        lines += [
-            Text(f"{glyphs.added} {clean(str(planned))}", "green") if str(planned) not in kept else Text(f"  {planned}")
-            for planned in new
-        ]
-    return lines
+        for planned in new:
+            fact = str(planned)
+            sign = glyphs.added if fact not in kept else " "
+            style = "magenta" if fact in frame.after.errors else "green" if fact not in kept else ""
+            lines.append(Text(f"{sign} {clean(fact)}", style))
+    return [*_checked_lines(frame), *lines]
+
+
+def _checked_lines(frame: Frame) -> list[Text]:
+    """What is true of the facts of the step's problem, and of rejected answers."""
+    lines: list[Text] = []
+    for event in frame.events:
+        if isinstance(event, FactsChecked):
+            title = "rejected answer" if event.rejected else "facts checked"
+            lines.append(
+                Text(f"{title}: {sum(event.right.values())} right, {len(event.unknown)} not known yet", "bold")
+            )
+            lines += [
+                Text(f"  {error.verdict} since step {error.since}: {clean(error.fact)}", "bold magenta")
+                for error in event.errors
+            ]
+    return [*lines, Text()] if lines else []
 
 
 def _domain_lines(frame: Frame, glyphs: Glyphs) -> list[Text]:
@@ -390,15 +418,14 @@ class GameScreen:
 
     start = GameView()
     tabs = (
-        Tab("problem", "problem: before and after this step", _problem_lines),
-        Tab("domain", "domain: before and after this step", _domain_lines, lambda view: view.writes_domain),
-        Tab("ladder", "goal ladder and plan", lambda frame, glyphs: list(_ladder_lines_in_full(frame, glyphs))),
+        Tab("problem", _problem_lines),
+        Tab("domain", _domain_lines, lambda view: view.writes_domain),
+        Tab("ladder", lambda frame, glyphs: list(_ladder_lines_in_full(frame, glyphs))),
     )
 
     fold = staticmethod(fold)
     body = staticmethod(body)
     latest = staticmethod(log_panel)
-    small = staticmethod(map_panel)
 
     def final_text(self, view: GameView) -> str:
         """The map as known at the end."""

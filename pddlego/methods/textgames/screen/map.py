@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from rich.text import Text
 
 from pddlego.display.console import Glyphs
 from pddlego.methods.textgames.settings import MapRule
 from pddlego.pddl import Atom, Problem, from_name
-from pddlego.pddl.names import natural
-from pddlego.util.text import clean
+from pddlego.util.text import clean, natural
 
 GridPlace = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class DrawnRoom:
-    """A room of the map. `things` are seen there."""
+    """A room of the map. `things` are seen there. `doubtful`: a fact about it is not right."""
 
     name: str
     here: bool
     visited: bool
     things: tuple[str, ...] = ()
+    doubtful: bool = False
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,14 @@ class DrawnHouse:
     held: tuple[str, ...] = ()
 
 
-def house_of(problem: Problem, rule: MapRule) -> DrawnHouse:
-    """Lay the known rooms out on a grid."""
-    rooms = _rooms(problem, rule)
+def words_of(fact: str) -> list[str]:
+    """The arguments of a fact."""
+    return fact.strip("()").split()[1:]
+
+
+def house_of(problem: Problem, rule: MapRule, doubtful: Collection[str] = ()) -> DrawnHouse:
+    """Lay the known rooms out on a grid; those that are `doubtful` are marked."""
+    rooms = {name: replace(room, doubtful=name in doubtful) for name, room in _rooms(problem, rule).items()}
     exits = [fact for fact in problem.sorted_facts() if fact.predicate == rule.exit and len(fact.args) == 3]
     closed = {frozenset(fact.args) for fact in problem.facts if fact.predicate == rule.closed}
     places = _place(sorted(rooms), exits, rule.directions)
@@ -140,6 +145,12 @@ def _window(house: DrawnHouse, width: int, height: int) -> tuple[list[int], list
     return columns, _around(min(ys), max(ys), here[1], max(1, (lines + 1) // 2))
 
 
+def _style(room: DrawnRoom) -> str:
+    if room.doubtful:
+        return "bold magenta"
+    return "bold yellow" if room.things else "" if room.visited else "dim"
+
+
 class _Drawing:
     """One drawing of a house: cells of equal width, links between them, gaps as high as there is room for."""
 
@@ -183,7 +194,7 @@ class _Drawing:
             label = _label(room, self.glyphs, name[: max(1, self.cell - (len(label) - len(name)) - 1)] + "…")[
                 : self.cell
             ]
-        style = "bold reverse" if room.here else "bold yellow" if room.things else "" if room.visited else "dim"
+        style = "bold reverse" if room.here else _style(room)
         before = (self.cell - len(label)) // 2
         after = self.cell - len(label) - before
         line = Text()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from pydantic import ValidationError
 
 from pddlego.display.view import View, cleaned, fold_common
 from pddlego.episode.events import Accepted, Answered, Event, Started, Streamed
-from pddlego.methods.textgames.events import Observed, Planned, PlannedStep, Resumed
+from pddlego.methods.textgames.events import FactsChecked, Observed, Planned, PlannedStep, Resumed
 from pddlego.methods.textgames.settings import MapRule
 from pddlego.pddl import Atom, PddlSyntaxError, Problem, parse_problem
 from pddlego.pddl.partial import problem_so_far
@@ -29,7 +30,8 @@ class GameView(View):
     `executed` counts the commands of the current plan that were sent; `mismatch` says how the last response differs
     from the plan. `arriving` is the problem with the complete lines of an answer in progress. `waiting` is what the
     agent waits for besides a model (empty: nothing), since `waiting_since` in seconds. `domain` is the model's own
-    domain if it `writes_domain`. `change` and `domain_change` are what the last answer changed in each file.
+    domain if it `writes_domain`. `change` and `domain_change` are what the last answer changed in each file. `checked`
+    says which facts of the problem are true.
     """
 
     goals: tuple[str, ...] = ()
@@ -48,6 +50,12 @@ class GameView(View):
     writes_domain: bool = False
     domain: str = ""
     domain_change: Accepted = NO_CHANGE
+    checked: FactsChecked | None = None
+
+    @property
+    def errors(self) -> Mapping[str, str]:
+        """What is not right about the facts of the problem: the verdict on each, as far as they were checked."""
+        return {error.fact: error.verdict for error in self.checked.errors} if self.checked else {}
 
     @property
     def has_map(self) -> bool:
@@ -127,6 +135,8 @@ def fold(view: GameView, event: Event, seconds: float) -> GameView:
         return replace(view, problem=event.text, change=event)
     if isinstance(event, Planned):
         return replace(view, tried=event.tried, rung=event.rung, plan=event.plan, executed=0, mismatch="")
+    if isinstance(event, FactsChecked) and not event.rejected:
+        return replace(view, checked=event)
     if isinstance(event, Resumed):
         problem = event.corrected or event.before
         return replace(view, problem=problem, change=Accepted("problem", problem, event.added, event.removed))

@@ -278,7 +278,7 @@ def test_what_takes_a_while_is_said(story: list[Event]) -> None:
 
 
 def test_what_was_wrong_is_marked_in_the_answer(story: list[Event]) -> None:
-    from pddlego.display.show import request_lines
+    from pddlego.display.browser.episode import answer_lines
     from tests.display.rendering import film_of
 
     answer = '{"init": {"add": ["(at moon)", "(at kitchen)"], "delete": ["(have key)"]}}'
@@ -289,7 +289,7 @@ def test_what_was_wrong_is_marked_in_the_answer(story: list[Event]) -> None:
         (Entry(EntryKind.UNMATCHED, "init.delete", "(have key)"),),
     )
     film = film_of([*story[: asked + 1], ev.Answered(1, Completion(answer)), rejected])
-    lines = request_lines(film.frames[-1], PICTURE.describe, UNICODE)
+    lines = answer_lines(film.frames[-1], PICTURE.describe, UNICODE)
     shown = next(line for line in lines if answer in line.plain)
     assert {shown.plain[span.start : span.end] for span in shown.spans if "reverse" in str(span.style)} == {
         "(at moon)",

@@ -1,0 +1,21 @@
+"""`pddlego runs`: all run folders, to look into."""
+
+from __future__ import annotations
+
+from pddlego.cli.browsing import browse, browser, is_terminal
+from pddlego.cli.options import Runs
+from pddlego.display.browser.columns import RUN_COLUMNS, plain_table, run_summary
+from pddlego.display.console import Console
+from pddlego.runs.folders import runs_folder
+from pddlego.runs.listing import list_runs
+
+
+def command(runs: Runs = None) -> None:
+    """Browse run folders: sort, filter, open one, look at its episodes step by step. On a pipe the list is printed."""
+    root, console = runs_folder(runs), Console()
+    if is_terminal(console):
+        browse(browser(console).at_runs(root))
+        return
+    rows = list(list_runs(root))
+    console.print(f"{root}: {run_summary(rows)}", highlight=False)
+    console.print(plain_table(RUN_COLUMNS, rows), highlight=False)

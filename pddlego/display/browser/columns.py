@@ -1,0 +1,91 @@
+"""What tables of runs and episodes show."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from rich.table import Table
+from rich.text import Text
+
+from pddlego.episode.events import Outcome
+from pddlego.runs.listing import RunRow
+from pddlego.runs.tail import EpisodeStatus
+from pddlego.util.text import clean, count, money
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Column(Generic[R]):
+    """A column: its name, the text of a row in it, its style, and the most characters that it takes."""
+
+    name: str
+    text: Callable[[R], str]
+    style: Callable[[R], str] = lambda row: ""
+    width: int = 24
+    right: bool = False
+
+
+_OUTCOME_STYLE = {Outcome.WON: "green", Outcome.INTERRUPTED: "yellow"}
+
+RUN_COLUMNS: tuple[Column[RunRow], ...] = (
+    Column("when", lambda run: run.when, width=16),
+    Column("run", lambda run: run.path.name, width=44),
+    Column("what", lambda run: run.what, width=60),
+    Column("won", lambda run: f"{run.won}/{run.played}", right=True),
+    Column("cells", lambda run: str(run.cells), right=True),
+    Column("cost", lambda run: money(run.cost) if run.cost else "", right=True),
+    Column("state", lambda run: run.state, lambda run: "cyan" if run.state == "running" else "", width=30),
+)
+
+
+def _state_style(episode: EpisodeStatus) -> str:
+    if episode.outcome is not None:
+        return _OUTCOME_STYLE.get(episode.outcome, "red")
+    return "cyan" if episode.state(time.time()) == "running" else "yellow"
+
+
+EPISODE_COLUMNS: tuple[Column[EpisodeStatus], ...] = (
+    Column("changed", lambda episode: time.strftime("%m-%d %H:%M:%S", time.localtime(episode.changed)), width=14),
+    Column("state", lambda episode: episode.state(time.time()), _state_style, width=14),
+    Column("game", lambda episode: episode.setting, width=20),
+    Column("mode", lambda episode: episode.mode, width=30),
+    Column("model", lambda episode: episode.model, width=30),
+    Column("seed", lambda episode: str(episode.seed), right=True),
+    Column("step", lambda episode: f"{episode.step}/{episode.most}" if episode.most else str(episode.step), right=True),
+    Column("first error", lambda episode: episode.first_error, lambda episode: "magenta", width=50),
+    Column("calls", lambda episode: str(episode.calls or ""), right=True),
+    Column("time", lambda episode: f"{episode.seconds:.1f}" if episode.seconds else "", right=True),
+    Column("cost", lambda episode: money(episode.cost) if episode.cost else "", right=True),
+    Column("last command", lambda episode: episode.command, lambda episode: "dim", width=30),
+)
+
+
+def run_summary(runs: Iterable[RunRow]) -> str:
+    """`3 runs, 1 running`."""
+    known = list(runs)
+    running = sum(run.state == "running" for run in known)
+    return ", ".join([count(len(known), "run"), *([f"{running} running"] if running else [])])
+
+
+def episode_summary(episodes: Iterable[EpisodeStatus]) -> str:
+    """`12 episodes, 9 ended, 8 won`."""
+    known = list(episodes)
+    ended = [episode for episode in known if episode.outcome is not None]
+    won = sum(episode.outcome is Outcome.WON for episode in ended)
+    return f"{count(len(known), 'episode')}, {len(ended)} ended, {won} won"
+
+
+def plain_table(columns: Iterable[Column[R]], rows: Iterable[R]) -> Table:
+    """The rows as a table to print; columns without values are left out."""
+    known = list(rows)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    shown = [(column, texts) for column in columns if any(texts := [clean(column.text(row)) for row in known])]
+    for column, _ in shown:
+        table.add_column(column.name, justify="right" if column.right else "left", no_wrap=True, overflow="ellipsis")
+    for number in range(len(known)):
+        table.add_row(*(Text(texts[number]) for _, texts in shown))
+    return table

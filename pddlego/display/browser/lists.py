@@ -1,0 +1,139 @@
+"""The run folders, and the episodes of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+from textual.widgets import Footer
+
+from pddlego.display.browser.columns import (
+    EPISODE_COLUMNS,
+    RUN_COLUMNS,
+    episode_summary,
+    run_summary,
+)
+from pddlego.display.browser.table import FilteredTable, Rows
+from pddlego.runs.listing import EpisodeList, RunRow, list_runs
+from pddlego.runs.tail import EpisodeStatus
+
+
+def _is_running(episode: EpisodeStatus) -> bool:
+    """Whether it says how long it has been silent."""
+    return episode.outcome is None
+
+
+class ListScreen(Screen[None]):
+    """A table that fills the screen. Esc clears the filter, and then leaves."""
+
+    AUTO_FOCUS = "Rows"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "back", "Back"),
+        Binding("q", "app.quit", "Quit"),
+        Binding("question_mark", "app.help", "Keys"),
+    ]
+
+    def compose(self) -> ComposeResult:
+        yield self.make_table()
+        yield Footer()
+
+    def make_table(self) -> FilteredTable[Any]:
+        raise NotImplementedError
+
+    def open(self, key: str) -> None:
+        """Open the row of this key."""
+        raise NotImplementedError
+
+    @on(Rows.Chosen)
+    def _chosen(self, event: Rows.Chosen) -> None:
+        self.open(event.key)
+
+    def action_back(self) -> None:
+        """Clear the filter, else leave the screen."""
+        if self.query_one(FilteredTable).clear_filter():
+            return
+        if len(self.app.screen_stack) > 2:  # the first one is empty
+            self.dismiss()
+        else:
+            self.app.exit()
+
+
+class RunsScreen(ListScreen):
+    """All run folders."""
+
+    def __init__(self, root: Path, browse: Callable[[Path], Screen[None]]) -> None:
+        super().__init__()
+        self._root, self._browse = root, browse
+        self._runs: dict[str, RunRow] = {}
+
+    def make_table(self) -> FilteredTable[RunRow]:
+        return FilteredTable(RUN_COLUMNS, "when", descending=True)
+
+    def on_mount(self) -> None:
+        self._read()
+
+    def on_screen_resume(self) -> None:
+        self._read()
+
+    @work(thread=True, exclusive=True)
+    def _read(self) -> None:
+        """Read the folders, and show them as they are read."""
+        for number, run in enumerate(list_runs(self._root), start=1):
+            self._runs[str(run.path)] = run
+            if number % 20 == 0:
+                self.app.call_from_thread(self._show)
+        self.app.call_from_thread(self._show)
+
+    def _show(self) -> None:
+        self.query_one(FilteredTable).show(dict(self._runs), f"{self._root}: {run_summary(self._runs.values())}")
+
+    def open(self, key: str) -> None:
+        self.app.push_screen(self._browse(Path(key)))
+
+
+class EpisodesScreen(ListScreen):
+    """The episodes of a run, which may still be played."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space", "mark", "Mark"),
+        Binding("c", "compare", "Compare"),
+    ]
+
+    def __init__(self, episodes: EpisodeList, browse: Callable[[list[Path]], Screen[None]], words: str = "") -> None:
+        super().__init__()
+        self._list, self._browse, self._words = episodes, browse, words
+        self._marked: str | None = None
+
+    def make_table(self) -> FilteredTable[EpisodeStatus]:
+        return FilteredTable(EPISODE_COLUMNS, "changed", descending=True, words=self._words, changes=_is_running)
+
+    def on_mount(self) -> None:
+        self._poll(first=True)
+        self.set_interval(1.0, self._poll)
+
+    def _poll(self, first: bool = False) -> None:
+        if self.is_current and (self._list.poll() or first):
+            episodes = dict(self._list.episodes)
+            self.query_one(FilteredTable).show(episodes, f"{self._list.run}: {episode_summary(episodes.values())}")
+
+    def open(self, key: str) -> None:
+        self.app.push_screen(self._browse([self._list.episodes[key].path]))
+
+    def action_mark(self) -> None:
+        """Remember an episode, to compare another with it."""
+        self._marked = self.query_one(Rows).chosen
+        if self._marked is not None:
+            self.notify(f"Marked {Path(self._marked).stem}. Press c on another episode to compare them.", markup=False)
+
+    def action_compare(self) -> None:
+        """Show the marked episode and this one side by side."""
+        chosen = self.query_one(Rows).chosen
+        if self._marked is None or chosen is None or self._marked == chosen:
+            self.notify("Mark an episode with Space first, and press c on another one.", severity="warning")
+            return
+        self.app.push_screen(self._browse([self._list.episodes[key].path for key in (self._marked, chosen)]))

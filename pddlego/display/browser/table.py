@@ -1,0 +1,259 @@
+"""A table that can be sorted and filtered, and has any number of rows: only those on screen are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Generic
+
+from rich.cells import cell_len, set_cell_size
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.events import Click
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.widgets import Input, Static
+
+from pddlego.display.browser.columns import Column, R
+from pddlego.util.text import clean, natural
+
+_GAP = 2
+"""Blanks between two columns."""
+
+
+class Rows(ScrollView, can_focus=True):
+    """Rows of cells under a head, one of them under the cursor."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", "Up", show=False),
+        Binding("down,j", "move(1)", "Down", show=False),
+        Binding("pageup", "page(-1)", "Page up", show=False),
+        Binding("pagedown", "page(1)", "Page down", show=False),
+        Binding("home", "move(-1000000000)", "First", show=False),
+        Binding("end", "move(1000000000)", "Last", show=False),
+        Binding("enter", "choose", "Open"),
+    ]
+
+    @dataclass
+    class Chosen(Message):
+        """A row was opened."""
+
+        key: str
+
+    @dataclass
+    class HeadClicked(Message):
+        """The head of a column was clicked."""
+
+        column: int
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cursor = 0
+        self._head: list[str] = []
+        self._widths: list[int] = []
+        self._order: list[str] = []
+        self._draw: Callable[[str], list[tuple[str, str, bool]]] = lambda key: []
+
+    @property
+    def chosen(self) -> str | None:
+        """The key of the row under the cursor."""
+        return self._order[self.cursor] if self._order else None
+
+    def show(
+        self, head: list[str], widths: list[int], order: list[str], draw: Callable[[str], list[tuple[str, str, bool]]]
+    ) -> None:
+        """Show rows in this order; `draw` gives each cell's text, style, and whether it is aligned to the right.
+
+        The cursor stays on its row.
+        """
+        before = self.chosen
+        self._head, self._widths, self._order, self._draw = head, widths, order, draw
+        self.virtual_size = Size(sum(widths) + _GAP * len(widths), len(order) + 1)
+        self._move_to(order.index(before) if before in order else self.cursor)
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        left, top = self.scroll_offset
+        number = y - 1 + top
+        line = Text(" ", no_wrap=True)
+        if y == 0:
+            cells = [(name, "bold", False) for name in self._head]
+        else:
+            cells = self._draw(self._order[number]) if number < len(self._order) else []
+        for (text, style, right), width in zip(cells, self._widths, strict=False):
+            if cell_len(text) > width:
+                text = set_cell_size(text, width - 1) + "…"
+            blank = " " * (width - cell_len(text))
+            line.append(blank + text if right else text + blank, style).append(" " * _GAP)
+        if y and number == self.cursor and self._order:
+            line.append(" " * max(0, self.size.width + left - line.cell_len))
+            line.stylize("reverse")
+        strip = Strip(line.render(self.app.console)).crop_extend(left, left + self.size.width, self.rich_style)
+        return strip.apply_style(self.rich_style)
+
+    def _move_to(self, number: int) -> None:
+        self.cursor = max(0, min(number, len(self._order) - 1))
+        # The head takes the first line, so a row is visible if the line above it is.
+        self.scroll_to_region(Region(0, self.cursor, 1, 2), animate=False, x_axis=False)
+        self.refresh()
+
+    def action_move(self, by: int) -> None:
+        """Move the cursor."""
+        self._move_to(self.cursor + by)
+
+    def action_page(self, by: int) -> None:
+        """Move the cursor by a screen."""
+        self._move_to(self.cursor + by * max(1, self.size.height - 2))
+
+    def action_choose(self) -> None:
+        """Open the row under the cursor."""
+        if self.chosen is not None:
+            self.post_message(self.Chosen(self.chosen))
+
+    def on_click(self, event: Click) -> None:
+        """Sort by a column, or choose a row; the second click on a row opens it."""
+        if event.y == 0:
+            end = 1 - self.scroll_offset.x
+            for column, width in enumerate(self._widths):
+                end += width + _GAP
+                if event.x < end:
+                    self.post_message(self.HeadClicked(column))
+                    return
+            return
+        number = event.y - 1 + self.scroll_offset.y
+        if number == self.cursor:
+            self.action_choose()
+        elif number < len(self._order):
+            self._move_to(number)
+
+
+class FilteredTable(Vertical, Generic[R]):
+    """Rows by their keys. `/` filters: each word must be in a cell, `NAME:WORD` in the cell of that column."""
+
+    DEFAULT_CSS = """
+    FilteredTable { height: 1fr; }
+    FilteredTable Input { display: none; height: 1; border: none; padding: 0 1; }
+    FilteredTable.filtering Input { display: block; }
+    FilteredTable Static { height: 1; padding: 0 1; color: $text-muted; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "filter", "Filter"),
+        Binding("s", "sort(1)", "Sort"),
+        Binding("S", "sort(-1)", "Sort by the column before", show=False),
+        Binding("r", "reverse", "Reverse"),
+    ]
+
+    def __init__(
+        self,
+        columns: Iterable[Column[R]],
+        sort: str,
+        *,
+        descending: bool = False,
+        words: str = "",
+        changes: Callable[[R], bool] = lambda row: False,
+    ) -> None:
+        """The texts of a row are made again if it is another value, or `changes` with time."""
+        super().__init__(classes="filtering" if words else "")
+        self.columns = list(columns)
+        self.sort, self.descending, self.words = sort, descending, words
+        self._changes = changes
+        self._rows: Mapping[str, R] = {}
+        self._texts: dict[str, tuple[str, ...]] = {}
+        self._summary = ""
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="summary")
+        yield Input(self.words, placeholder="words that a row must have, or COLUMN:WORD", id="filter")
+        yield Rows()
+
+    @property
+    def rows(self) -> Rows:
+        """The rows that are shown."""
+        return self.query_one(Rows)
+
+    def show(self, rows: Mapping[str, R], summary: str) -> None:
+        """Show these rows; only what is another value than before is looked at again."""
+        before, known = self._rows, self._texts
+        self._texts = {
+            key: known[key] if before.get(key) is row and not self._changes(row) else self._texts_of(row)
+            for key, row in rows.items()
+        }
+        self._rows = rows
+        self.query_one("#summary", Static).update(Text(clean(summary)))
+        self._update()
+
+    def _texts_of(self, row: R) -> tuple[str, ...]:
+        return tuple([clean(column.text(row)) for column in self.columns])
+
+    def _update(self) -> None:
+        place = [column.name for column in self.columns].index(self.sort)
+        shown = [key for key, texts in self._texts.items() if self._fits(texts)]
+        shown.sort(key=lambda key: natural(self._texts[key][place]), reverse=self.descending)
+        head = [self._head(column) for column in self.columns]
+        widths = [max(map(len, column)) for column in zip(head, *(self._texts[key] for key in shown), strict=True)]
+        limits = [max(column.width, len(name)) for column, name in zip(self.columns, head, strict=True)]
+        self.rows.show(head, list(map(min, widths, limits)), shown, self._cells)
+
+    def _fits(self, texts: tuple[str, ...]) -> bool:
+        if not self.words:
+            return True
+        lower = [text.lower() for text in texts]
+        named = {column.name: text for column, text in zip(self.columns, lower, strict=True)}
+        for word in self.words.lower().split():
+            name, colon, wanted = word.partition(":")
+            found = wanted in named[name] if colon and name in named else any(word in text for text in lower)
+            if not found:
+                return False
+        return True
+
+    def _cells(self, key: str) -> list[tuple[str, str, bool]]:
+        row, texts = self._rows[key], self._texts[key]
+        return [(text, column.style(row), column.right) for column, text in zip(self.columns, texts, strict=True)]
+
+    def _head(self, column: Column[R]) -> str:
+        return column.name + ((" ▾" if self.descending else " ▴") if column.name == self.sort else "")
+
+    def _sort_by(self, name: str) -> None:
+        self.descending = not self.descending if name == self.sort else False
+        self.sort = name
+        self._update()
+
+    def action_sort(self, step: int) -> None:
+        """Sort by the next column."""
+        names = [column.name for column in self.columns]
+        self._sort_by(names[(names.index(self.sort) + step) % len(names)])
+
+    def action_reverse(self) -> None:
+        """Sort the other way round."""
+        self._sort_by(self.sort)
+
+    def action_filter(self) -> None:
+        """Type what rows must have."""
+        self.add_class("filtering")
+        self.query_one(Input).focus()
+
+    def clear_filter(self) -> bool:
+        """Show all rows again. Whether they were filtered."""
+        filtering = self.has_class("filtering")
+        self.remove_class("filtering")
+        self.query_one(Input).value = ""
+        self.rows.focus()
+        return filtering
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        self.words = event.value
+        self._update()
+
+    @on(Input.Submitted)
+    def _entered(self) -> None:
+        self.rows.focus()
+
+    @on(Rows.HeadClicked)
+    def _clicked(self, event: Rows.HeadClicked) -> None:
+        self._sort_by(self.columns[event.column].name)

@@ -1,0 +1,346 @@
+"""The browser, driven by Textual's pilot: every key, filters, live episodes, damage."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input, OptionList, Static, TabbedContent
+
+from pddlego.cli.browsing import checked
+from pddlego.display.browser.app import Browser
+from pddlego.display.browser.episode import EpisodeScreen, EpisodeView, Sources, first_difference
+from pddlego.display.browser.lists import EpisodesScreen, RunsScreen
+from pddlego.display.browser.table import FilteredTable, Rows
+from pddlego.display.console import UNICODE
+from pddlego.methods.registry import make_codec, renderer_of
+from tests.evaluation.test_replay import RECORDED, RUNS
+from tests.scale import PATIENCE, scaled
+
+SIZES = scaled([(120, 40)], in_ci=[(80, 24), (120, 40), (200, 50)])
+LINES = next((RECORDED / RUNS[0] / "episodes").iterdir()).read_bytes().splitlines(keepends=True)
+
+Drive = Callable[[Pilot[None]], Awaitable[None]]
+
+
+def drive(app: Browser, steps: Drive, size: tuple[int, int] = (120, 40)) -> None:
+    async def run() -> None:
+        async with app.run_test(size=size) as pilot:
+            await pilot.pause()
+            await steps(pilot)
+
+    asyncio.run(run())
+
+
+def browser() -> Browser:
+    return Browser(Sources(make_codec(), renderer_of, UNICODE, checked))
+
+
+async def until(pilot: Pilot[None], holds: Callable[[], bool]) -> None:
+    for _ in range(int(PATIENCE / 0.05)):
+        if holds():
+            return
+        await pilot.pause(0.05)
+    raise AssertionError(shown(pilot))
+
+
+def shown(pilot: Pilot[None]) -> str:
+    """The text of the screen, line by line."""
+    strips = pilot.app.screen._compositor.render_strips()
+    return "\n".join(strip.text.rstrip() for strip in strips)
+
+
+def cells(pilot: Pilot[None]) -> list[list[str]]:
+    found = pilot.app.screen.query(Rows)
+    return [[text for text, _, _ in rows._draw(key)] for rows in found for key in rows._order]
+
+
+def view(pilot: Pilot[None]) -> EpisodeView:
+    return pilot.app.screen.query(EpisodeView).first()
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    for name in RUNS:
+        shutil.copytree(RECORDED / name, tmp_path / name)
+    return tmp_path
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_from_runs_to_an_episode_and_back(runs: Path, size: tuple[int, int]) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: len(cells(pilot)) == 2)
+        assert {row[1] for row in cells(pilot)} == set(RUNS)
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, EpisodesScreen) and len(cells(pilot)) == 1)
+        assert "won" in cells(pilot)[0]
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, EpisodeScreen))
+        await pilot.press("escape", "escape")
+        await until(pilot, lambda: isinstance(pilot.app.screen, RunsScreen))
+        await pilot.press("q")
+
+    drive(browser().at_runs(runs), steps, size)
+
+
+def many(folder: Path, number: int) -> Path:
+    """A run folder with copies of an episode under other seeds."""
+    (folder / "episodes").mkdir(parents=True)
+    for seed in range(number):
+        lines = [line.replace(b'"seed":12', b'"seed":%d' % seed, 1) for line in LINES[: 7 if seed % 2 else None]]
+        (folder / "episodes" / f"coin-edit-reader-seed{seed}.jsonl").write_bytes(b"".join(lines))
+    return folder
+
+
+def test_sorting_and_filtering(tmp_path: Path) -> None:
+    def seeds(pilot: Pilot[None]) -> list[int]:
+        return [int(row[5]) for row in cells(pilot)]
+
+    async def steps(pilot: Pilot[None]) -> None:
+        table = pilot.app.screen.query_one(FilteredTable)
+        await until(pilot, lambda: len(cells(pilot)) == 12)
+        while table.sort != "seed":
+            await pilot.press("s")
+        assert seeds(pilot) == list(range(12)), "in the order of numbers"
+        await pilot.press("r")
+        assert seeds(pilot) == list(range(11, -1, -1))
+        await pilot.press("S", "s")
+        assert table.sort == "seed"
+        await pilot.press("slash", *"state:won")
+        assert sorted(seeds(pilot)) == [0, 2, 4, 6, 8, 10]
+        await pilot.press("space", *"10")
+        assert seeds(pilot) == [10]
+        await pilot.press("enter")
+        assert isinstance(pilot.app.focused, Rows)
+        await pilot.press("escape")
+        assert len(seeds(pilot)) == 12
+        assert not pilot.app.screen.query_one(Input).display
+        await pilot.press("slash", *"nothing like it")
+        assert seeds(pilot) == []
+        await pilot.press("enter", "space", "c", "enter")
+        await pilot.press("escape")
+        await pilot.click(Rows, offset=(3, 0))
+        assert table.sort == "changed"
+        await pilot.press("question_mark")
+        assert pilot.app.screen.query("HelpPanel")
+        await pilot.press("question_mark")
+        assert not pilot.app.screen.query("HelpPanel")
+
+    drive(browser().at_run(many(tmp_path / "run", 12)), steps, (200, 50))
+
+
+def test_a_filter_to_begin_with(tmp_path: Path) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: [row[5] for row in cells(pilot)] == ["3"])
+
+    drive(browser().at_run(many(tmp_path / "run", 6), words="seed:3"), steps)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_every_tab_of_every_step(runs: Path, size: tuple[int, int]) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        episode = view(pilot)
+        assert episode.number == 0, "an ended episode is shown from its beginning"
+        for key, name in enumerate(("overview", "problem", "ladder", "request", "answer", "events"), start=1):
+            await pilot.press(str(key))
+            assert episode.tab == name
+            await pilot.press("home")
+            for _ in range(3):
+                await pilot.press("right")
+            assert episode.number == 3
+        await pilot.press("tab")
+        assert episode.tab == "overview"
+        await pilot.press("shift+tab")
+        assert episode.tab == "events"
+        await pilot.press("end")
+        assert episode.frame is not None
+        assert episode.frame.step == 21
+        await pilot.press("right", "left", "left")
+        assert episode.frame.step == 19
+
+    (journal,) = (runs / RUNS[0] / "episodes").iterdir()
+    drive(browser().at_episodes([journal]), steps, size)
+
+
+def test_what_tabs_show(runs: Path) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        await pilot.press("right", "right", "2")
+        await until(pilot, lambda: "loc1 → laundry_room" in shown(pilot))
+        await pilot.press("3")
+        await until(pilot, lambda: "have the coin  unsolvable" in shown(pilot))
+        await pilot.press("4")
+        await until(pilot, lambda: "request 2: edit" in shown(pilot))
+        await pilot.press("a")
+        await until(pilot, lambda: '"init": {' in shown(pilot))
+        await pilot.press("1")
+        await until(pilot, lambda: "● laundry room" in shown(pilot))
+
+    (journal,) = (runs / RUNS[0] / "episodes").iterdir()
+    drive(browser().at_episodes([journal]), steps)
+
+
+def test_jumps_and_search(runs: Path) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        episode = view(pilot)
+        await pilot.press("r")
+        assert episode.number == 0
+        assert any("No answer was rejected" in note.message for note in pilot.app._notifications)
+        await pilot.press("x", "d", "n")
+        await pilot.press("slash", *"driveway", "enter")
+        await pilot.pause()
+        assert episode.frame is not None
+        assert episode.tab != "overview"
+        assert any("driveway" in line.plain for line in episode.lines(episode.tab, episode.frame))
+        place = (episode.number, episode.tab)
+        await pilot.press("n")
+        assert (episode.number, episode.tab) != place
+        await pilot.press("slash", *"no such words", "enter")
+        assert any("Not found" in note.message for note in pilot.app._notifications)
+        await pilot.press("slash", "escape")
+        assert isinstance(pilot.app.focused, OptionList)
+        await pilot.press("down", "down")
+        assert episode.number >= 2
+
+    (journal,) = (runs / RUNS[0] / "episodes").iterdir()
+    drive(browser().at_episodes([journal]), steps)
+
+
+def test_truth(runs: Path) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        await pilot.press("t", "2")
+        await until(pilot, lambda: "facts checked: " in shown(pilot))
+
+    (journal,) = (runs / RUNS[0] / "episodes").iterdir()
+    drive(browser().at_episodes([journal]), steps)
+
+
+def test_two_episodes_side_by_side(tmp_path: Path) -> None:
+    """The first step at which another command was sent is found, and both go there."""
+    folder = many(tmp_path / "run", 2) / "episodes"
+    other = [line.replace(b'"command":"move north"', b'"command":"move south"') for line in LINES]
+    (folder / "other-seed1.jsonl").write_bytes(b"".join(other))
+
+    async def steps(pilot: Pilot[None]) -> None:
+        views = list(pilot.app.screen.query(EpisodeView))
+        assert len(views) == 2
+        assert views[0].different == first_difference(views[0].episode.frames, views[1].episode.frames) == 2
+        await until(pilot, lambda: [one.number for one in views] == [2, 2])
+        assert "first difference: step 2" in shown(pilot)
+        await pilot.press("right", "2")
+        assert [(one.number, one.tab) for one in views] == [(3, "problem"), (3, "problem")]
+
+    journals = [folder / "coin-edit-reader-seed0.jsonl", folder / "other-seed1.jsonl"]
+    drive(browser().at_episodes(journals), steps, (200, 50))
+
+
+def test_marking_two_of_a_list(tmp_path: Path) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: len(cells(pilot)) == 3)
+        await pilot.press("space", "down", "c")
+        await until(pilot, lambda: len(pilot.app.screen.query(EpisodeView)) == 2)
+
+    drive(browser().at_run(many(tmp_path / "run", 3)), steps)
+
+
+def test_an_episode_is_followed_while_it_is_played(tmp_path: Path) -> None:
+    folder = many(tmp_path / "run", 2) / "episodes"
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: len(cells(pilot)) == 2)
+        await pilot.press("slash", *"seed:1", "enter", "enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, EpisodeScreen))
+        episode = view(pilot)
+        assert episode.following
+        assert episode.number == 1
+        with (folder / "coin-edit-reader-seed1.jsonl").open("ab") as file:
+            file.write(b"".join(LINES[7:]))
+        await until(pilot, lambda: episode.frame is not None and episode.frame.step == 21)
+        await pilot.press("escape", "escape")
+        await until(pilot, lambda: [row[1] for row in cells(pilot)] == ["won", "won"])
+        (folder / "new-seed7.jsonl").write_bytes(b"".join(LINES[:7]))
+        await until(pilot, lambda: len(cells(pilot)) == 3)
+
+    drive(browser().at_run(tmp_path / "run"), steps)
+
+
+def test_watching_goes_on_to_the_next_run(tmp_path: Path) -> None:
+    first, second = many(tmp_path / "one", 1), many(tmp_path / "two", 3)
+    newest = [first]
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: len(cells(pilot)) == 1)
+        newest[0] = second
+        await until(pilot, lambda: len(cells(pilot)) == 3)
+        assert str(second) in str(pilot.app.screen.query_one("#summary", Static).render())
+
+    drive(browser().at_run(first, lambda: newest[0]), steps)
+
+
+DAMAGE = [b"", b"noise", b"noise\n", b'{"event":3}\n', b'{"event":{"type":"ended"}}\n', LINES[0] + b"noise\n"]
+
+
+@pytest.mark.parametrize("data", scaled(DAMAGE[-1:], in_ci=DAMAGE))
+def test_damage_stops_nothing(tmp_path: Path, data: bytes) -> None:
+    run = many(tmp_path / "run", 1)
+    (run / "episodes" / "bad.jsonl").write_bytes(data)
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: len(cells(pilot)) == 2)
+        for _ in range(2):
+            await pilot.press("enter")
+            await until(pilot, lambda: isinstance(pilot.app.screen, EpisodeScreen))
+            await pilot.press("right", "a", "t", "slash", "x", "enter", "escape")
+            await until(pilot, lambda: isinstance(pilot.app.screen, EpisodesScreen))
+            await pilot.press("down")
+
+    drive(browser().at_run(run), steps)
+
+
+def test_an_empty_folder(tmp_path: Path) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        await pilot.press("enter", "down", "slash", "x", "enter", "space", "c", "r", "s", "escape", "escape")
+
+    drive(browser().at_runs(tmp_path), steps)
+
+
+EVIL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def test_no_text_of_a_journal_can_steer_the_terminal(tmp_path: Path) -> None:
+    run = many(tmp_path / "run", 1)
+    (journal,) = (run / "episodes").iterdir()
+    evil = rb"\u001b[31m[bold]X[/]\u001b]0;pwn\u0007\u009b2J"
+    text = journal.read_bytes().replace(b"kitchen", b"kit" + evil + b"chen").replace(b'"reader"', b'"r' + evil + b'"')
+    journal.write_bytes(text)
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: len(cells(pilot)) == 1)
+        assert not EVIL.search(shown(pilot).replace("\n", ""))
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, EpisodeScreen))
+        for tab in range(1, 7):
+            await pilot.press(str(tab), "right")
+            await pilot.pause()
+            assert not EVIL.search(shown(pilot).replace("\n", ""))
+
+    drive(browser().at_run(run), steps)
+
+
+def test_all_methods_have_their_tabs(tmp_path: Path) -> None:
+    """A method without tabs of its own has those of requests, answers and events."""
+    lines = [line.replace(b'"played_by":"textgames"', b'"played_by":"unknown"') for line in LINES[:1]]
+    folder = tmp_path / "run" / "episodes"
+    folder.mkdir(parents=True)
+    (folder / "a.jsonl").write_bytes(b"".join(lines))
+
+    async def steps(pilot: Pilot[None]) -> None:
+        tabs: Any = pilot.app.screen.query_one(TabbedContent)
+        assert tabs.tab_count == 4
+
+    drive(browser().at_episodes([folder / "a.jsonl"]), steps)
