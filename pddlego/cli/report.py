@@ -11,7 +11,6 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from pddlego.cli import exits
 from pddlego.cli.options import Runs, place_named, with_options
 from pddlego.display.console import Console
 from pddlego.errors import UsageError
@@ -20,11 +19,12 @@ from pddlego.evaluation.progress import result_line
 from pddlego.evaluation.setup import read_prices
 from pddlego.evaluation.table import results_table
 from pddlego.report.build import Report, build_report, is_reportable
-from pddlego.report.formats import as_csv, as_json, counts, extra_tables, markdown, success
+from pddlego.report.formats import as_csv, as_json, counts, extra_tables, latex, markdown, success
 from pddlego.report.html import html
-from pddlego.report.optima import find_optima
-from pddlego.util.files import write_whole
-from pddlego.util.text import clean, one_line, suggestion
+from pddlego.report.optima import Optima, find_optima
+from pddlego.report.plots import draw
+from pddlego.util.files import cannot_write, write_whole
+from pddlego.util.text import clean, count, one_line, suggestion
 
 
 @with_options((LimitOptions,), only=("prices",))
@@ -36,22 +36,58 @@ def command(
     ],
     to: Annotated[
         str | None,
-        typer.Option("--format", help="text, markdown, csv, json or html. [default: by --output]"),
+        typer.Option("--format", help="text, markdown, csv, json, html or latex. [default: by --output]"),
     ] = None,
     output: Annotated[str | None, typer.Option("--output", "-o", help="A file. Default: standard output.")] = None,
     pages: Annotated[int, typer.Option(min=0, help="html: maximum number of episode pages.")] = 200,
     optimum: Annotated[
-        bool, typer.Option("--optimum", help="html: plot steps against the optimum (coin, mapreader).")
+        bool, typer.Option("--optimum", help="html, figures: plot steps against the optimum (coin, mapreader).")
     ] = False,
+    figures: Annotated[str | None, typer.Option(help="A folder for the figures as PDF files.")] = None,
     folder: Runs = None,
 ) -> None:
     """Say what one or several evaluations found: Table 1, intervals, costs, failures, paired comparisons."""
     chosen = _format(to, output)
     folders = [place_named(run, folder, is_reportable) for run in runs]
-    raise typer.Exit(_report(folders, chosen, output, flags.get("prices"), pages, optimum))
+    report = build_report(folders, read_prices(Path(flags["prices"]) if flags.get("prices") else None))
+    optima = find_optima(report, folders) if optimum else {}
+    if figures is not None:
+        _write_figures(report, Path(figures), optima)
+    formats: dict[str, Callable[[Report], str]] = {
+        "text": _text,
+        "markdown": markdown,
+        "csv": as_csv,
+        "json": as_json,
+        "html": lambda report: html(report, folders, pages, optima),
+        "latex": latex,
+    }
+    if output is not None:
+        write_whole(Path(output), formats[chosen](report))
+        Console().print(f"The report is in {output}", style="dim", highlight=False, soft_wrap=True)
+    elif chosen != "text":
+        Console().out(formats[chosen](report), end="", highlight=False)
+    elif figures is None:
+        _show(Console(), report)
 
 
-_SUFFIXES = {".txt": "text", ".md": "markdown", ".csv": "csv", ".json": "json", ".html": "html"}
+def _write_figures(report: Report, folder: Path, optima: Optima) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        written = [plot.write(folder) for plot in draw(report, set(), optima)]
+    except OSError as error:
+        raise cannot_write(folder, error) from error
+    text = f"{count(len(written), 'figure')} in {folder}"
+    Console().print(text, style="dim", highlight=False, soft_wrap=True)
+
+
+_SUFFIXES = {
+    ".txt": "text",
+    ".md": "markdown",
+    ".csv": "csv",
+    ".json": "json",
+    ".html": "html",
+    ".tex": "latex",
+}
 
 
 def _format(to: str | None, output: str | None) -> str:
@@ -71,26 +107,6 @@ def _format(to: str | None, output: str | None) -> str:
         advice = suggestion(to, names, "Choose one with --format.")
         raise UsageError(f"Unknown format '{to}'", f"The formats are: {', '.join(names)}.", advice)
     return to
-
-
-def _report(folders: list[Path], to: str, output: str | None, prices: str | None, pages: int, optimum: bool) -> int:
-    """Make the report and write it to a file or standard output."""
-    formats: dict[str, Callable[[Report], str]] = {
-        "text": _text,
-        "markdown": markdown,
-        "csv": as_csv,
-        "json": as_json,
-        "html": lambda report: html(report, folders, pages, find_optima(report, folders) if optimum else None),
-    }
-    report = build_report(folders, read_prices(Path(prices) if prices else None))
-    if output is not None:
-        write_whole(Path(output), formats[to](report))
-        Console().print(f"The report is in {output}", style="dim", highlight=False, soft_wrap=True)
-    elif to == "text":
-        _show(Console(), report)
-    else:
-        Console().out(formats[to](report), end="", highlight=False)
-    return exits.WON
 
 
 def _text(report: Report) -> str:
@@ -115,10 +131,6 @@ def _show(console: Console, report: Report) -> None:
     _lost(console, report)
     for title, what, rows in report.sections:
         print_table(console, title, *counts(rows, what))
-    for comparison in report.comparisons:
-        console.print(
-            f"{comparison.game}, {comparison.first} and {comparison.second}: {comparison.conclusion}", highlight=False
-        )
 
 
 def _lost(console: Console, report: Report) -> None:

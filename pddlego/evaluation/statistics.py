@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pddlego.runs.summary import Summary
-from pddlego.util.text import count
 
 _CONFIDENCE = 0.95
 
@@ -76,7 +75,8 @@ class Comparison:
 
     Repeats of a seed are one pair, because they are not independent games: it counts as won if most of them were, with
     their means. `compared` names the number that they are compared by, if there is one: `interval` is the bootstrap
-    interval (95 %) of the mean difference in it, first minus second, where both won.
+    interval (95 %) of the mean difference in it, first minus second, where both won. `p_value` is that of McNemar's
+    exact test, `adjusted` the same after Holm's correction for all comparisons of a report.
     """
 
     game: str
@@ -90,35 +90,7 @@ class Comparison:
     difference: float | None
     interval: Interval | None
     compared: str
-
-    @property
-    def conclusion(self) -> str:
-        """What may be concluded, in a sentence or two."""
-        return f"{self._success()} {self._number()}".strip()
-
-    def _success(self) -> str:
-        if not self.pairs:
-            return "No shared seeds, so they cannot be compared."
-        basis = f"({count(self.pairs, 'shared seed')}, McNemar's exact test, p = {self.p_value:.3g})"
-        if self.p_value >= 0.05:
-            return f"No significant difference in success {basis}."
-        better = self.first if self.only_first > self.only_second else self.second
-        return f"{better} succeeds more often {basis}."
-
-    def _number(self) -> str:
-        name = self.compared
-        if not name:
-            return ""
-        if self.interval is None or self.difference is None:
-            return f"No shared wins to compare {name}."
-        if self.both_won < _FEWEST:
-            return f"Too few shared wins ({self.both_won}) to compare {name}."
-        low, high = self.interval.low, self.interval.high
-        basis = f"({count(self.both_won, 'shared win')}, bootstrap, 95 %: {low:+.2f} to {high:+.2f})"
-        if low <= 0 <= high:
-            return f"No significant difference in {name} {basis}."
-        fewer = self.first if self.difference < 0 else self.second
-        return f"{fewer} needs {abs(self.difference):.2f} fewer {name} {basis}."
+    adjusted: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -162,3 +134,14 @@ def _by_seed(results: Iterable[Summary], game: str, compared: str) -> dict[int, 
         numbers = [summary.measures.numbers.get(compared, 0) for summary in played if summary.won]
         by_seed[seed] = statistics.mean(numbers) if 2 * len(numbers) > len(played) else None
     return by_seed
+
+
+def corrected(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
+    """The comparisons with p-values adjusted for their number, by Holm's step-down procedure."""
+    adjusted: dict[int, float] = {}
+    least = 0.0
+    ordered = sorted(range(len(comparisons)), key=lambda number: comparisons[number].p_value)
+    for rank, number in enumerate(ordered):
+        least = max(least, min(1.0, comparisons[number].p_value * (len(comparisons) - rank)))
+        adjusted[number] = least
+    return tuple(replace(one, adjusted=adjusted[number]) for number, one in enumerate(comparisons))

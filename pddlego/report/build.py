@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pddlego.errors import JournalError, UsageError
-from pddlego.evaluation.statistics import Comparison, Side, compare
+from pddlego.evaluation.statistics import Comparison, Side, compare, corrected
 from pddlego.evaluation.table import Configuration, Row, by_configuration, played_of, rows, spent_elsewhere
 from pddlego.methods.base import CountTable, ShareTable, whole
 from pddlego.methods.registry import measuring_of, modes
@@ -316,7 +316,7 @@ def _comparisons(results: Sequence[Summary]) -> tuple[Comparison, ...]:
         for first, second in itertools.combinations(ordered, 2)
         if _are_compared(first, second)
     )
-    return tuple(comparison for comparison in compared if comparison.pairs)
+    return corrected([comparison for comparison in compared if comparison.pairs])
 
 
 def _compared(game: str, first: tuple[str, str], second: tuple[str, str]) -> str:

@@ -10,11 +10,12 @@ from dataclasses import asdict
 from pydantic_core import to_jsonable_python
 
 from pddlego.evaluation.models import answered_by
+from pddlego.evaluation.statistics import Comparison
 from pddlego.evaluation.table import NAMES, Row, columns, result_table, row_columns
 from pddlego.methods.base import ShareTable
 from pddlego.report.build import CountRow, Report, ShareRow
 from pddlego.runs.cells import NO_MODEL
-from pddlego.util.text import markdown_cell
+from pddlego.util.text import clean, markdown_cell
 
 NOTE = (
     "Success, as the game reports it, over all episodes, with Wilson's interval (95 %). The score, from 0 to 1, "
@@ -26,8 +27,8 @@ NOTE = (
 def table_1(report: Report) -> tuple[list[str], list[list[str]]]:
     """The layout of the paper's Table 1: a row for each game, a column for each model and mode."""
     head = ["", *(mode if model == NO_MODEL else f"{model} {mode}" for model, mode in report.methods)]
-    body = [[game, *(_percent(report.row(game, method)) for method in report.methods)] for game in report.games]
-    return head, body
+    body = [[game, *(_success([report.row(game, method)]) for method in report.methods)] for game in report.games]
+    return head, body + _all_games(report, [[method] for method in report.methods], [ALL_GAMES])
 
 
 def success(report: Report) -> tuple[list[str], list[list[str]]]:
@@ -36,11 +37,34 @@ def success(report: Report) -> tuple[list[str], list[list[str]]]:
         return table_1(report)
     modes = tuple(dict.fromkeys(mode for _, mode in report.methods))
     body = [
-        [game, mode, *(_percent(report.row(game, (model, mode))) for model in report.models)]
+        [game, mode, *(_success([report.row(game, (model, mode))]) for model in report.models)]
         for game in report.games
         for mode in modes
     ]
+    for mode in modes:
+        body += _all_games(report, [[(model, mode)] for model in report.models], [ALL_GAMES, mode])
     return ["game", "mode", *report.models], body
+
+
+ALL_GAMES = "all games"
+"""The mean over games, each of which counts the same."""
+
+
+def _all_games(report: Report, columns: list[list[tuple[str, str]]], names: list[str]) -> list[list[str]]:
+    """A row for all games, if there are several; a method that did not play all of them has none."""
+    if len(report.games) < 2:
+        return []
+    cells = [_success([report.row(game, method) for game in report.games for method in methods]) for methods in columns]
+    return [[*names, *cells]] if any(cells) else []
+
+
+def _success(rows: Sequence[Row | None]) -> str:
+    """Success with the score, from 0 to 1, as means over rows; empty if one is missing."""
+    known = [row for row in rows if row is not None]
+    if len(known) < len(rows):
+        return ""
+    success, score = (sum(numbers) / len(known) for numbers in zip(*((r.success, r.score) for r in known), strict=True))
+    return f"{100 * success:.0f}% ({score:.2f})"
 
 
 def details(report: Report) -> tuple[list[str], list[list[str]]]:
@@ -66,7 +90,27 @@ def extra_tables(report: Report) -> list[tuple[str, list[str], list[list[str]]]]
     head, body = published_shares(report)
     tables += [("Shares of errors, and those of the paper", head, body)] if body else []
     tables += [(table.title, *share_rows(table, rows)) for table, rows in report.shares if rows]
+    tables += [("Comparisons", *comparison_rows(report.comparisons))] if report.comparisons else []
     return tables + [(figure.figure.title, *figure.table()) for figure in report.figures]
+
+
+def comparison_rows(comparisons: Iterable[Comparison]) -> tuple[list[str], list[list[str]]]:
+    """Every two methods that share seeds: who won more of them, and who needed less where both won."""
+    head = ["game", "first", "second", "seeds", "only first won", "only second won", "p", "p (Holm)"]
+    head += ["compared by", "both won", "difference", "95 %"]
+    body = []
+    for pair in comparisons:
+        interval = pair.interval
+        body.append(
+            [
+                *(pair.game, pair.first, pair.second, str(pair.pairs), str(pair.only_first), str(pair.only_second)),
+                *(f"{pair.p_value:.3g}", f"{pair.adjusted:.3g}{'*' if pair.adjusted < 0.05 else ''}"),
+                *(pair.compared, str(pair.both_won)),
+                f"{pair.difference:+.2f}" if pair.difference is not None else "",
+                f"{interval.low:+.2f} to {interval.high:+.2f}" if interval is not None else "",
+            ]
+        )
+    return head, body
 
 
 def share_rows(table: ShareTable, rows: Iterable[ShareRow]) -> tuple[list[str], list[list[str]]]:
@@ -121,13 +165,6 @@ def markdown(report: Report) -> str:
     parts = ["# Report", NOTE, *map(markdown_cell, report.notes)]
     for title, head, body in tables(report):
         parts += [f"## {title}", _markdown(head, body)]
-    if report.comparisons:
-        lines = [
-            f"- {markdown_cell(pair.game)}, **{markdown_cell(pair.first)}** and **{markdown_cell(pair.second)}**: "
-            f"{markdown_cell(pair.conclusion)}"
-            for pair in report.comparisons
-        ]
-        parts += ["## Comparisons", "\n".join(lines)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -143,9 +180,7 @@ def as_json(report: Report) -> str:
         "sources": report.sources,
         "notes": report.notes,
         "rows": [_row(row) for row in report.rows],
-        "comparisons": [
-            asdict(comparison) | {"conclusion": comparison.conclusion} for comparison in report.comparisons
-        ],
+        "comparisons": [asdict(comparison) for comparison in report.comparisons],
         "figures": report.figures,
         "episodes": report.results,
     }
@@ -163,12 +198,35 @@ def _row(row: Row) -> dict[str, object]:
     return values | {"success": row.success}
 
 
-def _percent(row: Row | None) -> str:
-    return "" if row is None else f"{100 * row.success:.0f}%"
-
-
 def _markdown(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
     def line(cells: Sequence[str]) -> str:
         return "| " + " | ".join(map(markdown_cell, cells)) + " |"
 
     return "\n".join([line(head), "|" + " --- |" * len(head), *(line(row) for row in body)])
+
+
+def latex(report: Report) -> str:
+    """Every table for LaTeX, with booktabs."""
+    parts = ["% \\usepackage{booktabs}", *(f"% {note}" for note in (NOTE, *report.notes))]
+    for title, head, body in tables(report):
+        columns = "".join("l" if _is_text(number, body) else "r" for number in range(len(head)))
+        lines = [r"\begin{table}", r"\centering", rf"\caption{{{_tex(title)}}}", rf"\begin{{tabular}}{{{columns}}}"]
+        lines += [r"\toprule", _tex_row(head), r"\midrule", *map(_tex_row, body)]
+        parts.append("\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}"]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _is_text(column: int, body: Sequence[Sequence[str]]) -> bool:
+    return not all(row[column][:1] in "0123456789+-.$" for row in body)
+
+
+def _tex_row(cells: Iterable[str]) -> str:
+    return " & ".join(map(_tex, cells)) + r" \\"
+
+
+_TEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+_TEX |= {sign: f"\\{sign}" for sign in "&%$#_{}"}
+
+
+def _tex(text: str) -> str:
+    return "".join(_TEX.get(letter, letter) for letter in clean(text))

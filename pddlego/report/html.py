@@ -15,11 +15,10 @@ from pddlego.display.view import cleaned
 from pddlego.errors import JournalError
 from pddlego.evaluation.progress import result_line
 from pddlego.methods.registry import make_codec, renderer_of
-from pddlego.report import svg
 from pddlego.report.build import Report
 from pddlego.report.formats import NOTE, tables
 from pddlego.report.optima import Optima
-from pddlego.report.svg import line_plot
+from pddlego.report.plots import anchor, draw
 from pddlego.runs.folders import EPISODES
 from pddlego.runs.journal import read_journal
 from pddlego.runs.store import journal_name
@@ -55,59 +54,12 @@ def html(report: Report, folders: Sequence[Path], most_pages: int, optima: Optim
         report=report,
         notes=[NOTE, *report.notes],
         tables=tables(report),
-        plots=[(title, Markup(drawn)) for title, drawn in _plots(report, anchors, optima or {})],
+        plots=[(plot.title, Markup(plot.svg())) for plot in draw(report, anchors, optima or {})],
         episodes=[
             (anchor(result) if anchor(result) in anchors else "", result_line(result)) for result in report.results
         ],
         pages=pages,
     )
-
-
-def anchor(summary: Summary) -> str:
-    """The anchor of an episode's page."""
-    return f"episode-{summary.cell.label}"
-
-
-def _plots(report: Report, anchors: set[str], optima: Optima) -> Iterator[tuple[str, str]]:
-    colours = svg.colours_of(f"{mode} {model}" for model, mode in report.methods)
-    shown = []
-    for row in report.rows:
-        name, colour = f"{row.setting} {row.mode} {row.model}", colours[f"{row.mode} {row.model}"]
-        low, high = row.interval.low, row.interval.high
-        note = f"{row.won} of {row.episodes}, 95 %: {low:.0%} to {high:.0%}"
-        shown.append(svg.Bar(name, row.success, low, high, note, colour))
-    yield "Success with 95 % intervals", svg.intervals(shown)
-    for game in report.games:
-        compared = _compared(report, game)
-        if not compared:
-            continue
-        mine = [result for result in report.played if result.cell.setting == game]
-        points = [_point(result, compared, result.cell.seed, anchors) for result in mine]
-        yield f"{game}: {compared} by seed", svg.scatter(points, "seed", compared, colours)
-        known = [(result, optima[game, result.cell.seed]) for result in mine if (game, result.cell.seed) in optima]
-        if known:
-            line = [
-                svg.Point("optimum", best, best, True, f"{best} {compared}")
-                for best in sorted({best for _, best in known})
-            ]
-            against = [*line, *(_point(result, compared, best, anchors) for result, best in known)]
-            title = f"{game}: {compared} against the full-information optimum"
-            yield title, svg.scatter(against, f"{compared}, full information", compared, colours)
-    for drawn in report.figures:
-        yield drawn.figure.title, line_plot(drawn, colours)
-
-
-def _compared(report: Report, game: str) -> str:
-    """The number that methods are compared by on a game, if there is one."""
-    rows = [row for row in report.rows if row.setting == game]
-    return next((value.column.name for row in rows for value in row.measured if value.column.compared), "")
-
-
-def _point(summary: Summary, compared: str, x: float, anchors: set[str]) -> svg.Point:
-    series = f"{summary.cell.mode} {summary.cell.model}"
-    link = anchor(summary) if anchor(summary) in anchors else ""
-    y = summary.measures.numbers.get(compared, 0)
-    return svg.Point(series=series, x=x, y=y, filled=summary.won, note=result_line(summary), link=link)
 
 
 def _page(summary: Summary, folders: Sequence[Path]) -> Iterator[Page]:

@@ -14,7 +14,7 @@ from pddlego.report import build_report
 from pddlego.report.build import Report
 from pddlego.report.figures import draw_figures, paper_figures
 from pddlego.report.formats import published_shares
-from pddlego.report.svg import line_plot
+from pddlego.report.plots import draw, short_names, styles_of
 from pddlego.runs.cells import Cell
 from pddlego.runs.summary import Measures, Summary, dump_summary
 
@@ -45,10 +45,31 @@ def test_many_points_are_put_together() -> None:
     assert sum(point.number for point in times.lines[0].points) == 100
 
 
-def test_a_plot_is_sound_also_of_one_point_and_of_zero() -> None:
-    for drawn in draw_figures([summary(0, 0.0, ((5.0, 0.0),))]):
-        ElementTree.fromstring(line_plot(drawn))
+def unsaved(*results: Summary) -> Report:
+    return Report(("r",), results, tuple(rows(results)), (), (), (), (), (), draw_figures(results))
+
+
+def test_plots_are_sound_also_of_one_point_and_of_zero(tmp_path: Path) -> None:
+    plots = list(draw(unsaved(summary(0, 0.0, ((5.0, 0.0),))), set(), {}))
+    assert {"success", "debug-rounds", "run-time"} <= {plot.name for plot in plots}
+    for plot in plots:
+        ElementTree.fromstring(plot.svg().replace("xlink:", ""))
+        assert plot.svg() == plot.svg(), "the same figure gives the same text"
+        assert plot.write(tmp_path).read_bytes().startswith(b"%PDF")
     assert draw_figures([]) == ()
+
+
+def test_models_are_named_by_what_differs() -> None:
+    names = short_names(["org/llama-3-8b-instruct", "org/llama-3-70b-instruct"])
+    assert list(names.values()) == ["8b", "70b"]
+    assert short_names(["gpt-4", "gpt-4-turbo"]) == {"gpt-4": "gpt-4", "gpt-4-turbo": "gpt-4-turbo"}
+    assert short_names(["one"]) == {"one": "one"}
+
+
+def test_every_method_has_a_style_of_its_own() -> None:
+    styles = styles_of([("none", "random"), ("m", "act"), ("m", "edit"), ("n", "edit")])
+    assert [style.label for style in styles.values()] == ["random", "act m", "edit m", "edit n"]
+    assert len({(style.colour, style.marker) for style in styles.values()}) == 4
 
 
 def played(setting: str, mode: str, model: str, answers: int = 2, **errors: int) -> Summary:

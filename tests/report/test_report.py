@@ -10,7 +10,7 @@ import pytest
 
 from pddlego.episode.events import Outcome, Usage
 from pddlego.errors import UsageError
-from pddlego.evaluation.statistics import Side, compare
+from pddlego.evaluation.statistics import Side, compare, corrected
 from pddlego.evaluation.table import Row, results_table, rows
 from pddlego.models.limiter import Price
 from pddlego.report import build_report, load_results
@@ -70,15 +70,24 @@ def test_two_methods_are_compared_on_the_seeds_that_both_have() -> None:
     result = compare(side("edit", edit), side("act", act), "coin", "steps")
     assert (result.pairs, result.only_first, result.only_second) == (10, 8, 0)
     assert result.p_value == pytest.approx(2 / 2**8)
-    assert result.conclusion.startswith("edit succeeds more often (10 shared seeds")
-    assert "Too few shared wins (2) to compare steps" in result.conclusion
+    assert (result.both_won, result.compared) == (2, "steps")
     slow = [replace(item, measures=Measures({"steps": 20})) for item in edit]
-    assert "edit needs 11.50 fewer steps" in compare(side("edit", edit), side("slow", slow), "coin", "steps").conclusion
+    fewer = compare(side("edit", edit), side("slow", slow), "coin", "steps")
+    assert fewer.difference == -11.5
+    assert fewer.interval is not None
+    assert fewer.interval.high < 0
     assert compare(side("edit", edit), side("act", act), "twc", "steps").pairs == 0
-    same = compare(side("one", edit), side("other", edit), "coin", "steps")
-    assert "No significant difference" in same.conclusion
+    assert compare(side("one", edit), side("other", edit), "coin", "steps").p_value == 1
     lost = [replace(item, outcome=Outcome.CRASHED) for item in act]
-    assert "cannot be compared" in compare(side("edit", edit), side("act", lost), "coin", "steps").conclusion
+    assert compare(side("edit", edit), side("act", lost), "coin", "steps").pairs == 0
+
+
+def test_p_values_are_corrected_for_many_comparisons() -> None:
+    """Holm's example: 0.01, 0.04, 0.03 and 0.005 become 0.03, 0.06, 0.06 and 0.02."""
+    pair = compare(side("one", RESULTS[:10]), side("other", RESULTS[10:20]), "coin", "steps")
+    values = (0.01, 0.04, 0.03, 0.005)
+    adjusted = [one.adjusted for one in corrected([replace(pair, p_value=value) for value in values])]
+    assert adjusted == pytest.approx([0.03, 0.06, 0.06, 0.02])
 
 
 def test_repeats_of_a_seed_are_no_seeds_of_their_own() -> None:
@@ -116,7 +125,11 @@ def test_folders_with_other_configurations_are_not_counted_together(tmp_path: Pa
 def test_table_1_has_the_layout_of_the_paper(run: Path) -> None:
     head, body = table_1(build_report([run]))
     assert head == ["", "random", "m act", "m edit"]
-    assert body == [["coin", "0%", "20%", "91%"], ["cooking|easy", "", "", "0%"]]
+    assert body == [
+        ["coin", "0% (1.00)", "20% (1.00)", "91% (1.00)"],
+        ["cooking|easy", "", "", "0% (1.00)"],
+        ["all games", "", "", "45% (1.00)"],
+    ]
 
 
 def test_markdown_says_why_and_what_may_be_concluded(run: Path) -> None:
@@ -126,7 +139,9 @@ def test_markdown_says_why_and_what_may_be_concluded(run: Path) -> None:
     assert "| coin | edit | m | line: matched nothing | 11 |" in text
     assert "line: applied" not in text
     assert "cooking\\|easy" in text
-    assert "succeeds more often" in text
+    assert "## Comparisons" in text
+    assert "| coin | edit with m |" in text or "| coin | act with m |" in text
+    assert "0.00781" in text
 
 
 def test_csv_and_json_hold_every_episode(run: Path) -> None:
@@ -187,9 +202,9 @@ def test_ablations_have_a_table_of_their_own_and_are_compared_with_the_whole_mod
     head, body = success(report)
     assert head == ["game", "mode", "m", "n"]
     assert body[1:4] == [
-        ["coin", "gen-no-feedback", "0%", "0%"],
-        ["coin", "edit", "100%", "100%"],
-        ["coin", "edit-no-feedback", "0%", "0%"],
+        ["coin", "gen-no-feedback", "0% (1.00)", "0% (1.00)"],
+        ["coin", "edit", "100% (1.00)", "100% (1.00)"],
+        ["coin", "edit-no-feedback", "0% (1.00)", "0% (1.00)"],
     ]
     pairs = {(comparison.first, comparison.second) for comparison in report.comparisons}
     assert ("edit with m", "edit-no-feedback with m") in pairs
@@ -239,7 +254,7 @@ def test_an_interrupted_cell_is_no_loss(interrupted: Path) -> None:
     for text in (markdown(report), as_csv(report), as_json(report), html(report, [interrupted], 10)):
         assert "4 of 10 cells played" in text
     _, body = success(report)
-    assert body == [["coin", "100%"]]
+    assert body == [["coin", "100% (1.00)"]]
 
 
 def test_a_budget_of_the_episode_itself_is_a_result(tmp_path: Path) -> None:

@@ -1,0 +1,253 @@
+"""The figures of a report, drawn by matplotlib: as SVG in the page, and as PDF files for a paper.
+
+Methods differ by colour, marker and dashes, so that a figure can be read in greyscale.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pddlego.report.build import Report
+from pddlego.report.figures import DrawnFigure
+from pddlego.report.optima import Optima
+from pddlego.runs.cells import NO_MODEL
+from pddlego.runs.summary import Summary
+from pddlego.util.text import both_ends, clean
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#56b4e9", "#e69f00", "#999933")
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+_DASHES = ("-", "--", "-.", ":")
+
+_SETTINGS: Any = {"svg.fonttype": "none", "svg.hashsalt": "pddlego", "font.size": 9, "pdf.fonttype": 42}
+"""Text stays text, and the same report gives the same files."""
+
+_WIDTH, _HEIGHT = 5.2, 3.2
+"""Inches of a figure."""
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a method is drawn, and what it is called in a legend."""
+
+    label: str
+    colour: str
+    marker: str
+    dashes: str
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A figure with its title. `name` is that of its file."""
+
+    name: str
+    title: str
+    figure: Figure
+
+    def svg(self) -> str:
+        """The figure as an element of a page."""
+        text = io.StringIO()
+        _save(self.figure, text, "svg", dict.fromkeys(("Date", "Creator", "Format", "Type")))
+        element = text.getvalue().partition("<svg")[2]
+        return "<svg" + re.sub(r'\sxmlns(:\w+)?="[^"]*"', "", element)
+
+    def write(self, folder: Path) -> Path:
+        """Write the figure as a PDF file."""
+        path = folder / f"{self.name}.pdf"
+        _save(self.figure, path, "pdf", {"CreationDate": None})
+        return path
+
+
+def _save(figure: Figure, target: Path | io.StringIO, to: str, metadata: dict[str, None]) -> None:
+    import matplotlib
+
+    with matplotlib.rc_context(_SETTINGS):
+        figure.savefig(target, format=to, metadata=metadata, bbox_inches="tight")
+
+
+def draw(report: Report, anchors: set[str], optima: Optima) -> Iterator[Plot]:
+    """Every figure: success, the compared number by seed and against the optimum, and what methods measure.
+
+    Points lead to the page of their episode if that is among the `anchors`.
+    """
+    styles = styles_of(report.methods)
+    yield _success(report, styles)
+    for game in report.games:
+        compared = _compared(report, game)
+        mine = [result for result in report.played if result.cell.setting == game and compared]
+        by_seed = [(float(result.cell.seed), result) for result in mine]
+        if by_seed:
+            title = f"{game}: {compared} by seed"
+            yield _scatter(Plot(f"{game}-{compared}", title, _figure()), by_seed, ("seed", compared), styles, anchors)
+        against = [(float(optima[key]), result) for result in mine if (key := (game, result.cell.seed)) in optima]
+        if against:
+            title = f"{game}: {compared} against the full-information optimum"
+            plot = Plot(f"{game}-{compared}-optimum", title, _figure())
+            ends = [min(x for x, _ in against), max(x for x, _ in against)]
+            _axes(plot).plot(ends, ends, color="#888888", linewidth=1, label="optimum")
+            yield _scatter(plot, against, (f"{compared}, full information", compared), styles, anchors)
+    for drawn in report.figures:
+        yield _lines(drawn, styles)
+
+
+def anchor(summary: Summary) -> str:
+    """The anchor of an episode's page."""
+    return f"episode-{summary.cell.label}"
+
+
+Method = tuple[str, str]
+"""Model and mode."""
+
+
+def styles_of(methods: Sequence[Method]) -> dict[str, Style]:
+    """The style of each method, by mode and model as text. Models are named by the parts in which they differ."""
+    names = short_names([model for model, _ in methods if model != NO_MODEL])
+    styles = {}
+    for number, (model, mode) in enumerate(methods):
+        label = mode if model == NO_MODEL else f"{mode} {names[model]}" if len(names) > 1 else mode
+        colour, marker = _COLOURS[number % len(_COLOURS)], _MARKERS[number % len(_MARKERS)]
+        styles[_key(mode, model)] = Style(clean(label), colour, marker, _DASHES[number % len(_DASHES)])
+    return styles
+
+
+def _key(mode: str, model: str) -> str:
+    return mode if model == NO_MODEL else f"{mode} {model}"
+
+
+def short_names(models: Sequence[str]) -> dict[str, str]:
+    """Names of models; long ones without the words that all of them begin and end with."""
+    known = list(dict.fromkeys(models))
+    if max(map(len, known), default=0) <= _SHORT:
+        return {model: model for model in known}
+    split = [re.split(r"(?<=[/:,_@=-])", model) for model in known]
+    first = _shared(split)
+    last = _shared([words[first:][::-1] for words in split])
+    short = ["".join(words[first : len(words) - last]).strip("/:,_@=-") for words in split]
+    names = [name if all(short) else model for name, model in zip(short, known, strict=True)]
+    return {model: both_ends(name, _LABEL) for model, name in zip(known, names, strict=True)}
+
+
+def _shared(lists: Sequence[Sequence[str]]) -> int:
+    """With how many equal items several lists begin; none of a single list are shared."""
+    return len(list(takewhile(lambda items: len(set(items)) == 1, zip(*lists, strict=False)))) if len(lists) > 1 else 0
+
+
+_SHORT, _LABEL = 16, 32
+"""Characters of a name that is left as it is, and of one that is shown at most."""
+
+
+def _figure() -> Figure:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(_WIDTH, _HEIGHT), layout="constrained")
+    axes = figure.add_subplot()
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(visible=True, color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    return figure
+
+
+def _axes(plot: Plot) -> Axes:
+    (axes,) = plot.figure.axes
+    return axes
+
+
+def _success(report: Report, styles: Mapping[str, Style]) -> Plot:
+    """A row for each configuration: its success with the interval."""
+    plot = Plot("success", "Success with 95 % intervals", _figure())
+    plot.figure.set_figheight(1.0 + 0.24 * len(report.rows))
+    axes = _axes(plot)
+    for number, row in enumerate(report.rows):
+        style = styles[_key(row.mode, row.model)]
+        axes.plot([row.interval.low, row.interval.high], [number] * 2, color=style.colour, linewidth=2)
+        axes.plot([row.success], [number], marker=style.marker, color=style.colour)
+    labels = [f"{clean(row.setting)} {styles[_key(row.mode, row.model)].label}" for row in report.rows]
+    axes.set_yticks(range(len(labels)), labels)
+    axes.invert_yaxis()
+    axes.set_xlim(-0.02, 1.02)
+    axes.set_xlabel("success")
+    return plot
+
+
+def _scatter(
+    plot: Plot,
+    points: Sequence[tuple[float, Summary]],
+    names: tuple[str, str],
+    styles: Mapping[str, Style],
+    anchors: set[str],
+) -> Plot:
+    """A point for each episode, with a link to its page; those that were not won are hollow.
+
+    The points of each method are smaller than those of the one before, so that equal ones stay visible.
+    """
+    axes = _axes(plot)
+    for number, (key, style) in enumerate(styles.items()):
+        mine = [(x, result) for x, result in points if _key(result.cell.mode, result.cell.model) == key]
+        ys = [result.measures.numbers.get(names[1], 0) for _, result in mine]
+        drawn = axes.scatter(
+            [x for x, _ in mine],
+            ys,
+            marker=style.marker,
+            s=14 + 76 * (1 - number / len(styles)) ** 2,
+            facecolors=[style.colour if result.won else "none" for _, result in mine],
+            edgecolors=style.colour,
+            label=style.label if mine else None,
+        )
+        drawn.set_urls([f"#{anchor(result)}" if anchor(result) in anchors else None for _, result in mine])
+    axes.set_xlabel(names[0])
+    axes.set_ylabel(names[1])
+    _legend(plot)
+    return plot
+
+
+def _lines(drawn: DrawnFigure, styles: Mapping[str, Style]) -> Plot:
+    """A line for each method with its standard errors; those drawn first are thicker, so that all stay visible."""
+    plot = Plot(re.sub(r"[^a-z0-9]+", "-", drawn.figure.series.lower()), drawn.figure.title, _figure())
+    axes = _axes(plot)
+    for number, line in enumerate(drawn.lines):
+        key = next((key for key in styles if line.label.endswith(key)), "")
+        style = styles.get(key, Style("", "#000000", "o", "-"))
+        label = clean(line.label.removesuffix(key)) + style.label
+        width = 1.0 + 3.0 * (1 - number / len(drawn.lines)) ** 2
+        axes.errorbar(
+            [point.x for point in line.points],
+            [point.y for point in line.points],
+            yerr=[point.error for point in line.points],
+            color=style.colour,
+            marker=style.marker,
+            markersize=4,
+            linestyle=style.dashes,
+            linewidth=width,
+            capsize=2,
+            label=label,
+        )
+    if drawn.figure.logarithmic:
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+    axes.set_xlabel(drawn.figure.x)
+    axes.set_ylabel(drawn.figure.y)
+    _legend(plot)
+    return plot
+
+
+def _legend(plot: Plot) -> None:
+    """The legend below the axes, where it hides nothing."""
+    handles, labels = _axes(plot).get_legend_handles_labels()
+    if len(labels) > 1:
+        columns = max(1, 60 // max(len(label) + 4 for label in labels))
+        plot.figure.legend(handles, labels, loc="outside lower center", ncols=min(columns, len(labels)), frameon=False)
+
+
+def _compared(report: Report, game: str) -> str:
+    """The number that methods are compared by on a game, if there is one."""
+    rows = [row for row in report.rows if row.setting == game]
+    return next((value.column.name for row in rows for value in row.measured if value.column.compared), "")
