@@ -23,31 +23,36 @@ from pddlego.errors import UsageError
 from pddlego.evaluation.assemble import evaluating
 from pddlego.evaluation.config import Config, LimitOptions, resolve
 from pddlego.evaluation.config import Run as RunOptions
+from pddlego.evaluation.models import is_free
 from pddlego.evaluation.replay import Recorded, load_recorded
-from pddlego.evaluation.setup import Setup, read_prices
+from pddlego.evaluation.setup import Setup, make_budget, make_cell_model
 from pddlego.evaluation.statistics import wilson
 from pddlego.methods.base import Tools
 from pddlego.methods.registry import parse_mode
-from pddlego.methods.textgames.options import PLANNING, TextGameOptions
+from pddlego.methods.textgames.options import PLANNING, WRITES_DOMAIN, TextGameOptions
 from pddlego.methods.textgames.play import play
 from pddlego.methods.textgames.truth.counterfactual import correction
 from pddlego.methods.textgames.truth.first_error import FirstError
 from pddlego.methods.textgames.world import Restart
-from pddlego.models.endpoint import Access, Endpoint
-from pddlego.models.limiter import Spending
+from pddlego.models.endpoint import Access, Endpoint, prepare_cache
 from pddlego.report.build import is_reportable, load_results
 from pddlego.runs.cells import Cell, Matrix
-from pddlego.runs.folders import EPISODES
-from pddlego.runs.manifest import RESUMED
+from pddlego.runs.folders import EPISODES, MANIFEST
+from pddlego.runs.listing import costs_of
+from pddlego.runs.manifest import RESUMED, read_manifest
 from pddlego.runs.store import journal_name
 from pddlego.runs.summary import Summary
 from pddlego.util.text import money
 
-MOST = 5
+MAX_CORRECTIONS = 5
 """Errors of an episode that are corrected, one after another."""
 
-OPTIONS = frozenset({"runs", "run", "workers", "llm_jobs", "base_url", "cache", "max_calls", "max_tokens", "max_cost"})
-OPTIONS |= {"prices"}
+_MODES = tuple(mode for mode in PLANNING if mode not in WRITES_DOMAIN)
+"""Modes whose problems are corrected: the names of a domain that a model writes are its own."""
+
+OPTIONS = frozenset(
+    ("runs", "run", "workers", "llm_jobs", "base_url", "cache", "max_calls", "max_tokens", "max_cost", "prices")
+)
 
 With = Annotated[str | None, typer.Option("--with", help="The model that plays on. [default: the episode's own]")]
 
@@ -77,20 +82,24 @@ def command(
         if _is_lost(summary) and all(value in (None, getattr(summary.cell, name)) for name, value in wanted.items())
     ]
     if not losses:
-        reason = "Every text game in it that was played in a planning mode was won, or none was."
-        raise UsageError(f"{place} has no lost episode", reason, "Name another run, or other filters.")
+        reason = f"It has no lost episode of a text game in the modes {', '.join(_MODES)}."
+        raise UsageError(f"{place} has no lost episode to correct", reason, "Name another run, or other filters.")
     console = Console()
     endpoint, access = endpoint_again(console, losses[0].recorded, with_model, flags)
+    endpoint = endpoint.model_copy(update={"cache": config.endpoint.cache})
+    prepare_cache(endpoint.cache)
     config = config.model_copy(update={"endpoint": endpoint, "planner": losses[0].recorded.config.planner})
-    target = Path(config.run.runs) / (config.run.run or f"{place.name}-counterfactual")
+    _check_models(losses, with_model)
+    source = f"{place.resolve()}, begun {read_manifest(place).get('created', '')}"
+    target = Path(config.run.runs) / (config.run.run or f"counterfactual-{place.name}")
     code = exits.WON
-    for number in range(1, MOST + 1):
+    for number in range(1, MAX_CORRECTIONS + 1):
         waiting = [loss for loss in losses if loss.is_corrected()]
         if not waiting:
             break
         console.print(f"Correction {number}: {len(waiting)} of {len(losses)} episodes", style="bold")
         setup = _setup(config, access, waiting, with_model)
-        code = _play_on(console, setup, waiting, target / str(number))
+        code = _play_on(console, setup, waiting, target / str(number), source)
         if code != exits.WON:
             break
     _show(console, losses)
@@ -98,11 +107,18 @@ def command(
     raise typer.Exit(code)
 
 
+def _check_models(losses: Sequence[Loss], model: str | None) -> None:
+    """Raises `UsageError` if one model would play several of the episodes on as the same cell."""
+    if model is not None and len({replace(loss.cell, model=model) for loss in losses}) < len(losses):
+        reason = "The run has lost episodes of several models on the same game, mode and seed."
+        raise UsageError("--with plays on the episodes of one model", reason, "Choose them with --model.")
+
+
 @dataclass
 class Loss:
     """A lost episode, and what became of it. `recorded` is its last version, `errors` what was corrected so far.
 
-    `cell` is the one that is played on, `restart` where it goes on.
+    `cell` is the one that is played on, `restart` where it goes on. Without `counts` the last version has no result.
     """
 
     summary: Summary
@@ -112,6 +128,7 @@ class Loss:
     errors: list[FirstError]
     restart: Restart | None = None
     won: bool = False
+    counts: bool = True
     cost: float = 0.0
 
     @classmethod
@@ -121,7 +138,7 @@ class Loss:
 
     def is_corrected(self) -> bool:
         """Correct the first error of the last version, unless that was won. Returns whether there was one."""
-        if self.won:
+        if self.won or not self.counts:
             return False
         played = self.recorded.played
         found = correction(recorded_game(self.recorded), played.setting)
@@ -135,26 +152,39 @@ def _setup(config: Config, access: Access, losses: Sequence[Loss], model: str | 
     for loss in losses:
         loss.cell = replace(loss.cell, model=model or loss.cell.model)
     cells = [loss.cell for loss in losses]
-    seeds = {cell.setting: tuple(other.seed for other in cells if other.setting == cell.setting) for cell in cells}
-    limits = config.limits
-    return Setup(
+    seeds = {cell.setting: dict.fromkeys(one.seed for one in cells if one.setting == cell.setting) for cell in cells}
+    models = dict.fromkeys(cell.model for cell in cells)
+    setups = {(loss.cell.setting, loss.cell.mode): loss.recorded.played for loss in losses}
+    paid = [cell.model for cell in cells if not is_free(cell)]
+    budget, prices = make_budget(config.limits, paid)
+    setup = Setup(
         config.model_copy(update={"limits": losses[0].recorded.config.limits}),
         Matrix(
-            seeds,
+            {setting: tuple(own) for setting, own in seeds.items()},
             tuple(dict.fromkeys(cell.mode for cell in cells)),
-            tuple(dict.fromkeys(cell.model for cell in cells)),
+            tuple(models),
             max(cell.repeat for cell in cells),
         ),
-        {(loss.cell.setting, loss.cell.mode): loss.recorded.played for loss in losses},
+        setups,
         limits=Limits(None),
-        budget=Spending(limits.max_calls, limits.max_tokens, limits.max_cost),
-        prices=read_prices(Path(limits.prices) if limits.prices else None),
+        budget=budget,
+        prices=prices,
         access=access,
+        planners=max(1, min(config.run.workers, os.cpu_count() or 1)),
     )
+    for cell in {cell.configuration: cell for cell in cells}.values():
+        make_cell_model(cell, setup)
+    return setup
 
 
-def _play_on(console: Console, setup: Setup, losses: Sequence[Loss], path: Path) -> int:
-    """Play the episodes on from their corrections, each with a budget of steps of its own; the exit code."""
+def _play_on(console: Console, setup: Setup, losses: Sequence[Loss], path: Path, source: str) -> int:
+    """Play the episodes on from their corrections, each with a budget of steps of its own; the exit code.
+
+    Raises `UsageError` for a folder with the corrections of another run.
+    """
+    known = read_manifest(path).get(RESUMED, {}).get("source") if (path / MANIFEST).exists() else source
+    if known != source:
+        raise UsageError(f"{path} belongs to another run", f"It has corrections of {known}.", "Use another --run.")
     by_cell = {loss.cell: loss for loss in losses}
 
     def begin(cell: Cell, tools: Tools) -> Iterator[Event]:
@@ -163,34 +193,35 @@ def _play_on(console: Console, setup: Setup, losses: Sequence[Loss], path: Path)
         limits = replace(loss.recorded.started.limits, steps=loss.restart.step + loss.steps)
         return play(cell, played.setting, played.options, replace(tools, limits=limits), restart=loss.restart)
 
-    with evaluating(setup, path, {RESUMED: {"correction": path.name}}, cells=tuple(by_cell), begin=begin) as running:
+    with evaluating(setup, path, {RESUMED: {"source": source}}, cells=tuple(by_cell), begin=begin) as running:
         run_evaluation(console, running)
-    spent: Counter[str] = Counter()
-    for entry in running.entries:
-        spent[entry.origin] += entry.cost  # type: ignore[assignment]  # dollars, not a count
+    costs = costs_of(path)
     for summary in running.results:
         loss = by_cell[summary.cell]
-        loss.won, loss.cost = summary.won, loss.cost + spent[summary.cell.label]
-        loss.recorded = load_recorded(path / EPISODES / journal_name(summary.cell, summary.attempt))
+        loss.won, loss.cost = summary.won, loss.cost + costs.get(summary.cell.label, 0.0)
+        loss.counts = summary.counts
+        if summary.counts:
+            loss.recorded = load_recorded(path / EPISODES / journal_name(summary.cell, summary.attempt))
     return farewell(console, running)
 
 
 def _show(console: Console, losses: Sequence[Loss]) -> None:
     """How many losses were one error, two, up to five; by configuration, and by the kind of the first error."""
-    after = [f"after {number}" for number in range(1, MOST + 1)]
+    after = [f"after {number}" for number in range(1, MAX_CORRECTIONS + 1)]
     groups: dict[tuple[str, ...], list[Loss]] = {}
     for loss in losses:
         groups.setdefault(loss.summary.cell.configuration, []).append(loss)
     body = [
-        [*name, str(len(group)), *(str(_won_after(group, n)) for n in range(1, MOST + 1)), *_rest(group)]
+        [*name, str(len(group)), *(str(_won_after(group, n)) for n in range(1, MAX_CORRECTIONS + 1)), *_rest(group)]
         for name, group in groups.items()
     ]
-    head = ["game", "mode", "model", "lost", *after, "still lost", "no error", "cost"]
+    head = ["game", "mode", "model", "lost", *after, "still lost", "no error", "no result", "cost"]
     print_table(console, "Lost episodes that are won after so many corrections", head, body)
-    kinds = Counter(loss.errors[0].kind for loss in losses if loss.errors)
+    known = [loss for loss in losses if loss.counts and loss.errors]
+    kinds = Counter(loss.errors[0].kind for loss in known)
     body = []
     for kind, number in kinds.most_common():
-        group = [loss for loss in losses if loss.errors and loss.errors[0].kind == kind]
+        group = [loss for loss in known if loss.errors[0].kind == kind]
         won, interval = _won_after(group, 1), wilson(_won_after(group, 1), number)
         share = f"{100 * won / number:.0f}%"
         body.append([kind, str(number), str(won), share, f"{100 * interval.low:.0f}-{100 * interval.high:.0f}"])
@@ -202,13 +233,14 @@ def _won_after(losses: Sequence[Loss], corrections: int) -> int:
     return sum(loss.won and len(loss.errors) == corrections for loss in losses)
 
 
-def _rest(losses: Sequence[Loss]) -> tuple[str, str, str]:
-    """Still lost, without an error that could be found, and what it cost."""
-    still = sum(not loss.won and bool(loss.errors) for loss in losses)
-    none = sum(not loss.errors for loss in losses)
-    return str(still), str(none), money(sum(loss.cost for loss in losses))
+def _rest(losses: Sequence[Loss]) -> tuple[str, ...]:
+    """Still lost, without an error that could be found, without a result, and what it cost."""
+    still = sum(loss.counts and not loss.won and bool(loss.errors) for loss in losses)
+    without_error = sum(not loss.errors for loss in losses)
+    without_result = sum(not loss.counts for loss in losses)
+    return str(still), str(without_error), str(without_result), money(sum(loss.cost for loss in losses))
 
 
 def _is_lost(summary: Summary) -> bool:
     """Whether the episode says something about its model, was lost, and had problems to correct."""
-    return summary.counts and not summary.won and parse_mode(summary.cell.mode).mode.name in PLANNING
+    return summary.counts and not summary.won and parse_mode(summary.cell.mode).mode.name in _MODES

@@ -75,7 +75,7 @@ def command(
 def _words(which: EpisodeFilter) -> str:
     """The filter of the list that has the same episodes."""
     values = {"game": which.game, "mode": which.mode, "model": which.model, "seed": which.seed}
-    return " ".join(f"{name}:{value}" for name, value in values.items() if value is not None)
+    return " ".join(f"{name}={value}" for name, value in values.items() if value is not None)
 
 
 def _film(journal: Path) -> tuple[Renderer, Timeline]:

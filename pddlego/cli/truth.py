@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -14,24 +14,27 @@ from pddlego.cli import exits
 from pddlego.cli.options import OfGame, OfMode, OfModel, OfSeed, RunArgument, place_named, with_options
 from pddlego.cli.report import print_table
 from pddlego.display.console import Console
+from pddlego.errors import JournalError
 from pddlego.evaluation.config import LimitOptions, resolve
 from pddlego.evaluation.config import Run as RunOptions
 from pddlego.evaluation.replay import load_recorded
-from pddlego.evaluation.setup import read_prices
+from pddlego.evaluation.setup import make_budget
 from pddlego.evaluation.table import NAMES, as_values, by_configuration
 from pddlego.methods.base import BUILT_IN_MODEL
 from pddlego.models.base import Model
 from pddlego.models.endpoint import Access, Endpoint, make_endpoint, prepare_cache
-from pddlego.models.limiter import SharedLimiter, Spending
+from pddlego.models.limiter import SharedLimiter
 from pddlego.report.build import shares_of
 from pddlego.report.formats import share_rows
-from pddlego.runs.folders import EpisodeFilter, find_journals
+from pddlego.runs.folders import EpisodeFilter, find_journals, started_of
+from pddlego.runs.store import journal_parts
 from pddlego.runs.summary import Summary, summarize
 from pddlego.util.options import names_of
+from pddlego.util.text import clean, count
 
 ReferenceOption = Annotated[
     str,
-    typer.Option("--reference", help="Text games: the model that facts are compared with. [default: the reader]"),
+    typer.Option("--reference", help="Text games: compare facts with this model."),
 ]
 Format = Annotated[Literal["text", "json"], typer.Option("--format", help="text or json.")]
 
@@ -58,10 +61,15 @@ def command(
     reference files.
     """
     place = place_named(run, flags.pop("runs", None))
-    journals = find_journals(place, EpisodeFilter(game, mode, model, seed))
+    journals = last_attempts(find_journals(place, EpisodeFilter(game, mode, model, seed)))
     compared = None if reference == BUILT_IN_MODEL else _model(reference, flags)
-    results = list(checked_results(journals, compared))
     console = Console()
+    results = []
+    for journal in journals:
+        try:
+            results.append(checked_result(journal, compared))
+        except JournalError as error:
+            Console(stderr=True).print(clean(error.sentence), style="yellow", highlight=False, markup=False)
     if to == "json":
         rows = [{**as_values(summary), "first_error": summary.measures.first_error} for summary in results]
         console.out(json.dumps(rows, indent=1), highlight=False)
@@ -74,21 +82,24 @@ def _model(name: str, flags: dict[str, Any]) -> Model:
     """The language model of that name, which spends no more than its budget."""
     config = resolve(flags, os.environ, names=_NAMES).config
     prepare_cache(config.endpoint.cache)
-    limits = config.limits
-    prices = read_prices(Path(limits.prices) if limits.prices else None)
-    budget = Spending(limits.max_calls, limits.max_tokens, limits.max_cost)
+    budget, prices = make_budget(config.limits, [name])
     limiter = SharedLimiter(1, budget, None, prices, max_answer=config.endpoint.max_tokens)
     return make_endpoint(name, config.endpoint, Access(os.environ.get("OPENAI_API_KEY")), limiter)
 
 
-def checked_results(journals: Sequence[Path], reference: Model | None) -> Iterator[Summary]:
-    """What is measured of each episode, with what can be found out about the claims of its model."""
-    for journal in journals:
-        recorded = load_recorded(journal)
-        measuring, events = recorded.played.method.measuring, recorded.events
-        if measuring.checked is not None:
-            events = tuple(measuring.checked(events, recorded.played.setting, recorded.played.options, reference))
-        yield summarize(recorded.cell, 1, events, measuring.of)
+def last_attempts(journals: Sequence[Path]) -> list[Path]:
+    """The journals without those of episodes that were played again, and without those that have not begun."""
+    last = {journal_parts(journal)[0]: journal for journal in sorted(journals, key=lambda one: journal_parts(one)[1])}
+    return [journal for journal in journals if journal in last.values() and started_of(journal)]
+
+
+def checked_result(journal: Path, reference: Model | None) -> Summary:
+    """What is measured of an episode, with what can be found out about the claims of its model."""
+    recorded = load_recorded(journal)
+    measuring, events = recorded.played.method.measuring, recorded.events
+    if measuring.checked is not None:
+        events = tuple(measuring.checked(events, recorded.played.setting, recorded.played.options, reference))
+    return summarize(recorded.cell, 1, events, measuring.of)
 
 
 def _show(console: Console, results: Sequence[Summary]) -> None:
@@ -110,4 +121,4 @@ def _show(console: Console, results: Sequence[Summary]) -> None:
         head = [*NAMES, "seed", "outcome", "first error"]
         print_table(console, "First error of each episode that was not won", head, body)
     else:
-        console.print(f"All {len(results)} episodes were won.")
+        console.print(f"{count(len(results), 'episode')}: all were won.")

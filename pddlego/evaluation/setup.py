@@ -14,7 +14,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from pddlego.episode.events import Limits
 from pddlego.errors import UsageError
-from pddlego.evaluation.config import ARGUMENT, COMMON, DEFAULT, FLAG, Config, Resolved, with_overrides
+from pddlego.evaluation.config import ARGUMENT, COMMON, DEFAULT, FLAG, Config, LimitOptions, Resolved, with_overrides
 from pddlego.evaluation.models import is_free, make_model
 from pddlego.methods.base import Method, Setting, check_seed
 from pddlego.methods.registry import ablated, first_mode, method, method_of, package_of, parse_mode
@@ -140,10 +140,8 @@ def make_setup(resolved: Resolved, sends: bool = True, somebody_types: bool = Fa
         what.repeats,
         without_model=tuple(mode for mode in modes if not parse_mode(mode).mode.asks_model),
     )
-    prices = read_prices(Path(limits.prices) if limits.prices else None)
     samples = list({cell.configuration: cell for cell in reversed(matrix.cells())}.values())
-    if limits.max_cost is not None:
-        _check_prices([cell for cell in samples if not is_free(cell)], prices)
+    budget, prices = make_budget(limits, [cell.model for cell in samples if not is_free(cell)])
     # A planner that waits for an answer works no more than an idle one.
     waits = any(parse_mode(cell.mode).mode.advises and not is_free(cell) for cell in samples)
     setup = Setup(
@@ -151,7 +149,7 @@ def make_setup(resolved: Resolved, sends: bool = True, somebody_types: bool = Fa
         matrix,
         played,
         limits=Limits(None, seconds=limits.max_seconds),
-        budget=Spending(limits.max_calls, limits.max_tokens, limits.max_cost),
+        budget=budget,
         prices=prices,
         access=Access(os.environ.get("OPENAI_API_KEY")),
         planners=config.run.workers if waits else max(1, min(config.run.workers, os.cpu_count() or 1)),
@@ -281,9 +279,11 @@ def read_prices(path: Path | None) -> dict[str, Price]:
         raise UsageError(f"{path} is not a price list", f"{where}: {first['msg']}.", example) from error
 
 
-def _check_prices(paid: Iterable[Cell], prices: Mapping[str, Price]) -> None:
-    """A budget of money needs the price of every model that costs money."""
-    unknown = dict.fromkeys(cell.model for cell in paid if cell.model not in prices)
-    if unknown:
+def make_budget(limits: LimitOptions, models: Iterable[str]) -> tuple[Spending, dict[str, Price]]:
+    """The budget of all requests together, and the prices. Raises `UsageError` for a model without a needed price."""
+    prices = read_prices(Path(limits.prices) if limits.prices else None)
+    unknown = dict.fromkeys(model for model in models if model not in prices)
+    if limits.max_cost is not None and unknown:
         reason = f"The price list has no price of {', '.join(unknown)}."
         raise UsageError("--max-cost requires --prices", reason, "Name a price list with --prices FILE.")
+    return Spending(limits.max_calls, limits.max_tokens, limits.max_cost), prices

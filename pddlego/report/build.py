@@ -29,7 +29,7 @@ _TROUBLE = frozenset({EntryKind.UNMATCHED.value, EntryKind.REFUSED.value})
 """Kinds of edit lines that had no effect; the other kinds were applied."""
 
 _NO_RESULT = {
-    RESUMED: "It is one episode that was resumed from the middle of another.",
+    RESUMED: "Its episodes were resumed from the middle of others.",
     CONFIRMED: "A person was asked in its episode, and could decide otherwise than the model.",
 }
 """Entries of the manifest of an episode that a person influenced: its numbers are not those of a method alone."""

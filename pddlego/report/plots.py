@@ -230,7 +230,8 @@ def _lines(drawn: DrawnFigure, styles: Mapping[str, Style]) -> Plot:
             capsize=2,
             label=label,
         )
-    if drawn.figure.logarithmic:
+    points = [point for line in drawn.lines for point in line.points]
+    if drawn.figure.logarithmic and any(point.x > 0 for point in points) and any(point.y > 0 for point in points):
         axes.set_xscale("log")
         axes.set_yscale("log")
     axes.set_xlabel(drawn.figure.x)

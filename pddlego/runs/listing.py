@@ -35,13 +35,20 @@ class RunRow:
 
 
 def list_runs(root: Path) -> Iterator[RunRow]:
-    """Every run folder in `root`, the newest first. A damaged one is listed with what is wrong."""
-    found = [folder for folder in folders(root) if (folder / MANIFEST).exists() or (folder / EPISODES).is_dir()]
-    for folder in sorted(found, key=lambda folder: folder.stat().st_mtime, reverse=True):
+    """Every run folder in `root` and in folders there, the newest first. A damaged one is listed with what is wrong."""
+    runs = [run for folder in folders(root) for run in ((folder,) if _is_run(folder) else folders(folder))]
+    for folder in sorted(filter(_is_run, runs), key=_changed, reverse=True):
         try:
             yield _run(folder)
         except (PddlegoError, OSError, ValueError) as error:
             yield RunRow(folder, state=error.what if isinstance(error, PddlegoError) else f"damaged: {error}")
+
+
+def _is_run(folder: Path) -> bool:
+    try:
+        return (folder / MANIFEST).exists() or (folder / EPISODES).is_dir()
+    except OSError:  # it may not be read, which is said of it
+        return True
 
 
 def _run(folder: Path) -> RunRow:
@@ -113,9 +120,12 @@ class EpisodeList:
 
     def _read_results(self) -> bool:
         """Take in the results that were written since."""
-        summaries, self._read = results_from(self.run / RESULTS, self._read)
+        before = self._read
+        summaries, self._read = results_from(self.run / RESULTS, before)
         if not summaries:
             return False
+        if self._read < before:  # the folder was made anew
+            self._tail.peeks.clear()
         size = _size(self.run / LEDGER)
         if size != self._ledger_size:
             self._costs, self._ledger_size = costs_of(self.run), size

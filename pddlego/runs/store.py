@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
@@ -26,7 +27,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from pddlego.episode.events import Accepted, Event, Outcome, Started
-from pddlego.errors import JournalError, PddlegoError, UsageError
+from pddlego.errors import JournalError, UsageError
 from pddlego.models.limiter import Price
 from pddlego.runs.cells import Cell, Matrix
 from pddlego.runs.folders import EPISODES, MANIFEST
@@ -111,7 +112,7 @@ class Store:
         cut_unfinished_line(self.path / RESULTS)
         labels = {cell.label: cell for cell in cells}
         for journal in sorted((self.path / EPISODES).glob("*.jsonl")):
-            label, attempt = _parts(journal)
+            label, attempt = journal_parts(journal)
             cell = labels.get(label)
             if cell is None:
                 continue
@@ -229,9 +230,13 @@ def read_results(path: Path) -> tuple[list[Summary], tuple[str, ...]]:
 
 
 def results_from(place: Path, start: int) -> tuple[list[Summary], int]:
-    """The results in whole lines after byte `start`, and the byte after them. Damaged lines are left out."""
+    """The results in whole lines after byte `start`, and the byte after them. Damaged lines are left out.
+
+    A file that has become shorter is another one, and read from its beginning.
+    """
     try:
         with open_run_file(place, "rb") as file:
+            start = start if start <= file.seek(0, 2) else 0
             file.seek(start)
             data = file.readall()
     except OSError:
@@ -249,10 +254,13 @@ def is_locked(path: Path) -> bool:
     if not (path / ".lock").exists():
         return False
     try:
-        _lock(path).close()
-    except UsageError:
+        import fcntl
+
+        with open_run_file(path / ".lock", "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
         return True
-    except PddlegoError:  # a folder that cannot be written to
+    except (ImportError, OSError):  # Windows, or a folder that cannot be read
         return False
     return False
 
@@ -298,7 +306,8 @@ def _check_same(cell: Cell, journal: Journal) -> None:
         raise JournalError(f"{journal.path} is another episode", reason, "Remove it: its cell is played again.")
 
 
-def _parts(journal: Path) -> tuple[str, int]:
+def journal_parts(journal: Path) -> tuple[str, int]:
+    """The label of the cell of a journal, and the attempt."""
     label, _, number = journal.stem.rpartition(".")
     return (label, int(number)) if label and number.isdecimal() else (journal.stem, 1)
 
@@ -331,7 +340,11 @@ def _lock(path: Path) -> FileIO:
     except ImportError:  # Windows has no such locks
         return file
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:  # perhaps only another process that looks whether the folder is in use
+            time.sleep(0.1)
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         with contextlib.suppress(OSError):
             file.close()

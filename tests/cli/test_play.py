@@ -321,5 +321,5 @@ def test_what_is_no_result_of_a_method_alone_is_not_counted(tmp_path: Path) -> N
     (third,) = (tmp_path / "three").iterdir()
     assert run("report", str(first), cwd=tmp_path).returncode == 0
     refused = run("report", str(first), str(second), cwd=tmp_path)
-    assert "was resumed from the middle of another" in refused.stderr
+    assert "resumed from the middle of others" in refused.stderr
     assert "cannot be reported together" in run("report", str(first), str(third), cwd=tmp_path).stderr

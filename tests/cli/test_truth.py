@@ -74,7 +74,7 @@ def test_without_lost_episodes(tmp_path: Path) -> None:
     run("eval", "coin", "--seeds", "1", "--run", "won", cwd=tmp_path)
     done = run("counterfactual", "won", cwd=tmp_path)
     assert (done.returncode, "no lost episode" in done.stderr) == (2, True)
-    assert "All 1 episodes were won" in run("truth", "won", cwd=tmp_path).stdout
+    assert "1 episode: all were won" in run("truth", "won", cwd=tmp_path).stdout
 
 
 def test_facts_are_checked_while_an_episode_is_played(tmp_path: Path) -> None:
@@ -88,3 +88,57 @@ def test_facts_are_checked_while_an_episode_is_played(tmp_path: Path) -> None:
     assert "Facts of the model, checked against a reference" in shown
     assert "Precision of facts by step" in shown
     assert run("replay", "checked", cwd=tmp_path).returncode == 0
+
+
+def lost_runs(folder: Path, models: str, name: str = "lost", seeds: str = "10-12") -> None:
+    options = ("--modes", MODE, "--models", models, "--seeds", seeds, "--run", name, "--retries", "0")
+    assert run("eval", "coin", *options, cwd=folder).returncode == 0
+
+
+def test_what_cannot_be_corrected_is_said_before_anything_is_played(tmp_path: Path) -> None:
+    lost_runs(tmp_path, "reader+noise:1,kinds=refusal")
+    for arguments, reason in (
+        (("--with", "nosuch"), "No API key"),
+        (("--with", "reader+noise:x"), "Unknown model"),
+        (("--max-cost", "1", "--with", "nosuch"), "--max-cost requires --prices"),
+        (("--seed", "99"), "no lost episode to correct"),
+    ):
+        done = run("counterfactual", "lost", *arguments, cwd=tmp_path, OPENAI_API_KEY="")
+        assert done.returncode == 2, arguments
+        assert reason in done.stderr
+    assert not (tmp_path / "runs" / "counterfactual-lost").exists()
+
+
+def test_one_model_does_not_play_the_episodes_of_two_on_as_one(tmp_path: Path) -> None:
+    lost_runs(tmp_path, "reader+noise:1,kinds=refusal", seeds="10")
+    (tmp_path / "two.toml").write_text('models = ["reader+noise:1,kinds=refusal", "reader+noise:1,kinds=empty"]\n')
+    options = ("--modes", MODE, "--seeds", "10", "--run", "two", "--retries", "0", "--config", "two.toml")
+    assert run("eval", "coin", *options, cwd=tmp_path).returncode == 0
+    done = run("counterfactual", "two", "--with", "reader", cwd=tmp_path)
+    assert (done.returncode, "of one model" in done.stderr) == (2, True)
+    chosen = run("counterfactual", "two", "--with", "reader", "--model", "reader+noise:1,kinds=empty", cwd=tmp_path)
+    assert chosen.returncode == 0, chosen.stderr
+    assert "unusable answer     1               1   100%" in chosen.stdout
+    listed = run("runs", cwd=tmp_path).stdout
+    assert "3 runs" in listed, "the corrections are a run, too"
+
+
+def test_corrections_of_another_run_are_not_mixed_in(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        lost_runs(tmp_path, "reader+noise:1,kinds=refusal", name, seeds="10")
+    assert run("counterfactual", "one", "--with", "reader", "--run", "mine", cwd=tmp_path).returncode == 0
+    done = run("counterfactual", "other", "--with", "reader", "--run", "mine", cwd=tmp_path)
+    assert (done.returncode, "belongs to another run" in done.stderr) == (2, True)
+
+
+def test_truth_goes_on_after_a_damaged_journal(tmp_path: Path) -> None:
+    lost_runs(tmp_path, "reader+noise:1,kinds=refusal")
+    first, second, third = sorted((tmp_path / "runs" / "lost" / "episodes").iterdir())
+    with first.open("ab") as file:
+        file.write(b"noise\n")
+    second.write_bytes(b"")
+    done = run("truth", "lost", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert f"{first.name} is damaged" in done.stderr.replace("\n", "")
+    assert done.stdout.count("unusable answer") == 1
+    assert third.exists()

@@ -59,10 +59,3 @@ class Browser(App[None]):
     def episode(self, journals: Sequence[Path], step: int | None = None) -> Screen[None]:
         """The screen of one episode, or two."""
         return EpisodeScreen([OpenEpisode(journal, self._sources) for journal in journals], step)
-
-    def action_help(self) -> None:
-        """Show the keys, or hide them."""
-        if self.screen.query("HelpPanel"):
-            self.action_hide_help_panel()
-        else:
-            self.action_show_help_panel()

@@ -10,15 +10,15 @@ from typing import ClassVar
 
 from rich.console import RenderableType
 from rich.text import Text
-from textual import on
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Footer, Input, OptionList, Static, TabbedContent, TabPane
 from textual.widgets.option_list import Option
 
+from pddlego.display.browser.screen import BrowserScreen
 from pddlego.display.console import Glyphs
 from pddlego.display.description import Describer, blamed
 from pddlego.display.frames import Frame, Timeline
@@ -49,7 +49,6 @@ class OpenEpisode:
     def __init__(self, path: Path, sources: Sources) -> None:
         self.path, self.sources = path, sources
         self.fault = ""
-        self.checked = False
         self._tail = JournalTail(path, sources.codec)
         self._read_at = time.monotonic()
         self._load(())
@@ -75,13 +74,14 @@ class OpenEpisode:
         """Whether anything is new. A damaged line ends what is shown of the episode."""
         if self.fault or self.film.view.ended is not None:
             return False
+        events: list[Timed] = []
         try:
-            events = list(self._tail.poll())
+            for timed in self._tail.poll():
+                events.append(timed)
         except JournalError as error:
             self.fault = error.sentence
-            return True
         if not events:
-            return False
+            return bool(self.fault)
         self._read_at = time.monotonic()
         if not self.frames:
             self._load(events)
@@ -89,10 +89,9 @@ class OpenEpisode:
             self.film.add(events)
         return True
 
-    def check(self) -> None:
-        """Show what is true of the facts. Raises `PddlegoError` if that cannot be found out."""
-        self._load(self.sources.check(self.path))
-        self.checked = True
+    def show_checked(self, timed: Sequence[Timed]) -> None:
+        """Show the episode with what is true of its facts."""
+        self._load(timed)
 
     def tabs(self) -> list[Tab]:
         """What there is to see of a step besides the picture."""
@@ -169,6 +168,7 @@ class EpisodeView(Vertical):
 
     DEFAULT_CSS = """
     EpisodeView { width: 1fr; }
+    EpisodeView.second { border-left: solid $secondary; }
     EpisodeView > Static { height: 1; padding: 0 1; }
     EpisodeView OptionList, EpisodeView OptionList:focus { width: 34; height: 1fr; border: none; padding: 0; }
     EpisodeView TabbedContent { width: 1fr; height: 1fr; }
@@ -198,18 +198,26 @@ class EpisodeView(Vertical):
                         yield Static(classes="lines")
 
     def on_mount(self) -> None:
-        self._list_steps()
-        self.show(self.number)
+        self.update()
         self.set_interval(0.5, self.poll)
+
+    def update(self) -> None:
+        """List the steps, and show the one that is chosen."""
+        self._list_steps()
+        self.show(len(self.episode.frames) - 1 if self.following else self.number)
 
     def on_resize(self) -> None:
         self.set_class(self.size.width < _WITH_STEPS, "narrow")
 
     def poll(self) -> None:
         """Follow an episode that is being played."""
+        begun = bool(self.episode.frames)
         if self.episode.poll():
-            self._list_steps()
-            self.show(len(self.episode.frames) - 1 if self.following else self.number)
+            if not begun and self.episode.frames:  # only now it is known which tabs its method has
+                self.refresh(recompose=True)
+                self.call_after_refresh(self.update)
+            else:
+                self.update()
         elif self.following and self.episode.waited:
             self.query_one(Picture).refresh()
 
@@ -263,6 +271,7 @@ class EpisodeView(Vertical):
         line.append(glyphs.failed if is_rejected(frame) else " ", "red")
         line.append("!" if is_surprise(frame) else " ", "yellow")
         line.append(" " + clean(str(getattr(frame.done, "command", None) or "start")))
+        line.truncate(_STEP_WIDTH, overflow="ellipsis")
         return line
 
     def _fill(self) -> None:
@@ -303,20 +312,37 @@ class EpisodeView(Vertical):
             self.show(found)
         return found is not None
 
-    def search(self) -> bool:
-        """Show the next place with the words, in this tab or else in another one. Whether there is one."""
-        word, frames = self.words.lower(), self.episode.frames
+    def search(self, again: bool) -> bool:
+        """Show the place with the words: this one unless `again`, else the next one. Whether there is one."""
+        if not self.episode.frames:
+            return False
         names = [tab.name for tab in self.episode.tabs()]
-        current = names.index(self.tab) if self.tab in names else -1
-        for number in [*range(self.number, len(frames)), *range(self.number)]:
-            for place, name in enumerate(names):
-                if number == self.number and place <= current:
-                    continue
-                if any(word in line.plain.lower() for line in self.lines(name, frames[number])):
-                    self.query_one(TabbedContent).active = name
-                    self.show(number)
-                    return True
+        places = [(number, name) for number in range(len(self.episode.frames)) for name in names]
+        here = places.index((self.number, self.tab if self.tab in names else names[0])) + again
+        for number, name in (*places[here:], *places[:here]):
+            if self._row_of_words(name, number) is not None:
+                self.go_to(number, name)
+                return True
         return False
+
+    def go_to(self, number: int, name: str) -> None:
+        """Show a tab of a step, scrolled to the words that are looked for."""
+        self.following = False
+        if self.query(f"TabPane#{name}"):
+            self.query_one(TabbedContent).active = name
+        self.show(number)
+        row = self._row_of_words(name, number)
+        if row is not None:
+            self.query_one(f"#{name} VerticalScroll", VerticalScroll).scroll_to(y=row, animate=False)
+
+    def _row_of_words(self, name: str, number: int) -> int | None:
+        """The row of a tab with the words, where long lines are wrapped; None without them."""
+        width, row = max(20, self.query_one(TabbedContent).size.width - 2), 0
+        for line in self.lines(name, self.episode.frames[number]):
+            if self.words.lower() in line.plain.lower():
+                return row
+            row += max(1, -(-line.cell_len // width))
+        return None
 
     @on(TabbedContent.TabActivated)
     def _activated(self) -> None:
@@ -328,23 +354,26 @@ class EpisodeView(Vertical):
         self.show(event.option_index)
 
 
+_STEP_WIDTH = 32
+"""Characters of a step in the list."""
+
 _WITH_STEPS = 110
 """Columns from which the list of steps has room beside the rest."""
 
 
-class EpisodeScreen(Screen[None]):
+class EpisodeScreen(BrowserScreen):
     """One episode, or two of them side by side. Keys move both."""
 
     AUTO_FOCUS = "OptionList"
     DEFAULT_CSS = """
-    EpisodeScreen Input { display: none; dock: bottom; height: 1; border: none; }
-    EpisodeScreen.searching Input { display: block; }
+    EpisodeScreen Input, EpisodeScreen Input:focus { display: none; dock: bottom; height: 1; border: none; }
+    EpisodeScreen.searching Input, EpisodeScreen.searching Input:focus { display: block; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left,h", "step(-1)", "Step", key_display="←→"),
         Binding("right,l", "step(1)", "Next step", show=False),
-        Binding("home", "end(0)", "First step", show=False),
-        Binding("end", "end(1)", "Last step", show=False),
+        Binding("home", "end(0)", "First step", show=False, priority=True),
+        Binding("end", "end(1)", "Last step", show=False, priority=True),
         Binding("tab", "tab(1)", "Tab", priority=True, show=False),
         Binding("shift+tab", "tab(-1)", "Tab before", priority=True, show=False),
         *(Binding(str(number), f"nth_tab({number})", f"Tab {number}", show=False) for number in range(1, 10)),
@@ -355,9 +384,6 @@ class EpisodeScreen(Screen[None]):
         Binding("d", "difference", "First difference", show=False),
         Binding("slash", "search", "Search"),
         Binding("n", "again", "Next match", show=False),
-        Binding("escape", "back", "Back"),
-        Binding("q", "app.quit", "Quit"),
-        Binding("question_mark", "app.help", "Keys"),
     ]
 
     def __init__(self, episodes: Sequence[OpenEpisode], step: int | None = None) -> None:
@@ -366,7 +392,10 @@ class EpisodeScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         with Horizontal():
-            yield from (EpisodeView(episode, step=self._step) for episode in self._episodes)
+            for number, episode in enumerate(self._episodes):
+                view = EpisodeView(episode, step=self._step)
+                view.set_class(number > 0, "second")
+                yield view
         yield Input(placeholder="search")
         yield Footer()
 
@@ -438,12 +467,20 @@ class EpisodeScreen(Screen[None]):
     def action_truth(self) -> None:
         """Show what is true of the model's facts."""
         for view in self.views:
-            try:
-                view.episode.check()
-            except PddlegoError as error:
-                self.notify(clean(error.sentence), severity="warning", markup=False)
-                continue
-            view.show(view.number)
+            if view.episode.film.view.ended is None:
+                self.notify("Facts can be checked when the episode has ended.", severity="warning")
+            else:
+                self._check(view)
+
+    @work(thread=True)
+    def _check(self, view: EpisodeView) -> None:
+        try:
+            timed = view.episode.sources.check(view.episode.path)
+        except PddlegoError as error:
+            self.app.call_from_thread(self.notify, clean(error.sentence), severity="warning", markup=False)
+            return
+        self.app.call_from_thread(view.episode.show_checked, timed)
+        self.app.call_from_thread(view.update)
 
     def action_search(self) -> None:
         """Type what to look for."""
@@ -452,26 +489,29 @@ class EpisodeScreen(Screen[None]):
 
     def action_again(self) -> None:
         """Show the next match."""
-        found = [view.search() for view in self.views if view.words]
-        if found and not any(found):
+        self._search(again=True)
+
+    def _search(self, again: bool) -> None:
+        """Search in the first episode that has the words, and show the same place of the other."""
+        if not self.views[0].words:
+            return
+        found = next((view for view in self.views if view.search(again)), None)
+        if found is None:
             self.notify(f"Not found: {self.views[0].words}", markup=False)
+            return
+        for view in self.views:
+            if view is not found:
+                view.go_to(found.number, found.tab)
 
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:
         for view in self.views:
             view.words = event.value
-        self._leave_search()
-        self.action_again()
+        self.close_input()
+        self._search(again=False)
 
-    def _leave_search(self) -> None:
+    def close_input(self) -> bool:
+        searching = self.has_class("searching")
         self.remove_class("searching")
         self.views[0].query_one(OptionList).focus()
-
-    def action_back(self) -> None:
-        """Leave the search, else the episode."""
-        if self.has_class("searching"):
-            self._leave_search()
-        elif len(self.app.screen_stack) > 2:  # the first one is empty
-            self.dismiss()
-        else:
-            self.app.exit()
+        return searching

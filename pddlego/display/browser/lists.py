@@ -11,6 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.widgets import Footer
+from textual.worker import get_current_worker
 
 from pddlego.display.browser.columns import (
     EPISODE_COLUMNS,
@@ -18,25 +19,21 @@ from pddlego.display.browser.columns import (
     episode_summary,
     run_summary,
 )
+from pddlego.display.browser.screen import BrowserScreen
 from pddlego.display.browser.table import FilteredTable, Rows
 from pddlego.runs.listing import EpisodeList, RunRow, list_runs
 from pddlego.runs.tail import EpisodeStatus
 
 
 def _is_running(episode: EpisodeStatus) -> bool:
-    """Whether it says how long it has been silent."""
+    """Whether its state changes with time."""
     return episode.outcome is None
 
 
-class ListScreen(Screen[None]):
-    """A table that fills the screen. Esc clears the filter, and then leaves."""
+class ListScreen(BrowserScreen):
+    """A table that fills the screen."""
 
     AUTO_FOCUS = "Rows"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "back", "Back"),
-        Binding("q", "app.quit", "Quit"),
-        Binding("question_mark", "app.help", "Keys"),
-    ]
 
     def compose(self) -> ComposeResult:
         yield self.make_table()
@@ -53,14 +50,8 @@ class ListScreen(Screen[None]):
     def _chosen(self, event: Rows.Chosen) -> None:
         self.open(event.key)
 
-    def action_back(self) -> None:
-        """Clear the filter, else leave the screen."""
-        if self.query_one(FilteredTable).clear_filter():
-            return
-        if len(self.app.screen_stack) > 2:  # the first one is empty
-            self.dismiss()
-        else:
-            self.app.exit()
+    def close_input(self) -> bool:
+        return self.query_one(FilteredTable).clear_filter()
 
 
 class RunsScreen(ListScreen):
@@ -74,23 +65,24 @@ class RunsScreen(ListScreen):
     def make_table(self) -> FilteredTable[RunRow]:
         return FilteredTable(RUN_COLUMNS, "when", descending=True)
 
-    def on_mount(self) -> None:
-        self._read()
-
     def on_screen_resume(self) -> None:
         self._read()
 
     @work(thread=True, exclusive=True)
     def _read(self) -> None:
         """Read the folders, and show them as they are read."""
+        worker, runs = get_current_worker(), dict[str, RunRow]()
         for number, run in enumerate(list_runs(self._root), start=1):
-            self._runs[str(run.path)] = run
-            if number % 20 == 0:
-                self.app.call_from_thread(self._show)
-        self.app.call_from_thread(self._show)
+            if worker.is_cancelled:
+                return
+            runs[str(run.path)] = run
+            if number % 20 == 0 and len(runs) > len(self._runs):
+                self.app.call_from_thread(self._show, dict(runs))
+        self.app.call_from_thread(self._show, runs)
 
-    def _show(self) -> None:
-        self.query_one(FilteredTable).show(dict(self._runs), f"{self._root}: {run_summary(self._runs.values())}")
+    def _show(self, runs: dict[str, RunRow]) -> None:
+        self._runs = runs
+        self.query_one(FilteredTable).show(runs, f"{self._root}: {run_summary(runs.values())}")
 
     def open(self, key: str) -> None:
         self.app.push_screen(self._browse(Path(key)))
@@ -117,8 +109,10 @@ class EpisodesScreen(ListScreen):
         self.set_interval(1.0, self._poll)
 
     def _poll(self, first: bool = False) -> None:
-        if self.is_current and (self._list.poll() or first):
-            episodes = dict(self._list.episodes)
+        if not self.is_current:
+            return
+        new, episodes = self._list.poll(), dict(self._list.episodes)
+        if new or first or any(map(_is_running, episodes.values())):
             self.query_one(FilteredTable).show(episodes, f"{self._list.run}: {episode_summary(episodes.values())}")
 
     def open(self, key: str) -> None:
@@ -134,6 +128,6 @@ class EpisodesScreen(ListScreen):
         """Show the marked episode and this one side by side."""
         chosen = self.query_one(Rows).chosen
         if self._marked is None or chosen is None or self._marked == chosen:
-            self.notify("Mark an episode with Space first, and press c on another one.", severity="warning")
+            self.notify("Mark one episode with Space, and press c on another one.", severity="warning")
             return
         self.app.push_screen(self._browse([self._list.episodes[key].path for key in (self._marked, chosen)]))

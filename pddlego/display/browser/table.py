@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Generic
@@ -69,9 +70,9 @@ class Rows(ScrollView, can_focus=True):
     ) -> None:
         """Show rows in this order; `draw` gives each cell's text, style, and whether it is aligned to the right.
 
-        The cursor stays on its row.
+        The cursor stays on its row, and at the top if it is there.
         """
-        before = self.chosen
+        before = self.chosen if self.cursor else None
         self._head, self._widths, self._order, self._draw = head, widths, order, draw
         self.virtual_size = Size(sum(widths) + _GAP * len(widths), len(order) + 1)
         self._move_to(order.index(before) if before in order else self.cursor)
@@ -116,7 +117,7 @@ class Rows(ScrollView, can_focus=True):
             self.post_message(self.Chosen(self.chosen))
 
     def on_click(self, event: Click) -> None:
-        """Sort by a column, or choose a row; the second click on a row opens it."""
+        """Sort by a column, or move to a row; a double click opens it."""
         if event.y == 0:
             end = 1 - self.scroll_offset.x
             for column, width in enumerate(self._widths):
@@ -126,19 +127,20 @@ class Rows(ScrollView, can_focus=True):
                     return
             return
         number = event.y - 1 + self.scroll_offset.y
-        if number == self.cursor:
-            self.action_choose()
-        elif number < len(self._order):
+        if number < len(self._order):
             self._move_to(number)
+            if event.chain > 1:
+                self.action_choose()
 
 
 class FilteredTable(Vertical, Generic[R]):
-    """Rows by their keys. `/` filters: each word must be in a cell, `NAME:WORD` in the cell of that column."""
+    """Rows by their keys. `/` filters: each word must be in a cell, `NAME:WORD` in the cell of that column,
+    and `NAME=WORD` must be all of it."""
 
     DEFAULT_CSS = """
     FilteredTable { height: 1fr; }
-    FilteredTable Input { display: none; height: 1; border: none; padding: 0 1; }
-    FilteredTable.filtering Input { display: block; }
+    FilteredTable Input, FilteredTable Input:focus { display: none; height: 1; border: none; padding: 0 1; }
+    FilteredTable.filtering Input, FilteredTable.filtering Input:focus { display: block; }
     FilteredTable Static { height: 1; padding: 0 1; color: $text-muted; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -168,7 +170,7 @@ class FilteredTable(Vertical, Generic[R]):
 
     def compose(self) -> ComposeResult:
         yield Static(id="summary")
-        yield Input(self.words, placeholder="words that a row must have, or COLUMN:WORD", id="filter")
+        yield Input(self.words, placeholder="words that a row must have, COLUMN:WORD, COLUMN=WORD", id="filter")
         yield Rows()
 
     @property
@@ -195,7 +197,7 @@ class FilteredTable(Vertical, Generic[R]):
         shown = [key for key, texts in self._texts.items() if self._fits(texts)]
         shown.sort(key=lambda key: natural(self._texts[key][place]), reverse=self.descending)
         head = [self._head(column) for column in self.columns]
-        widths = [max(map(len, column)) for column in zip(head, *(self._texts[key] for key in shown), strict=True)]
+        widths = [max(map(cell_len, column)) for column in zip(head, *(self._texts[key] for key in shown), strict=True)]
         limits = [max(column.width, len(name)) for column, name in zip(self.columns, head, strict=True)]
         self.rows.show(head, list(map(min, widths, limits)), shown, self._cells)
 
@@ -205,9 +207,12 @@ class FilteredTable(Vertical, Generic[R]):
         lower = [text.lower() for text in texts]
         named = {column.name: text for column, text in zip(self.columns, lower, strict=True)}
         for word in self.words.lower().split():
-            name, colon, wanted = word.partition(":")
-            found = wanted in named[name] if colon and name in named else any(word in text for text in lower)
-            if not found:
+            name, sign, wanted = re.match(r"([^:=]*)([:=]?)(.*)", word).groups()  # type: ignore[union-attr]
+            text = named.get(name.replace("_", " "))
+            if sign and text is not None:
+                if (text != wanted) if sign == "=" else (wanted not in text):
+                    return False
+            elif not any(word in text for text in lower):
                 return False
         return True
 

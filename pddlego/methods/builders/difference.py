@@ -14,12 +14,13 @@ from pddlego.planning.compare import Verdict, compare_domains, compare_problems
 def first_difference(domain: Domain, problem: Problem, gold: Domain, gold_problem: Problem) -> str:
     """The first part that is not as in the gold files, in the order of a file; empty if none was found.
 
-    Parts are paired by name, spelt with `-` or `_`. Domains that `compare` calls the same do not differ.
+    Parts are paired by name, spelt with `-` or `_`. Domains that `compare` calls the same may only differ in the names
+    of actions, which plans use.
     """
-    if compare_domains(gold, domain).verdict is not Verdict.SAME:
-        difference = _domain_difference(domain, gold)
-        if difference:
-            return difference
+    renamed = compare_domains(gold, domain).verdict is Verdict.SAME
+    difference = _first_unnamed(domain, gold) if renamed else _domain_difference(domain, gold)
+    if difference:
+        return difference
     problem = replace(problem, domain=gold.name)
     defect = next((defect.message for defect in check(gold, problem) if defect.blocking), "")
     if defect:
@@ -30,6 +31,12 @@ def first_difference(domain: Domain, problem: Problem, gold: Domain, gold_proble
     parts = [f"not in the reference: {', '.join(compared.only_left[:3])}"] if compared.only_left else []
     parts += [f"only in the reference: {', '.join(compared.only_right[:3])}"] if compared.only_right else []
     return "; ".join((f"problem: {compared.reason}", *parts))
+
+
+def _first_unnamed(domain: Domain, gold: Domain) -> str:
+    names = {_spelt(action.name) for action in domain.actions}
+    missing = next((action.name for action in gold.actions if _spelt(action.name) not in names), "")
+    return f"action {missing} is missing" if missing else ""
 
 
 def _domain_difference(domain: Domain, gold: Domain) -> str:

@@ -26,7 +26,7 @@ def check_recorded(
     """
     unsolved = any(isinstance(event, PlanConcluded) and event.kind not in (SOLVED, INVALID) for event in events)
     pruned = [event.made for event in events if isinstance(event, Grown) and event.made.pruned]
-    needed = _needed(events, setting, options) if unsolved and pruned else ()
+    needed = needed_actions(events, setting, options) if unsolved and pruned else ()
     for event in events:
         if isinstance(event, PlanConcluded):
             for number, level in enumerate(needed, start=1):
@@ -39,7 +39,7 @@ def check_recorded(
             yield event
 
 
-def _needed(
+def needed_actions(
     events: Sequence[Event], setting: GraphplanSetting, options: GraphplanOptions
 ) -> tuple[tuple[str, ...], ...]:
     """The actions of each level of a shortest plan; none if none was found."""

@@ -113,9 +113,8 @@ class FactError:
         """What tables count."""
         return f"{self.verdict} {self.predicate}"
 
-    def is_like(self, other: FactError) -> bool:
-        """Whether it may be the same error, under other names."""
-        return (self.kind, self.since) == (other.kind, other.since)
+    def __str__(self) -> str:
+        return f"{self.verdict} {self.fact}"
 
 
 @dataclass(frozen=True)

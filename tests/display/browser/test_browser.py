@@ -107,22 +107,22 @@ def test_sorting_and_filtering(tmp_path: Path) -> None:
         await until(pilot, lambda: len(cells(pilot)) == 12)
         while table.sort != "seed":
             await pilot.press("s")
-        assert seeds(pilot) == list(range(12)), "in the order of numbers"
+        await until(pilot, lambda: seeds(pilot) == list(range(12)))  # in the order of numbers
         await pilot.press("r")
-        assert seeds(pilot) == list(range(11, -1, -1))
+        await until(pilot, lambda: seeds(pilot) == list(range(11, -1, -1)))
         await pilot.press("S", "s")
         assert table.sort == "seed"
         await pilot.press("slash", *"state:won")
-        assert sorted(seeds(pilot)) == [0, 2, 4, 6, 8, 10]
+        await until(pilot, lambda: sorted(seeds(pilot)) == [0, 2, 4, 6, 8, 10])
         await pilot.press("space", *"10")
-        assert seeds(pilot) == [10]
+        await until(pilot, lambda: seeds(pilot) == [10])
         await pilot.press("enter")
         assert isinstance(pilot.app.focused, Rows)
         await pilot.press("escape")
-        assert len(seeds(pilot)) == 12
+        await until(pilot, lambda: len(seeds(pilot)) == 12)
         assert not pilot.app.screen.query_one(Input).display
         await pilot.press("slash", *"nothing like it")
-        assert seeds(pilot) == []
+        await until(pilot, lambda: not seeds(pilot))
         await pilot.press("enter", "space", "c", "enter")
         await pilot.press("escape")
         await pilot.click(Rows, offset=(3, 0))
@@ -135,11 +135,40 @@ def test_sorting_and_filtering(tmp_path: Path) -> None:
     drive(browser().at_run(many(tmp_path / "run", 12)), steps, (200, 50))
 
 
-def test_a_filter_to_begin_with(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("words", "seeds"), [("seed=1", ["1"]), ("seed:1 mode=edit", ["1", "10", "11"])])
+def test_a_filter_to_begin_with(tmp_path: Path, words: str, seeds: list[str]) -> None:
     async def steps(pilot: Pilot[None]) -> None:
-        await until(pilot, lambda: [row[5] for row in cells(pilot)] == ["3"])
+        await until(pilot, lambda: sorted(row[5] for row in cells(pilot)) == seeds)
 
-    drive(browser().at_run(many(tmp_path / "run", 6), words="seed:3"), steps)
+    drive(browser().at_run(many(tmp_path / "run", 12), words=words), steps)
+
+
+def test_an_episode_that_has_not_begun_gets_its_tabs(tmp_path: Path) -> None:
+    journal = tmp_path / "run" / "episodes" / "a.jsonl"
+    journal.parent.mkdir(parents=True)
+    journal.write_bytes(b"")
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await pilot.press("slash", "x", "enter", "t", "2", "tab")
+        journal.write_bytes(b"".join(LINES))
+        await until(pilot, lambda: view(pilot).query_one(TabbedContent).tab_count == 6)
+        await pilot.press("2", "home", "right", "right")
+        await until(pilot, lambda: "loc1 → laundry_room" in shown(pilot))
+
+    drive(browser().at_episodes([journal]), steps)
+
+
+def test_what_was_written_before_damage_is_shown(tmp_path: Path) -> None:
+    run = many(tmp_path / "run", 2)
+    journal = run / "episodes" / "coin-edit-reader-seed1.jsonl"
+    with journal.open("ab") as file:
+        file.write(b"noise\n")
+
+    async def steps(pilot: Pilot[None]) -> None:
+        assert len(view(pilot).episode.frames) == 2
+        assert "damaged" in shown(pilot)
+
+    drive(browser().at_episodes([journal]), steps, (200, 50))
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -201,6 +230,7 @@ def test_jumps_and_search(runs: Path) -> None:
         await pilot.press("n")
         assert (episode.number, episode.tab) != place
         await pilot.press("slash", *"no such words", "enter")
+        await pilot.pause()
         assert any("Not found" in note.message for note in pilot.app._notifications)
         await pilot.press("slash", "escape")
         assert isinstance(pilot.app.focused, OptionList)

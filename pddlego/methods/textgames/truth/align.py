@@ -7,7 +7,7 @@ trusted; one that was made up for a room not yet seen is not.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from itertools import takewhile
 
 from pddlego.pddl import Atom, Problem
@@ -26,28 +26,27 @@ def align(
     made_up: Callable[[str], bool],
     before: Mapping[str, str],
 ) -> dict[str, str]:
-    """Match the objects of `claimed` to objects of `true`, one to one, so that many facts agree.
+    """Match the objects of `claimed` to objects of `true`, one to one, by the facts that they have in common.
 
     `constants` are in both problems and stay as they are. Equal names are matched unless they are `made_up`. `before`
     is an earlier matching, which decides where the facts do not. An object without a counterpart is left out.
     """
     matching = _Matching(claimed, true, constants, before)
     matching.grow({name: name for name in matching.kinds if name in matching.true_kinds and not made_up(name)})
-    matching.improve()
     return matching.mapping
 
 
 class _Matching:
-    """A matching that grows from what is certain, and is then improved by exchanging counterparts."""
+    """A matching that grows from what is certain."""
 
     def __init__(self, claimed: Problem, true: Problem, constants: Collection[str], before: Mapping[str, str]) -> None:
         self.kinds = {obj.name: obj.type for obj in claimed.sorted_objects() if obj.name not in constants}
         self.true_kinds = {obj.name: obj.type for obj in true.sorted_objects() if obj.name not in constants}
         self.mapping = {name: name for name in constants}
-        self._claimed, self._true, self._before = claimed.sorted_facts(), true.facts, before
-        self._fixed: frozenset[str] = frozenset()
+        self._true_types = set(self.true_kinds.values())
+        self._before = before
         self._facts: dict[str, list[Atom]] = defaultdict(list)
-        for fact in self._claimed:
+        for fact in claimed.sorted_facts():
             for name in dict.fromkeys(fact.args):
                 self._facts[name].append(fact)
         self._like: dict[tuple[str, int], list[Atom]] = defaultdict(list)
@@ -62,7 +61,6 @@ class _Matching:
         Where no fact connects what is left with what is matched, the pair that is most alike comes next.
         """
         self.mapping |= certain
-        self._fixed = frozenset(self.mapping)
         ballots = {name: self._ballot(name) for name in self.kinds if name not in self.mapping}
         while ballots:
             if not any(ballots.values()):
@@ -78,7 +76,8 @@ class _Matching:
                     ballots[other] = self._ballot(other)
 
     def _same_kind(self, name: str, other: str) -> bool:
-        return self.kinds[name] == self.true_kinds[other]
+        """Whether the types agree, as far as the reference has the type: a model may write its own domain."""
+        return self.kinds[name] == self.true_kinds[other] or self.kinds[name] not in self._true_types
 
     def _ballot(self, name: str) -> dict[str, float]:
         """How strongly the facts about an object support each counterpart: each fact has one vote, which it shares
@@ -117,34 +116,6 @@ class _Matching:
         best = max(ballot.values())
         choices = sorted(candidate for candidate, votes in ballot.items() if votes > best - 1e-9)
         return next((choice for choice in (self._before.get(name), name) if choice in choices), choices[0])
-
-    def improve(self) -> None:
-        """Exchange or move counterparts as long as more facts agree."""
-        for _ in self.kinds:
-            better = next((change for change in self._changes() if self._gain(change) > 0), None)
-            if better is None:
-                return
-            self.mapping |= better
-
-    def _changes(self) -> Iterator[dict[str, str]]:
-        """Changes of the matching that concern an object with a fact that does not agree."""
-        wrong = [fact for fact in self._claimed if image(fact, self.mapping) not in self._true]
-        suspects = dict.fromkeys(arg for fact in wrong for arg in fact.args if arg in self.kinds)
-        free = [name for name in self.true_kinds if name not in self.mapping.values()]
-        movable = [name for name in self.kinds if name in self.mapping and name not in self._fixed]
-        for name in suspects:
-            if name in self._fixed:
-                continue
-            yield from ({name: place} for place in free if self._same_kind(name, place))
-            for other in movable if name in self.mapping else ():
-                if other != name and self.kinds[other] == self.kinds[name]:
-                    yield {name: self.mapping[other], other: self.mapping[name]}
-
-    def _gain(self, change: Mapping[str, str]) -> int:
-        """How many more facts agree with the change."""
-        facts = {fact for name in change for fact in self._facts[name]}
-        changed = {**self.mapping, **change}
-        return sum((image(fact, changed) in self._true) - (image(fact, self.mapping) in self._true) for fact in facts)
 
 
 _ROUNDS = 4

@@ -29,7 +29,8 @@ def correction(played: RecordedGame, setting: GameSetting) -> Correction | None:
     if error is None:
         return None
     moment = moment_at(played, error.step)
+    symmetric = {name for name, rule in setting.claims.items() if rule.symmetric}
     if not error.checked.rejected:
-        return Correction(error, replace(moment, corrected=corrected(moment.before, error)))
-    problem = corrected(moment.latest, error)
+        return Correction(error, replace(moment, corrected=corrected(moment.before, error, symmetric)))
+    problem = corrected(moment.latest, error, symmetric)
     return Correction(error, replace(moment, before=problem, known=len(moment.commands) + 1, corrected=problem))

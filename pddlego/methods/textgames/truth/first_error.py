@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import get_args
 
@@ -41,8 +41,9 @@ def first_error(events: Sequence[Event]) -> FirstError | None:
     accepted = [event for event in facts if not event.rejected]
     if accepted and accepted[-1].errors:
         stayed = accepted[-1].errors[0]
-        error, checked = next((one, event) for event in accepted for one in event.errors if one.is_like(stayed))
-        return FirstError(error.kind, f"{error.verdict} {error.fact}", error.since, checked)
+        begun = [(error, event) for event in accepted for error in event.errors if _began_alike(error, stayed)]
+        error, checked = next((pair for pair in begun if pair[0].fact == stayed.fact), begun[0])
+        return FirstError(error.kind, str(error), error.since, checked)
     ended = events[-1] if events else None
     if not (facts and facts[-1].rejected and isinstance(ended, Ended) and ended.outcome is Outcome.NO_PLAN):
         return None
@@ -53,7 +54,12 @@ def first_error(events: Sequence[Event]) -> FirstError | None:
     if not new:
         return FirstError(UNUSABLE, f"{UNUSABLE} ({category})", step, last)
     error = new[0]
-    return FirstError(error.kind, f"{error.verdict} {error.fact}", step, last)
+    return FirstError(error.kind, str(error), step, last)
+
+
+def _began_alike(error: FactError, other: FactError) -> bool:
+    """Whether both are errors of one kind that began at the same step: an object may have another name later."""
+    return (error.kind, error.since) == (other.kind, other.since)
 
 
 UNUSABLE = "unusable answer"
@@ -66,30 +72,34 @@ _PARTLY_READ = ("defects", "refused lines")
 """Categories of rejected answers of which some lines were read."""
 
 
-def corrected(problem: Problem, error: FirstError) -> Problem:
+def corrected(problem: Problem, error: FirstError, symmetric: Collection[str]) -> Problem:
     """The problem of the error without it: the fact that was misread, or everything if the answer was unusable.
 
-    A wrong fact and a missing one that differ in one argument are one misread fact.
+    A wrong fact and a missing one that differ in one argument are one misread fact. Facts of `symmetric` predicates say
+    the same in both directions.
     """
-    first = next((one for one in error.checked.errors if f"{one.verdict} {one.fact}" == error.what), None)
-    errors = error.checked.errors if first is None else tuple(_misread(first, error.checked.errors))
+    all_errors = error.checked.errors
+    first = next((one for one in all_errors if str(one) == error.what), None)
+    errors = all_errors if first is None else tuple(_misread(first, all_errors, symmetric))
     wrong = {_atom(one) for one in errors if one.verdict != "missing"}
+    wrong |= {replace(fact, args=fact.args[::-1]) for fact in wrong if fact.predicate in symmetric}
     right = {_atom(one) for one in errors if one.verdict == "missing"}
     used = {arg for fact in problem.facts | right for arg in fact.args}
     new = {obj for line in error.checked.new for obj in read_typed_list(line.split())[0] if obj.name in used}
     return replace(problem, objects=problem.objects | new, facts=problem.facts - wrong | right)
 
 
-def _misread(first: FactError, errors: Sequence[FactError]) -> Iterator[FactError]:
-    """The error, with what was written in its place or it in place of."""
+def _misread(first: FactError, errors: Sequence[FactError], symmetric: Collection[str]) -> Iterator[FactError]:
+    """The error, and the errors that come from the same misreading: what was written instead, or should have been."""
     yield first
-    mine = _atom(first)
     for other in errors:
-        theirs = _atom(other)
         opposite = (first.verdict == "missing") != (other.verdict == "missing")
-        differing = sum(a != b for a, b in itertools.zip_longest(mine.args, theirs.args))
-        if opposite and theirs.predicate == mine.predicate and differing == 1 and other.since == first.since:
-            yield other
+        if opposite and (first.predicate, first.since) == (other.predicate, other.since):
+            fact, instead = _atom(first).args, _atom(other).args
+            if first.predicate in symmetric:
+                instead = max(instead, instead[::-1], key=lambda args: sum(map(str.__eq__, args, fact)))
+            if sum(a != b for a, b in itertools.zip_longest(fact, instead)) == 1:
+                yield other
 
 
 def _atom(error: FactError) -> Atom:

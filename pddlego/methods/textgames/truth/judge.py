@@ -45,6 +45,9 @@ class Judge:
         names = dict(renamed)
         self._past = frozenset(image(fact, names) for fact in self._past) | true.facts
         self._mapping = {name: names.get(other, other) for name, other in self._mapping.items()}
+        self._rename(names)
+
+    def _rename(self, names: Mapping[str, str]) -> None:
         self._since = {replace(error, fact=image(error.fact, names)): n for error, n in self._since.items()}
 
     def judge(
@@ -56,6 +59,7 @@ class Judge:
         """
         names = dict(renamed)
         before = {names.get(name, name): other for name, other in self._mapping.items()}
+        self._rename({_alone(old): _alone(new) for old, new in names.items()})
         own = _with_used(claimed, known)
         aligned = align(
             self._both_ways(own),
@@ -65,7 +69,8 @@ class Judge:
             before=before,
         )
         comparison = _Comparison(self._claims, known, self._past)
-        mapping = comparison.with_doubles(own, aligned)
+        alone = {obj.name: _alone(obj.name) for obj in own.objects}
+        mapping = alone | comparison.with_doubles(own, aligned)
         names = self._own_names(own, known.problem, mapping)
         right, unknown, said = comparison.claims_of(own, mapping, names)
         since = {error: self._since.get(error, step) for error in said}
@@ -89,7 +94,8 @@ class Judge:
         return replace(problem, facts=problem.facts.union(reversed_facts))
 
     def _is_made_up(self, name: str) -> bool:
-        return bool(self._placeholder) and name.removeprefix(self._placeholder).isdecimal()
+        prefix = self._placeholder
+        return bool(prefix) and name.startswith(prefix) and name.removeprefix(prefix).isdecimal()
 
     def _own_names(self, claimed: Problem, true: Problem, mapping: Mapping[str, str]) -> dict[str, str]:
         """What the model calls the objects of the reference; one that it lacks gets a name that is free."""
@@ -129,6 +135,8 @@ class _Comparison:
         claims = set()
         for fact in claimed.sorted_facts():
             claim = self.canonical(image(fact, mapping))
+            if claim in claims:  # the other direction of a symmetric fact
+                continue
             claims.add(claim)
             if self.is_right(claim):
                 right[fact.predicate] += 1
@@ -196,6 +204,11 @@ class _Comparison:
                     doubled[name] = place
                     break
         return doubled
+
+
+def _alone(name: str) -> str:
+    """What an object without a counterpart is called in the reference: no object of a problem has such a name."""
+    return f"?{name}"
 
 
 def _with_used(claimed: Problem, known: Knowledge) -> Problem:

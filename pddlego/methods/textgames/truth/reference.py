@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import replace
 
 from pddlego.episode.events import Accepted, Answered, Event, Rejected
+from pddlego.errors import ModelError
 from pddlego.methods.textgames.events import FactsChecked, Observed, Resumed
 from pddlego.methods.textgames.formalize.problems import Formalizer, PddlEdit, ProblemProposal
 from pddlego.methods.textgames.memory import Placeholders
@@ -17,11 +18,14 @@ from pddlego.models import Model
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import PddlSyntaxError, Problem, parse_problem
 
+_TRIES = 3
+"""Answers of a reference to the same question, at most."""
+
 
 class Reference:
     """Reads what the game says with `model`, and keeps the problem. The built-in reader is one such model.
 
-    An answer that cannot be used leaves the problem as it is.
+    An answer that cannot be used is asked for again, up to `_TRIES` times.
     """
 
     def __init__(self, setting: GameSetting, model: Model | None = None) -> None:
@@ -45,11 +49,13 @@ class Reference:
         seen = Observations((exchange,), tuple(self._history))
         rules = replace(self._rules, reference=None)
         situation = Situation(self.known, self._task, seen, placeholder=self._placeholders.next, reader=rules)
-        completion = self._model.complete(self._method.request(situation))
-        proposal = self._method.read(completion.text, situation)
-        if proposal.feedback is not None:
-            return ()
-        return self._keep(proposal)
+        for _ in range(_TRIES):
+            completion = self._model.complete(self._method.request(situation))
+            proposal = self._method.read(completion.text, situation)
+            if proposal.feedback is None:
+                return self._keep(proposal)
+        reason = " ".join((proposal.feedback.message if proposal.feedback else "", *proposal.faults[:1]))
+        raise ModelError("The reference has no usable answer", reason, "Compare with another model, or the reader.")
 
     def _keep(self, proposal: ProblemProposal) -> Renamed:
         self.known = self.known.with_problem(proposal.problem)
@@ -89,17 +95,11 @@ class Checker:
         return self._judge.judge(problem, self._reference.known, renamed, self._step, rejected=rejected)
 
 
-def checked(events: Generator[Event, None, None], checker: Checker) -> Generator[Event, None, None]:
+def checked(events: Iterable[Event], checker: Checker) -> Generator[Event, None, None]:
     """The events of an episode, each problem of the model's followed by what is true of it."""
-    event = next(events, None)
-    while event is not None:
-        try:
-            yield event
-        except KeyboardInterrupt as error:
-            event = events.throw(error)
-            continue
+    for event in events:
+        yield event
         yield from checker.after(event)
-        event = next(events, None)
 
 
 def _claimed(event: Event) -> Problem | None:

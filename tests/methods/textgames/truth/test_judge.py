@@ -138,3 +138,28 @@ def test_claims_are_about_predicates_of_the_domain(game: str) -> None:
     assert setting.claims
     assert set(setting.claims) <= set(setting.start.domain.predicates_by_name)
     assert replace(setting, claims={}).claims == {}
+
+
+def test_a_door_that_is_stated_both_ways_counts_once() -> None:
+    checked = judged(problem(HOUSE + "(closed_door loc1 kitchen)"))
+    assert checked.right["closed_door"] == 1
+
+
+def test_a_name_of_the_model_is_not_that_of_the_reference() -> None:
+    """The model's `loc1` has no counterpart, and does not borrow the facts of the reference's `loc1`."""
+    claimed = HOUSE.replace("loc1", "annex") + "(connected kitchen loc1 north)"
+    assert errors(judged(problem(claimed, "kitchen pantry annex loc1"))) == []
+    assert "wrong (connected kitchen loc1 west)" in errors(
+        judged(problem(HOUSE.replace("loc1", "annex") + "(connected kitchen loc1 west)", "kitchen pantry annex loc1"))
+    )
+
+
+def test_a_renamed_object_keeps_the_age_of_its_error() -> None:
+    judge = Judge(COIN.claims, "loc")
+    known = COIN.start.with_problem(problem(HOUSE))
+    judge.reference_changed(known.problem, ())
+    wrong = HOUSE + "(connected kitchen {0} south) (connected {0} kitchen north)"
+    first = judge.judge(problem(wrong.format("attic"), "kitchen pantry loc1 attic"), known, (), 2)
+    renamed = problem(wrong.format("cellar"), "kitchen pantry loc1 cellar")
+    second = judge.judge(renamed, known, (("attic", "cellar"),), 6)
+    assert {error.since for error in (*first.errors, *second.errors)} == {2}

@@ -1,0 +1,42 @@
+"""The first action of a shortest plan that a model pruned is found later, and only if pruning can be to blame."""
+
+from __future__ import annotations
+
+from pddlego.episode.events import Event, Limits, Started, Usage
+from pddlego.methods.graphplan.events import Grown, NeededPruned, PlanConcluded
+from pddlego.methods.graphplan.loading import load
+from pddlego.methods.graphplan.measure import measure
+from pddlego.methods.graphplan.options import GraphplanOptions
+from pddlego.methods.graphplan.pruned import check_recorded, needed_actions
+from pddlego.planning.graphplan.values import LevelAdded
+
+OPTIONS = GraphplanOptions()
+SETTING = load("gripper", OPTIONS)
+
+
+def episode(kind: str, *pruned: str) -> list[Event]:
+    level = LevelAdded(1, 1, 5, 9, 9 - len(pruned), 5, 0, 3, 0, False, pruned)
+    begun = Started("gripper", "Gripper", "graphplan", "m", 0, "", Limits(None), played_by="graphplan")
+    return [begun, Grown(1, "level 1", level), PlanConcluded(2, "no plan", kind, "the reason")]
+
+
+def test_a_pruned_action_of_a_shortest_plan_is_named() -> None:
+    found = [event for event in check_recorded(episode("no plan"), SETTING, OPTIONS) if isinstance(event, NeededPruned)]
+    assert found == [], "nothing was pruned"
+    needed = needed_actions(episode("no plan"), SETTING, OPTIONS)
+    assert needed
+    every = list(needed[0])
+    checked = list(check_recorded(episode("no plan", *every), SETTING, OPTIONS))
+    assert [event.action for event in checked if isinstance(event, NeededPruned)] == every[:1]
+    assert every[0] in measure(checked, Usage()).first_error
+    again = list(check_recorded(checked, SETTING, OPTIONS))
+    assert again == checked, "what was found before is not doubled"
+
+
+def test_pruning_is_not_to_blame_for_an_invalid_plan() -> None:
+    every = needed_actions(episode("no plan"), SETTING, OPTIONS)[0]
+    checked = list(check_recorded(episode("invalid plan", *every), SETTING, OPTIONS))
+    assert not any(isinstance(event, NeededPruned) for event in checked)
+    assert measure(checked, Usage()).first_error == "the reason"
+    solved = list(check_recorded(episode("solved", *every), SETTING, OPTIONS))
+    assert measure(solved, Usage()).first_error == ""

@@ -1,0 +1,100 @@
+"""Run folders and their episodes at a glance, also while they are written and when they are damaged."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pddlego.episode.events import Outcome
+from pddlego.runs.cells import Cell
+from pddlego.runs.folders import EPISODES
+from pddlego.runs.listing import EpisodeList, list_runs
+from pddlego.runs.store import RESULTS, Store, is_locked, journal_name, results_from
+from pddlego.runs.summary import Measures, Summary, dump_summary
+from tests.cli.command import run
+
+
+def summary(seed: int, outcome: Outcome = Outcome.WON) -> Summary:
+    cell = Cell("coin", "edit", "m", seed)
+    return Summary(cell, 1, outcome, measures=Measures(first_error="missing (at kitchen) after step 1"))
+
+
+def folder(path: Path, results: list[Summary]) -> Path:
+    (path / EPISODES).mkdir(parents=True)
+    (path / RESULTS).write_text("".join(map(dump_summary, results)))
+    for result in results:
+        (path / EPISODES / journal_name(result.cell, 1)).write_text("")
+    return path
+
+
+def test_runs_are_listed_with_what_came_of_them(tmp_path: Path) -> None:
+    for name, seeds in (("first", "1-3"), ("second", "5")):
+        assert run("eval", "coin", "--seeds", seeds, "--run", name, cwd=tmp_path).returncode == 0
+    os.utime(tmp_path / "runs" / "first", (1, 1))
+    first, second = sorted(list_runs(tmp_path / "runs"), key=lambda row: row.path.name)
+    assert (first.won, first.played, first.cells, first.state) == (3, 3, 3, "finished")
+    assert second.what == "coin / edit / reader"
+    assert [row.path.name for row in list_runs(tmp_path / "runs")] == ["second", "first"], "the newest first"
+    listed = run("runs", cwd=tmp_path).stdout
+    assert "runs: 2 runs" in listed
+    assert "3/3" in listed
+
+
+def test_runs_within_a_folder_and_damaged_ones(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    folder(tmp_path / "counterfactual" / "1", [summary(1)])
+    (tmp_path / "bad" / EPISODES).mkdir(parents=True)
+    (tmp_path / "bad" / "manifest.json").write_text("[]")
+    rows = {row.path.name: row for row in list_runs(tmp_path)}
+    assert set(rows) == {"1", "bad"}
+    assert rows["bad"].state
+    assert list(list_runs(tmp_path / "nowhere")) == []
+
+
+def test_looking_at_a_folder_does_not_take_its_lock(tmp_path: Path) -> None:
+    made = Store(tmp_path / "run", {}, codec=None, measure_of=lambda cell: lambda events, used: Measures())  # type: ignore[arg-type]
+    with made:
+        assert is_locked(tmp_path / "run")
+    assert not is_locked(tmp_path / "run")
+    assert not is_locked(tmp_path)
+
+
+def test_results_are_read_as_they_are_written(tmp_path: Path) -> None:
+    run = folder(tmp_path / "run", [summary(1)])
+    episodes = EpisodeList(run)
+    assert episodes.poll()
+    (known,) = episodes.episodes.values()
+    assert (known.outcome, known.first_error) == (Outcome.WON, "missing (at kitchen) after step 1")
+    assert not episodes.poll()
+    line = dump_summary(summary(2, Outcome.LOST))
+    with (run / RESULTS).open("a") as file:
+        file.write(line[:50])
+    assert not episodes.poll()
+    with (run / RESULTS).open("a") as file:
+        file.write(line[50:] + "noise\n" + dump_summary(summary(3)))
+    assert episodes.poll()
+    assert sorted(episode.seed for episode in episodes.episodes.values()) == [1, 2, 3]
+
+
+def test_a_folder_that_was_made_anew_is_read_anew(tmp_path: Path) -> None:
+    run = folder(tmp_path / "run", [summary(seed) for seed in range(5)])
+    episodes = EpisodeList(run)
+    episodes.poll()
+    for path in (run / EPISODES).iterdir():
+        path.unlink()
+    (run / RESULTS).write_text(dump_summary(summary(9)))
+    episodes.poll()
+    assert [episode.seed for episode in episodes.episodes.values()] == [9]
+
+
+@pytest.mark.parametrize("start", [0, 10**9])
+def test_results_of_a_file(tmp_path: Path, start: int) -> None:
+    place = tmp_path / RESULTS
+    assert results_from(place, start) == ([], start)
+    place.write_text(dump_summary(summary(1)))
+    results, end = results_from(place, start)
+    assert [replace(result) for result in results] == [summary(1)]
+    assert end == place.stat().st_size
