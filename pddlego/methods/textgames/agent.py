@@ -145,6 +145,7 @@ def _edit_question(before: Problem, proposal: ProblemProposal, situation: Situat
         added=changed.added,
         removed=changed.removed,
         renamed=renamed,
+        preview=(accepted(before, proposal),),
         faults=lambda text: read_file(text, situation).faults,
         suffix=".pddl",
     )

@@ -103,8 +103,10 @@ class Protocol(_Strict):
 class MapRule(_Strict):
     """Which predicates draw the map: rooms, where the agent is, exits `(p from to direction)`, closed doors, things.
 
-    `holding` is the one for what the agent has in hand; it and `things` may be empty. `directions`
-    are places on a grid (x to the right, y down): only steps to a neighbour are allowed, which keeps the picture small.
+    `holding` is the one for what the agent has in hand; it and `things` may be empty. `needed` are the things of a
+    recipe, `wanted` is `(p thing preparation)` for what is to be done to them, and `done` the same for what was done;
+    without `needed` there is no recipe. `directions` are places on a grid (x to the right, y down): only steps to a
+    neighbour are allowed, which keeps the picture small.
     """
 
     room: str
@@ -115,6 +117,9 @@ class MapRule(_Strict):
     things: str
     directions: dict[str, tuple[Offset, Offset]]
     holding: str = ""
+    needed: str = ""
+    wanted: str = ""
+    done: str = ""
 
 
 def parse_range(text: object) -> range:

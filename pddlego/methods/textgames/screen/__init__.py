@@ -16,9 +16,10 @@ from pddlego.display.frames import Frame
 from pddlego.display.screens import Tab, asking_lines, beside, fitted, word_lines
 from pddlego.episode.events import Accepted, Rejected
 from pddlego.methods.textgames.events import FactsChecked, Observed, Planned, status_of
-from pddlego.methods.textgames.screen.map import draw, fits, house_of, words_of
+from pddlego.methods.textgames.screen.map import DrawnHouse, draw, fits, house_of, recipe_of, words_of
 from pddlego.methods.textgames.screen.view import GameView, expected_problem, fold, problem_of
-from pddlego.pddl import EntryKind, diff, from_name
+from pddlego.methods.textgames.settings import MapRule
+from pddlego.pddl import EntryKind, Problem, diff, from_name
 from pddlego.pddl.conditions import Renaming
 from pddlego.pddl.diff import domain_parts
 from pddlego.pddl.domain import read_domain
@@ -35,21 +36,40 @@ def map_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:
         body: RenderableType = Text("nothing is known yet" if view.map_rule else "no map", style="dim")
         return Panel(body, title="map", height=height, width=width, border_style="dim")
     house = house_of(expected_problem(view), view.map_rule, {arg for fact in view.errors for arg in words_of(fact)})
-    held = [_held(house.held, inner)] if house.held else []
-    lines -= len(held)
+    below = _below_map(expected_problem(view), house, view.map_rule, inner, glyphs)[: max(0, lines - _LEAST_MAP)]
+    lines -= len(below)
     picture = Align(draw(house, inner, lines, glyphs), "center", vertical="middle", height=lines)
     closed = from_name(view.map_rule.closed)
     legend = f"{glyphs.here} here  {glyphs.unknown} unexplored  {glyphs.across_door} {closed}  {glyphs.thing} thing"
     title = "map" if fits(house, inner, lines) else "map (a part)"
     title += f": {count(len(view.errors), 'fact')} not right" if view.errors else ""
-    whole, subtitle = Group(picture, *held), Text(clean(legend))
+    whole, subtitle = Group(picture, *below), Text(clean(legend))
     return Panel(whole, title=title, subtitle=subtitle, height=height, width=width, border_style="dim")
 
 
-def _held(things: tuple[str, ...], width: int) -> Text:
-    """What the agent has in hand, on one line."""
-    names = ", ".join(clean(from_name(thing)) for thing in things)
-    return Text(one_line(f"in hand: {names}", width), "bold yellow", no_wrap=True)
+_LEAST_MAP = 5
+"""Lines of the map that stay, whatever is listed below it."""
+
+
+def _below_map(problem: Problem, house: DrawnHouse, rule: MapRule, width: int, glyphs: Glyphs) -> list[Text]:
+    """What the agent has in hand, the recipe as a checklist, and where things were seen; a line each."""
+    lines = []
+    if house.held:
+        names = ", ".join(from_name(thing) for thing in house.held)
+        lines.append(Text(one_line(clean(f"in hand: {names}"), width), "bold yellow", no_wrap=True))
+    for item in recipe_of(problem, rule):
+        where = "in hand" if item.held else f"in the {from_name(item.place)}" if item.place else "not found yet"
+        parts = [f"{what} {glyphs.done if done else glyphs.dot}" for what, done in item.preparations.items()]
+        text = f"{glyphs.done if item.ready else glyphs.dot} {from_name(item.name)}: {', '.join((where, *parts))}"
+        style = "green" if item.ready else "" if item.held or item.place else "dim"
+        lines.append(Text(one_line(clean(text), width), style, no_wrap=True))
+    rooms = [room for room in (*house.rooms.values(), *house.elsewhere) if room.things]
+    seen = "; ".join(
+        f"{from_name(room.name)}: {', '.join([from_name(thing) for thing in room.things])}" for room in rooms
+    )
+    if seen:
+        lines.append(Text(one_line(clean(seen), width), "dim", no_wrap=True))
+    return lines
 
 
 def changes_panel(view: GameView, width: int, height: int, glyphs: Glyphs) -> Panel:

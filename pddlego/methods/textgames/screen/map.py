@@ -40,6 +40,34 @@ class DrawnHouse:
     held: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Ingredient:
+    """A thing of the recipe: where it is (empty: not found yet), and for each preparation whether it was done."""
+
+    name: str
+    held: bool
+    place: str
+    preparations: Mapping[str, bool]
+
+    @property
+    def ready(self) -> bool:
+        return self.held and all(self.preparations.values())
+
+
+def recipe_of(problem: Problem, rule: MapRule) -> list[Ingredient]:
+    """The recipe as far as it is known, with the state of each ingredient."""
+    facts = problem.sorted_facts()
+    held = {fact.args[0] for fact in facts if fact.predicate == rule.holding and fact.args}
+    places = {fact.args[0]: fact.args[1] for fact in facts if fact.predicate == rule.things and len(fact.args) == 2}
+    done = {fact.args for fact in facts if fact.predicate == rule.done}
+    wanted: dict[str, dict[str, bool]] = {}
+    for fact in facts:
+        if rule.wanted and fact.predicate == rule.wanted and len(fact.args) == 2:
+            wanted.setdefault(fact.args[0], {})[fact.args[1]] = fact.args in done
+    needed = [fact.args[0] for fact in facts if rule.needed and fact.predicate == rule.needed and fact.args]
+    return [Ingredient(name, name in held, places.get(name, ""), wanted.get(name, {})) for name in needed]
+
+
 def words_of(fact: str) -> list[str]:
     """The arguments of a fact."""
     return fact.strip("()").split()[1:]

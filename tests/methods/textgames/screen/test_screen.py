@@ -16,7 +16,8 @@ from pddlego.display.view import View
 from pddlego.episode import events as ev
 from pddlego.episode.events import Event, Outcome
 from pddlego.methods.textgames.events import Observed, Planned, PlannedStep
-from pddlego.methods.textgames.screen.view import fold
+from pddlego.methods.textgames.loading import load
+from pddlego.methods.textgames.screen.view import GameView, fold
 from pddlego.models.base import Completion, Feedback, RetryNotice
 from pddlego.pddl import Entry, EntryKind
 from pddlego.planning import PlanStatus
@@ -197,6 +198,21 @@ def test_what_is_in_hand_stands_below_the_map(story: list[Event]) -> None:
     text = rendered(replace(held, map_rule=view.map_rule.model_copy(update={"holding": "have"})), 120, 40)
     assert "in hand: coin, red apple" in text
     assert "in hand" not in rendered(replace(held, map_rule=view.map_rule.model_copy(update={"holding": ""})), 120, 40)
+
+
+def test_the_recipe_is_a_checklist_below_the_map() -> None:
+    setting = load("cooking-easy")
+    assert setting.map is not None
+    problem = """(define (problem p) (:domain d) (:objects pantry - location carrot salt oil - item) (:init
+      (at pantry) (visited pantry) (ingredient carrot) (ingredient salt) (ingredient oil) (wanted carrot sliced)
+      (wanted carrot fried) (is carrot sliced) (have carrot) (have oil) (thing_at salt pantry)) (:goal (and)))"""
+    view = GameView(goals=("eat",), map_rule=setting.map, problem=problem)
+    text = rendered(view, 120, 40)
+    assert "· carrot: in hand, fried ·, sliced ✓" in text
+    assert "· salt: in the pantry" in text
+    assert "✓ oil: in hand" in text
+    assert "pantry: salt" in text
+    assert "carrot:" not in rendered(replace(view, map_rule=setting.map.model_copy(update={"needed": ""})), 120, 40)
 
 
 def test_a_goal_that_is_true_of_nothing_says_so(story: list[Event]) -> None:
