@@ -186,6 +186,8 @@ def _play_on(console: Console, setup: Setup, losses: Sequence[Loss], path: Path,
     if known != source:
         raise UsageError(f"{path} belongs to another run", f"It has corrections of {known}.", "Use another --run.")
     by_cell = {loss.cell: loss for loss in losses}
+    for loss in losses:
+        loss.counts = False  # until it has a result
 
     def begin(cell: Cell, tools: Tools) -> Iterator[Event]:
         loss, played = by_cell[cell], setup.played_in(cell)

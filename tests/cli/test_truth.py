@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import run
+from tests.model_server import ModelServer, answer
 from tests.scale import scaled
 
 MODEL = "reader+noise:0.3"
@@ -142,3 +143,17 @@ def test_truth_goes_on_after_a_damaged_journal(tmp_path: Path) -> None:
     assert f"{first.name} is damaged" in done.stderr.replace("\n", "")
     assert done.stdout.count("unusable answer") == 1
     assert third.exists()
+
+
+def test_what_was_not_played_on_is_no_loss(tmp_path: Path, model_server: ModelServer) -> None:
+    """The budget ends the evaluation: the episodes without a result are counted apart."""
+    lost_runs(tmp_path, "reader+noise:1,kinds=refusal")
+    model_server.replies = [answer("nonsense")]
+    options = ("--with", "m", "--base-url", model_server.url, "--max-calls", "1", "--workers", "1")
+    done = run("counterfactual", "lost", *options, cwd=tmp_path, OPENAI_API_KEY="k")
+    assert done.returncode == 3, done.stderr
+    table = done.stdout.partition("Lost episodes that are won")[2]
+    row = next(line.split() for line in table.splitlines() if line.startswith("coin"))
+    lost, without_result = int(row[3]), int(row[-2])
+    assert lost == 3
+    assert without_result >= 2

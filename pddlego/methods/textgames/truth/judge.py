@@ -57,28 +57,28 @@ class Judge:
 
         A `rejected` one is forgotten: the next problem is another version of the one before it.
         """
-        names = dict(renamed)
-        before = {names.get(name, name): other for name, other in self._mapping.items()}
-        self._rename({_alone(old): _alone(new) for old, new in names.items()})
-        own = _with_used(claimed, known)
+        new_names = dict(renamed)
+        before = {new_names.get(name, name): other for name, other in self._mapping.items()}
+        self._rename({_alone(old): _alone(new) for old, new in new_names.items()})
+        complete = _with_used(claimed, known)
         aligned = align(
-            self._both_ways(own),
+            self._both_ways(complete),
             self._both_ways(known.problem),
             [constant.name for constant in known.domain.constants],
             made_up=self._is_made_up,
             before=before,
         )
         comparison = _Comparison(self._claims, known, self._past)
-        alone = {obj.name: _alone(obj.name) for obj in own.objects}
-        mapping = alone | comparison.with_doubles(own, aligned)
-        names = self._own_names(own, known.problem, mapping)
-        right, unknown, said = comparison.claims_of(own, mapping, names)
-        since = {error: self._since.get(error, step) for error in said}
-        errors = [FactError(error.verdict, text, since[error]) for error, text in said.items()]
+        alone = {obj.name: _alone(obj.name) for obj in complete.objects}
+        mapping = alone | comparison.with_doubles(complete, aligned)
+        own_names = self._own_names(complete, known.problem, mapping)
+        right, unknown, texts = comparison.claims_of(complete, mapping, own_names)
+        since = {error: self._since.get(error, step) for error in texts}
+        errors = [FactError(error.verdict, text, since[error]) for error, text in texts.items()]
         if not rejected:
             self._mapping, self._since = aligned, since
         declared = {obj.name for obj in claimed.objects}
-        objects = ((names[obj.name], obj.type) for obj in known.problem.sorted_objects())
+        objects = ((own_names[obj.name], obj.type) for obj in known.problem.sorted_objects())
         return FactsChecked(
             right,
             tuple(sorted(errors, key=lambda error: (error.since, error.fact))),
