@@ -27,9 +27,9 @@ def browse(app: Browser) -> None:
         raise typer.Exit(app.return_code)
 
 
-def browser(console: Console) -> Browser:
-    """The browser, for this terminal."""
-    return Browser(Sources(make_codec(), renderer_of, glyphs_for(console.encoding), checked))
+def sources(console: Console) -> Sources:
+    """What episodes are shown with on this terminal."""
+    return Sources(make_codec(), renderer_of, glyphs_for(console.encoding), checked)
 
 
 def checked(journal: Path) -> Sequence[Timed]:

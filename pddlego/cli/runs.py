@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from pddlego.cli.browsing import browse, browser, is_terminal
+from pddlego.cli.browsing import browse, is_terminal, sources
 from pddlego.cli.options import Runs
+from pddlego.display.browser.app import at_runs
 from pddlego.display.browser.columns import RUN_COLUMNS, plain_table, run_summary
 from pddlego.display.console import Console
 from pddlego.runs.folders import runs_folder
@@ -14,7 +15,7 @@ def command(runs: Runs = None) -> None:
     """Browse run folders: sort, filter, open one, look at its episodes step by step. On a pipe the list is printed."""
     root, console = runs_folder(runs), Console()
     if is_terminal(console):
-        browse(browser(console).at_runs(root))
+        browse(at_runs(root, sources(console)))
         return
     rows = list(list_runs(root))
     console.print(f"{root}: {run_summary(rows)}", highlight=False)

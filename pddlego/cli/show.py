@@ -9,9 +9,10 @@ from typing import Annotated
 import typer
 from rich.console import RenderableType
 
-from pddlego.cli.browsing import browse, browser, is_terminal
+from pddlego.cli.browsing import browse, is_terminal, sources
 from pddlego.cli.options import OfGame, OfMode, OfModel, OfSeed, RunArgument, Runs, place_named
 from pddlego.display import export
+from pddlego.display.browser.app import at_episodes, at_run
 from pddlego.display.console import UNICODE, Console, glyphs_for
 from pddlego.display.frames import Frame, Timeline
 from pddlego.display.lines import event_lines
@@ -52,12 +53,12 @@ def command(
     printed = problem or svg is not None or gif is not None
     if is_terminal(console) and not printed:
         if len(journals) > 1 and other is None:
-            browse(browser(console).at_run(place, words=_words(which)))
+            browse(at_run(place, sources(console), words=_words(which)))
             return
         shown = [find_journal(place, which), *([find_journal(place_named(other, runs), which)] if other else [])]
         for journal in shown:
             _check_step(_film(journal)[1], step)
-        browse(browser(console).at_episodes(shown, step))
+        browse(at_episodes(shown, sources(console), step))
         return
     if other is not None:
         raise UsageError("Two episodes need a terminal", "They are shown side by side.", "Name one of them.")

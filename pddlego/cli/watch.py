@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from pddlego.cli.browsing import browse, browser, is_terminal
+from pddlego.cli.browsing import browse, is_terminal, sources
 from pddlego.cli.options import Runs
+from pddlego.display.browser.app import at_run
 from pddlego.display.browser.columns import EPISODE_COLUMNS, episode_summary, plain_table
 from pddlego.display.console import Console
 from pddlego.errors import UsageError
@@ -33,7 +34,7 @@ def command(
         raise UsageError(f"{folder} is not a run folder", reason, "Name one that 'pddlego play' or 'eval' made.")
     console = Console()
     if is_terminal(console):
-        browse(browser(console).at_run(folder, partial(newest_run, root) if run is None else None))
+        browse(at_run(folder, sources(console), partial(newest_run, root) if run is None else None))
         return
     episodes = EpisodeList(folder)
     episodes.poll()

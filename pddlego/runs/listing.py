@@ -19,12 +19,13 @@ from pddlego.runs.tail import EpisodeStatus, FolderTail
 
 @dataclass(frozen=True)
 class RunRow:
-    """A run folder: what was asked for, when it began, how many of its `cells` were played and won, and its cost.
+    """A run folder, by its `name` in the folder of runs: what was asked for, when it began, how many of its `cells` were played and won, and its cost.
 
     `state` is `running`, `finished` or `unfinished`, or says what is wrong with the folder.
     """
 
     path: Path
+    name: str = ""
     what: str = ""
     when: str = ""
     played: int = 0
@@ -39,9 +40,13 @@ def list_runs(root: Path) -> Iterator[RunRow]:
     runs = [run for folder in folders(root) for run in ((folder,) if _is_run(folder) else folders(folder))]
     for folder in sorted(filter(_is_run, runs), key=_changed, reverse=True):
         try:
-            yield _run(folder)
+            yield replace(_run(folder), name=str(folder.relative_to(root)))
         except (PddlegoError, OSError, ValueError) as error:
-            yield RunRow(folder, state=error.what if isinstance(error, PddlegoError) else f"damaged: {error}")
+            yield RunRow(
+                folder,
+                str(folder.relative_to(root)),
+                state=error.what if isinstance(error, PddlegoError) else f"damaged: {error}",
+            )
 
 
 def _is_run(folder: Path) -> bool:

@@ -48,8 +48,8 @@ def test_runs_within_a_folder_and_damaged_ones(tmp_path: Path) -> None:
     folder(tmp_path / "counterfactual" / "1", [summary(1)])
     (tmp_path / "bad" / EPISODES).mkdir(parents=True)
     (tmp_path / "bad" / "manifest.json").write_text("[]")
-    rows = {row.path.name: row for row in list_runs(tmp_path)}
-    assert set(rows) == {"1", "bad"}
+    rows = {row.name: row for row in list_runs(tmp_path)}
+    assert set(rows) == {str(Path("counterfactual") / "1"), "bad"}
     assert rows["bad"].state
     assert list(list_runs(tmp_path / "nowhere")) == []
 

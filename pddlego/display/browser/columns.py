@@ -33,7 +33,7 @@ _OUTCOME_STYLE = {Outcome.WON: "green", Outcome.INTERRUPTED: "yellow"}
 
 RUN_COLUMNS: tuple[Column[RunRow], ...] = (
     Column("when", lambda run: run.when, width=16),
-    Column("run", lambda run: run.path.name, width=44),
+    Column("run", lambda run: run.name, width=44),
     Column("what", lambda run: run.what, width=60),
     Column("won", lambda run: f"{run.won}/{run.played}", right=True),
     Column("cells", lambda run: str(run.cells), right=True),

@@ -390,6 +390,11 @@ class EpisodeScreen(BrowserScreen):
         super().__init__()
         self._episodes, self._step = episodes, step
 
+    @classmethod
+    def of(cls, journals: Sequence[Path], sources: Sources, step: int | None = None) -> EpisodeScreen:
+        """The screen of these journals."""
+        return cls([OpenEpisode(journal, sources) for journal in journals], step)
+
     def compose(self) -> ComposeResult:
         with Horizontal():
             for number, episode in enumerate(self._episodes):

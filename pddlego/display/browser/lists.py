@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 from textual.widgets import Footer
 from textual.worker import get_current_worker
 
@@ -19,6 +18,7 @@ from pddlego.display.browser.columns import (
     episode_summary,
     run_summary,
 )
+from pddlego.display.browser.episode import EpisodeScreen, Sources
 from pddlego.display.browser.screen import BrowserScreen
 from pddlego.display.browser.table import FilteredTable, Rows
 from pddlego.runs.listing import EpisodeList, RunRow, list_runs
@@ -57,9 +57,9 @@ class ListScreen(BrowserScreen):
 class RunsScreen(ListScreen):
     """All run folders."""
 
-    def __init__(self, root: Path, browse: Callable[[Path], Screen[None]]) -> None:
+    def __init__(self, root: Path, sources: Sources) -> None:
         super().__init__()
-        self._root, self._browse = root, browse
+        self._root, self._sources = root, sources
         self._runs: dict[str, RunRow] = {}
 
     def make_table(self) -> FilteredTable[RunRow]:
@@ -85,7 +85,7 @@ class RunsScreen(ListScreen):
         self.query_one(FilteredTable).show(runs, f"{self._root}: {run_summary(runs.values())}")
 
     def open(self, key: str) -> None:
-        self.app.push_screen(self._browse(Path(key)))
+        self.app.push_screen(EpisodesScreen(EpisodeList(Path(key)), self._sources))
 
 
 class EpisodesScreen(ListScreen):
@@ -96,9 +96,9 @@ class EpisodesScreen(ListScreen):
         Binding("c", "compare", "Compare"),
     ]
 
-    def __init__(self, episodes: EpisodeList, browse: Callable[[list[Path]], Screen[None]], words: str = "") -> None:
+    def __init__(self, episodes: EpisodeList, sources: Sources, words: str = "") -> None:
         super().__init__()
-        self._list, self._browse, self._words = episodes, browse, words
+        self._list, self._sources, self._words = episodes, sources, words
         self._marked: str | None = None
 
     def make_table(self) -> FilteredTable[EpisodeStatus]:
@@ -116,7 +116,11 @@ class EpisodesScreen(ListScreen):
             self.query_one(FilteredTable).show(episodes, f"{self._list.run}: {episode_summary(episodes.values())}")
 
     def open(self, key: str) -> None:
-        self.app.push_screen(self._browse([self._list.episodes[key].path]))
+        self._show([key])
+
+    def _show(self, keys: Sequence[str]) -> None:
+        journals = [self._list.episodes[key].path for key in keys]
+        self.app.push_screen(EpisodeScreen.of(journals, self._sources))
 
     def action_mark(self) -> None:
         """Remember an episode, to compare another with it."""
@@ -130,4 +134,4 @@ class EpisodesScreen(ListScreen):
         if self._marked is None or chosen is None or self._marked == chosen:
             self.notify("Mark one episode with Space, and press c on another one.", severity="warning")
             return
-        self.app.push_screen(self._browse([self._list.episodes[key].path for key in (self._marked, chosen)]))
+        self._show([self._marked, chosen])

@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static, TabbedContent
 
 from pddlego.cli.browsing import checked
-from pddlego.display.browser.app import Browser
+from pddlego.display.browser.app import Browser, at_episodes, at_run, at_runs
 from pddlego.display.browser.episode import EpisodeScreen, EpisodeView, Sources, first_difference
 from pddlego.display.browser.lists import EpisodesScreen, RunsScreen
 from pddlego.display.browser.table import FilteredTable, Rows
@@ -38,8 +38,7 @@ def drive(app: Browser, steps: Drive, size: tuple[int, int] = (120, 40)) -> None
     asyncio.run(run())
 
 
-def browser() -> Browser:
-    return Browser(Sources(make_codec(), renderer_of, UNICODE, checked))
+SOURCES = Sources(make_codec(), renderer_of, UNICODE, checked)
 
 
 async def until(pilot: Pilot[None], holds: Callable[[], bool]) -> None:
@@ -86,7 +85,7 @@ def test_from_runs_to_an_episode_and_back(runs: Path, size: tuple[int, int]) -> 
         await until(pilot, lambda: isinstance(pilot.app.screen, RunsScreen))
         await pilot.press("q")
 
-    drive(browser().at_runs(runs), steps, size)
+    drive(at_runs(runs, SOURCES), steps, size)
 
 
 def many(folder: Path, number: int) -> Path:
@@ -132,7 +131,7 @@ def test_sorting_and_filtering(tmp_path: Path) -> None:
         await pilot.press("question_mark")
         assert not pilot.app.screen.query("HelpPanel")
 
-    drive(browser().at_run(many(tmp_path / "run", 12)), steps, (200, 50))
+    drive(at_run(many(tmp_path / "run", 12), SOURCES), steps, (200, 50))
 
 
 @pytest.mark.parametrize(("words", "seeds"), [("seed=1", ["1"]), ("seed:1 mode=edit", ["1", "10", "11"])])
@@ -140,7 +139,7 @@ def test_a_filter_to_begin_with(tmp_path: Path, words: str, seeds: list[str]) ->
     async def steps(pilot: Pilot[None]) -> None:
         await until(pilot, lambda: sorted(row[5] for row in cells(pilot)) == seeds)
 
-    drive(browser().at_run(many(tmp_path / "run", 12), words=words), steps)
+    drive(at_run(many(tmp_path / "run", 12), SOURCES, words=words), steps)
 
 
 def test_an_episode_that_has_not_begun_gets_its_tabs(tmp_path: Path) -> None:
@@ -155,7 +154,7 @@ def test_an_episode_that_has_not_begun_gets_its_tabs(tmp_path: Path) -> None:
         await pilot.press("2", "home", "right", "right")
         await until(pilot, lambda: "loc1 → laundry_room" in shown(pilot))
 
-    drive(browser().at_episodes([journal]), steps)
+    drive(at_episodes([journal], SOURCES), steps)
 
 
 def test_what_was_written_before_damage_is_shown(tmp_path: Path) -> None:
@@ -168,7 +167,7 @@ def test_what_was_written_before_damage_is_shown(tmp_path: Path) -> None:
         assert len(view(pilot).episode.frames) == 2
         assert "damaged" in shown(pilot)
 
-    drive(browser().at_episodes([journal]), steps, (200, 50))
+    drive(at_episodes([journal], SOURCES), steps, (200, 50))
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -194,7 +193,7 @@ def test_every_tab_of_every_step(runs: Path, size: tuple[int, int]) -> None:
         assert episode.frame.step == 19
 
     (journal,) = (runs / RUNS[0] / "episodes").iterdir()
-    drive(browser().at_episodes([journal]), steps, size)
+    drive(at_episodes([journal], SOURCES), steps, size)
 
 
 def test_what_tabs_show(runs: Path) -> None:
@@ -211,7 +210,7 @@ def test_what_tabs_show(runs: Path) -> None:
         await until(pilot, lambda: "● laundry room" in shown(pilot))
 
     (journal,) = (runs / RUNS[0] / "episodes").iterdir()
-    drive(browser().at_episodes([journal]), steps)
+    drive(at_episodes([journal], SOURCES), steps)
 
 
 def test_jumps_and_search(runs: Path) -> None:
@@ -238,7 +237,7 @@ def test_jumps_and_search(runs: Path) -> None:
         assert episode.number >= 2
 
     (journal,) = (runs / RUNS[0] / "episodes").iterdir()
-    drive(browser().at_episodes([journal]), steps)
+    drive(at_episodes([journal], SOURCES), steps)
 
 
 def test_truth(runs: Path) -> None:
@@ -247,7 +246,7 @@ def test_truth(runs: Path) -> None:
         await until(pilot, lambda: "facts checked: " in shown(pilot))
 
     (journal,) = (runs / RUNS[0] / "episodes").iterdir()
-    drive(browser().at_episodes([journal]), steps)
+    drive(at_episodes([journal], SOURCES), steps)
 
 
 def test_two_episodes_side_by_side(tmp_path: Path) -> None:
@@ -266,7 +265,7 @@ def test_two_episodes_side_by_side(tmp_path: Path) -> None:
         assert [(one.number, one.tab) for one in views] == [(3, "problem"), (3, "problem")]
 
     journals = [folder / "coin-edit-reader-seed0.jsonl", folder / "other-seed1.jsonl"]
-    drive(browser().at_episodes(journals), steps, (200, 50))
+    drive(at_episodes(journals, SOURCES), steps, (200, 50))
 
 
 def test_marking_two_of_a_list(tmp_path: Path) -> None:
@@ -275,7 +274,7 @@ def test_marking_two_of_a_list(tmp_path: Path) -> None:
         await pilot.press("space", "down", "c")
         await until(pilot, lambda: len(pilot.app.screen.query(EpisodeView)) == 2)
 
-    drive(browser().at_run(many(tmp_path / "run", 3)), steps)
+    drive(at_run(many(tmp_path / "run", 3), SOURCES), steps)
 
 
 def test_an_episode_is_followed_while_it_is_played(tmp_path: Path) -> None:
@@ -296,7 +295,7 @@ def test_an_episode_is_followed_while_it_is_played(tmp_path: Path) -> None:
         (folder / "new-seed7.jsonl").write_bytes(b"".join(LINES[:7]))
         await until(pilot, lambda: len(cells(pilot)) == 3)
 
-    drive(browser().at_run(tmp_path / "run"), steps)
+    drive(at_run(tmp_path / "run", SOURCES), steps)
 
 
 def test_watching_goes_on_to_the_next_run(tmp_path: Path) -> None:
@@ -309,7 +308,7 @@ def test_watching_goes_on_to_the_next_run(tmp_path: Path) -> None:
         await until(pilot, lambda: len(cells(pilot)) == 3)
         assert str(second) in str(pilot.app.screen.query_one("#summary", Static).render())
 
-    drive(browser().at_run(first, lambda: newest[0]), steps)
+    drive(at_run(first, SOURCES, lambda: newest[0]), steps)
 
 
 DAMAGE = [b"", b"noise", b"noise\n", b'{"event":3}\n', b'{"event":{"type":"ended"}}\n', LINES[0] + b"noise\n"]
@@ -329,14 +328,14 @@ def test_damage_stops_nothing(tmp_path: Path, data: bytes) -> None:
             await until(pilot, lambda: isinstance(pilot.app.screen, EpisodesScreen))
             await pilot.press("down")
 
-    drive(browser().at_run(run), steps)
+    drive(at_run(run, SOURCES), steps)
 
 
 def test_an_empty_folder(tmp_path: Path) -> None:
     async def steps(pilot: Pilot[None]) -> None:
         await pilot.press("enter", "down", "slash", "x", "enter", "space", "c", "r", "s", "escape", "escape")
 
-    drive(browser().at_runs(tmp_path), steps)
+    drive(at_runs(tmp_path, SOURCES), steps)
 
 
 EVIL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -359,7 +358,7 @@ def test_no_text_of_a_journal_can_steer_the_terminal(tmp_path: Path) -> None:
             await pilot.pause()
             assert not EVIL.search(shown(pilot).replace("\n", ""))
 
-    drive(browser().at_run(run), steps)
+    drive(at_run(run, SOURCES), steps)
 
 
 def test_all_methods_have_their_tabs(tmp_path: Path) -> None:
@@ -373,4 +372,4 @@ def test_all_methods_have_their_tabs(tmp_path: Path) -> None:
         tabs: Any = pilot.app.screen.query_one(TabbedContent)
         assert tabs.tab_count == 4
 
-    drive(browser().at_episodes([folder / "a.jsonl"]), steps)
+    drive(at_episodes([folder / "a.jsonl"], SOURCES), steps)
