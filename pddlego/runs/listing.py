@@ -19,9 +19,9 @@ from pddlego.runs.tail import EpisodeStatus, FolderTail
 
 @dataclass(frozen=True)
 class RunRow:
-    """A run folder, by its `name` in the folder of runs: what was asked for, when it began, how many of its `cells` were played and won, and its cost.
+    """A run folder, by its `name` in the folder of runs.
 
-    `state` is `running`, `finished` or `unfinished`, or says what is wrong with the folder.
+    `what` was asked for, `when` it began, how many of its `cells` were played and won, and what they cost. `state` is `running`, `finished` or `unfinished`, or says what is wrong with the folder.
     """
 
     path: Path
@@ -42,11 +42,8 @@ def list_runs(root: Path) -> Iterator[RunRow]:
         try:
             yield replace(_run(folder), name=str(folder.relative_to(root)))
         except (PddlegoError, OSError, ValueError) as error:
-            yield RunRow(
-                folder,
-                str(folder.relative_to(root)),
-                state=error.what if isinstance(error, PddlegoError) else f"damaged: {error}",
-            )
+            state = error.what if isinstance(error, PddlegoError) else f"damaged: {error}"
+            yield RunRow(folder, str(folder.relative_to(root)), state=state)
 
 
 def _is_run(folder: Path) -> bool:
