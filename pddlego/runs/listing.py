@@ -21,7 +21,8 @@ from pddlego.runs.tail import EpisodeStatus, FolderTail
 class RunRow:
     """A run folder, by its `name` in the folder of runs.
 
-    `what` was asked for, `when` it began, how many of its `cells` were played and won, and what they cost. `state` is `running`, `finished` or `unfinished`, or says what is wrong with the folder.
+    `what` was asked for, `when` it began, how many of its `cells` were played and won, and what they cost. `state` is
+    `running`, `finished` or `unfinished`, or says what is wrong with the folder.
     """
 
     path: Path
