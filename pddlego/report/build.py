@@ -308,7 +308,8 @@ def _comparisons(results: Sequence[Summary]) -> tuple[Comparison, ...]:
     for result in results:
         methods.setdefault((result.cell.model, result.cell.mode), []).append(result)
     ordered = sorted(methods, key=_method_order)
-    sides = {key: Side(_name(key), results) for key, results in methods.items()}
+    several = len({model for model, _ in methods} - {NO_MODEL}) > 1
+    sides = {key: Side(_name(key) if several else key[1], results) for key, results in methods.items()}
     games = sorted({summary.cell.setting for summary in results})
     compared = (
         compare(sides[first], sides[second], game, _compared(game, first, second))

@@ -96,8 +96,8 @@ def extra_tables(report: Report) -> list[tuple[str, list[str], list[list[str]]]]
 
 def comparison_rows(comparisons: Iterable[Comparison]) -> tuple[list[str], list[list[str]]]:
     """Every two methods that share seeds: who won more of them, and who needed less where both won."""
-    head = ["game", "first", "second", "seeds", "only first won", "only second won", "p", "p (Holm)"]
-    head += ["compared by", "both won", "difference", "95 %"]
+    head = ["game", "first", "second", "seeds", "only first", "only second", "p", "p (Holm)"]
+    head += ["both won", "difference", "95 %"]
     body = []
     for pair in comparisons:
         interval = pair.interval
@@ -105,8 +105,8 @@ def comparison_rows(comparisons: Iterable[Comparison]) -> tuple[list[str], list[
             [
                 *(pair.game, pair.first, pair.second, str(pair.pairs), str(pair.only_first), str(pair.only_second)),
                 *(f"{pair.p_value:.3g}", f"{pair.adjusted:.3g}{'*' if pair.adjusted < 0.05 else ''}"),
-                *(pair.compared, str(pair.both_won)),
-                f"{pair.difference:+.2f}" if pair.difference is not None else "",
+                str(pair.both_won),
+                f"{pair.difference:+.2f} {pair.compared}" if pair.difference is not None else "",
                 f"{interval.low:+.2f} to {interval.high:+.2f}" if interval is not None else "",
             ]
         )

@@ -140,7 +140,7 @@ def test_markdown_says_why_and_what_may_be_concluded(run: Path) -> None:
     assert "line: applied" not in text
     assert "cooking\\|easy" in text
     assert "## Comparisons" in text
-    assert "| coin | edit with m |" in text or "| coin | act with m |" in text
+    assert "| coin | act | edit |" in text
     assert "0.00781" in text
 
 
