@@ -38,12 +38,11 @@ def checked(journal: Path) -> Sequence[Timed]:
     from pddlego.evaluation.replay import load_recorded
 
     recorded = load_recorded(journal)
-    check = recorded.played.method.measuring.checked
-    if check is None:
+    if recorded.played.method.measuring.checked is None:
         reason = f"The method {recorded.played.method_name} has none that are found out later."
         raise UsageError("There are no facts to check", reason, "See the events.")
     times = {id(event): seconds for event, seconds in recorded.journal.timed}
     timed: list[Timed] = []
-    for event in check(recorded.events, recorded.played.setting, recorded.played.options, None):
+    for event in recorded.checked():
         timed.append((event, times.get(id(event), timed[-1][1] if timed else 0.0)))
     return timed

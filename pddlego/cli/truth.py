@@ -96,10 +96,7 @@ def last_attempts(journals: Sequence[Path]) -> list[Path]:
 def checked_result(journal: Path, reference: Model | None) -> Summary:
     """What is measured of an episode, with what can be found out about the claims of its model."""
     recorded = load_recorded(journal)
-    measuring, events = recorded.played.method.measuring, recorded.events
-    if measuring.checked is not None:
-        events = tuple(measuring.checked(events, recorded.played.setting, recorded.played.options, reference))
-    return summarize(recorded.cell, 1, events, measuring.of)
+    return summarize(recorded.cell, 1, recorded.checked(reference), recorded.played.method.measuring.of)
 
 
 def _show(console: Console, results: Sequence[Summary]) -> None:

@@ -18,6 +18,7 @@ from pddlego.evaluation.config import Config, LimitOptions
 from pddlego.evaluation.setup import SettingUse
 from pddlego.methods.base import Tools
 from pddlego.methods.registry import make_codec, method
+from pddlego.models.base import Model
 from pddlego.models.endpoint import Endpoint
 from pddlego.models.transcript import TranscriptModel
 from pddlego.planning import Planner
@@ -51,6 +52,15 @@ class Recorded:
     @property
     def events(self) -> tuple[Event, ...]:
         return self.journal.events
+
+    def checked(self, reference: Model | None = None) -> tuple[Event, ...]:
+        """Its events with what can be found out now about the claims of its model; see `Measuring.checked`."""
+        check = self.played.method.measuring.checked
+        return (
+            self.events
+            if check is None
+            else tuple(check(self.events, self.played.setting, self.played.options, reference))
+        )
 
 
 def load_recorded(path: Path, changes: Mapping[str, Any] | None = None) -> Recorded:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
@@ -95,12 +96,16 @@ def extra_tables(report: Report) -> list[tuple[str, list[str], list[list[str]]]]
 
 
 def comparison_rows(comparisons: Iterable[Comparison]) -> tuple[list[str], list[list[str]]]:
-    """Every two methods that share seeds: who won more of them, and who needed less where both won."""
+    """Every two methods that share seeds: who won more of them, and who needed less where both won.
+
+    The last column is empty where too few seeds were won by both.
+    """
     head = ["game", "first", "second", "seeds", "only first", "only second", "p", "p (Holm)"]
     head += ["both won", "difference", "95 %"]
     body = []
     for pair in comparisons:
-        interval = pair.interval
+        # Of a few shared wins the interval has no bounds.
+        interval = pair.interval if pair.interval is not None and math.isfinite(pair.interval.low) else None
         body.append(
             [
                 *(pair.game, pair.first, pair.second, str(pair.pairs), str(pair.only_first), str(pair.only_second)),

@@ -47,14 +47,13 @@ class JournalTail:
 class EpisodeStatus:
     """An episode at a glance: how far it is, and how it ended (None while it runs). `changed` is when it last grew.
 
-    `method` is that by which it is played, `most` the steps that it may take (0: no limit). `read` is how many bytes of
-    its journal this was seen in. `calls`, `seconds`, `cost` and `first_error` are known from its result.
+    `most` is the steps that it may take (0: no limit). `read` is how many bytes of its journal this was seen in.
+    `calls`, `seconds`, `cost` and `first_error` are known from its result.
     """
 
     path: Path
     setting: str = ""
     mode: str = ""
-    method: str = ""
     model: str = ""
     seed: int = 0
     most: int = 0
@@ -185,7 +184,6 @@ def _seen(peek: EpisodeStatus, line: bytes) -> EpisodeStatus:
                 path=peek.path,
                 setting=str(event["setting"]),
                 mode=str(event["mode"]),
-                method=str(event["played_by"]),
                 model=str(event["model"]),
                 seed=int(event["seed"]),
                 most=int(event["limits"]["steps"] or 0),

@@ -14,7 +14,7 @@ from pddlego.evaluation.statistics import Side, compare, corrected
 from pddlego.evaluation.table import Row, results_table, rows
 from pddlego.models.limiter import Price
 from pddlego.report import build_report, load_results
-from pddlego.report.formats import as_csv, as_json, markdown, success, table_1
+from pddlego.report.formats import as_csv, as_json, comparison_rows, markdown, success, table_1
 from pddlego.report.html import html
 from pddlego.runs.cells import Cell
 from pddlego.runs.summary import Measures, Summary, dump_summary
@@ -80,6 +80,13 @@ def test_two_methods_are_compared_on_the_seeds_that_both_have() -> None:
     assert compare(side("one", edit), side("other", edit), "coin", "steps").p_value == 1
     lost = [replace(item, outcome=Outcome.CRASHED) for item in act]
     assert compare(side("edit", edit), side("act", lost), "coin", "steps").pairs == 0
+
+
+def test_an_interval_without_bounds_is_not_printed() -> None:
+    pair = compare(side("edit", RESULTS[:10]), side("act", RESULTS[10:20]), "coin", "steps")
+    head, body = comparison_rows([pair])
+    printed = dict(zip(head, body[0], strict=True))
+    assert (printed["both won"], printed["difference"], printed["95 %"]) == ("2", "-3.50 steps", "")
 
 
 def test_p_values_are_corrected_for_many_comparisons() -> None:
